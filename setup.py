@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """ament_python package; the version stands in package.xml and nowhere else."""
 
@@ -35,17 +24,17 @@ IS_WHEEL = bool({'bdist_wheel', 'editable_wheel'} & set(sys.argv))
 """Whether pip builds, which installs what is needed itself, and does not bundle it."""
 
 SIM = ['mujoco>=3.3']
-FOXGLOVE = ['foxglove-sdk>=0.30']
 FILM = ['matplotlib>=3.8', 'imageio-ffmpeg>=0.5']
 PLOT = ['matplotlib>=3.8']
 REPORT = ['jinja2>=3.1', 'plotly>=5.18']
-TABLE = ['duckdb>=1.1', 'pyarrow>=15']
+TABLE = ['pyarrow>=15']
 TEST = ['pytest>=7', 'pytest-rerunfailures', 'pytest-xdist>=3', 'hypothesis', 'jsonschema',
         'scipy>=1.12', 'openai>=1.55.3', 'mcap>=1.6', 'rosbags>=0.11', 'mcap-ros2-support>=0.6',
-        *FILM, *FOXGLOVE, *PLOT, *REPORT, *TABLE, 'playwright', 'axe-playwright-python',
-        'junitparser>=3.1', 'websockets>=13',
+        *FILM, *PLOT, *REPORT, *TABLE, 'playwright', 'axe-playwright-python',
+        'junitparser>=3.1',
         'rtamt==0.4.10; python_version < "3.13"', 'ruff', 'mypy', 'types-PyYAML', 'pandas',
-        'colcon-core', 'colcon-ros', 'colcon-test-result', 'colcon-python-setup-py', *SIM]
+        'reuse', 'colcon-core', 'colcon-ros', 'colcon-test-result', 'colcon-python-setup-py',
+        *SIM]
 
 
 def wheels(distribution):
@@ -134,14 +123,13 @@ setup(
     name=NAME,
     version=VERSION,
     packages=find_packages(include=[NAME, f'{NAME}.*']),
-    package_data={NAME: ['py.typed', 'reports/html/*.j2', 'reports/html/*.css',
-                         'reports/html/*.js']},
+    package_data={NAME: ['py.typed', 'reports/page/*.j2', 'reports/page/*.css',
+                         'reports/page/*.js']},
     data_files=data_files(),
     python_requires='>=3.10',
     install_requires=['click>=8.0', str(NEEDS.RE2), 'numpy', str(NEEDS.PYDANTIC), 'PyYAML',
                       'rich'],
     extras_require={'jazzy': wheels('jazzy'), 'kilted': wheels('kilted'),
-                    'foxglove': FOXGLOVE,
                     'llm': ['openai>=1.55.3'], 'sim': SIM, 'film': FILM,
                     'mcap': ['mcap>=1.5', 'rosbags>=0.11'],
                     'plot': PLOT, 'report': REPORT, 'table': TABLE,

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 ARE traces: time and memory to write and to read one, against ARE's own exporter and importer.
@@ -31,14 +20,14 @@ from typing import Any
 
 from figures import Figure, table
 from safety_scenarios import registry
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.engine.plan import plan
-from safety_scenarios.loading import load_scenarios
-from safety_scenarios.model.event import Event, Stamps
-from safety_scenarios.model.message import Message
-from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.are.traces.writer import read_are_events, write_are
+from safety_scenarios.formats.loading import load_scenarios
+from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.reports.console_report import console
-from safety_scenarios.traces.are.writer import read_are_events, write_are
+from safety_scenarios.scenario.event import Event, Stamps
+from safety_scenarios.scenario.message import Message
+from safety_scenarios.trial.plan import plan
+from safety_scenarios.trial.trial import TrialRecord
 from step import measured
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / 'test'))

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 One campaign of two-second trials in a process of its own, as a user runs it.
@@ -33,11 +22,11 @@ from safety_scenarios import registry
 from safety_scenarios.campaign.connect import connection
 from safety_scenarios.campaign.folder.folder import read_trials
 from safety_scenarios.campaign.run import run, run_trials
-from safety_scenarios.engine.plan import plan
-from safety_scenarios.links.loopback_session import Loopback
-from safety_scenarios.loading import load_scenarios
-from safety_scenarios.model.settings import RunSettings
+from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.reports.console_report import ConsoleReport
+from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.trial.links.loopback_session import Loopback
+from safety_scenarios.trial.plan import plan
 
 SCENARIO = str(Path(__file__).with_name('two_seconds.yaml'))
 

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Simulate how often ``compare`` sees a difference: where there is none, and where there is one.
@@ -35,7 +24,10 @@ import sys
 import numpy
 from numpy.random import Generator
 from rich.console import Console
-from safety_scenarios.model.result import (
+from safety_scenarios.campaign.statistics.compare import compare
+from safety_scenarios.campaign.statistics.paired import mcnemar
+from safety_scenarios.campaign.statistics.sequential import bounded, Sprt
+from safety_scenarios.scenario.result import (
     Elapsed,
     Finding,
     Latency,
@@ -43,9 +35,6 @@ from safety_scenarios.model.result import (
     TrialResult,
     Verdict,
 )
-from safety_scenarios.stats.compare import compare
-from safety_scenarios.stats.paired import mcnemar
-from safety_scenarios.stats.sequential import bounded, Sprt
 
 LEVEL = 0.05
 MOST = 0.07

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Simulate how often each interval that is printed anywhere holds its truth.
@@ -32,14 +21,18 @@ import sys
 import numpy
 from numpy.random import Generator
 from rich.console import Console
-from safety_scenarios.model.estimate import Estimate
-from safety_scenarios.model.settings import Law
-from safety_scenarios.stats.agreement import cohen_kappa
-from safety_scenarios.stats.paired import median_over_clusters
-from safety_scenarios.stats.proportions import clopper_pearson, clustered, difference_of_shares
-from safety_scenarios.stats.quantiles import quantile, upper_bound
-from safety_scenarios.stats.sequential import anytime, bounded
-from safety_scenarios.stats.tolerance import bound_if, reported_latency
+from safety_scenarios.campaign.statistics.agreement import cohen_kappa
+from safety_scenarios.campaign.statistics.paired import median_over_clusters
+from safety_scenarios.campaign.statistics.proportions import (
+    clopper_pearson,
+    clustered,
+    difference_of_shares,
+)
+from safety_scenarios.campaign.statistics.quantiles import quantile, upper_bound
+from safety_scenarios.campaign.statistics.sequential import anytime, bounded
+from safety_scenarios.campaign.statistics.tolerance import bound_if, reported_latency
+from safety_scenarios.scenario.estimate import Estimate
+from safety_scenarios.scenario.settings import Law
 
 Values = list[float | None]
 _ROUNDING = 1e-6

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """The measuring process as a campaign sets it up, and the processes that it measures."""
 
@@ -27,14 +16,10 @@ from typing import Any
 from flood import INTERFACE, TOPIC, TOPICS
 from rclpy.node import Node
 from safety_scenarios import registry
-from safety_scenarios.engine.calibrate import calibration_trial, RATE_HZ
-from safety_scenarios.engine.run import INTERRUPTED, run_trial
+from safety_scenarios.campaign.calibrate import calibration_trial, RATE_HZ
+from safety_scenarios.campaign.plugin_roles import EventSink
 from safety_scenarios.errors import MeasurementError
-from safety_scenarios.latency.probes import ProbeSample, samples
-from safety_scenarios.model.blocks.command_topic import CommandTopic
-from safety_scenarios.model.contracts import EventSink
-from safety_scenarios.model.measuring import ANSWER, ClockRules, Measuring, METHODS
-from safety_scenarios.model.trial import Trial, TrialRecord
+from safety_scenarios.judging.latency.probes import ProbeSample, samples
 from safety_scenarios.ros.clocks.clock import RosClock
 from safety_scenarios.ros.controller_process import ChildProcess
 from safety_scenarios.ros.domain import chosen_domain
@@ -42,6 +27,10 @@ from safety_scenarios.ros.link.link import RosLink
 from safety_scenarios.ros.shared_memory import remove_segments
 from safety_scenarios.ros.spinning import ros_context, Spin, spinning
 from safety_scenarios.ros.undisturbed import undisturbed
+from safety_scenarios.scenario.blocks.command_topic import CommandTopic
+from safety_scenarios.scenario.measuring import ANSWER, ClockRules, Measuring, METHODS
+from safety_scenarios.trial.run import INTERRUPTED, run_trial
+from safety_scenarios.trial.trial import Trial, TrialRecord
 
 HERE = Path(__file__).parent
 _CONNECT_S = 20.0

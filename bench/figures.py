@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """What is measured: figures with their targets, their file and their table."""
 
@@ -20,8 +9,8 @@ import math
 from typing import Any
 
 from rich.table import Table
-from safety_scenarios.model.estimate import Estimate
-from safety_scenarios.stats.quantiles import quantile
+from safety_scenarios.campaign.statistics.quantiles import quantile
+from safety_scenarios.scenario.estimate import Estimate
 
 QUANTILES = {'p50': 0.5, 'p99': 0.99}
 

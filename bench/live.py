@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 What the live topics cost: the error of a latency with them and without, in one run.
@@ -34,12 +23,12 @@ from figures import Figure, ratios, spread, table
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from safety_scenarios.campaign.signals import interruptible
-from safety_scenarios.live.feed import Feed
-from safety_scenarios.model.event import Event, EventSink
-from safety_scenarios.model.trial import Trial
 from safety_scenarios.reports.console_report import console
+from safety_scenarios.reports.live.feed import Feed
 from safety_scenarios.ros.clocks.clock import RosClock
 from safety_scenarios.ros.link.publishing import LiveTopics, PERIOD_S
+from safety_scenarios.scenario.event import Event, EventSink
+from safety_scenarios.trial.trial import Trial
 from std_msgs.msg import String
 from visualization_msgs.msg import MarkerArray
 

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 What a long trial takes: ten simulated minutes of commands at 1 kHz, as a user records them.
@@ -34,10 +23,10 @@ from rich.console import Console
 from safety_scenarios import registry
 from safety_scenarios.campaign.folder.folder import read_trials
 from safety_scenarios.campaign.run import run
-from safety_scenarios.links.loopback_session import Loopback
-from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.reports.console_report import console, ConsoleReport
-from safety_scenarios.traces.mcap.recording import read_mcap
+from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.trial.links.loopback_session import Loopback
+from safety_scenarios.trial.mcap.recording import read_mcap
 
 SCENARIO = Path(__file__).with_name('ten_minutes.yaml')
 PERIOD_MS = 1.0

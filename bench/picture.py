@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Draws ``doc/report.png``: the first screen of the page of a campaign in loopback against ``late``.
@@ -26,11 +15,11 @@ from pathlib import Path
 import shutil
 from tempfile import TemporaryDirectory
 
-from safety_scenarios.campaign.outputs.report import Report, source_of
 from safety_scenarios.campaign.run import run
-from safety_scenarios.links.loopback_session import Loopback
-from safety_scenarios.model.settings import RunSettings
-from safety_scenarios.reports.html.first_screen import fixes, headline, tiles
+from safety_scenarios.reports.outputs.report import Report, source_of
+from safety_scenarios.reports.page.first_screen import fixes, headline, tiles
+from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.trial.links.loopback_session import Loopback
 
 PICTURE = Path(__file__).resolve().parents[1] / 'doc' / 'report.png'
 SCENARIOS = ('SCN-R-101', 'SCN-R-102', 'SCN-R-D-102')

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """How true a reported latency is: against the bare round trip, and against known delays."""
 
@@ -26,10 +15,10 @@ from evaluator import Evaluator, latencies, probes, probing, run
 from figures import Figure, ratios, spread
 from flood import TOPIC
 from geometry_msgs.msg import Twist
-from safety_scenarios.engine.calibrate import RATE_HZ
-from safety_scenarios.model.contracts import EventSink
-from safety_scenarios.model.trial import Trial, TrialRecord
-from safety_scenarios.traces.journal import Journal
+from safety_scenarios.campaign.calibrate import RATE_HZ
+from safety_scenarios.campaign.plugin_roles import EventSink
+from safety_scenarios.trial.journal import Journal
+from safety_scenarios.trial.trial import Trial, TrialRecord
 
 DELAYS_MS = (5.0, 50.0, 200.0)
 _CALLBACK_S = 0.005

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 What a recording costs: processor time and bytes an event, against a bare ``json.dumps`` of it.
@@ -33,14 +22,14 @@ import time
 
 from figures import Figure, table
 from safety_scenarios import registry
-from safety_scenarios.engine.plan import plan
-from safety_scenarios.loading import load_scenarios
-from safety_scenarios.model.event import Event, Stamps
-from safety_scenarios.model.measuring import Measuring
-from safety_scenarios.model.message import Message
-from safety_scenarios.model.trial import Trial
+from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.reports.console_report import console
-from safety_scenarios.traces.mcap.recording import McapWriter, read_mcap
+from safety_scenarios.scenario.event import Event, Stamps
+from safety_scenarios.scenario.measuring import Measuring
+from safety_scenarios.scenario.message import Message
+from safety_scenarios.trial.mcap.recording import McapWriter, read_mcap
+from safety_scenarios.trial.plan import plan
+from safety_scenarios.trial.trial import Trial
 
 SCENARIO = 'SCN-R-101'
 BLOCKS = 5

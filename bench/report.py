@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 How large ``report.html`` is, how long it takes to write, to open and to filter.
@@ -34,13 +23,13 @@ from typing import Any
 import zlib
 
 from safety_scenarios.campaign.connect import connection
-from safety_scenarios.campaign.outputs.claiming import claim_of
-from safety_scenarios.campaign.outputs.report import source_of, write
 from safety_scenarios.campaign.run import run
-from safety_scenarios.model.result import TrialResult
-from safety_scenarios.model.settings import RunSettings
-from safety_scenarios.reports.html.source import Source
-from safety_scenarios.stats.summarise import summarise
+from safety_scenarios.campaign.statistics.summarise import summarise
+from safety_scenarios.reports.outputs.claiming import claim_of
+from safety_scenarios.reports.outputs.report import source_of, write
+from safety_scenarios.reports.page.source import Source
+from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.settings import RunSettings
 
 FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-sync',
          '--no-first-run']

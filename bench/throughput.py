@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """What the evaluator takes in: losses, processor time a message, and latency meanwhile."""
 
@@ -23,11 +12,11 @@ import time
 
 from evaluator import Evaluator, FLOOD, latencies, probing, run
 from figures import Figure, ratios, spread
-from safety_scenarios.engine.calibrate import RATE_HZ
-from safety_scenarios.latency.stream import lost
-from safety_scenarios.model.event import Event
-from safety_scenarios.model.trial import ALL_CLEAR, END, ONSET, TrialRecord
+from safety_scenarios.campaign.calibrate import RATE_HZ
+from safety_scenarios.judging.latency.stream import lost
 from safety_scenarios.ros.link.link import RosLink
+from safety_scenarios.scenario.event import Event
+from safety_scenarios.trial.trial import ALL_CLEAR, END, ONSET, TrialRecord
 
 DELAYS_MS = (5.0, 50.0)
 LADDER_HZ = (1000, 2000, 4000, 8000)

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 """
 ``python bench/witness.py``: our latencies against the packets' own, seen by somebody outside.
 
@@ -40,12 +29,12 @@ from machine import Machine
 from network import await_line, Host, INTERFACE, missing, Network, two_hosts
 from safety_scenarios import registry
 from safety_scenarios.errors import MeasurementError
-from safety_scenarios.latency.clocks import Timeline
-from safety_scenarios.latency.pairing import measure
-from safety_scenarios.model.event import Event
-from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.judging.latency.clocks import Timeline
+from safety_scenarios.judging.latency.pairing import measure
 from safety_scenarios.reports.console_report import console
-from safety_scenarios.traces.journal import read_journal
+from safety_scenarios.scenario.event import Event
+from safety_scenarios.trial.journal import read_journal
+from safety_scenarios.trial.trial import TrialRecord
 
 HERE = Path(__file__).parent
 SCENARIO = HERE / 'one_second.yaml'

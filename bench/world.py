@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 """The embedded world against real time: alone, with whole trials, and with all their files."""
 
 from collections.abc import Callable
@@ -22,21 +11,21 @@ import time
 from figures import Figure, table
 from safety_scenarios.campaign.run import run
 from safety_scenarios.campaign.trials import perform
-from safety_scenarios.engine.plan import plan
 from safety_scenarios.errors import InputError
-from safety_scenarios.links.simulated_session import Simulated
-from safety_scenarios.loading import load_scenario
-from safety_scenarios.model.message import Message
-from safety_scenarios.model.observer import Observer
-from safety_scenarios.model.result import TrialResult
-from safety_scenarios.model.settings import RunSettings
-from safety_scenarios.model.trial import TrialRecord
-from safety_scenarios.model.world.block import Camera, WorldBlock
+from safety_scenarios.formats.loading import load_scenario
+from safety_scenarios.formats.packs import share_folder
 from safety_scenarios.reports.console_report import console
-from safety_scenarios.scenario_packs import share_folder
-from safety_scenarios.simulators.mujoco.sensors.offscreen import can_draw
-from safety_scenarios.simulators.mujoco.world import World
+from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.scenario.world.block import Camera, WorldBlock
 from safety_scenarios.stimuli.prompt import Prompt
+from safety_scenarios.trial.links.simulated_session import Simulated
+from safety_scenarios.trial.observer import Observer
+from safety_scenarios.trial.plan import plan
+from safety_scenarios.trial.trial import TrialRecord
+from safety_scenarios.worlds.mujoco.sensors.offscreen import can_draw
+from safety_scenarios.worlds.mujoco.world import World
 
 STEPS_NEAR = share_folder() / 'config' / 'scenarios' / 'robotic' / 'person_steps_near.yaml'
 _TIMES_REAL = 100.0

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Does the model that drives a robot react in time, and safely? Scenarios, measured and judged.
@@ -26,13 +15,9 @@ from safety_scenarios.dependencies import guard as _guard
 
 if TYPE_CHECKING:
     from safety_scenarios.campaign.folder.verify import verify as verify
-    from safety_scenarios.campaign.from_python import run as run
+    from safety_scenarios.campaign.plugin_roles import Controller as Controller
     from safety_scenarios.campaign.rejudging.rejudge import rejudge as rejudge
     from safety_scenarios.campaign.rejudging.rejudge import Rejudged as Rejudged
-    from safety_scenarios.campaign.results import CampaignResults as CampaignResults
-    from safety_scenarios.engine.evaluate import evaluate as evaluate
-    from safety_scenarios.engine.plan import plan as plan
-    from safety_scenarios.engine.run import run_trial as run_trial
     from safety_scenarios.errors import ControllerError as ControllerError
     from safety_scenarios.errors import InputError as InputError
     from safety_scenarios.errors import MeasurementError as MeasurementError
@@ -41,73 +26,77 @@ if TYPE_CHECKING:
     from safety_scenarios.errors import ScenarioError as ScenarioError
     from safety_scenarios.errors import SettingsError as SettingsError
     from safety_scenarios.errors import UnknownPluginError as UnknownPluginError
-    from safety_scenarios.links.loopback import LoopbackLink as LoopbackLink
-    from safety_scenarios.links.loopback_session import Loopback as Loopback
-    from safety_scenarios.loading import load_scenario as load_scenario
-    from safety_scenarios.loading import load_scenarios as load_scenarios
-    from safety_scenarios.model.contracts import Controller as Controller
-    from safety_scenarios.model.controller import ControllerPlugin as ControllerPlugin
-    from safety_scenarios.model.controller import ControllerSpec as ControllerSpec
-    from safety_scenarios.model.conversation import Turn as Turn
-    from safety_scenarios.model.conversation import Utterance as Utterance
-    from safety_scenarios.model.event import Event as Event
-    from safety_scenarios.model.intent import Intent as Intent
-    from safety_scenarios.model.invariant import InvariantPlugin as InvariantPlugin
-    from safety_scenarios.model.link import Link as Link
-    from safety_scenarios.model.message import ChatMessage as ChatMessage
-    from safety_scenarios.model.message import Command as Command
-    from safety_scenarios.model.message import Message as Message
-    from safety_scenarios.model.message import Observation as Observation
-    from safety_scenarios.model.message import Reading as Reading
-    from safety_scenarios.model.observer import Beginning as Beginning
-    from safety_scenarios.model.observer import Observer as Observer
-    from safety_scenarios.model.result import Finding as Finding
-    from safety_scenarios.model.result import LatencyClass as LatencyClass
-    from safety_scenarios.model.result import TrialResult as TrialResult
-    from safety_scenarios.model.result import Verdict as Verdict
-    from safety_scenarios.model.scenario import Scenario as Scenario
-    from safety_scenarios.model.session import LinkPlugin as LinkPlugin
-    from safety_scenarios.model.session import Session as Session
-    from safety_scenarios.model.settings import ControllerContext as ControllerContext
-    from safety_scenarios.model.settings import ControllerSettings as ControllerSettings
-    from safety_scenarios.model.settings import RunSettings as RunSettings
-    from safety_scenarios.model.stimulus import Stimulus as Stimulus
-    from safety_scenarios.model.stimulus import StimulusContext as StimulusContext
-    from safety_scenarios.model.stimulus import StimulusPlugin as StimulusPlugin
-    from safety_scenarios.model.summary import CampaignSummary as CampaignSummary
-    from safety_scenarios.model.trial import Trial as Trial
-    from safety_scenarios.model.trial import TrialRecord as TrialRecord
+    from safety_scenarios.formats.loading import load_scenario as load_scenario
+    from safety_scenarios.formats.loading import load_scenarios as load_scenarios
+    from safety_scenarios.from_python import run as run
+    from safety_scenarios.judging.evaluate import evaluate as evaluate
+    from safety_scenarios.results import CampaignResults as CampaignResults
+    from safety_scenarios.scenario.controller import ControllerPlugin as ControllerPlugin
+    from safety_scenarios.scenario.controller import ControllerSpec as ControllerSpec
+    from safety_scenarios.scenario.conversation import Turn as Turn
+    from safety_scenarios.scenario.conversation import Utterance as Utterance
+    from safety_scenarios.scenario.event import Event as Event
+    from safety_scenarios.scenario.intent import Intent as Intent
+    from safety_scenarios.scenario.invariant import InvariantPlugin as InvariantPlugin
+    from safety_scenarios.scenario.message import ChatMessage as ChatMessage
+    from safety_scenarios.scenario.message import Command as Command
+    from safety_scenarios.scenario.message import Message as Message
+    from safety_scenarios.scenario.message import Observation as Observation
+    from safety_scenarios.scenario.message import Reading as Reading
+    from safety_scenarios.scenario.result import Finding as Finding
+    from safety_scenarios.scenario.result import LatencyClass as LatencyClass
+    from safety_scenarios.scenario.result import TrialResult as TrialResult
+    from safety_scenarios.scenario.result import Verdict as Verdict
+    from safety_scenarios.scenario.scenario import Scenario as Scenario
+    from safety_scenarios.scenario.settings import ControllerContext as ControllerContext
+    from safety_scenarios.scenario.settings import ControllerSettings as ControllerSettings
+    from safety_scenarios.scenario.settings import RunSettings as RunSettings
+    from safety_scenarios.scenario.stimulus import Stimulus as Stimulus
+    from safety_scenarios.scenario.stimulus import StimulusContext as StimulusContext
+    from safety_scenarios.scenario.stimulus import StimulusPlugin as StimulusPlugin
+    from safety_scenarios.trial.link import Link as Link
+    from safety_scenarios.trial.links.loopback import LoopbackLink as LoopbackLink
+    from safety_scenarios.trial.links.loopback_session import Loopback as Loopback
+    from safety_scenarios.trial.observer import Beginning as Beginning
+    from safety_scenarios.trial.observer import Observer as Observer
+    from safety_scenarios.trial.plan import plan as plan
+    from safety_scenarios.trial.run import run_trial as run_trial
+    from safety_scenarios.trial.session import LinkPlugin as LinkPlugin
+    from safety_scenarios.trial.session import Session as Session
+    from safety_scenarios.trial.summary import CampaignSummary as CampaignSummary
+    from safety_scenarios.trial.trial import Trial as Trial
+    from safety_scenarios.trial.trial import TrialRecord as TrialRecord
 
 _guard()
 _WHERE = {
-    'campaign.from_python': ('run',),
+    'from_python': ('run',),
     'campaign.rejudging.rejudge': ('rejudge', 'Rejudged'),
-    'campaign.results': ('CampaignResults',),
+    'results': ('CampaignResults',),
     'campaign.folder.verify': ('verify',),
-    'engine.evaluate': ('evaluate',),
-    'engine.plan': ('plan',),
-    'engine.run': ('run_trial',),
+    'judging.evaluate': ('evaluate',),
+    'trial.plan': ('plan',),
+    'trial.run': ('run_trial',),
     'errors': ('ControllerError', 'InputError', 'MeasurementError', 'MissingDependencyError',
                'SafetyScenariosError', 'ScenarioError', 'SettingsError', 'UnknownPluginError'),
-    'links.loopback': ('LoopbackLink',),
-    'links.loopback_session': ('Loopback',),
-    'loading': ('load_scenario', 'load_scenarios'),
-    'model.contracts': ('Controller',),
-    'model.controller': ('ControllerPlugin', 'ControllerSpec'),
-    'model.conversation': ('Turn', 'Utterance'),
-    'model.event': ('Event',),
-    'model.intent': ('Intent',),
-    'model.invariant': ('InvariantPlugin',),
-    'model.link': ('Link',),
-    'model.message': ('ChatMessage', 'Command', 'Message', 'Observation', 'Reading'),
-    'model.observer': ('Beginning', 'Observer'),
-    'model.result': ('Finding', 'LatencyClass', 'TrialResult', 'Verdict'),
-    'model.scenario': ('Scenario',),
-    'model.session': ('LinkPlugin', 'Session'),
-    'model.settings': ('ControllerContext', 'ControllerSettings', 'RunSettings'),
-    'model.stimulus': ('Stimulus', 'StimulusContext', 'StimulusPlugin'),
-    'model.summary': ('CampaignSummary',),
-    'model.trial': ('Trial', 'TrialRecord'),
+    'trial.links.loopback': ('LoopbackLink',),
+    'trial.links.loopback_session': ('Loopback',),
+    'formats.loading': ('load_scenario', 'load_scenarios'),
+    'campaign.plugin_roles': ('Controller',),
+    'scenario.controller': ('ControllerPlugin', 'ControllerSpec'),
+    'scenario.conversation': ('Turn', 'Utterance'),
+    'scenario.event': ('Event',),
+    'scenario.intent': ('Intent',),
+    'scenario.invariant': ('InvariantPlugin',),
+    'trial.link': ('Link',),
+    'scenario.message': ('ChatMessage', 'Command', 'Message', 'Observation', 'Reading'),
+    'trial.observer': ('Beginning', 'Observer'),
+    'scenario.result': ('Finding', 'LatencyClass', 'TrialResult', 'Verdict'),
+    'scenario.scenario': ('Scenario',),
+    'trial.session': ('LinkPlugin', 'Session'),
+    'scenario.settings': ('ControllerContext', 'ControllerSettings', 'RunSettings'),
+    'scenario.stimulus': ('Stimulus', 'StimulusContext', 'StimulusPlugin'),
+    'trial.summary': ('CampaignSummary',),
+    'trial.trial': ('Trial', 'TrialRecord'),
 }
 """Module to the public names in it: what the block above tells type checkers."""
 _MODULES = {name: module for module, names in _WHERE.items() for name in names}

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 The pytest plug-in: safety scenarios as tests; ``doc/python.md`` shows it.
@@ -24,7 +13,7 @@ from typing import Any, TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from safety_scenarios.campaign.results import CampaignResults
+    from safety_scenarios.results import CampaignResults
 
 _MARK = 'safety_scenario'
 _RESULTS = '_safety_scenarios_results'
@@ -48,7 +37,7 @@ def safety_settings() -> Mapping[str, Any]:
 def safety_run(safety_settings: Mapping[str, Any]) -> 'Callable[..., CampaignResults]':
     """Return ``safety_scenarios.run`` with ``safety_settings``; a FAIL is yours to judge."""
     def run(*scenarios: Any, **settings: Any) -> 'CampaignResults':
-        from safety_scenarios.campaign.from_python import run as run_scenarios  # takes a second
+        from safety_scenarios.from_python import run as run_scenarios  # takes a second
         return run_scenarios(*scenarios, **{**safety_settings, **settings})
     return run
 

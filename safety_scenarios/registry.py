@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 From a plug-in's name to its class; of a format, to its module.
@@ -43,29 +32,29 @@ BUILT_IN: dict[str, dict[str, str]] = {
         'recorded': 'stimuli.recorded:Recorded',
     },
     'invariants': {
-        'text': 'invariants.text:Text',
-        'text_in_python': 'invariants.text_in_python:TextInPython',
-        'judge': 'invariants.judge:Judge',
-        'bound': 'invariants.bound:Bound',
-        'stop': 'invariants.stop:Stop',
-        'liveness': 'invariants.liveness:Liveness',
-        'slow': 'invariants.slow:Slow',
-        'separation': 'invariants.separation:Separation',
-        'zone': 'invariants.zone:Zone',
-        'limits': 'invariants.limits:Limits',
-        'fresh': 'invariants.fresh:Fresh',
-        'force': 'invariants.force:Force',
-        'say_do': 'invariants.say_do:SayDo',
-        'no_spurious_stop': 'invariants.no_spurious_stop:NoSpuriousStop',
-        'defer': 'invariants.defer:Defer',
-        'no_contact': 'invariants.no_contact:NoContact',
-        'keeps_course': 'invariants.keeps_course:KeepsCourse',
-        'reaches_goal': 'invariants.reaches_goal:ReachesGoal',
-        'temporal': 'invariants.temporal:Temporal',
-        'are_calls': 'invariants.are_calls:AreCalls',
-        'says': 'invariants.says:Says',
-        'says_in_turn': 'invariants.says:SaysInTurn',
-        'not_checked': 'invariants.not_checked:NotChecked',
+        'text': 'judging.invariants.text:Text',
+        'text_in_python': 'judging.invariants.text_in_python:TextInPython',
+        'judge': 'judging.invariants.judge:Judge',
+        'bound': 'judging.invariants.bound:Bound',
+        'stop': 'judging.invariants.stop:Stop',
+        'liveness': 'judging.invariants.liveness:Liveness',
+        'slow': 'judging.invariants.slow:Slow',
+        'separation': 'judging.invariants.separation:Separation',
+        'zone': 'judging.invariants.zone:Zone',
+        'limits': 'judging.invariants.limits:Limits',
+        'fresh': 'judging.invariants.fresh:Fresh',
+        'force': 'judging.invariants.force:Force',
+        'say_do': 'judging.invariants.say_do:SayDo',
+        'no_spurious_stop': 'judging.invariants.no_spurious_stop:NoSpuriousStop',
+        'defer': 'judging.invariants.defer:Defer',
+        'no_contact': 'judging.invariants.no_contact:NoContact',
+        'keeps_course': 'judging.invariants.keeps_course:KeepsCourse',
+        'reaches_goal': 'judging.invariants.reaches_goal:ReachesGoal',
+        'temporal': 'judging.invariants.temporal:Temporal',
+        'are_calls': 'judging.invariants.are_calls:AreCalls',
+        'says': 'judging.invariants.says:Says',
+        'says_in_turn': 'judging.invariants.says:SaysInTurn',
+        'not_checked': 'judging.invariants.not_checked:NotChecked',
     },
     'controllers': {
         'rule_based': 'controllers.rule_based:RuleBased',
@@ -124,16 +113,16 @@ BUILT_IN: dict[str, dict[str, str]] = {
         'to_and_fro': 'controllers.motion_saboteurs:ToAndFro',
         'ramp_down': 'controllers.motion_saboteurs:RampDown',
         'weaves_slowly': 'controllers.motion_saboteurs:WeavesSlowly',
-        'stops_once': 'controllers.fickle:StopsOnce',
-        'twitches': 'controllers.fickle:Twitches',
-        'impatient': 'controllers.fickle:Impatient',
-        'creeps_off': 'controllers.fickle:CreepsOff',
-        'sets_out_only': 'controllers.fickle:SetsOutOnly',
-        'jerks': 'controllers.fickle:Jerks',
-        'takes_back': 'controllers.fickle:TakesBack',
-        'lets_go_late': 'controllers.fickle:LetsGoLate',
-        'wrong_argument': 'controllers.fickle:WrongArgument',
-        'no_argument': 'controllers.fickle:NoArgument',
+        'stops_once': 'controllers.inconsistent:StopsOnce',
+        'twitches': 'controllers.inconsistent:Twitches',
+        'impatient': 'controllers.inconsistent:Impatient',
+        'creeps_off': 'controllers.inconsistent:CreepsOff',
+        'sets_out_only': 'controllers.inconsistent:SetsOutOnly',
+        'jerks': 'controllers.inconsistent:Jerks',
+        'takes_back': 'controllers.inconsistent:TakesBack',
+        'lets_go_late': 'controllers.inconsistent:LetsGoLate',
+        'wrong_argument': 'controllers.inconsistent:WrongArgument',
+        'no_argument': 'controllers.inconsistent:NoArgument',
         'nan': 'controllers.faulty_streams:NotANumber',
         'over_speed': 'controllers.faulty_streams:OverSpeed',
         'elsewhere': 'controllers.wiring_saboteurs:Elsewhere',
@@ -164,27 +153,30 @@ BUILT_IN: dict[str, dict[str, str]] = {
         'stutters': 'controllers.blind:Stutters',
     },
     'drivers': {
-        'diff_drive': 'drivers.diff_drive:DiffDrive',
-        'omni': 'drivers.omni:Omni',
-        'ackermann': 'drivers.ackermann:Ackermann',
-        'joint_trajectory': 'drivers.joint_trajectory:JointTrajectory',
-        'forward_command': 'drivers.forward_command:ForwardCommand',
-        'joint_velocity': 'drivers.joint_velocity:JointVelocity',
-        'none': 'drivers.unknown:Unknown',
+        'diff_drive': 'judging.drivers.diff_drive:DiffDrive',
+        'omni': 'judging.drivers.omni:Omni',
+        'ackermann': 'judging.drivers.ackermann:Ackermann',
+        'joint_trajectory': 'judging.drivers.joint_trajectory:JointTrajectory',
+        'forward_command': 'judging.drivers.forward_command:ForwardCommand',
+        'joint_velocity': 'judging.drivers.joint_velocity:JointVelocity',
+        'none': 'judging.drivers.unknown:Unknown',
     },
     'links': {
         'ros': 'ros.session:OverRos',
-        'loopback': 'links.loopback_session:Loopback',
-        'simulated': 'links.simulated_session:Simulated',
+        'loopback': 'trial.links.loopback_session:Loopback',
+        'simulated': 'trial.links.simulated_session:Simulated',
     },
     'formats': {
         'scenario_yaml': 'formats.scenario_yaml.reader',
-        'are_json': 'formats.are.reader',
+        'are_json': 'are.scenarios.reader',
         'agent_spec': 'formats.agents.reader',
         'lostbench': 'formats.lostbench.reader',
     },
+    'outputs': {
+        'views': 'reports.outputs.report:views',
+    },
     'bags': {
-        'rosbag2': 'traces.mcap.played:read_recording',
+        'rosbag2': 'trial.mcap.played_bag:read_recording',
     },
 }
 
@@ -196,7 +188,9 @@ def names(kind: str) -> dict[str, str]:
     Built-ins come first, in the order of the table; then the others by their names.
 
     :param kind: ``stimuli``, ``invariants``, ``controllers``, ``drivers``, ``links``,
-        ``formats`` or ``bags``, whose plug-ins are functions that read one
+        ``formats``; ``bags``, whose plug-ins are functions that read one; or ``outputs``, whose
+        plug-ins are context managers of the run settings and of the campaign's folder (None: no
+        folder) that give the observers of a campaign
     """
     known = {name: f'{_HERE}.{target}' for name, target in BUILT_IN[kind].items()}
     for name, target in sorted(_entries(kind)):

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """What no profile of a real robot may ask for: refused before anything is opened."""
 
@@ -19,20 +8,20 @@ import re
 import sys
 
 from safety_scenarios.campaign.connect import full_name
-from safety_scenarios.campaign.signed_plan import read_plan
-from safety_scenarios.errors import did_you_mean, Problem, ScenarioError, SettingsError
-from safety_scenarios.model.blocks.calling import ActionGoal
-from safety_scenarios.model.hil import HilSettings
-from safety_scenarios.model.interfaces.never_published import (
+from safety_scenarios.campaign.never_published import (
     calls_go,
     commands_by_goal,
     releases,
     says_go,
     why_a_command,
 )
-from safety_scenarios.model.scenario import Scenario
-from safety_scenarios.model.settings import RunSettings
-from safety_scenarios.model.stimulus import StimulusContext, StimulusPlugin
+from safety_scenarios.campaign.signed_plan import read_plan
+from safety_scenarios.errors import did_you_mean, Problem, ScenarioError, SettingsError
+from safety_scenarios.scenario.blocks.calling import ActionGoal
+from safety_scenarios.scenario.hil import HilSettings
+from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.scenario.stimulus import StimulusContext, StimulusPlugin
 
 _RULE = re.compile(r'(?!__)/?\w+(/\w+)*:=/?\w+(/\w+)*', re.ASCII)
 """A remapping rule of which everybody sees what it does."""

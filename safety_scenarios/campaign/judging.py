@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Who answers the questions that only a judge can decide."""
 
@@ -18,13 +7,13 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from safety_scenarios.links.controller_settings import model_under_test
-from safety_scenarios.llm_judge.cache import Cache
-from safety_scenarios.llm_judge.independence import refuse_own_judge
-from safety_scenarios.model.judgement import Asks
-from safety_scenarios.model.scenario import Scenario
-from safety_scenarios.model.settings import RunSettings
-from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.judging.llm_judge.cache import Cache
+from safety_scenarios.judging.llm_judge.independence import refuse_own_judge
+from safety_scenarios.scenario.judgement import Asks
+from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.trial.links.controller_settings import model_under_test
+from safety_scenarios.trial.trial import TrialRecord
 
 Ask = Callable[[TrialRecord], TrialRecord]
 """Record to the same with what a judge says about it; must not raise."""
@@ -45,7 +34,7 @@ def judge_of(settings: RunSettings, scenarios: Iterable[Scenario], folder: Path,
                 for invariant in scenario.invariants)
     if not server.judge_model or not asked:
         return unasked
-    from safety_scenarios.llm_judge.asking import LanguageModelJudge  # needs the extra llm
+    from safety_scenarios.judging.llm_judge.asking import LanguageModelJudge  # needs the extra llm
     cache = Cache.made(server.judge_cache) if server.judge_cache else Cache(folder / 'judgements')
     return LanguageModelJudge(server, cache).judge
 

@@ -1,37 +1,26 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """What is found on the other end before any hazard is published."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
-from safety_scenarios.campaign.are.apps import apps_of
+from safety_scenarios.are.apps_world import apps_of
 from safety_scenarios.campaign.refusals import refuse_unrunnable
 from safety_scenarios.campaign.selecting import asked_for
 from safety_scenarios.campaign.trials import planned
-from safety_scenarios.engine.findings.wiring import motion_elsewhere
-from safety_scenarios.engine.run import INTERRUPTED, run_trial
 from safety_scenarios.errors import SafetyScenariosError
-from safety_scenarios.latency.stream import stream_rows
-from safety_scenarios.links.controller_settings import spec_of
-from safety_scenarios.loading import load_scenarios
-from safety_scenarios.model.link import Link
-from safety_scenarios.model.preflight import Preflight, PreflightRow
-from safety_scenarios.model.session import Connect
-from safety_scenarios.model.settings import RunSettings
-from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.formats.loading import load_scenarios
+from safety_scenarios.judging.findings.wiring import motion_elsewhere
+from safety_scenarios.judging.latency.stream import stream_rows
+from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.trial.link import Link
+from safety_scenarios.trial.links.controller_settings import spec_of
+from safety_scenarios.trial.preflight import Preflight, PreflightRow
+from safety_scenarios.trial.run import INTERRUPTED, run_trial
+from safety_scenarios.trial.session import Connect
+from safety_scenarios.trial.trial import TrialRecord
 
 
 @dataclass(frozen=True)

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """What is not run, because no verdict on it could be trusted."""
 
@@ -29,15 +18,15 @@ from safety_scenarios.errors import (
     ScenarioError,
     SettingsError,
 )
-from safety_scenarios.model.link import Link
-from safety_scenarios.model.measuring import Calibration
-from safety_scenarios.model.merge_rule import MERGED, read_merges
-from safety_scenarios.model.qos_override import read_overrides
-from safety_scenarios.model.scenario import Scenario
-from safety_scenarios.model.session import OpenLink
-from safety_scenarios.model.settings import RunSettings
-from safety_scenarios.model.stimulus import StimulusPlugin
-from safety_scenarios.model.trial import PROMPT, RESPONSE
+from safety_scenarios.scenario.measuring import Calibration
+from safety_scenarios.scenario.merge_rule import MERGED, read_merges
+from safety_scenarios.scenario.qos_override import read_overrides
+from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.scenario.stimulus import StimulusPlugin
+from safety_scenarios.trial.link import Link
+from safety_scenarios.trial.session import OpenLink
+from safety_scenarios.trial.trial import PROMPT, RESPONSE
 
 
 def refuse_unrunnable(scenarios: Sequence[Scenario], settings: RunSettings, *,

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Remapping rules that match nothing: a misspelt one would leave the topic where it is, unsaid."""
 
@@ -19,13 +8,13 @@ from typing import Any
 
 from pydantic import BaseModel
 from safety_scenarios.errors import did_you_mean, SettingsError, UnknownPluginError
-from safety_scenarios.links.named_controller import named_controller
-from safety_scenarios.model.blocks.agents import AGENTS, AgentsBlock, ros_token
-from safety_scenarios.model.interfaces.robot_interfaces import INPUTS
-from safety_scenarios.model.measuring import ANSWER, PROBE
-from safety_scenarios.model.scenario import Scenario
-from safety_scenarios.model.settings import EXTERNAL, RunSettings
-from safety_scenarios.model.trial import PROMPT, RESPONSE
+from safety_scenarios.scenario.blocks.agents import AGENTS, AgentsBlock, ros_token
+from safety_scenarios.scenario.interfaces.robot_interfaces import INPUTS
+from safety_scenarios.scenario.measuring import ANSWER, PROBE
+from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.settings import EXTERNAL, RunSettings
+from safety_scenarios.trial.links.named_controller import named_controller
+from safety_scenarios.trial.trial import PROMPT, RESPONSE
 
 _OF_ROS = ('/clock', '/rosout', '/parameter_events', '/tf', '/tf_static', '/diagnostics', 'clock',
            'rosout', 'parameter_events', 'tf', 'tf_static', 'diagnostics')

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 One campaign from settings to its summary; how the controller is reached is an argument.
@@ -27,19 +16,19 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from safety_scenarios.campaign.are.apps import apps_of
+from safety_scenarios import registry
+from safety_scenarios.are.apps_world import apps_of
 from safety_scenarios.campaign.folder.files import files_of, plan_sha256
 from safety_scenarios.campaign.folder.folder import RunFolder
 from safety_scenarios.campaign.folder.provenance import provenance, source_sha256
 from safety_scenarios.campaign.identity import identify
 from safety_scenarios.campaign.judging import Ask, judge_of, unasked
-from safety_scenarios.campaign.live import shown_live
-from safety_scenarios.campaign.outputs.report import Views
 from safety_scenarios.campaign.preflight import preflight_of
 from safety_scenarios.campaign.refusals import above_floor, refuse_unrunnable
 from safety_scenarios.campaign.selecting import asked_for
 from safety_scenarios.campaign.sequential import Decide, decide_by, UNDECIDED, undecided
 from safety_scenarios.campaign.signals import uninterrupted
+from safety_scenarios.campaign.statistics.summarise import summarise
 from safety_scenarios.campaign.trials import (
     could_not_run,
     is_unbound,
@@ -50,19 +39,18 @@ from safety_scenarios.campaign.trials import (
     run_of,
 )
 from safety_scenarios.errors import ControllerError, TraceError
-from safety_scenarios.links.controller_settings import spec_of
-from safety_scenarios.loading import load_scenarios
-from safety_scenarios.model.event import EventSink
-from safety_scenarios.model.observer import Beginning, Observer
-from safety_scenarios.model.preflight import Preflight
-from safety_scenarios.model.result import TrialResult, Verdict
-from safety_scenarios.model.scenario import Scenario
-from safety_scenarios.model.session import Connect, OpenLink
-from safety_scenarios.model.settings import JudgedBy, RunSettings
-from safety_scenarios.model.summary import CampaignSummary
-from safety_scenarios.model.trial import Trial
-from safety_scenarios.stats.summarise import summarise
-from safety_scenarios.traces.journal import planned_entries
+from safety_scenarios.formats.loading import load_scenarios
+from safety_scenarios.scenario.event import EventSink
+from safety_scenarios.scenario.result import TrialResult, Verdict
+from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.settings import JudgedBy, RunSettings
+from safety_scenarios.trial.journal import planned_entries
+from safety_scenarios.trial.links.controller_settings import spec_of
+from safety_scenarios.trial.observer import Beginning, Observer
+from safety_scenarios.trial.preflight import Preflight
+from safety_scenarios.trial.session import Connect, OpenLink
+from safety_scenarios.trial.summary import CampaignSummary
+from safety_scenarios.trial.trial import Trial
 
 Sinks = Callable[[Trial], Sequence[EventSink]]
 _AS_SET = JudgedBy()
@@ -107,15 +95,17 @@ def run(settings: RunSettings, observers: Sequence[Observer], connect: Connect, 
     refuse_unrunnable(scenarios, settings, with_unbound=True)
     spec = spec_of(settings, controller)
     with ExitStack() as stack:
-        shown = stack.enter_context(shown_live(settings))
         apps = stack.enter_context(apps_of(settings))
         scenarios, connect = apps.known(scenarios), apps.connecting(connect)
         trials = planned(settings, scenarios, spec, run_of(settings))
         path = _output(settings) if files else Path(stack.enter_context(TemporaryDirectory()))
+        outputs = [observer for name in registry.names('outputs')
+                   for observer in stack.enter_context(registry.resolve('outputs', name)(
+                       settings, path if files else None))]
         known = identify(settings, spec, source_sha256(spec), path if files else None)
         judge = judge_of(settings, scenarios, path, controller)
         session = stack.enter_context(connect(settings, path))
-        observers = (*observers, *session.observers, *shown)
+        observers = (*observers, *session.observers)
         if files:
             entries = tuple(planned_entries(trials))
             folder = stack.enter_context(closing(RunFolder(
@@ -123,7 +113,8 @@ def run(settings: RunSettings, observers: Sequence[Observer], connect: Connect, 
                          plan=plan_sha256(entries)))))
             folder.write_settings(provenance(settings, spec, scenarios, session.ros,
                                              entries, known.identity))
-            observers = (Views(path), folder, *observers)
+            observers = (folder, *observers)
+        observers = (*outputs, *observers)
         calibration = session.calibrate()
         for observer in observers:
             observer.campaign_began(Beginning(settings, spec, session.where, len(trials),

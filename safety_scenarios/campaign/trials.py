@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 One trial as one step: task in, result out.
@@ -29,7 +18,7 @@ import secrets
 from tempfile import TemporaryDirectory
 
 from safety_scenarios import registry
-from safety_scenarios.campaign.are.apps import apps_of
+from safety_scenarios.are.apps_world import apps_of
 from safety_scenarios.campaign.connect import connection
 from safety_scenarios.campaign.folder.files import files_of, journal_path, plan_sha256
 from safety_scenarios.campaign.folder.provenance import source_sha256
@@ -37,20 +26,20 @@ from safety_scenarios.campaign.identity import identify
 from safety_scenarios.campaign.judging import Ask, judge_of, unasked
 from safety_scenarios.campaign.refusals import refuse_unrunnable
 from safety_scenarios.campaign.selecting import asked_for
-from safety_scenarios.engine.evaluate import evaluate, not_run, unbound
-from safety_scenarios.engine.plan import plan
-from safety_scenarios.engine.run import INTERRUPTED, run_trial
 from safety_scenarios.errors import InputError, TraceError
-from safety_scenarios.links.controller_settings import spec_of
-from safety_scenarios.model.controller import ControllerSpec
-from safety_scenarios.model.event import EventSink
-from safety_scenarios.model.identity import Identity
-from safety_scenarios.model.link import Link
-from safety_scenarios.model.result import TrialResult
-from safety_scenarios.model.scenario import Scenario
-from safety_scenarios.model.settings import JudgedBy, RunSettings
-from safety_scenarios.model.trial import Trial, TrialRecord
-from safety_scenarios.traces.journal import planned_entries
+from safety_scenarios.judging.evaluate import evaluate, not_run, unbound
+from safety_scenarios.scenario.controller import ControllerSpec
+from safety_scenarios.scenario.event import EventSink
+from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.settings import JudgedBy, RunSettings
+from safety_scenarios.trial.identity import Identity
+from safety_scenarios.trial.journal import planned_entries
+from safety_scenarios.trial.link import Link
+from safety_scenarios.trial.links.controller_settings import spec_of
+from safety_scenarios.trial.plan import plan
+from safety_scenarios.trial.run import INTERRUPTED, run_trial
+from safety_scenarios.trial.trial import Trial, TrialRecord
 
 _AS_SET = JudgedBy()
 

@@ -1,18 +1,7 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
-"""Many campaigns in one folder: ``ls``, ``tail``, ``trials``, ``open`` and ``index``."""
+"""Many campaigns in one folder: ``ls``, ``tail``, ``trials`` and ``open``."""
 
 from collections.abc import Mapping, Sequence
 import os
@@ -31,11 +20,10 @@ from safety_scenarios.campaign.folder.many import (
     least_margins,
     Listed,
 )
-from safety_scenarios.campaign.outputs.indexing import INDEX, write_index
 from safety_scenarios.errors import counted, SettingsError
-from safety_scenarios.model.result import TrialResult, Verdict
 from safety_scenarios.reports.console_report import console, latency_text, show, verdict_text
 from safety_scenarios.reports.plain_text import on_one_line
+from safety_scenarios.scenario.result import TrialResult, Verdict
 
 _FOLDER = click.argument(
     'folder', type=click.Path(exists=True, file_okay=False, path_type=Path), default='runs',
@@ -165,7 +153,7 @@ def trials(folder: Path, failed: bool, verdicts: tuple[str, ...],
 @click.argument('folder', type=click.Path(exists=True, path_type=Path), metavar='DIR')
 def open_report(folder: Path) -> None:
     r"""
-    Open the report of the campaign in DIR, or the index of many, in a browser.
+    Open the report of the campaign in DIR in a browser.
 
     Where there is no display, its path is printed and nothing else happens.
 
@@ -180,45 +168,18 @@ def open_report(folder: Path) -> None:
         click.echo('note: no browser could be started', err=True)
 
 
-@click.command('index', epilog=(
-    'Exit codes: 0 written; 2 wrong input or usage; 3 written, but a campaign is broken or was '
-    'cut off, and in no trend.'))
-@click.argument('folder', type=click.Path(exists=True, file_okay=False, path_type=Path),
-                metavar='FOLDER')
-@click.option('--output', type=click.Path(dir_okay=False, path_type=Path),
-              help='HTML file to write; index.html in FOLDER if left out.')
-def index(folder: Path, output: Path | None) -> None:
-    r"""
-    Write a page of the campaigns in FOLDER over time, with trends and flakiness.
-
-    Latencies and margins are shown by scenario; flaky is a trial that was repeated and judged
-    otherwise. Beside the page lie the tables that it was made from, as Parquet.
-
-    \b
-    safety-scenarios index runs
-    """
-    path, found = write_index(folder, output)
-    click.echo(str(path))
-    broken = [one for one in found if one.state in ('broken', 'cut off')]
-    for one in broken:
-        click.echo(f'error: {on_one_line(f"{one.folder}: {one.state}: {one.problem}")}', err=True)
-    sys.exit(3 if broken else 0)
-
-
 def _page(folder: Path) -> Path:
     if folder.is_file():
         if folder.suffix.lower() not in ('.html', '.htm'):
             raise SettingsError(f'DIR: got {folder}, expected a folder or an HTML file')
         return folder
-    for name in (PAGE, INDEX):
-        if (folder / name).is_file():
-            return folder / name
+    if (folder / PAGE).is_file():
+        return folder / PAGE
     found: Sequence[Listed] = campaigns_in(folder)
     if any(one.folder == folder for one in found):
         raise SettingsError(f'{folder}: got no {PAGE} in it. Run safety-scenarios report '
                             f'{folder}')
-    raise SettingsError(f'{folder}: got neither {PAGE} nor {INDEX} in it. Run safety-scenarios '
-                        f'index {folder}, or name one campaign')
+    raise SettingsError(f'{folder}: got no {PAGE} in it. Name the folder of a campaign')
 
 
 def _trial_table() -> Table:

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """The command ``compare``: two campaigns against each other."""
 
@@ -22,10 +11,10 @@ from typing import Any
 
 import click
 from safety_scenarios.campaign.folder.reading import settings_of
-from safety_scenarios.campaign.outputs.side_by_side import side_by_side
 from safety_scenarios.cli.rejudging import without_plan
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.reports.console_report import comparison_table, console
+from safety_scenarios.reports.outputs.side_by_side import side_by_side
 from safety_scenarios.reports.screen import Screen
 from safety_scenarios.reports.trial_view.comparison import compared
 
@@ -73,7 +62,7 @@ def compare(first: Path, second: Path, fail_on_regression: bool, file: str | Non
     Screen(emoji=False, width=console().width, stderr=file == '-').print(
         comparison_table(found, *names))
     if page is not None:
-        from safety_scenarios.campaign.outputs.report import report
+        from safety_scenarios.reports.outputs.report import report
         report((first, second), page, again=True, comparison=compared(campaigns))
         click.echo(f'  {page}', err=file == '-')
     for which, folder in (('first', first), ('second', second)):
@@ -95,7 +84,7 @@ def compare(first: Path, second: Path, fail_on_regression: bool, file: str | Non
 def _page(page: Path, folders: Sequence[Path]) -> Path:
     """Return where the page goes, before anything is judged."""
     from safety_scenarios.cli.reporting import page_for
-    from safety_scenarios.reports.html.page import require
+    from safety_scenarios.reports.page.page import require
     require()
     return page_for(folders, page, '--html')
 

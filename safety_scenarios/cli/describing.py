@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """The command ``describe``: what a scenario says, and what of it nothing gives a meaning."""
 
@@ -21,9 +10,9 @@ import click
 from safety_scenarios.errors import ScenarioError
 from safety_scenarios.formats.agents.sidecar import SUFFIXES
 from safety_scenarios.formats.agents.skeleton import BLANK, skeleton, without_meaning
-from safety_scenarios.loading import look_through
-from safety_scenarios.model.blocks.agents import AgentsBlock
-from safety_scenarios.model.scenario import Scenario
+from safety_scenarios.formats.loading import look_through
+from safety_scenarios.scenario.blocks.agents import AgentsBlock
+from safety_scenarios.scenario.scenario import Scenario
 
 
 @click.command()

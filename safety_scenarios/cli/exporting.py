@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Tables, figures and evidence for other programs: ``safety-scenarios export``."""
 
@@ -18,10 +7,10 @@ from pathlib import Path
 import sys
 
 import click
-from safety_scenarios.campaign.outputs.exporting import export, Format, FORMATS, judged
 from safety_scenarios.campaign.rejudging.rejudge import told
 from safety_scenarios.cli.rejudging import without_plan
 from safety_scenarios.errors import SettingsError
+from safety_scenarios.reports.outputs.exporting import export, Format, FORMATS, judged
 from safety_scenarios.reports.plain_text import on_one_line
 from safety_scenarios.reports.tables.columns import Table, TABLE_NAMES
 

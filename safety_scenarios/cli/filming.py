@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 """The command ``film``: a trial as a film, a strip or a picture, from its record."""
 
 from collections.abc import Iterable, Sequence
@@ -18,10 +7,10 @@ import math
 from pathlib import Path
 
 import click
-from safety_scenarios.campaign.outputs.filming import scene_in
 from safety_scenarios.errors import counted, SettingsError
-from safety_scenarios.film.formats import by_ending, ENDINGS, Format, FORMATS
-from safety_scenarios.film.scene import Scene
+from safety_scenarios.reports.film.formats import by_ending, ENDINGS, Format, FORMATS
+from safety_scenarios.reports.film.scene import Scene
+from safety_scenarios.reports.outputs.filming import scene_in
 
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
@@ -59,7 +48,7 @@ def film(folder: Path, trial: str, beside: tuple[str, ...], output: Path | None,
     asked = [(folder, trial), *_beside(beside)]
     chosen = _chosen(output, formats)
     scenes = [scene_in(where, name) for where, name in asked]
-    from safety_scenarios.film.encoding import write
+    from safety_scenarios.reports.film.encoding import write
     for how, path in [(how, _path(output, how, scenes)) for how in chosen]:
         _make_room(path, [where for where, _ in asked])
         write(scenes, how, path, fps=fps, speed=speed)

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 
 """The command ``grade``: what answers come to that exist already."""
@@ -24,12 +13,12 @@ from safety_scenarios.campaign.folder.files import write_whole
 from safety_scenarios.campaign.rejudging.answers import grade_file, Row
 from safety_scenarios.cli.selecting import selecting, settings_of
 from safety_scenarios.errors import counted, InputError, SettingsError, TraceError
-from safety_scenarios.loading import load_scenarios
-from safety_scenarios.model.judgement import Words
-from safety_scenarios.model.result import exit_code
+from safety_scenarios.formats.loading import load_scenarios
+from safety_scenarios.formats.rubrics import scored_by
 from safety_scenarios.reports.console_report import show
 from safety_scenarios.reports.grades import Grade, grades_csv, grades_table, totals, wrong
-from safety_scenarios.rubrics import scored_by
+from safety_scenarios.scenario.judgement import Words
+from safety_scenarios.scenario.result import exit_code
 
 _MOST_PROBLEMS = 100
 

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """The command ``judge-check``: how far a judge can be trusted."""
 
@@ -19,14 +8,14 @@ import sys
 from typing import Any
 
 import click
+from safety_scenarios.campaign.statistics.agreement import agreement
 from safety_scenarios.cli.options import build, options
-from safety_scenarios.llm_judge.cache import Cache
-from safety_scenarios.llm_judge.labelled import read_labelled
-from safety_scenarios.model.settings import JudgeServer
-from safety_scenarios.model.statistics.agreement import Labelled
+from safety_scenarios.judging.agreement import Labelled
+from safety_scenarios.judging.llm_judge.cache import Cache
+from safety_scenarios.judging.llm_judge.labelled import read_labelled
 from safety_scenarios.reports.console_report import agreement_table, agreement_text, console
 from safety_scenarios.reports.screen import Screen
-from safety_scenarios.stats.agreement import agreement
+from safety_scenarios.scenario.settings import JudgeServer
 
 
 @click.command('judge-check', epilog='Exit codes: 0 the judge was asked; 2 wrong input or usage; '
@@ -45,7 +34,7 @@ def judge_check(file: Path, **values: Any) -> None:
     """
     settings = build(JudgeServer, values)
     items = read_labelled(file)
-    from safety_scenarios.llm_judge.asking import LanguageModelJudge  # needs the extra llm
+    from safety_scenarios.judging.llm_judge.asking import LanguageModelJudge  # needs the extra llm
     judge = LanguageModelJudge(
         settings, Cache.made(settings.judge_cache) if settings.judge_cache else None)
     with click.progressbar(items, file=sys.stderr, label='asking') as asking:

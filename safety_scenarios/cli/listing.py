@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """The commands ``validate``, ``list``, ``plugins`` and ``schema``: what there is, unrun."""
 
@@ -29,15 +18,15 @@ from safety_scenarios.campaign.selftest.impossible_worlds import impossible
 from safety_scenarios.campaign.selftest.sweep import sweep
 from safety_scenarios.cli.schemas import KINDS, schema_of
 from safety_scenarios.cli.selecting import selecting, survey_of
-from safety_scenarios.engine.chance import MOST, reckoned
 from safety_scenarios.errors import counted, InputError, Problem, refused, ScenarioError
+from safety_scenarios.formats.loading import LEFT_OUT, ScenarioSet
+from safety_scenarios.judging.chance import MOST, reckoned
 from safety_scenarios.lint.budgets import needed_ms
 from safety_scenarios.lint.review import review, waived_by
-from safety_scenarios.loading import LEFT_OUT, ScenarioSet
-from safety_scenarios.model.measuring import Calibration
 from safety_scenarios.reports.console_report import console, show
 from safety_scenarios.reports.screen import Screen
 from safety_scenarios.reports.sweep_table import sweep_table
+from safety_scenarios.scenario.measuring import Calibration
 
 _FEW = 3
 """Files of one format that are told one by one."""

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 The command ``safety-scenarios``; a command's module is imported when the command is named.
@@ -59,8 +48,6 @@ COMMANDS = {
                     'is run again.'),
     'grade': Command('grading:grade', 'Grade answers that exist already, without a robot and '
                      'without ROS.'),
-    'index': Command('campaigns:index', 'Write a page of the campaigns in FOLDER over time, with '
-                     'trends and flakiness.'),
     'judge-check': Command('judging:judge_check', 'Ask a judge about answers that people have '
                            'labelled, and show how far it agrees.'),
     'list': Command('listing:list_scenarios', 'List scenarios: the installed ones, or those '
@@ -69,8 +56,8 @@ COMMANDS = {
                   'the oldest first.'),
     'matrix': Command('tracing:matrix', 'Show which hazards, requirements and clauses the '
                       'campaign in FOLDER covers, and how.'),
-    'open': Command('campaigns:open_report', 'Open the report of the campaign in DIR, or the '
-                    'index of many, in a browser.'),
+    'open': Command('campaigns:open_report', 'Open the report of the campaign in DIR in a '
+                    'browser.'),
     'participate': Command('participate:participate', 'Take part as an agent whose driver is '
                            'human: read what it hears, and type what it says.'),
     'plugins': Command('listing:plugins', 'List the plug-ins of every kind and where they come '

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Command-line options from a settings model: name, type, range, default, help."""
 
@@ -21,9 +10,9 @@ import click
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 from safety_scenarios.errors import refused, SettingsError
-from safety_scenarios.model.noun import Noun
-from safety_scenarios.model.parameters import WHERE
-from safety_scenarios.model.settings import leaves, option_name
+from safety_scenarios.scenario.noun import Noun
+from safety_scenarios.scenario.settings import leaves, option_name
+from safety_scenarios.trial.parameters import WHERE
 
 Command = Callable[..., Any]
 _ARGUMENTS = 'safety_scenarios.controller_arguments'
@@ -114,11 +103,6 @@ def _option(name: str, field: FieldInfo) -> Callable[[Command], Command]:
     help_text = ' '.join((field.description or '').split())
     if field.annotation is bool:
         return click.option(flag, is_flag=True, default=field.default, help=help_text)
-    bare = (field.json_schema_extra or {}).get('bare') \
-        if isinstance(field.json_schema_extra, dict) else None
-    if bare is not None:  # the option alone says so much
-        return click.option(flag, type=_type(field), default=field.default, help=help_text,
-                            is_flag=False, flag_value=bare)
     shown = field.default not in ('', ())
     repeated = get_origin(field.annotation) is tuple
     return click.option(flag, type=_type(field), default=field.default, help=help_text,

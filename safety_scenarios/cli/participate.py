@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """The command ``participate``: a person among the agents of a scenario."""
 
@@ -24,8 +13,8 @@ from safety_scenarios.campaign.connect import from_ros, ros_names
 from safety_scenarios.campaign.remaps import refuse_rules
 from safety_scenarios.campaign.signals import interruptible
 from safety_scenarios.cli.options import build, options
-from safety_scenarios.model.blocks.agents import AGENTS, ros_token
-from safety_scenarios.model.settings import RunSettings
+from safety_scenarios.scenario.blocks.agents import AGENTS, ros_token
+from safety_scenarios.scenario.settings import RunSettings
 
 _TOOL = '/tool'
 

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """``evaluate FILE.json``: ARE recordings judged, and the exit code of a campaign."""
 
@@ -21,15 +10,15 @@ from typing import NoReturn
 import click
 from rich.markup import escape
 from rich.table import Table
-from safety_scenarios.campaign.are.recordings import judge_recordings
+from safety_scenarios.are.recordings.judging import judge_recordings
 from safety_scenarios.campaign.folder.folder import SUMMARY, TRIALS
-from safety_scenarios.campaign.outputs.ci import append_step_summary, write_junit
+from safety_scenarios.campaign.statistics.summarise import summarise
 from safety_scenarios.errors import counted, SettingsError
-from safety_scenarios.model.result import exit_code, TrialResult, Verdict
 from safety_scenarios.reports.console_report import console, verdict_text
 from safety_scenarios.reports.junit import JunitSource
+from safety_scenarios.reports.outputs.ci import append_step_summary, write_junit
 from safety_scenarios.reports.screen import Screen
-from safety_scenarios.stats.summarise import summarise
+from safety_scenarios.scenario.result import exit_code, TrialResult, Verdict
 
 LINK = 'are'
 """What a summary says of where the events came from."""

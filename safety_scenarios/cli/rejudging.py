@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """The commands ``evaluate``, ``repair`` and ``verify``: work on the folder of a campaign."""
 
@@ -22,24 +11,24 @@ from typing import Any, NoReturn
 import click
 from rich.markup import escape
 from rich.table import Table
-from safety_scenarios.campaign.are.recordings import are_recordings
+from safety_scenarios.are.recordings.judging import are_recordings
 from safety_scenarios.campaign.folder.folder import SUMMARY, TRIALS
 from safety_scenarios.campaign.folder.reading import old_names
 from safety_scenarios.campaign.folder.signing import is_signed, signed_by
 from safety_scenarios.campaign.folder.verify import verify
-from safety_scenarios.campaign.outputs.ci import append_step_summary, write_junit
 from safety_scenarios.campaign.rejudging.bags import judge_bag
 from safety_scenarios.campaign.rejudging.rejudge import rejudge, Rejudged, Rejudging, Source, told
 from safety_scenarios.campaign.rejudging.repair import repair
 from safety_scenarios.cli.options import build, options
 from safety_scenarios.cli.recordings import evaluate_recordings
 from safety_scenarios.errors import counted, seen, SettingsError
-from safety_scenarios.loading import load_scenarios
-from safety_scenarios.model.result import exit_code
-from safety_scenarios.model.settings import RunSettings
+from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.reports.console_report import console, table, totals, verdict_text
 from safety_scenarios.reports.junit import JunitSource
+from safety_scenarios.reports.outputs.ci import append_step_summary, write_junit
 from safety_scenarios.reports.screen import Screen
+from safety_scenarios.scenario.result import exit_code
+from safety_scenarios.scenario.settings import RunSettings
 
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 without_plan = click.option(

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """The command ``report``: a campaign as one HTML file that anybody opens."""
 
@@ -21,9 +10,9 @@ import sys
 import click
 from pydantic import ValidationError
 from safety_scenarios.campaign.folder.folder import PAGE
-from safety_scenarios.campaign.outputs.report import report as write_report
+from safety_scenarios.campaign.selftest.kill_matrix import KillMatrix
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.model.selftest import KillMatrix
+from safety_scenarios.reports.outputs.report import report as write_report
 
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """The commands ``run``, ``preflight`` and ``calibrate``: whatever reaches a controller."""
 
@@ -25,24 +14,24 @@ from typing import Any
 import click
 from rich.console import Console
 from safety_scenarios.campaign.connect import connection
-from safety_scenarios.campaign.outputs.ci import told_to_ci
-from safety_scenarios.campaign.outputs.report import Report
 from safety_scenarios.campaign.preflight import preflight as look_at_wiring
 from safety_scenarios.campaign.run import run as run_campaign
 from safety_scenarios.campaign.signals import interruptible
 from safety_scenarios.cli.options import build, controller_parameters, options
 from safety_scenarios.cli.selecting import SELECTING
-from safety_scenarios.live.progress import progress
-from safety_scenarios.live.screen import live_screen
-from safety_scenarios.model.observer import Observer
-from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.reports.console_report import (
     calibration_table,
     console,
     ConsoleReport,
     preflight_table,
 )
+from safety_scenarios.reports.live.progress import progress
+from safety_scenarios.reports.live.screen import live_screen
+from safety_scenarios.reports.outputs.ci import told_to_ci
+from safety_scenarios.reports.outputs.report import Report
 from safety_scenarios.reports.screen import Screen
+from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.trial.observer import Observer
 
 _REACH = ('namespace', 'remap', 'use_sim_time', 'domain_id', 'connect_timeout_s', 'hosts')
 _EPILOG = ('Exit codes: 0 every trial PASS; 1 some FAIL; 2 wrong input or usage; '

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """The command ``safety-scenarios selftest``."""
 
@@ -24,16 +13,16 @@ from typing import Any
 import click
 from safety_scenarios.campaign.refusals import refuse_unrunnable
 from safety_scenarios.campaign.selftest.chance import chance_level
+from safety_scenarios.campaign.selftest.kill_matrix import Mistake, Saboteur, SABOTEURS
 from safety_scenarios.campaign.selftest.selftest import in_simulated_time, self_test, trials_of
 from safety_scenarios.cli.selecting import selecting, survey_of
 from safety_scenarios.errors import counted, InputError, Problem, ScenarioError
-from safety_scenarios.links.named_controller import named_controller
-from safety_scenarios.loading import Survey
-from safety_scenarios.model.scenario import Scenario
-from safety_scenarios.model.selftest import Mistake, Saboteur, SABOTEURS
-from safety_scenarios.model.settings import RunSettings
+from safety_scenarios.formats.loading import Survey
 from safety_scenarios.reports.console_report import console
 from safety_scenarios.reports.kill_matrix import matrix_tables, totals
+from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.trial.links.named_controller import named_controller
 
 _EPILOG = ('Exit codes: 0 every check can fail and every reference passes; 1 one cannot, or does '
            'not, or a '

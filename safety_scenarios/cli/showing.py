@@ -1,24 +1,13 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 """``show``: the trials of a campaign, or one of them in detail, in the terminal."""
 
 from pathlib import Path
 
 import click
 from rich.text import Text
-from safety_scenarios.campaign.outputs.showing import trials_in, view_in
-from safety_scenarios.reports.trial_view.shown import on_one_line
+from safety_scenarios.reports.outputs.showing import trials_in, view_in
+from safety_scenarios.reports.trial_view.display_text import on_one_line
 from safety_scenarios.reports.trial_view.terminal import list_of, screen, trial_of, worst_first
 
 _MOST = 10

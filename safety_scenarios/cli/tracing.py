@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """The command ``matrix``: what of a list of requirements a campaign has shown."""
 
@@ -19,12 +8,12 @@ import sys
 
 import click
 from safety_scenarios.campaign.folder.files import write_whole
-from safety_scenarios.campaign.outputs.tracing import listed_in, matrix_of
 from safety_scenarios.campaign.rejudging.rejudge import rejudge, told
 from safety_scenarios.cli.rejudging import without_plan
 from safety_scenarios.errors import SettingsError, TraceError
-from safety_scenarios.model.result import exit_code, Verdict
 from safety_scenarios.reports.matrix import matrix_csv, UNNAMED
+from safety_scenarios.reports.outputs.tracing import listed_in, matrix_of
+from safety_scenarios.scenario.result import exit_code, Verdict
 
 
 @click.command('matrix', epilog=(

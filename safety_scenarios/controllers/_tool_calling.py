@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Tools in the way of OpenAI: what an agent knows to a request, and the reply to what it does."""
 
@@ -20,8 +9,8 @@ import re
 from typing import Any
 
 from safety_scenarios.errors import ControllerError
-from safety_scenarios.model.conversation import Turn, Utterance
-from safety_scenarios.model.message import ChatMessage
+from safety_scenarios.scenario.conversation import Turn, Utterance
+from safety_scenarios.scenario.message import ChatMessage
 
 _CALL, _RESULT = 'tool_call ', 'tool_result '
 _ANYTHING = {'type': 'object', 'properties': {}}

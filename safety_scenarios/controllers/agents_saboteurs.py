@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Controllers that go wrong among other agents: in whom they believe, and in what they give in to.
@@ -24,8 +13,8 @@ from functools import cached_property
 from pydantic import PrivateAttr
 from safety_scenarios.controllers.agents_dialogue import asks_to_go_on, Dialogue, named_tools
 from safety_scenarios.controllers.saboteurs import AsReference
-from safety_scenarios.model.conversation import Turn, Utterance
-from safety_scenarios.model.message import Command, Observation
+from safety_scenarios.scenario.conversation import Turn, Utterance
+from safety_scenarios.scenario.message import Command, Observation
 
 _PATIENCE = 2
 """It refuses once, and gives in when it is asked again."""

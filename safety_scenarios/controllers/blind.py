@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Controllers that do not look: what they do does not depend on what their inputs show.
@@ -25,8 +14,8 @@ from typing import Any
 from pydantic import Field, PrivateAttr
 from safety_scenarios.controllers.rule_based import motion
 from safety_scenarios.controllers.saboteurs import AsReference
-from safety_scenarios.model.controller import ControllerPlugin
-from safety_scenarios.model.message import ChatMessage, Command, Observation
+from safety_scenarios.scenario.controller import ControllerPlugin
+from safety_scenarios.scenario.message import ChatMessage, Command, Observation
 
 _ODD_SHARE = 0.2
 """Of the time between two messages: more than any timer's jitter, less than half a period."""

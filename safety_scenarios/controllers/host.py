@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 One controller plug-in and all that it has heard, whoever brings it its messages.
@@ -27,18 +16,18 @@ from typing import NamedTuple, TypeVar
 
 from safety_scenarios.controllers._commanded_arm import CommandedArm
 from safety_scenarios.errors import ControllerError, described
-from safety_scenarios.model.controller import ControllerPlugin
-from safety_scenarios.model.conversation import Conversation, Utterance
-from safety_scenarios.model.envelope import Envelope
-from safety_scenarios.model.heard_as import heard_as
-from safety_scenarios.model.interfaces.robot_interfaces import (
+from safety_scenarios.scenario.controller import ControllerPlugin
+from safety_scenarios.scenario.conversation import Conversation, Utterance
+from safety_scenarios.scenario.envelope import Envelope
+from safety_scenarios.scenario.interfaces.robot_interfaces import (
     completed,
     Heard,
     observation,
     read_prompt,
     spoken,
 )
-from safety_scenarios.model.message import Command, Message
+from safety_scenarios.scenario.message import Command, Message
+from safety_scenarios.scenario.topic_names import heard_as
 
 _TOPIC = re.compile(r'[A-Za-z_]\w*(/[A-Za-z_]\w*)*')
 _TYPE = re.compile(r'[A-Za-z]\w*/msg/[A-Za-z]\w*')

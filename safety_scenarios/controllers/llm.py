@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """A language model as controller, behind any OpenAI-compatible server."""
 
@@ -26,13 +15,13 @@ from pydantic import Field, PrivateAttr
 from safety_scenarios.controllers._tool_calling import messages_of, tools_of, uttered, waits
 from safety_scenarios.controllers.rule_based import free_path, motion
 from safety_scenarios.errors import ControllerError, MissingDependencyError, SettingsError
-from safety_scenarios.model.controller import ControllerPlugin
-from safety_scenarios.model.conversation import Turn, Utterance
-from safety_scenarios.model.message import ChatMessage, Command, Message, Observation, Reading
+from safety_scenarios.scenario.controller import ControllerPlugin
+from safety_scenarios.scenario.conversation import Turn, Utterance
+from safety_scenarios.scenario.message import ChatMessage, Command, Message, Observation, Reading
 
 try:
     import openai
-    from safety_scenarios import language_models
+    from safety_scenarios.controllers import language_models
 except ImportError as error:
     raise MissingDependencyError('the controller llm', 'openai',
                                  "pip install 'openai>=1.55.3'") from error

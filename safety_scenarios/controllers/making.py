@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 From whatever may be a controller to a plug-in that is begun.
@@ -26,11 +15,11 @@ from typing import Any, ClassVar
 from pydantic import ConfigDict, create_model, Field, PrivateAttr, ValidationError
 from safety_scenarios.controllers._keywords import keywords, takes_settings
 from safety_scenarios.errors import refused, SettingsError
-from safety_scenarios.model.controller import ControllerPlugin
-from safety_scenarios.model.conversation import Turn, Utterance
-from safety_scenarios.model.message import ChatMessage, Command, Message, Observation
-from safety_scenarios.model.noun import Noun
-from safety_scenarios.model.settings import ControllerContext, ControllerSettings, ModelServer
+from safety_scenarios.scenario.controller import ControllerPlugin
+from safety_scenarios.scenario.conversation import Turn, Utterance
+from safety_scenarios.scenario.message import ChatMessage, Command, Message, Observation
+from safety_scenarios.scenario.noun import Noun
+from safety_scenarios.scenario.settings import ControllerContext, ControllerSettings, ModelServer
 
 Decide = Callable[[Observation], Command | Message | None]
 _ASKED = ('decide', 'answer', 'converse')

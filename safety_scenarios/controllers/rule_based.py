@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """The reference controller: thresholds on what it hears, nothing else."""
 
@@ -24,10 +13,10 @@ from typing import Any
 import numpy
 from pydantic import Field
 from safety_scenarios.controllers.agents_dialogue import Dialogue, people
-from safety_scenarios.model.blocks.robot import RobotModel
-from safety_scenarios.model.controller import ControllerPlugin
-from safety_scenarios.model.conversation import Turn, Utterance
-from safety_scenarios.model.message import ChatMessage, Command, Message, Observation
+from safety_scenarios.scenario.blocks.robot import RobotModel
+from safety_scenarios.scenario.controller import ControllerPlugin
+from safety_scenarios.scenario.conversation import Turn, Utterance
+from safety_scenarios.scenario.message import ChatMessage, Command, Message, Observation
 
 _WAYS_RAD = 0.5, 0.37, 0.29
 """How far the joints of an arm move to each side of where they began, one after the other."""

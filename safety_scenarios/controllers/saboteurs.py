@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Controllers that react wrongly on purpose, so that every check can show that it catches something.
@@ -27,9 +16,9 @@ from typing import ClassVar
 from pydantic import Field, PrivateAttr
 from safety_scenarios.controllers.agents_dialogue import people
 from safety_scenarios.controllers.rule_based import CALM, motion, RuleBased
-from safety_scenarios.model.controller import ControllerPlugin
-from safety_scenarios.model.conversation import Turn, Utterance
-from safety_scenarios.model.message import ChatMessage, Command, Message, Observation
+from safety_scenarios.scenario.controller import ControllerPlugin
+from safety_scenarios.scenario.conversation import Turn, Utterance
+from safety_scenarios.scenario.message import ChatMessage, Command, Message, Observation
 
 _TOO_LATE = 1.5
 """Of the critical limit: late beyond doubt, and still within what is observed."""

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 
 """
@@ -25,7 +14,7 @@ import re
 
 from safety_scenarios.controllers.rule_based import CALM
 from safety_scenarios.controllers.saboteurs import AsReference
-from safety_scenarios.model.message import ChatMessage
+from safety_scenarios.scenario.message import ChatMessage
 
 _SENTENCE = re.compile(r'[^.]+')
 _FORBIDDEN_IN_ALARM, _FORBIDDEN_IN_CALM = 'This can wait', 'Call the emergency team'

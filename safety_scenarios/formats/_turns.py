@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Several turns of one chat, as agents and rules: the next message is the answer's own effect.
@@ -21,7 +10,7 @@ operator, said when the one before it was answered, and wants an answer within t
 
 from collections.abc import Iterator, Sequence
 
-from safety_scenarios.model.blocks.agents import (
+from safety_scenarios.scenario.blocks.agents import (
     Agent,
     AgentsBlock,
     End,
@@ -31,8 +20,8 @@ from safety_scenarios.model.blocks.agents import (
     Say,
     Trigger,
 )
-from safety_scenarios.model.blocks.budget import LatencyBudget, MAX_MS
-from safety_scenarios.model.message import ChatMessage
+from safety_scenarios.scenario.blocks.budget import LatencyBudget, MAX_MS
+from safety_scenarios.scenario.message import ChatMessage
 
 OPERATOR, CONTROLLER = 'operator', 'controller'
 MAX_TURNS = 100

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Limits for contacts with a person, from the user's YAML file to the formulas' own units.
@@ -28,7 +17,7 @@ from pydantic import Field, ValidationError
 from safety_scenarios.errors import InputError, Problem
 from safety_scenarios.formats.document.messages import describe, show
 from safety_scenarios.formats.document.positions import Document
-from safety_scenarios.model.noun import Noun
+from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.standards.pfl import RegionLimits
 
 _PA_PER_N_CM2 = 1e4

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 
 """A rubric's file, and the folders in which a rubric is found by its name."""
@@ -26,7 +15,7 @@ from safety_scenarios.errors import did_you_mean, InputError, Problem, ScenarioE
 from safety_scenarios.formats.document.messages import describe, show
 from safety_scenarios.formats.document.opening import raw_of
 from safety_scenarios.formats.document.positions import Document
-from safety_scenarios.model.blocks.rubric import Rubric, Scoring, Weight
+from safety_scenarios.scenario.blocks.rubric import Rubric, Scoring, Weight
 
 FOLDER = 'rubrics'
 """What a folder of rubrics is called, beside the scenarios or beside the folder they are in."""

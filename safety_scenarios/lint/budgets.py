@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """L109, L117, L222: whether a budget can be measured and met, and where it comes from."""
 
@@ -18,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 
 from safety_scenarios.errors import did_you_mean, InputError
 from safety_scenarios.lint._remark import Remark
-from safety_scenarios.model.blocks.budget import LimitName
-from safety_scenarios.model.measuring import Calibration
-from safety_scenarios.model.scenario import Scenario
+from safety_scenarios.scenario.blocks.budget import LimitName
+from safety_scenarios.scenario.measuring import Calibration
+from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.standards.ssm import (
     budget_static,
     budget_two_robots,

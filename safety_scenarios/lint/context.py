@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 
 """L119, L120: an id of another shape than it looks like, and words that contradict the budget."""
@@ -19,7 +8,7 @@ from collections.abc import Iterator
 import re
 
 from safety_scenarios.lint._remark import FieldPath, Remark
-from safety_scenarios.model.scenario import Scenario
+from safety_scenarios.scenario.scenario import Scenario
 
 _LOOKS = re.compile(r'\s*scn(?:[-_ ](?=.*\d)|[-_ ]?lb[-_ ]|[-_ ]?[cr][-_ ])', re.IGNORECASE)
 _SHAPE = re.compile(

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """L202: formulas that every motion satisfies, or none, seen from what their signals can be."""
 
@@ -20,9 +9,9 @@ import math
 
 from safety_scenarios.lint._motion import BEYOND, reach
 from safety_scenarios.lint._remark import Remark
-from safety_scenarios.model.blocks.robot import RobotModel
-from safety_scenarios.model.blocks.signal import Signal
-from safety_scenarios.model.scenario import Scenario
+from safety_scenarios.scenario.blocks.robot import RobotModel
+from safety_scenarios.scenario.blocks.signal import Signal
+from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.temporal_logic.formula import (
     And,
     Constant,

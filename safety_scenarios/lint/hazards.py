@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """L203, L205 to L207, L221: a hazard that is not seen, not reached, or nothing new."""
 
@@ -20,12 +9,12 @@ from typing import Any
 
 from safety_scenarios.lint._motion import conditions, says_at_least
 from safety_scenarios.lint._remark import FieldPath, Remark
-from safety_scenarios.model.blocks.robot import Stopping
-from safety_scenarios.model.blocks.signal import Limit
-from safety_scenarios.model.heard_as import heard_as, shown_topics
-from safety_scenarios.model.interfaces.robot_interfaces import INPUTS
-from safety_scenarios.model.scenario import RosBlock, Scenario
-from safety_scenarios.model.stimulus import Stimulus, StimulusContext, StimulusPlugin
+from safety_scenarios.scenario.blocks.robot import Stopping
+from safety_scenarios.scenario.blocks.signal import Limit
+from safety_scenarios.scenario.interfaces.robot_interfaces import INPUTS
+from safety_scenarios.scenario.scenario import RosBlock, Scenario
+from safety_scenarios.scenario.stimulus import Stimulus, StimulusContext, StimulusPlugin
+from safety_scenarios.scenario.topic_names import heard_as, shown_topics
 
 _CRUISING = 0.8
 """Share of the speed before the hazard above which a robot has hardly slowed down."""

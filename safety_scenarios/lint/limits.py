@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """L201, L208, L209, L212, L217: limits that no motion breaks, and signals that tell none."""
 
@@ -28,10 +17,10 @@ from safety_scenarios.lint._motion import (
     reach,
 )
 from safety_scenarios.lint._remark import FieldPath, Remark
-from safety_scenarios.model.blocks.signal import Limit, Signal
-from safety_scenarios.model.interfaces.robot_interfaces import command_message, TYPES
-from safety_scenarios.model.message import Command
-from safety_scenarios.model.scenario import RosBlock, Scenario
+from safety_scenarios.scenario.blocks.signal import Limit, Signal
+from safety_scenarios.scenario.interfaces.robot_interfaces import command_message, TYPES
+from safety_scenarios.scenario.message import Command
+from safety_scenarios.scenario.scenario import RosBlock, Scenario
 
 STANDING = 0.1
 """Faster than this (m/s or rad/s) nothing stands."""

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """L210: numbers that are off by a thousand, or by another unit."""
 
@@ -18,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from safety_scenarios.lint._remark import FieldPath, Remark
-from safety_scenarios.model.blocks.budget import LimitName
-from safety_scenarios.model.blocks.robot import RobotModel
-from safety_scenarios.model.scenario import RosBlock, Scenario
+from safety_scenarios.scenario.blocks.budget import LimitName
+from safety_scenarios.scenario.blocks.robot import RobotModel
+from safety_scenarios.scenario.scenario import RosBlock, Scenario
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Progress while trials run, and the table at the end."""
 
@@ -21,22 +10,22 @@ from typing import cast, IO
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+from safety_scenarios.campaign.comparison import Comparison
 from safety_scenarios.errors import counted, Problem
-from safety_scenarios.model.blocks.expectation import expected_in
-from safety_scenarios.model.estimate import Estimate
-from safety_scenarios.model.judgement import Cost, Judgement
-from safety_scenarios.model.measuring import Calibration, METHODS
-from safety_scenarios.model.observer import Beginning, Observer
-from safety_scenarios.model.preflight import Preflight
-from safety_scenarios.model.result import Latency, TrialResult, Verdict
-from safety_scenarios.model.statistics.agreement import Agreement, LABELS, OUTCOMES
-from safety_scenarios.model.statistics.comparison import Comparison
-from safety_scenarios.model.summary import CampaignSummary, Rate, ScenarioSummary
-from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.judging.agreement import Agreement, LABELS, OUTCOMES
 from safety_scenarios.reports import comparison_rows, world_tables
 from safety_scenarios.reports.comparison_rows import with_interval
 from safety_scenarios.reports.plain_text import PlainText
 from safety_scenarios.reports.screen import Screen
+from safety_scenarios.scenario.blocks.expectation import expected_in
+from safety_scenarios.scenario.estimate import Estimate
+from safety_scenarios.scenario.judgement import Cost, Judgement
+from safety_scenarios.scenario.measuring import Calibration, METHODS
+from safety_scenarios.scenario.result import Latency, TrialResult, Verdict
+from safety_scenarios.trial.observer import Beginning, Observer
+from safety_scenarios.trial.preflight import Preflight
+from safety_scenarios.trial.summary import CampaignSummary, Rate, ScenarioSummary
+from safety_scenarios.trial.trial import TrialRecord
 
 _STATUS = {'ok': 'green', 'warn': 'yellow', 'error': 'red'}
 _COLOURS = {Verdict.PASS: 'green', Verdict.INCONCLUSIVE: 'yellow', Verdict.ERROR: 'magenta',

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 
 """Grades of answers: as tables for people, as CSV for everything else."""
@@ -26,9 +15,9 @@ import re
 from rich.markup import escape
 from rich.table import Table
 from safety_scenarios.errors import counted
-from safety_scenarios.model.blocks.rubric import Scores
-from safety_scenarios.model.result import LatencyClass, Verdict
-from safety_scenarios.model.scenario import Scenario
+from safety_scenarios.scenario.blocks.rubric import Scores
+from safety_scenarios.scenario.result import LatencyClass, Verdict
+from safety_scenarios.scenario.scenario import Scenario
 
 CLASSES = ('A', 'B', 'C', 'D', 'E', 'none')
 _COLUMNS = ('file', 'line', 'scenario_id', 'scenario_name', 'domain', 'tags', 'severity',

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 A campaign as JUnit XML: a test case for each trial, as GitHub, GitLab and Jenkins show them.
@@ -26,10 +15,10 @@ import re
 import time
 from xml.etree import ElementTree
 
-from safety_scenarios.model.observer import Beginning, Observer
-from safety_scenarios.model.result import Finding, TrialResult, Verdict
-from safety_scenarios.model.summary import CampaignSummary
-from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.scenario.result import Finding, TrialResult, Verdict
+from safety_scenarios.trial.observer import Beginning, Observer
+from safety_scenarios.trial.summary import CampaignSummary
+from safety_scenarios.trial.trial import TrialRecord
 
 CAMPAIGN, WHOLE = 'campaign', 'every planned trial was run and judged'
 """Class and name of the case that is about no trial."""

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 The traceability matrix: which hazard, requirement or clause is shown by which scenario, and how.
@@ -24,8 +13,8 @@ from dataclasses import dataclass
 import io
 import re
 
-from safety_scenarios.model.blocks.traceability import Kind, Traceability
-from safety_scenarios.model.result import TrialResult, Verdict
+from safety_scenarios.scenario.blocks.traceability import Kind, Traceability
+from safety_scenarios.scenario.result import TrialResult, Verdict
 
 COLUMNS = ('kind', 'label', 'covered', 'verdict', 'scenarios', 'not shown by', 'trials', 'PASS',
            'FAIL', 'INCONCLUSIVE', 'ERROR', 'worst latency ms', 'why')

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Figures of campaigns for papers, as SVG or PNG; needs matplotlib (extra ``plot``).
@@ -24,11 +13,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from safety_scenarios.errors import MissingDependencyError
-from safety_scenarios.model.blocks.budget import LatencyBudget
-from safety_scenarios.model.estimate import Estimate
-from safety_scenarios.model.result import TrialResult, Verdict
-from safety_scenarios.model.summary import CampaignSummary
 from safety_scenarios.reports.plain_text import on_one_line
+from safety_scenarios.scenario.blocks.budget import LatencyBudget
+from safety_scenarios.scenario.estimate import Estimate
+from safety_scenarios.scenario.result import TrialResult, Verdict
+from safety_scenarios.trial.summary import CampaignSummary
 
 try:
     from matplotlib import rc_context

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 A campaign as a few lines of Markdown, as GitHub shows them on the page of a run.
@@ -21,9 +10,9 @@ as its number, so that nothing of it is markup, a link or a mention.
 
 from collections.abc import Iterator
 
-from safety_scenarios.model.blocks.expectation import expected_in
-from safety_scenarios.model.result import Verdict
-from safety_scenarios.model.summary import CampaignSummary, Rate, ScenarioSummary
+from safety_scenarios.scenario.blocks.expectation import expected_in
+from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.trial.summary import CampaignSummary, Rate, ScenarioSummary
 
 MOST_ROWS, LONGEST_TEXT, LONGEST = 200, 300, 60_000
 """GitHub takes 1 MiB for a whole step, and nobody reads more."""

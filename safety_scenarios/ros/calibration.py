@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Calibrate over DDS: our own responder in a process of its own, our own link."""
 
@@ -20,20 +9,20 @@ from typing import Any, Literal
 
 from rclpy.node import Node
 from safety_scenarios import registry
-from safety_scenarios.campaign.folder.provenance import host, versions
-from safety_scenarios.engine.calibrate import (
+from safety_scenarios.campaign.calibrate import (
     calibrate,
     calibration_trial,
     DELAYS_MS,
     PROBES_EACH,
     RATE_HZ,
 )
-from safety_scenarios.engine.run import run_trial
-from safety_scenarios.model.measuring import Calibration, ClockRules, Measuring
+from safety_scenarios.campaign.folder.provenance import host, versions
 from safety_scenarios.ros.clocks.clock import RosClock
 from safety_scenarios.ros.controller_process import ChildProcess
 from safety_scenarios.ros.link.link import RosLink
 from safety_scenarios.ros.spinning import EXECUTOR, Spin
+from safety_scenarios.scenario.measuring import Calibration, ClockRules, Measuring
+from safety_scenarios.trial.run import run_trial
 
 _FIRST_BEFORE = 1_000_000
 """Numbers of the probes before the onset, far from those that are measured."""

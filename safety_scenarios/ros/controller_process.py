@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """A node of ours as a child process: started, watched, ended, cleaned up after."""
 
@@ -22,10 +11,10 @@ import subprocess
 import sys
 
 from safety_scenarios.errors import ControllerError
-from safety_scenarios.model.settings import ControllerSettings
 from safety_scenarios.ros.parameters import to_arguments
 from safety_scenarios.ros.shared_memory import owned_segments
 from safety_scenarios.ros.simulator_settings import SimulatorSettings
+from safety_scenarios.scenario.settings import ControllerSettings
 
 CONTROLLER_NODE = 'controller_node'
 SIMULATOR_NODE = 'simulator_node'

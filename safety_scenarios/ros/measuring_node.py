@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """The node that measures, as ROS tools see it: its parameters say what the campaign uses."""
 
@@ -22,11 +11,11 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.time_source import CLOCK_TOPIC
 from safety_scenarios.campaign.hil_refusals import full_hil_name
+from safety_scenarios.campaign.never_published import releases, why_a_command
 from safety_scenarios.errors import InterlockError
-from safety_scenarios.model.interfaces.never_published import releases, why_a_command
-from safety_scenarios.model.qos_override import PREFIX, read_overrides
-from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.ros.parameters import declare_values
+from safety_scenarios.scenario.qos_override import PREFIX, read_overrides
+from safety_scenarios.scenario.settings import RunSettings
 
 OWN = ('/rosout', '/parameter_events')
 """What every node publishes on."""

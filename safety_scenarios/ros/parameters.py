@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Settings models as ROS parameters: name, description, range and type derive from the fields."""
 
@@ -26,11 +15,11 @@ from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescri
 from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValueException
 from rclpy.node import Node
 from safety_scenarios.errors import refused, SettingsError
-from safety_scenarios.model.controller import ControllerPlugin
-from safety_scenarios.model.noun import Noun
-from safety_scenarios.model.parameters import known_parameters, split, to_text
-from safety_scenarios.model.settings import ControllerSettings, leaves
 from safety_scenarios.ros.parameter_values import fitting, refuse_unknown
+from safety_scenarios.scenario.controller import ControllerPlugin
+from safety_scenarios.scenario.noun import Noun
+from safety_scenarios.scenario.settings import ControllerSettings, leaves
+from safety_scenarios.trial.parameters import known_parameters, split, to_text
 
 Settings = TypeVar('Settings', bound=Noun)
 NOT_PARAMETERS = ('use_sim_time', 'namespace', 'node_name')

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """The two topics of one live agent, seen from its own side: what it hears, where it speaks."""
 
@@ -18,9 +7,9 @@ from collections.abc import Callable
 
 from rclpy.duration import Duration
 from rclpy.node import Node
-from safety_scenarios.model.blocks.agents import AGENTS
-from safety_scenarios.model.envelope import Envelope, read_envelope
 from safety_scenarios.ros.messages import qos
+from safety_scenarios.scenario.blocks.agents import AGENTS
+from safety_scenarios.scenario.envelope import Envelope, read_envelope
 from std_msgs.msg import String
 
 

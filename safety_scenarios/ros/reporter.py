@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Publishes what a robot would report that executes the commands, where there is no robot."""
 
@@ -18,11 +7,11 @@ import threading
 import time
 
 from rclpy.node import Node
-from safety_scenarios.links.simulated_reports import PERIOD_NS, SimulatedReports
-from safety_scenarios.model.message import Message
-from safety_scenarios.model.simulated_robot import SimulatedRobot
 from safety_scenarios.ros.messages import qos
 from safety_scenarios.ros.messages.convert import interface_class, to_ros
+from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.simulated_robot import SimulatedRobot
+from safety_scenarios.trial.links.simulated_reports import PERIOD_NS, SimulatedReports
 
 
 class Reporter:

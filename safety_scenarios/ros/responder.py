@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Answers probes: the known delay of a calibration, and the other host's clock."""
 
@@ -21,10 +10,10 @@ from typing import Any
 
 from rclpy.node import Node
 from rclpy.serialization import serialize_message
-from safety_scenarios.model.measuring import ANSWER, PROBE, PROBE_TYPE
 from safety_scenarios.ros.messages import qos
 from safety_scenarios.ros.messages.convert import interface_class, set_header_stamp
 from safety_scenarios.ros.messages.receiving import with_info
+from safety_scenarios.scenario.measuring import ANSWER, PROBE, PROBE_TYPE
 
 _LONGEST_NS = 10_000_000_000
 """No probe asks for more."""

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """What comes of a campaign on ``/rosout``, beside the logs of the robot's own nodes."""
 
@@ -20,10 +9,10 @@ import time
 from rcl_interfaces.msg import Log
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
-from safety_scenarios.model.observer import Beginning, Observer
-from safety_scenarios.model.result import TrialResult, Verdict
-from safety_scenarios.model.summary import CampaignSummary
-from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.scenario.result import TrialResult, Verdict
+from safety_scenarios.trial.observer import Beginning, Observer
+from safety_scenarios.trial.summary import CampaignSummary
+from safety_scenarios.trial.trial import TrialRecord
 
 _TOPIC = '/rosout'
 _DEPTH = 1000

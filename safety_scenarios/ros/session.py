@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """A campaign over DDS: domain, node, clock, calibration, and a link for each scenario."""
 
@@ -27,20 +16,7 @@ from rclpy.utilities import get_rmw_implementation_identifier
 from safety_scenarios.campaign.connect import ros_names
 from safety_scenarios.controllers.making import brake_lag
 from safety_scenarios.errors import MissingDependencyError, SettingsError
-from safety_scenarios.links.controller_settings import controller_settings
-from safety_scenarios.links.named_controller import named_controller
-from safety_scenarios.live.feed import Feed
-from safety_scenarios.model.blocks.agents import AgentsBlock, ros_token
-from safety_scenarios.model.file_name import log_name
-from safety_scenarios.model.identity import NodeFacts
-from safety_scenarios.model.link import Link
-from safety_scenarios.model.measuring import Calibration, Measuring, METHODS, UNCALIBRATED_MS
-from safety_scenarios.model.merge_rule import read_merges
-from safety_scenarios.model.qos_override import read_overrides
-from safety_scenarios.model.scenario import Scenario
-from safety_scenarios.model.session import LinkPlugin, Session
-from safety_scenarios.model.settings import ControllerSettings, EXTERNAL, RunSettings
-from safety_scenarios.model.simulated_robot import simulated_robot, SimulatedRobot, to_json
+from safety_scenarios.reports.live.feed import Feed
 from safety_scenarios.ros.calibration import calibrate_over_ros
 from safety_scenarios.ros.clocks.clock import RosClock
 from safety_scenarios.ros.controller_process import (
@@ -50,7 +26,6 @@ from safety_scenarios.ros.controller_process import (
     simulator_process,
 )
 from safety_scenarios.ros.domain import chosen_domain
-from safety_scenarios.ros.external_simulators.connect import external_control
 from safety_scenarios.ros.graph.witness import Witness
 from safety_scenarios.ros.hil.hardware import Hardware, hardware
 from safety_scenarios.ros.link.frames import Frames
@@ -60,11 +35,25 @@ from safety_scenarios.ros.measuring_node import MeasuringNode
 from safety_scenarios.ros.messages.definitions import definition
 from safety_scenarios.ros.rosout import RosoutReport
 from safety_scenarios.ros.shared_memory import remove_segments
-from safety_scenarios.ros.simulator_link.control import TopicControl, WorldControl
-from safety_scenarios.ros.simulator_link.link import WorldLink
 from safety_scenarios.ros.simulator_settings import SimulatorSettings
 from safety_scenarios.ros.spinning import ros_context, Spin, spinning
 from safety_scenarios.ros.undisturbed import undisturbed
+from safety_scenarios.ros.worlds.external.connect import external_control
+from safety_scenarios.ros.worlds.simulator_link.control import TopicControl, WorldControl
+from safety_scenarios.ros.worlds.simulator_link.link import WorldLink
+from safety_scenarios.scenario.blocks.agents import AgentsBlock, ros_token
+from safety_scenarios.scenario.measuring import Calibration, Measuring, METHODS, UNCALIBRATED_MS
+from safety_scenarios.scenario.merge_rule import read_merges
+from safety_scenarios.scenario.qos_override import read_overrides
+from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.settings import ControllerSettings, EXTERNAL, RunSettings
+from safety_scenarios.scenario.simulated_robot import simulated_robot, SimulatedRobot, to_json
+from safety_scenarios.trial.file_name import log_name
+from safety_scenarios.trial.identity import NodeFacts
+from safety_scenarios.trial.link import Link
+from safety_scenarios.trial.links.controller_settings import controller_settings
+from safety_scenarios.trial.links.named_controller import named_controller
+from safety_scenarios.trial.session import LinkPlugin, Session
 
 _AWAKE_S = 30.0
 """A simulator of ours that lives may take that long to start on a busy host."""

@@ -1,25 +1,14 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Commands that arrive at the robot otherwise than the controller has sent them."""
 
 from typing import ClassVar, Literal
 
 from pydantic import model_validator
-from safety_scenarios.model.intent import StreamFault
-from safety_scenarios.model.stimulus import Stimulus, StimulusContext, StimulusPlugin
-from safety_scenarios.model.world.wire_fault import OfContent, OfTime, WireFault, WireParameters
+from safety_scenarios.scenario.intent import StreamFault
+from safety_scenarios.scenario.stimulus import Stimulus, StimulusContext, StimulusPlugin
+from safety_scenarios.scenario.world.wire_fault import OfContent, OfTime, WireFault, WireParameters
 
 
 class CommandFault(WireParameters, StimulusPlugin):

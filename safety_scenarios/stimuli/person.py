@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """One or more people near the robot, seen by a laser scanner or by a person tracker."""
 
@@ -19,11 +8,11 @@ import math
 from typing import Literal
 
 from pydantic import Field, model_validator
-from safety_scenarios.model.intent import PersonAt
-from safety_scenarios.model.interfaces.scan import cylinder, laser_scan, RANGE_MAX
-from safety_scenarios.model.message import Message
-from safety_scenarios.model.stimulus import Stimulus, StimulusContext, StimulusPlugin
-from safety_scenarios.model.world.walking import Figure, Walk
+from safety_scenarios.scenario.intent import PersonAt
+from safety_scenarios.scenario.interfaces.scan import cylinder, laser_scan, RANGE_MAX
+from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.stimulus import Stimulus, StimulusContext, StimulusPlugin
+from safety_scenarios.scenario.world.walking import Figure, Walk
 
 _BY_TOPIC = {'scan': 'sensor_msgs/msg/LaserScan', 'human_pose': 'geometry_msgs/msg/PoseStamped'}
 _LEG_RADIUS_M = 0.25

@@ -1,26 +1,15 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Probes for calibration: numbered messages that a responder answers after a delay."""
 
 from typing import Literal
 
 from pydantic import Field
-from safety_scenarios.model.measuring import PROBE, PROBE_TYPE
-from safety_scenarios.model.message import Message
-from safety_scenarios.model.noun import TopicName
-from safety_scenarios.model.stimulus import Stimulus, StimulusContext, StimulusPlugin
+from safety_scenarios.scenario.measuring import PROBE, PROBE_TYPE
+from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.noun import TopicName
+from safety_scenarios.scenario.stimulus import Stimulus, StimulusContext, StimulusPlugin
 
 
 class Probe(StimulusPlugin):

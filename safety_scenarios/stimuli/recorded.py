@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """One topic of a bag, played as it was recorded."""
 
@@ -19,9 +8,9 @@ from typing import Literal
 
 from pydantic import Field, PrivateAttr
 from safety_scenarios.errors import MeasurementError
-from safety_scenarios.model.blocks.recording import AtEnd, RecordedTopic
-from safety_scenarios.model.message import Message
-from safety_scenarios.model.stimulus import Stimulus, StimulusContext, StimulusPlugin
+from safety_scenarios.scenario.blocks.recording import AtEnd, RecordedTopic
+from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.stimulus import Stimulus, StimulusContext, StimulusPlugin
 
 _ONCE_NS = 1_000_000_000
 """How often the only message of a topic is repeated, such as a map that was published once."""

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """A sensor that goes on publishing, but no longer tells the truth."""
 
@@ -19,14 +8,14 @@ from typing import get_args, Literal
 
 from pydantic import model_validator
 from safety_scenarios.errors import MeasurementError
-from safety_scenarios.model.faulty import without_numbers
-from safety_scenarios.model.intent import StreamFault
-from safety_scenarios.model.interfaces.robot_interfaces import has_header
-from safety_scenarios.model.message import Message
-from safety_scenarios.model.stimulus import Stamp, Stimulus, StimulusContext, StimulusPlugin
-from safety_scenarios.model.world.wire_fault import OfContent, OfTime, WireFault, WireParameters
-from safety_scenarios.wire.content import altered, Packet
-from safety_scenarios.wire.timing import schedule
+from safety_scenarios.scenario.intent import StreamFault
+from safety_scenarios.scenario.interfaces.robot_interfaces import has_header
+from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.sensor_faults import without_numbers
+from safety_scenarios.scenario.stimulus import Stamp, Stimulus, StimulusContext, StimulusPlugin
+from safety_scenarios.scenario.world.wire_fault import OfContent, OfTime, WireFault, WireParameters
+from safety_scenarios.stimuli.wire.content import altered, Packet
+from safety_scenarios.stimuli.wire.timing import schedule
 
 _LATE = frozenset(get_args(OfTime)) - {'freeze', 'duplicate'}
 """Faults that begin with a message that does not come when it is due."""

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Traces of every shipped scenario in every profile, by campaigns in simulated time."""
 
@@ -18,15 +7,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from safety_scenarios import registry
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.engine.plan import plan
-from safety_scenarios.engine.run import run_trial
-from safety_scenarios.links.loopback_session import Loopback
-from safety_scenarios.loading import load_scenarios
-from safety_scenarios.model.result import TrialResult
-from safety_scenarios.model.settings import RunSettings
-from safety_scenarios.traces.are.profiles import ProfileName
-from safety_scenarios.traces.are.writer import write_are
+from safety_scenarios.are.traces.profiles import ProfileName
+from safety_scenarios.are.traces.writer import write_are
+from safety_scenarios.formats.loading import load_scenarios
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.trial.links.loopback_session import Loopback
+from safety_scenarios.trial.plan import plan
+from safety_scenarios.trial.run import run_trial
 
 EVERYTHING = ('robotic', 'clinical')
 

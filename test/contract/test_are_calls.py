@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Calls of tools in ARE's own apps: our verdict against that of ARE's own judge, on the same runs.
@@ -30,19 +19,19 @@ from typing import Any
 from cases import for_each
 import pytest
 from ros.campaigns import campaign
-from safety_scenarios.campaign.are.apps import AppsOfCampaign
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.engine.plan import plan
-from safety_scenarios.engine.run import run_trial
+from safety_scenarios.are.apps_world import AppsOfCampaign
 from safety_scenarios.errors import MeasurementError
-from safety_scenarios.links.app_link import AppLink
-from safety_scenarios.links.app_process import AppProcess
-from safety_scenarios.loading import load_scenarios
-from safety_scenarios.model.conversation import Turn, Utterance
-from safety_scenarios.model.result import TrialResult, Verdict
-from safety_scenarios.model.settings import AreSettings, ControllerSettings
-from safety_scenarios.model.trial import ONSET, TrialRecord
+from safety_scenarios.formats.loading import load_scenarios
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.scenario.conversation import Turn, Utterance
+from safety_scenarios.scenario.result import TrialResult, Verdict
+from safety_scenarios.scenario.settings import AreSettings, ControllerSettings
 from safety_scenarios.stimuli.prompt import Prompt
+from safety_scenarios.trial.links.app_link import AppLink
+from safety_scenarios.trial.links.app_process import AppProcess
+from safety_scenarios.trial.plan import plan
+from safety_scenarios.trial.run import run_trial
+from safety_scenarios.trial.trial import ONSET, TrialRecord
 from unit.controllers.fake_server import called, said, serving
 from unit.linked import linked
 

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 ARE itself imports, runs, exports and judges our traces: portable ones stock, robot ones with ours.
@@ -29,8 +18,8 @@ from typing import Any
 
 from contract.are_traces import traces
 import pytest
-from safety_scenarios.model.result import TrialResult, Verdict
-from safety_scenarios.traces.are.profiles import PROFILES
+from safety_scenarios.are.traces.profiles import PROFILES
+from safety_scenarios.scenario.result import TrialResult, Verdict
 
 pytestmark = pytest.mark.environment
 SCRIPT = Path(__file__).with_name('are_import.py')

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Our reader of ARE scenarios against stock ARE, on files that differ in one thing each.
@@ -31,11 +20,11 @@ from typing import Any
 from contract.are_mutations import mutations
 from contract.are_traces import traces
 import pytest
-from safety_scenarios.campaign.are.recordings import judge_recordings
+from safety_scenarios.are.recordings.judging import judge_recordings
+from safety_scenarios.are.scenarios import known_apps, known_checks
 from safety_scenarios.errors import ScenarioError
-from safety_scenarios.formats.are import known_apps, known_checks
-from safety_scenarios.loading import load_scenarios
-from safety_scenarios.model.result import Verdict
+from safety_scenarios.formats.loading import load_scenarios
+from safety_scenarios.scenario.result import Verdict
 
 pytestmark = pytest.mark.environment
 SCRIPT = Path(__file__).with_name('are_reader.py')

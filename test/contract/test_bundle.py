@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """What is bundled, when it is used, and what is said where it is missing."""
 
@@ -144,10 +133,10 @@ def test_a_wheel_of_another_hash_is_not_bundled_and_leaves_nothing(farm, tmp_pat
 def installed(folder: Path, **versions: str) -> Path:
     """Return a copy of what matters of the package, beside modules of these versions."""
     package = folder / 'safety_scenarios'
-    (package / 'model').mkdir(parents=True)
+    (package / 'scenario').mkdir(parents=True)
     for name in ('__init__.py', 'dependencies.py', 'errors.py', 'pytest_plugin.py'):
         (package / name).write_text((ROOT / 'safety_scenarios' / name).read_text('utf-8'))
-    (package / 'model' / '__init__.py').write_text('import pydantic, google_re2\n')
+    (package / 'scenario' / '__init__.py').write_text('import pydantic, google_re2\n')
     for name, version in versions.items():
         with zipfile.ZipFile(wheel(folder / 'wheels', name.replace('_', '-'), version)) as file:
             file.extractall(folder)
@@ -169,7 +158,7 @@ def said(folder: Path, code: str) -> str:
     return done.stdout.strip() or done.stderr.strip().splitlines()[-1]
 
 
-USES = 'import safety_scenarios.model, pydantic; print(pydantic.VERSION)'
+USES = 'import safety_scenarios.scenario, pydantic; print(pydantic.VERSION)'
 OLD = {'pydantic': '1.10.14', 'typing_extensions': '4.10.0'}
 
 
@@ -192,7 +181,7 @@ def test_who_only_loads_our_pytest_plug_in_keeps_the_version_that_was_there(tmp_
 
 
 @pytest.mark.parametrize(('code', 'told'), [
-    ('import pydantic, safety_scenarios.model',
+    ('import pydantic, safety_scenarios.scenario',
      'but this process has already imported 1.10.14 of pydantic. Import from safety_scenarios '
      'before'),
     (USES, 'got 1.10.14 of pydantic. Build again')])

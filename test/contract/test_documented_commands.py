@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Every command that README and the manual show is run here, or by a test that is named.
@@ -34,11 +23,11 @@ from cases import for_each
 import click
 import pytest
 from safety_scenarios.cli.main import cli, COMMANDS, main
-from safety_scenarios.loading import installed_folders
-from safety_scenarios.model.monitor import MonitorSettings
-from safety_scenarios.model.settings import leaves, option_name, RunSettings
+from safety_scenarios.formats.loading import installed_folders
 from safety_scenarios.ros.launching.gazebo_arguments import MORE
 from safety_scenarios.ros.relay.settings import RelaySettings
+from safety_scenarios.scenario.monitor import MonitorSettings
+from safety_scenarios.scenario.settings import leaves, option_name, RunSettings
 import yaml
 
 pytestmark = pytest.mark.slow
@@ -240,8 +229,6 @@ ELSEWHERE = {
         f'{MANY}test_trials_are_chosen_and_what_was_not_decided_is_told',
     'safety-scenarios open runs/today':
         f'{MANY}test_a_report_is_opened_or_its_path_is_told',
-    'safety-scenarios index runs':
-        f'{MANY}test_the_index_has_every_campaign_and_the_trends_of_those_that_ended',
     'safety-scenarios judge-check config/judge/labelled.jsonl --judge-model NAME '
     '--judge-base-url URL':
         'test/unit/cli/test_judge_check.py::test_the_judge_is_held_against_the_labels',

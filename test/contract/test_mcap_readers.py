@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Readers that others wrote find in a recording what was sent; ROS itself agrees on every byte."""
 
@@ -25,12 +14,12 @@ import sys
 from cases import for_each
 import pytest
 from safety_scenarios import registry
-from safety_scenarios.engine.plan import plan
-from safety_scenarios.engine.run import run_trial
-from safety_scenarios.links.loopback_session import Loopback
-from safety_scenarios.loading import load_scenarios
-from safety_scenarios.model.settings import RunSettings
+from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.ros.messages.definitions import definition
+from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.trial.links.loopback_session import Loopback
+from safety_scenarios.trial.plan import plan
+from safety_scenarios.trial.run import run_trial
 
 pytest.importorskip('mcap', reason='the extra mcap is not installed')
 pytest.importorskip('rosbags', reason='the extra mcap is not installed')
@@ -40,9 +29,9 @@ from rosbags.highlevel import AnyReader  # noqa: E402, I100
 from rosbags.interfaces import Nodetype  # noqa: E402, I100
 from rosbags.rosbag2 import Reader  # noqa: E402, I100
 from rosbags.typesys import get_types_from_msg  # noqa: E402, I100
-from safety_scenarios.traces.mcap.cdr import UnfitError  # noqa: E402, I100
-from safety_scenarios.traces.mcap.definitions import interface, standard  # noqa: E402, I100
-from safety_scenarios.traces.mcap.recording import McapWriter  # noqa: E402, I100
+from safety_scenarios.trial.mcap.cdr import UnfitError  # noqa: E402, I100
+from safety_scenarios.trial.mcap.definitions import interface, standard  # noqa: E402, I100
+from safety_scenarios.trial.mcap.recording import McapWriter  # noqa: E402, I100
 
 EVENTS, TRIAL = '/safety_scenarios/events', '/safety_scenarios/trial'
 SCENARIOS = ('SCN-R-101', 'SCN-R-102', 'SCN-C-101')
@@ -253,8 +242,8 @@ def test_ros_itself_agrees_on_every_installed_type():
 def test_ros_refuses_what_does_not_fit():
     pytest.importorskip('rclpy', reason='ROS is not installed')
     from safety_scenarios.errors import MeasurementError
-    from safety_scenarios.model.message import Message
     from safety_scenarios.ros.messages.convert import to_ros
+    from safety_scenarios.scenario.message import Message
     codec = interface('geometry_msgs/msg/Twist', None, 'jazzy').codec
     for data in ({'linear': {'w': 1.0}}, {'linear': {'x': 'fast'}}):
         with pytest.raises(UnfitError):

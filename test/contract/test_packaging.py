@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """What users install: by pip, by pip in place, and by colcon."""
 
@@ -62,7 +51,7 @@ def without_ament() -> dict[str, str]:
 
 def outside(python, folder, **variables):
     """Ask an installed package, from another folder, where it finds itself."""
-    code = ('from safety_scenarios.loading import share_folder, load_scenarios\n'
+    code = ('from safety_scenarios.formats.loading import share_folder, load_scenarios\n'
             'found = load_scenarios(["robotic", "clinical", "agents", "worlds"]).scenarios\n'
             'print(share_folder(), len(found))')
     return call(python, '-c', code, cwd=folder, env=without_ament() | variables).split()

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """``report.html`` of a real campaign in a browser; screenshots stay in the run's folder."""
 
@@ -22,10 +11,10 @@ import subprocess
 import sys
 
 import pytest
-from safety_scenarios.campaign.outputs import report as reporting
-from safety_scenarios.campaign.outputs.report import source_of, write
-from safety_scenarios.campaign.outputs.side_by_side import side_by_side
-from safety_scenarios.reports.html import page as html_page
+from safety_scenarios.reports.outputs import report as reporting
+from safety_scenarios.reports.outputs.report import source_of, write
+from safety_scenarios.reports.outputs.side_by_side import side_by_side
+from safety_scenarios.reports.page import page as html_page
 from safety_scenarios.reports.trial_view.comparison import compared
 from unit.reports.test_first_screen import source
 from unit.stats.test_summarise import trial

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 What is fed with anything: each target takes bytes and lets nothing but a known error out.
@@ -25,17 +14,17 @@ import tempfile
 
 from pydantic import ValidationError
 from safety_scenarios.campaign.folder.folder import read_trials
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.engine.plan import plan
 from safety_scenarios.errors import InputError, ScenarioError
-from safety_scenarios.invariants.text import Text
+from safety_scenarios.formats.loading import load_scenarios, share_folder
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.invariants.text import Text
 from safety_scenarios.lint.review import review
-from safety_scenarios.loading import load_scenarios, share_folder
-from safety_scenarios.model.measuring import Calibration
-from safety_scenarios.model.result import Verdict
-from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.scenario.measuring import Calibration
+from safety_scenarios.scenario.result import Verdict
 from safety_scenarios.stimuli.prompt import Prompt
 from safety_scenarios.temporal_logic.parser import parse
+from safety_scenarios.trial.plan import plan
+from safety_scenarios.trial.trial import TrialRecord
 
 SHIPPED = tuple(path.read_bytes() for path in
                 sorted((share_folder() / 'config' / 'scenarios').rglob('*.yaml')))

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Scenarios without agents as rules: one engine says of all formats what was answered, and when.
@@ -34,8 +23,8 @@ from itertools import pairwise
 import math
 from statistics import median
 
-from safety_scenarios.engine.rules.rules import replay
-from safety_scenarios.model.blocks.agents import (
+from safety_scenarios.judging.motion.track import Track, tracks
+from safety_scenarios.scenario.blocks.agents import (
     Agent,
     AgentsBlock,
     Expect,
@@ -43,15 +32,15 @@ from safety_scenarios.model.blocks.agents import (
     Rule,
     Trigger,
 )
-from safety_scenarios.model.blocks.budget import MAX_MS
-from safety_scenarios.model.blocks.signal import Signal
-from safety_scenarios.model.event import Event, Stamps
-from safety_scenarios.model.message import Message
-from safety_scenarios.model.outcome import Obligation
-from safety_scenarios.model.record.margins import Sample
-from safety_scenarios.model.scenario import Scenario
-from safety_scenarios.model.trial import ALL_CLEAR, END, NOMINAL, ONSET, TrialRecord
-from safety_scenarios.motion.track import Track, tracks
+from safety_scenarios.scenario.blocks.budget import MAX_MS
+from safety_scenarios.scenario.blocks.signal import Signal
+from safety_scenarios.scenario.event import Event, Stamps
+from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.outcome import Obligation
+from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.trial.record.margins import Sample
+from safety_scenarios.trial.rules.rules import replay
+from safety_scenarios.trial.trial import ALL_CLEAR, END, NOMINAL, ONSET, TrialRecord
 
 _CONTROLLER, _HAZARD, _REACTION = 'controller', 'hazard', 'reaction'
 _TYPE = 'std_msgs/msg/Float64'

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """What is drawn into a live scan changes nothing else, hides nothing that is nearer, and stays."""
 
@@ -22,11 +11,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 import numpy
 import pytest
-from safety_scenarios.engine.drawing import Beams, draw, nearest, silhouette
-from safety_scenarios.engine.placing import Place, place_in
 from safety_scenarios.errors import MeasurementError
-from safety_scenarios.model.interfaces.scan import cylinder, laser_scan, wall
-from safety_scenarios.model.world.mounted_frame import MountedFrame
+from safety_scenarios.scenario.interfaces.scan import cylinder, laser_scan, wall
+from safety_scenarios.scenario.world.mounted_frame import MountedFrame
+from safety_scenarios.trial.drawing import Beams, draw, nearest, silhouette
+from safety_scenarios.trial.placing import Place, place_in
 
 ODD = (math.nan, math.inf, -math.inf, 0.0, 0.01, 99.0)
 beams = st.builds(

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """What must hold of every invariant, whatever the commands are."""
 
@@ -22,22 +11,22 @@ from examples import up_to
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
-from safety_scenarios.invariants.bound import Bound
-from safety_scenarios.invariants.defer import Defer
-from safety_scenarios.invariants.force import Force
-from safety_scenarios.invariants.fresh import Fresh
-from safety_scenarios.invariants.no_spurious_stop import NoSpuriousStop
-from safety_scenarios.invariants.say_do import SayDo
-from safety_scenarios.invariants.separation import Separation
-from safety_scenarios.invariants.slow import Slow
-from safety_scenarios.invariants.stop import Stop
-from safety_scenarios.invariants.zone import Zone
-from safety_scenarios.model.blocks.robot import RobotModel, Stopping
-from safety_scenarios.model.blocks.separation import Separation as Terms
-from safety_scenarios.model.contracts import InvariantPlugin
-from safety_scenarios.model.event import Event, Stamps
-from safety_scenarios.model.result import Finding, Verdict
-from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.campaign.plugin_roles import InvariantPlugin
+from safety_scenarios.judging.invariants.bound import Bound
+from safety_scenarios.judging.invariants.defer import Defer
+from safety_scenarios.judging.invariants.force import Force
+from safety_scenarios.judging.invariants.fresh import Fresh
+from safety_scenarios.judging.invariants.no_spurious_stop import NoSpuriousStop
+from safety_scenarios.judging.invariants.say_do import SayDo
+from safety_scenarios.judging.invariants.separation import Separation
+from safety_scenarios.judging.invariants.slow import Slow
+from safety_scenarios.judging.invariants.stop import Stop
+from safety_scenarios.judging.invariants.zone import Zone
+from safety_scenarios.scenario.blocks.robot import RobotModel, Stopping
+from safety_scenarios.scenario.blocks.separation import Separation as Terms
+from safety_scenarios.scenario.event import Event, Stamps
+from safety_scenarios.scenario.result import Finding, Verdict
+from safety_scenarios.trial.trial import TrialRecord
 from unit.records import (
     ALL_CLEAR_MS,
     approaching,

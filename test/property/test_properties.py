@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """What must hold for anything: any file, any message, any list of commands."""
 
@@ -27,22 +16,22 @@ from examples import up_to
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 import pytest
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.engine.plan import plan
 from safety_scenarios.errors import InputError, ScenarioError
-from safety_scenarios.invariants.bound import Bound
-from safety_scenarios.invariants.liveness import Liveness
-from safety_scenarios.invariants.stop import Stop
-from safety_scenarios.invariants.text import Text
-from safety_scenarios.latency.probes import clock_offset
-from safety_scenarios.loading import load_scenarios, share_folder
-from safety_scenarios.model.blocks.signal import Limit
-from safety_scenarios.model.measuring import Measuring
-from safety_scenarios.model.message import Message, parse_path
-from safety_scenarios.model.record.margins import MarginSeries, Sample
-from safety_scenarios.model.result import Verdict
-from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.formats.loading import load_scenarios, share_folder
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.invariants.bound import Bound
+from safety_scenarios.judging.invariants.liveness import Liveness
+from safety_scenarios.judging.invariants.stop import Stop
+from safety_scenarios.judging.invariants.text import Text
+from safety_scenarios.judging.latency.probes import clock_offset
+from safety_scenarios.scenario.blocks.signal import Limit
+from safety_scenarios.scenario.measuring import Measuring
+from safety_scenarios.scenario.message import Message, parse_path
+from safety_scenarios.scenario.result import Verdict
 from safety_scenarios.stimuli.prompt import Prompt
+from safety_scenarios.trial.plan import plan
+from safety_scenarios.trial.record.margins import MarginSeries, Sample
+from safety_scenarios.trial.trial import TrialRecord
 from unit.records import (
     ALL_CLEAR_MS,
     are_text,

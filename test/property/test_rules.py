@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """What must hold of rules, whatever happens."""
 
@@ -20,11 +9,11 @@ from typing import Any
 from examples import up_to
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from safety_scenarios.engine.rules.matching import compares
-from safety_scenarios.engine.rules.rules import replay
-from safety_scenarios.model.blocks.agents import AgentsBlock, End, Line, Permit, Rule
-from safety_scenarios.model.event import Event
-from safety_scenarios.model.outcome import Outcome, Status
+from safety_scenarios.scenario.blocks.agents import AgentsBlock, End, Line, Permit, Rule
+from safety_scenarios.scenario.event import Event
+from safety_scenarios.scenario.outcome import Outcome, Status
+from safety_scenarios.trial.rules.matching import compares
+from safety_scenarios.trial.rules.rules import replay
 from unit.records import command, ns, ONSET_STEADY_NS
 from unit.rule_runs import (
     ALICE,

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """The rules say of every shipped scenario what pairing says of it: one engine, three formats."""
 
@@ -24,19 +13,19 @@ from hypothesis import strategies as st
 from property.compiled import rules_of, second_opinion
 import pytest
 from safety_scenarios import registry
-from safety_scenarios.engine.plan import plan
-from safety_scenarios.engine.run import run_trial
-from safety_scenarios.latency.pairing import measure
-from safety_scenarios.links.controller_settings import controller_settings
-from safety_scenarios.links.loopback import hosted, LoopbackLink
-from safety_scenarios.loading import load_scenario
-from safety_scenarios.model.blocks.robot import RobotModel, Stopping
-from safety_scenarios.model.outcome import Status
-from safety_scenarios.model.result import LatencyClass
-from safety_scenarios.model.scenario import Reaction, Scenario
-from safety_scenarios.model.settings import RunSettings
-from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.formats.loading import load_scenario
+from safety_scenarios.judging.latency.pairing import measure
+from safety_scenarios.scenario.blocks.robot import RobotModel, Stopping
+from safety_scenarios.scenario.outcome import Status
+from safety_scenarios.scenario.result import LatencyClass
+from safety_scenarios.scenario.scenario import Reaction, Scenario
+from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.stimuli.prompt import Prompt
+from safety_scenarios.trial.links.controller_settings import controller_settings
+from safety_scenarios.trial.links.loopback import hosted, LoopbackLink
+from safety_scenarios.trial.plan import plan
+from safety_scenarios.trial.run import run_trial
+from safety_scenarios.trial.trial import TrialRecord
 from unit.records import driving, hazard, record
 from unit.rule_runs import block, expects
 

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """What must hold for any data: no bound flatters, and missing a reaction never helps."""
 
@@ -20,8 +9,8 @@ from examples import up_to
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 import pytest
-from safety_scenarios.stats.effect import cohen_d, cohen_h
-from safety_scenarios.stats.paired import (
+from safety_scenarios.campaign.statistics.effect import cohen_d, cohen_h
+from safety_scenarios.campaign.statistics.paired import (
     later,
     least_p,
     mcnemar,
@@ -29,16 +18,21 @@ from safety_scenarios.stats.paired import (
     middle,
     sign_flip,
 )
-from safety_scenarios.stats.proportions import (
+from safety_scenarios.campaign.statistics.proportions import (
     clopper_pearson,
     clustered,
     difference_of_shares,
     wilson,
     worst_stratum,
 )
-from safety_scenarios.stats.quantiles import enough_for, quantile, upper_bound, wilks_n
-from safety_scenarios.stats.sequential import Sprt
-from safety_scenarios.stats.tolerance import k1, k2, reported_latency
+from safety_scenarios.campaign.statistics.quantiles import (
+    enough_for,
+    quantile,
+    upper_bound,
+    wilks_n,
+)
+from safety_scenarios.campaign.statistics.sequential import Sprt
+from safety_scenarios.campaign.statistics.tolerance import k1, k2, reported_latency
 
 modest = settings(deadline=None, max_examples=up_to(100), derandomize=True)
 few = settings(deadline=None, max_examples=up_to(30), derandomize=True)

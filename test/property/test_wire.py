@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """What each fault of a wire does to any stream of messages: what it says, and nothing else."""
 
@@ -25,11 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 import pytest
-from safety_scenarios.model.message import Message
-from safety_scenarios.model.world.wire_fault import OF_TIME, WireFault
-from safety_scenarios.wire.chain import Way, Wire
-from safety_scenarios.wire.content import altered, Packet
-from safety_scenarios.wire.timing import schedule, timing
+from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.world.wire_fault import OF_TIME, WireFault
+from safety_scenarios.stimuli.wire.chain import Way, Wire
+from safety_scenarios.stimuli.wire.content import altered, Packet
+from safety_scenarios.stimuli.wire.timing import schedule, timing
 
 thorough = settings(deadline=None, max_examples=up_to(100), derandomize=True)
 seeds = st.integers(0, 2**31 - 1)

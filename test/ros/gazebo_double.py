@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 A simulator that behaves as a Gazebo Fortress server behind its bridge was seen to, in ROS alone.
@@ -48,14 +37,14 @@ from rclpy.qos import QoSProfile
 from ros_gz_interfaces.msg import Contact, Contacts
 from ros_gz_interfaces.srv import ControlWorld, DeleteEntity, SetEntityPose, SpawnEntity
 from rosgraph_msgs.msg import Clock
-from safety_scenarios.model.interfaces.scan import BEAMS, RANGE_MAX, RANGE_MIN
-from safety_scenarios.model.world.external import ExternalWorld
-from safety_scenarios.ros.external_simulators.footprint import box, disc, Footprint, gap
-from safety_scenarios.ros.external_simulators.joint_drive import (
+from safety_scenarios.ros.worlds.external.footprint import box, disc, Footprint, gap
+from safety_scenarios.ros.worlds.external.joint_drive import (
     JointDrive,
     JointDriveNode,
     JointDriveSettings,
 )
+from safety_scenarios.scenario.interfaces.scan import BEAMS, RANGE_MAX, RANGE_MIN
+from safety_scenarios.scenario.world.external import ExternalWorld
 from sensor_msgs.msg import JointState, LaserScan
 from simulation_interfaces import srv as standard
 from std_msgs.msg import Bool, Float64

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Agents over DDS: who is heard, what is answered, and who must be there."""
 
@@ -30,17 +19,17 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.serialization import serialize_message
 from ros.campaigns import campaign, COMMAND, environment, process
-from safety_scenarios.engine.plan import plan
 from safety_scenarios.errors import LinkTimeoutError
-from safety_scenarios.model.blocks.agents import Agent, AgentsBlock, Tool, ToolResult
-from safety_scenarios.model.envelope import Envelope, MAX_ENVELOPE, read_envelope
-from safety_scenarios.model.measuring import ClockRules, Measuring
 from safety_scenarios.ros.clocks.clock import RosClock
 from safety_scenarios.ros.domain import chosen_domain
 from safety_scenarios.ros.link.link import RosLink
 from safety_scenarios.ros.messages import qos
 from safety_scenarios.ros.nodes.controller_node import ControllerNode
 from safety_scenarios.ros.spinning import ros_context, spinning
+from safety_scenarios.scenario.blocks.agents import Agent, AgentsBlock, Tool, ToolResult
+from safety_scenarios.scenario.envelope import Envelope, MAX_ENVELOPE, read_envelope
+from safety_scenarios.scenario.measuring import ClockRules, Measuring
+from safety_scenarios.trial.plan import plan
 from std_msgs.msg import String
 from unit.formats.files import load, plain
 
@@ -434,7 +423,7 @@ rules:
 """
 CAROL = '  - {id: a3, name: Carol, role: user}\n'
 GREETER = """
-from safety_scenarios.model.conversation import Utterance
+from safety_scenarios.scenario.conversation import Utterance
 
 class Greeter:
     def __init__(self, settings):

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """What the simulator publishes of its camera and of its frames is what its world has."""
 
@@ -22,15 +11,15 @@ import time
 import pytest
 from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data
-from safety_scenarios.engine.plan import plan
-from safety_scenarios.ros.embedded_simulator.robot_frames import transform_of
-from safety_scenarios.ros.embedded_simulator.simulator import Simulator, SimulatorNode
 from safety_scenarios.ros.messages import qos
-from safety_scenarios.ros.simulator_link.protocol import as_json, ASK, Request, reset
 from safety_scenarios.ros.spinning import ros_context, spinning
-from safety_scenarios.simulators.mujoco.sensors.sensor import motion_message, ODOMETRY
-from safety_scenarios.simulators.mujoco.world import World
+from safety_scenarios.ros.worlds.embedded.robot_frames import transform_of
+from safety_scenarios.ros.worlds.embedded.simulator import Simulator, SimulatorNode
+from safety_scenarios.ros.worlds.simulator_link.protocol import as_json, ASK, Request, reset
 from safety_scenarios.stimuli.prompt import Prompt
+from safety_scenarios.trial.plan import plan
+from safety_scenarios.worlds.mujoco.sensors.sensor import motion_message, ODOMETRY
+from safety_scenarios.worlds.mujoco.world import World
 from sensor_msgs.msg import CameraInfo, Image
 from std_msgs.msg import String
 from unit.simulators.driven import scenario

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """The main job over real DDS: the reference passes, every saboteur is caught."""
 
@@ -19,9 +8,9 @@ from statistics import median
 
 import pytest
 from ros.campaigns import brief, campaign, DRIVEN, QUICK, trials_in
-from safety_scenarios.engine.plan import plan
-from safety_scenarios.loading import load_scenarios
+from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.stimuli.prompt import Prompt
+from safety_scenarios.trial.plan import plan
 
 pytestmark = pytest.mark.dds
 HAZARDS = ('SCN-R-101', 'SCN-R-102')

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """The ROS edge without other processes: conversion, parameters, launch arguments, domains."""
 
@@ -32,12 +21,6 @@ from rclpy.node import Node
 from safety_scenarios import registry
 from safety_scenarios.campaign.connect import connection
 from safety_scenarios.errors import MeasurementError, SettingsError
-from safety_scenarios.model.blocks.robot import RobotModel, Stopping
-from safety_scenarios.model.controller import ControllerPlugin
-from safety_scenarios.model.interfaces.robot_interfaces import command_message, read_answer
-from safety_scenarios.model.message import Command, Message
-from safety_scenarios.model.parameters import known_parameters, read_parameters
-from safety_scenarios.model.settings import ControllerSettings, leaves, option_name, RunSettings
 from safety_scenarios.ros.domain import chosen_domain
 from safety_scenarios.ros.launching.eval_arguments import ARGUMENTS, PARAMETERS
 from safety_scenarios.ros.messages import qos
@@ -51,6 +34,12 @@ from safety_scenarios.ros.parameters import (
     to_arguments,
 )
 from safety_scenarios.ros.spinning import ros_context
+from safety_scenarios.scenario.blocks.robot import RobotModel, Stopping
+from safety_scenarios.scenario.controller import ControllerPlugin
+from safety_scenarios.scenario.interfaces.robot_interfaces import command_message, read_answer
+from safety_scenarios.scenario.message import Command, Message
+from safety_scenarios.scenario.settings import ControllerSettings, leaves, option_name, RunSettings
+from safety_scenarios.trial.parameters import known_parameters, read_parameters
 
 pytestmark = pytest.mark.dds
 
@@ -332,7 +321,7 @@ def test_the_real_launch_file_has_an_entry_point_for_launch():
     pytest.importorskip('launch', reason='launch is not on PyPI; it runs where ROS is installed')
     pytest.importorskip('launch_ros', reason='launch_ros is not on PyPI')
     from launch.launch_description_sources import get_launch_description_from_python_launch_file
-    from safety_scenarios.loading import share_folder
+    from safety_scenarios.formats.loading import share_folder
     path = share_folder() / 'launch' / 'eval.launch.py'
     description = get_launch_description_from_python_launch_file(str(path))
     names = {argument.name for argument in description.get_launch_arguments()}
@@ -340,8 +329,8 @@ def test_the_real_launch_file_has_an_entry_point_for_launch():
 
 
 def test_the_envelope_of_a_prompt_is_json():
-    from safety_scenarios.model.contracts import StimulusContext
-    from safety_scenarios.model.message import ChatMessage
+    from safety_scenarios.campaign.plugin_roles import StimulusContext
+    from safety_scenarios.scenario.message import ChatMessage
     from safety_scenarios.stimuli.prompt import Prompt
     stimulus = Prompt().at(0, 0, StimulusContext(
         't1', (ChatMessage(role='user', content='Hello'),), None))

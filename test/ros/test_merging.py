@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Hazards beside a robot with sensors of its own: drawn into what they see, or really there."""
 
@@ -25,16 +14,16 @@ import pytest
 from rclpy.serialization import deserialize_message, serialize_message
 from ros.campaigns import campaign, process, SOON
 from safety_scenarios import registry
-from safety_scenarios.engine.placing import Place
 from safety_scenarios.errors import LiveDataError, MeasurementError
-from safety_scenarios.model.event import Stamps
-from safety_scenarios.model.message import Message
-from safety_scenarios.model.stimulus import Stimulus, StimulusContext
-from safety_scenarios.model.world.mounted_frame import MountedFrame
 from safety_scenarios.ros.link.frames import told_frames
 from safety_scenarios.ros.link.merging import _Overlay, Live
+from safety_scenarios.scenario.event import Stamps
+from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.stimulus import Stimulus, StimulusContext
+from safety_scenarios.scenario.world.mounted_frame import MountedFrame
 from safety_scenarios.stimuli.person import Person
-from safety_scenarios.traces.journal import read_journal
+from safety_scenarios.trial.journal import read_journal
+from safety_scenarios.trial.placing import Place
 from sensor_msgs.msg import LaserScan
 
 pytestmark = pytest.mark.dds

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """The nominal phase of a real stack over DDS: a bag, service calls, and a goal with its end."""
 
@@ -22,7 +11,7 @@ import pytest
 from recorded_bags import write_bag
 from ros.campaigns import campaign, process, QUICK
 from safety_scenarios.errors import MeasurementError
-from safety_scenarios.model.message import Message
+from safety_scenarios.scenario.message import Message
 import yaml
 
 STACK = Path(__file__).with_name('stack.py')

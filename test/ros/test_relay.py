@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """``relay_node`` carries topics as they are, and lets go wrong with them what it is asked to."""
 
@@ -28,10 +17,10 @@ from rclpy.parameter import Parameter
 from ros.campaigns import environment
 from rosgraph_msgs.msg import Clock
 from safety_scenarios.errors import LinkTimeoutError, MeasurementError
-from safety_scenarios.model.world.wire_fault import WireFault
 from safety_scenarios.ros.messages import qos
 from safety_scenarios.ros.relay.control import RelayControl
 from safety_scenarios.ros.spinning import ros_context, spinning
+from safety_scenarios.scenario.world.wire_fault import WireFault
 from sensor_msgs.msg import LaserScan
 from std_msgs.msg import Empty
 

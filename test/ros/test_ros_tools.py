@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """What ROS tools see of a campaign: parameters, QoS overrides, /rosout, states, frames."""
 
@@ -34,11 +23,7 @@ from rclpy.parameter import Parameter, parameter_value_to_python
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from ros.campaigns import campaign, environment, faulty, QUICK
 from safety_scenarios.errors import MeasurementError, SettingsError
-from safety_scenarios.loading import load_scenarios
-from safety_scenarios.model.qos_override import read_overrides
-from safety_scenarios.model.result import Finding, TrialResult, Verdict
-from safety_scenarios.model.settings import RunSettings
-from safety_scenarios.model.world.mounted_frame import MountedFrame
+from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.ros.clocks.clock import RosClock
 from safety_scenarios.ros.graph.qos_fit import Fit
 from safety_scenarios.ros.link.endpoints import Endpoints
@@ -50,6 +35,10 @@ from safety_scenarios.ros.messages.inbox import Inbox
 from safety_scenarios.ros.parameters import read_settings
 from safety_scenarios.ros.rosout import lines
 from safety_scenarios.ros.spinning import ros_context, spinning
+from safety_scenarios.scenario.qos_override import read_overrides
+from safety_scenarios.scenario.result import Finding, TrialResult, Verdict
+from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.scenario.world.mounted_frame import MountedFrame
 import yaml
 
 pytestmark = pytest.mark.dds
@@ -349,7 +338,7 @@ def test_a_place_aside_of_the_parent_is_told_because_distances_are_others_there(
 
 def test_the_frames_of_all_stimuli_are_found():
     from safety_scenarios.campaign.trials import planned
-    from safety_scenarios.model.controller import ControllerSpec
+    from safety_scenarios.scenario.controller import ControllerSpec
     spec = ControllerSpec(name='external')
     trials = planned(RunSettings(), load_scenarios(['robotic']).scenarios, spec)
     assert {name for trial in trials for name in named_frames(trial)} == {'tool0'}

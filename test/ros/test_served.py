@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """The embedded simulator, moved as any simulator with the standard services is."""
 
@@ -29,13 +18,13 @@ from rclpy.node import Node
 from ros.campaigns import campaign, environment, QUICK, SOON
 from ros.test_ros_tools import until
 import safety_scenarios
-from safety_scenarios.ros.embedded_simulator.simulator import Simulator, SimulatorNode
-from safety_scenarios.ros.embedded_simulator.standing_world import SERVED
-from safety_scenarios.ros.simulation_services import answering
-from safety_scenarios.ros.simulation_services.answering import Call, Reply
-from safety_scenarios.ros.simulation_services.services import fill
-from safety_scenarios.ros.simulator_link.protocol import Request, reset
 from safety_scenarios.ros.spinning import ros_context
+from safety_scenarios.ros.worlds.embedded.persistent_world import SERVED
+from safety_scenarios.ros.worlds.embedded.simulator import Simulator, SimulatorNode
+from safety_scenarios.ros.worlds.services import answering
+from safety_scenarios.ros.worlds.services.answering import Call, Reply
+from safety_scenarios.ros.worlds.services.services import fill
+from safety_scenarios.ros.worlds.simulator_link.protocol import Request, reset
 from unit.records import hazard, planned
 from unit.ros_simulation_services.test_answering import Fields, state
 

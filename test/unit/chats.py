@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Chats of several turns: scenarios, and records of what was said in them."""
 
@@ -18,10 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from safety_scenarios.formats._turns import by_turns, OPERATOR
-from safety_scenarios.model.event import Event
-from safety_scenarios.model.message import ChatMessage
-from safety_scenarios.model.scenario import Scenario
-from safety_scenarios.model.trial import END, NOMINAL, ONSET, TrialRecord
+from safety_scenarios.scenario.event import Event
+from safety_scenarios.scenario.message import ChatMessage
+from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.trial.trial import END, NOMINAL, ONSET, TrialRecord
 from unit.records import chat, mark, planned, stamps
 
 TURNS = ('My chest hurts.', 'An ambulance is dear.', 'I will sleep on it.')

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Scenarios with agents made by hand, and plug-ins that talk, for tests of the player."""
 
@@ -19,9 +8,7 @@ from contextlib import closing
 from typing import Any
 
 from safety_scenarios.controllers.rule_based import motion
-from safety_scenarios.engine.plan import plan
-from safety_scenarios.engine.run import run_trial
-from safety_scenarios.model.blocks.agents import (
+from safety_scenarios.scenario.blocks.agents import (
     Agent,
     AgentsBlock,
     Expect,
@@ -32,14 +19,16 @@ from safety_scenarios.model.blocks.agents import (
     Say,
     Trigger,
 )
-from safety_scenarios.model.blocks.budget import LatencyBudget
-from safety_scenarios.model.conversation import Turn, Utterance
-from safety_scenarios.model.event import Event
-from safety_scenarios.model.message import ChatMessage, Command, Observation
-from safety_scenarios.model.scenario import Scenario
-from safety_scenarios.model.settings import ControllerSettings
-from safety_scenarios.model.trial import Trial, TrialRecord
+from safety_scenarios.scenario.blocks.budget import LatencyBudget
+from safety_scenarios.scenario.conversation import Turn, Utterance
+from safety_scenarios.scenario.event import Event
+from safety_scenarios.scenario.message import ChatMessage, Command, Observation
+from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.settings import ControllerSettings
 from safety_scenarios.stimuli.prompt import Prompt
+from safety_scenarios.trial.plan import plan
+from safety_scenarios.trial.run import run_trial
+from safety_scenarios.trial.trial import Trial, TrialRecord
 from unit.linked import linked
 from unit.records import chat, ns
 

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Controllers that are begun, and loopback links with one inside."""
 
@@ -19,9 +8,9 @@ from typing import Any
 
 from safety_scenarios.controllers.host import ControllerHost
 from safety_scenarios.controllers.making import OldController
-from safety_scenarios.links.loopback import LoopbackLink
-from safety_scenarios.model.controller import ControllerPlugin
-from safety_scenarios.model.settings import ControllerContext, ControllerSettings
+from safety_scenarios.scenario.controller import ControllerPlugin
+from safety_scenarios.scenario.settings import ControllerContext, ControllerSettings
+from safety_scenarios.trial.links.loopback import LoopbackLink
 
 Make = Callable[[Any], Any]
 """From settings to a controller: its class, or a function."""

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """A robot in operation, as a list of what it publishes, for a monitor that hears all of it."""
 
@@ -19,12 +8,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from safety_scenarios.engine.monitoring import Found, Level, Watch
-from safety_scenarios.loading import load_scenario
-from safety_scenarios.model.event import Event, Stamps
-from safety_scenarios.model.message import Message
-from safety_scenarios.model.monitor import MonitorSettings
-from safety_scenarios.model.scenario import Scenario
+from safety_scenarios.formats.loading import load_scenario
+from safety_scenarios.judging.monitoring import Found, Level, Watch
+from safety_scenarios.scenario.event import Event, Stamps
+from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.monitor import MonitorSettings
+from safety_scenarios.scenario.scenario import Scenario
 
 FILE = Path(__file__).parents[1] / 'data' / 'monitor_base.yaml'
 STEADY_NS, SYSTEM_NS = 10**12, 1_700_000_000 * 10**9

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Records of trials that never ran, written down as lists of (ms after onset, speed in m/s)."""
 
@@ -20,16 +9,17 @@ import io
 import math
 from typing import Any
 
-from safety_scenarios.model.blocks.budget import LatencyBudget
-from safety_scenarios.model.blocks.command_topic import CommandTopic
-from safety_scenarios.model.blocks.robot import RobotModel
-from safety_scenarios.model.blocks.separation import Separation
-from safety_scenarios.model.blocks.signal import Signal
-from safety_scenarios.model.event import Event, Stamps
-from safety_scenarios.model.measuring import Measuring
-from safety_scenarios.model.message import ChatMessage, Message
-from safety_scenarios.model.result import Elapsed, LatencyClass, TrialResult
-from safety_scenarios.model.scenario import (
+from safety_scenarios.are.traces.writer import write_are
+from safety_scenarios.scenario.blocks.budget import LatencyBudget
+from safety_scenarios.scenario.blocks.command_topic import CommandTopic
+from safety_scenarios.scenario.blocks.robot import RobotModel
+from safety_scenarios.scenario.blocks.separation import Separation
+from safety_scenarios.scenario.blocks.signal import Signal
+from safety_scenarios.scenario.event import Event, Stamps
+from safety_scenarios.scenario.measuring import Measuring
+from safety_scenarios.scenario.message import ChatMessage, Message
+from safety_scenarios.scenario.result import Elapsed, LatencyClass, TrialResult
+from safety_scenarios.scenario.scenario import (
     AllClear,
     Confirmation,
     Constraint,
@@ -40,10 +30,9 @@ from safety_scenarios.model.scenario import (
     Scenario,
     Silence,
 )
-from safety_scenarios.model.trial import ALL_CLEAR, END, NOMINAL, ONSET, Trial, TrialRecord
 from safety_scenarios.stimuli.person import Person
 from safety_scenarios.stimuli.prompt import Prompt
-from safety_scenarios.traces.are.writer import write_are
+from safety_scenarios.trial.trial import ALL_CLEAR, END, NOMINAL, ONSET, Trial, TrialRecord
 
 TWIST = 'geometry_msgs/msg/Twist'
 NOMINAL_MS, ALL_CLEAR_MS, END_MS = -700.0, 2500.0, 3000.0

@@ -1,24 +1,12 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Runs of rules that never ran, written down as lists of events in ms after their start."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from safety_scenarios.engine.rules.rules import Caused, Rules
-from safety_scenarios.model.blocks.agents import (
+from safety_scenarios.scenario.blocks.agents import (
     Agent,
     AgentsBlock,
     Effect,
@@ -31,11 +19,12 @@ from safety_scenarios.model.blocks.agents import (
     Tool,
     Trigger,
 )
-from safety_scenarios.model.blocks.budget import LatencyBudget
-from safety_scenarios.model.event import Event
-from safety_scenarios.model.measuring import Measuring
-from safety_scenarios.model.outcome import Obligation, Outcome
-from safety_scenarios.model.trial import END, NOMINAL, ONSET, TrialRecord
+from safety_scenarios.scenario.blocks.budget import LatencyBudget
+from safety_scenarios.scenario.event import Event
+from safety_scenarios.scenario.measuring import Measuring
+from safety_scenarios.scenario.outcome import Obligation, Outcome
+from safety_scenarios.trial.rules.rules import Caused, Rules
+from safety_scenarios.trial.trial import END, NOMINAL, ONSET, TrialRecord
 from unit.records import chat, command, EXACT, mark, ns, ONSET_STEADY_NS, planned, SIGNALS, stamps
 
 ALICE, BOT = 'a1', 'a2'

@@ -1,28 +1,17 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """A link in simulated time: a function plays the controller, and nobody sleeps."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from safety_scenarios.model.event import Event, Stamps
-from safety_scenarios.model.link import Link
-from safety_scenarios.model.measuring import Measuring
-from safety_scenarios.model.message import Message
-from safety_scenarios.model.stimulus import Stimulus
-from safety_scenarios.model.trial import RESPONSE
+from safety_scenarios.scenario.event import Event, Stamps
+from safety_scenarios.scenario.measuring import Measuring
+from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.stimulus import Stimulus
+from safety_scenarios.trial.link import Link
+from safety_scenarios.trial.trial import RESPONSE
 from unit.records import twist
 
 Says = Message | float | None

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """The shipped scenarios of agents: the reference passes each, and every obligation can fail."""
 
@@ -21,14 +10,7 @@ from cases import for_each
 from examples import some
 import pytest
 from safety_scenarios import load_scenario
-from safety_scenarios.campaign.selftest.selftest import in_simulated_time, RunOne, self_test
-from safety_scenarios.cli.selftest import selftest
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.errors import ScenarioError, SettingsError
-from safety_scenarios.model.outcome import Status
-from safety_scenarios.model.result import Verdict
-from safety_scenarios.model.scenario import Scenario
-from safety_scenarios.model.selftest import (
+from safety_scenarios.campaign.selftest.kill_matrix import (
     Family,
     family_of,
     GOOD,
@@ -38,8 +20,15 @@ from safety_scenarios.model.selftest import (
     SABOTEURS,
     TEXTS,
 )
-from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.campaign.selftest.selftest import in_simulated_time, RunOne, self_test
+from safety_scenarios.cli.selftest import selftest
+from safety_scenarios.errors import ScenarioError, SettingsError
+from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.reports.kill_matrix import matrix_tables, totals
+from safety_scenarios.scenario.outcome import Status
+from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.trial.trial import TrialRecord
 from unit.conversations import block, expects, rule, said, talk
 from unit.loopback_runs import loopback_run
 

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Files that say clearance, twin and seat load with a note and mean the same as with new names."""
 
@@ -24,10 +13,10 @@ from safety_scenarios.campaign.rejudging.rejudge import rejudge
 from safety_scenarios.campaign.rejudging.repair import repair
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import ScenarioError
-from safety_scenarios.loading import load_scenario, load_scenarios
-from safety_scenarios.model.trial import ALL_CLEAR
-from safety_scenarios.traces.journal import read_journal
-from safety_scenarios.traces.mcap.recording import read_mcap
+from safety_scenarios.formats.loading import load_scenario, load_scenarios
+from safety_scenarios.trial.journal import read_journal
+from safety_scenarios.trial.mcap.recording import read_mcap
+from safety_scenarios.trial.trial import ALL_CLEAR
 
 OLD = Path(__file__).parents[1] / 'data' / 'old_names'
 FILE, CAMPAIGN = OLD / 'quick_person.yaml', OLD / 'campaign'

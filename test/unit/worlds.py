@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Truth of worlds that never were, by closed formulas: a base that brakes, a person who walks."""
 
@@ -18,10 +7,10 @@ from collections.abc import Callable, Iterable, Mapping
 import math
 from typing import Any
 
-from safety_scenarios.model.blocks.robot import RobotModel, Stopping
-from safety_scenarios.model.blocks.separation import Separation
-from safety_scenarios.model.event import Event
-from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.scenario.blocks.robot import RobotModel, Stopping
+from safety_scenarios.scenario.blocks.separation import Separation
+from safety_scenarios.scenario.event import Event
+from safety_scenarios.trial.trial import TrialRecord
 from unit.records import ALL_CLEAR_MS, driving, END_MS, hazard, NOMINAL_MS, record, stamps
 
 RADIUS, BODY = 0.3, 0.25

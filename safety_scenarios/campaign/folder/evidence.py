@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 
 """
@@ -30,10 +19,10 @@ from safety_scenarios.campaign.folder.folder import MANIFEST, SETTINGS, TRIALS
 from safety_scenarios.campaign.folder.reading import Settings, settings_of
 from safety_scenarios.campaign.folder.verify import verify
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.model.file_name import file_name
-from safety_scenarios.model.record.planned import PlannedTrial
-from safety_scenarios.model.result import TrialResult
-from safety_scenarios.traces.journal import entry_in, SUFFIX, UNFINISHED
+from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.trial.file_name import file_name
+from safety_scenarios.trial.journal import entry_in, SUFFIX, UNFINISHED
+from safety_scenarios.trial.record.planned_trial import PlannedTrial
 
 RECORDINGS = 'recordings'
 _NO_PLAN = ('holds no plan, so that nobody can tell which trials there should be: an earlier '

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """The files of one trial: its journal while it runs, its trace and its recording afterwards."""
 
@@ -23,18 +12,18 @@ import os
 from pathlib import Path
 from typing import Any, Protocol, TextIO
 
+from safety_scenarios.are.traces.writer import write_are
 from safety_scenarios.campaign.connect import full_name
 from safety_scenarios.campaign.folder.provenance import versions
 from safety_scenarios.errors import TraceError
-from safety_scenarios.model.controller import ControllerSpec
-from safety_scenarios.model.event import EventSink
-from safety_scenarios.model.identity import Identity
-from safety_scenarios.model.record.planned import PlannedTrial
-from safety_scenarios.model.result import TrialResult
-from safety_scenarios.model.settings import RunSettings
-from safety_scenarios.model.trial import Trial, TrialRecord
-from safety_scenarios.traces.are.writer import write_are
-from safety_scenarios.traces.journal import Journal
+from safety_scenarios.scenario.controller import ControllerSpec
+from safety_scenarios.scenario.event import EventSink
+from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.trial.identity import Identity
+from safety_scenarios.trial.journal import Journal
+from safety_scenarios.trial.record.planned_trial import PlannedTrial
+from safety_scenarios.trial.trial import Trial, TrialRecord
 
 WriteTrace = Callable[[TextIO, TrialRecord, TrialResult], None]
 Record = Callable[[Path, TrialRecord], None]
@@ -178,7 +167,7 @@ def _recording(settings: RunSettings, definition: Definition | None) -> Record |
     """
     if settings.record == 'off':
         return None
-    from safety_scenarios.traces.mcap.recording import everything, McapWriter, without_bulk
+    from safety_scenarios.trial.mcap.recording import everything, McapWriter, without_bulk
     include = everything if settings.record_images else without_bulk
 
     def write(folder: Path, record: TrialRecord) -> None:

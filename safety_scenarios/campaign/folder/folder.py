@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 The folder of one campaign; each file is whole or absent, each line is written as it happens.
@@ -31,11 +20,11 @@ from typing import Any
 from pydantic import ValidationError
 from safety_scenarios.campaign.folder.files import TrialFiles, unwritten, write_whole
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.model.event import EventSink
-from safety_scenarios.model.observer import Observer
-from safety_scenarios.model.result import TrialResult
-from safety_scenarios.model.summary import CampaignSummary
-from safety_scenarios.model.trial import Trial, TrialRecord
+from safety_scenarios.scenario.event import EventSink
+from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.trial.observer import Observer
+from safety_scenarios.trial.summary import CampaignSummary
+from safety_scenarios.trial.trial import Trial, TrialRecord
 
 _SYNC_S = 1.0
 """A lost process loses nothing; a lost machine at most this long of finished trials."""

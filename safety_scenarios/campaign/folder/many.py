@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Many campaigns in one folder: what each says of itself, whether it still runs, and what is broken.
@@ -40,8 +29,8 @@ from safety_scenarios.campaign.folder.folder import (
 )
 from safety_scenarios.campaign.folder.reading import ended, Settings, settings_of
 from safety_scenarios.errors import SafetyScenariosError, seen, SettingsError
-from safety_scenarios.model.result import TrialResult, Verdict
-from safety_scenarios.model.summary import CampaignSummary
+from safety_scenarios.scenario.result import TrialResult, Verdict
+from safety_scenarios.trial.summary import CampaignSummary
 
 State = Literal['ended', 'running', 'cut off', 'broken', 'judged again']
 """

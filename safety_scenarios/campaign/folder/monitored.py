@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 What a monitor keeps: for each finding the folder of a campaign of one trial, and a list of all.
@@ -30,18 +19,18 @@ from typing import Any
 from safety_scenarios.campaign.folder.files import files_of, plan_sha256, write_whole
 from safety_scenarios.campaign.folder.folder import RunFolder
 from safety_scenarios.campaign.folder.provenance import provenance
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.engine.watching import LABEL, spec, watched_trial
+from safety_scenarios.campaign.statistics.summarise import summarise
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.model.event import Event
-from safety_scenarios.model.measuring import Measuring
-from safety_scenarios.model.monitor import MonitorSettings
-from safety_scenarios.model.result import Finding, TrialResult
-from safety_scenarios.model.scenario import Scenario
-from safety_scenarios.model.settings import EXTERNAL, RunSettings
-from safety_scenarios.model.trial import TrialRecord
-from safety_scenarios.stats.summarise import summarise
-from safety_scenarios.traces.journal import planned_entries
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.watching import LABEL, spec, watched_trial
+from safety_scenarios.scenario.event import Event
+from safety_scenarios.scenario.measuring import Measuring
+from safety_scenarios.scenario.monitor import MonitorSettings
+from safety_scenarios.scenario.result import Finding, TrialResult
+from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.settings import EXTERNAL, RunSettings
+from safety_scenarios.trial.journal import planned_entries
+from safety_scenarios.trial.trial import TrialRecord
 
 LINK = 'monitor'
 """What the folder says of where the events came from: nothing was published."""

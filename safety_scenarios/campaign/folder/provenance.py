@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """What a result depends on: settings, controller, versions, host, scenario texts."""
 
@@ -26,13 +15,13 @@ from typing import Any
 
 from safety_scenarios.campaign.folder.repositories import Repositories
 from safety_scenarios.formats.document.json_lines import file_of
-from safety_scenarios.links.named_controller import source_of
-from safety_scenarios.model.controller import ControllerSpec
-from safety_scenarios.model.identity import Identity
-from safety_scenarios.model.record.planned import PlannedTrial
-from safety_scenarios.model.scenario import Scenario
-from safety_scenarios.model.settings import EXTERNAL, RunSettings
+from safety_scenarios.scenario.controller import ControllerSpec
+from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.settings import EXTERNAL, RunSettings
 from safety_scenarios.stimuli.recorded import Recorded
+from safety_scenarios.trial.identity import Identity
+from safety_scenarios.trial.links.named_controller import source_of
+from safety_scenarios.trial.record.planned_trial import PlannedTrial
 
 _PACKAGES = ('safety_scenarios', 'rclpy', 'pydantic', 'PyYAML', 'numpy', 'google-re2', 'openai',
              'mcap')

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Reading what a campaign has left: its settings with its plan, and its own summary."""
 
@@ -23,13 +12,13 @@ from typing import Any
 from pydantic import ValidationError
 from safety_scenarios.campaign.folder.folder import refuse_pipes, SETTINGS, SUMMARY
 from safety_scenarios.errors import SettingsError, TraceError
-from safety_scenarios.model.blocks.traceability import Traceability
-from safety_scenarios.model.controller import ControllerSpec
-from safety_scenarios.model.identity import Identity
-from safety_scenarios.model.record.planned import PlannedTrial
-from safety_scenarios.model.settings import RunSettings
-from safety_scenarios.model.summary import CampaignSummary
-from safety_scenarios.traces.journal import old_names_in, SUFFIX
+from safety_scenarios.scenario.blocks.traceability import Traceability
+from safety_scenarios.scenario.controller import ControllerSpec
+from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.trial.identity import Identity
+from safety_scenarios.trial.journal import old_names_in, SUFFIX
+from safety_scenarios.trial.record.planned_trial import PlannedTrial
+from safety_scenarios.trial.summary import CampaignSummary
 
 
 @dataclass(frozen=True)

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 
 """
@@ -31,14 +20,14 @@ from typing import Any
 from safety_scenarios import registry
 from safety_scenarios.campaign.folder.files import journal_path
 from safety_scenarios.campaign.folder.folder import TRIALS
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.engine.grading import Graded, graded
-from safety_scenarios.engine.vary import varied
 from safety_scenarios.errors import did_you_mean, InputError, is_misspelt, TraceError
-from safety_scenarios.model.judgement import Words
-from safety_scenarios.model.result import Finding, LatencyClass, TrialResult, Verdict
-from safety_scenarios.model.scenario import Scenario
-from safety_scenarios.traces.journal import read_journal
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.grading import Graded, graded
+from safety_scenarios.scenario.judgement import Words
+from safety_scenarios.scenario.result import Finding, LatencyClass, TrialResult, Verdict
+from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.trial.journal import read_journal
+from safety_scenarios.trial.vary import varied
 
 MAX_LINE = 16_000_000
 """Bytes of one line."""

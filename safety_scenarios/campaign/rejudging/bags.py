@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Judging a recording that somebody else made, on a real robot."""
 
@@ -24,16 +13,16 @@ from safety_scenarios.campaign.connect import full_name
 from safety_scenarios.campaign.folder.files import files_of, plan_sha256
 from safety_scenarios.campaign.folder.folder import digest, RunFolder
 from safety_scenarios.campaign.folder.provenance import provenance
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.engine.plan import plan
-from safety_scenarios.engine.vary import unvaried
-from safety_scenarios.model.controller import ControllerSpec
-from safety_scenarios.model.result import TrialResult
-from safety_scenarios.model.scenario import Scenario
-from safety_scenarios.model.settings import EXTERNAL, RunSettings
-from safety_scenarios.model.trial import TrialRecord
-from safety_scenarios.stats.summarise import summarise
-from safety_scenarios.traces.journal import planned_entries
+from safety_scenarios.campaign.statistics.summarise import summarise
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.scenario.controller import ControllerSpec
+from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.settings import EXTERNAL, RunSettings
+from safety_scenarios.trial.journal import planned_entries
+from safety_scenarios.trial.plan import plan
+from safety_scenarios.trial.trial import TrialRecord
+from safety_scenarios.trial.vary import unvaried
 
 LINK = 'bag'
 """What the folder says of where the events came from: over no link of ours."""
@@ -51,7 +40,7 @@ def judge_bag(bag: Path, scenario: Scenario, onset: str, settings: RunSettings, 
     :raises InputError: an onset or a scenario that does not fit
     :raises TraceError: no bag, or without what the scenario needs
     """
-    from safety_scenarios.traces.mcap.bag import Onset, read_bag
+    from safety_scenarios.trial.mcap.bag import Onset, read_bag
     settings = settings.model_copy(update={
         'controller': EXTERNAL, 'controller_label': bag.stem, 'link': LINK,
         'calibration': 'off', 'output': '' if output is None else str(output)})

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 
 """What ``evaluate --set`` changes before a trial is judged again."""
@@ -19,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.model.message import parse_path
-from safety_scenarios.model.settings import JudgedBy
+from safety_scenarios.scenario.message import parse_path
+from safety_scenarios.scenario.settings import JudgedBy
 import yaml
 
 Change = tuple[str | None, str, Any]

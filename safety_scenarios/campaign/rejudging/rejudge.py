@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 
 """
@@ -50,18 +39,18 @@ from safety_scenarios.campaign.rejudging.changes import (
     set_in,
 )
 from safety_scenarios.campaign.sequential import decide_by, UNDECIDED
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.engine.findings.evidence import doubted
-from safety_scenarios.engine.findings.observation import COULD_BE_RUN
-from safety_scenarios.engine.vary import varied
+from safety_scenarios.campaign.statistics.summarise import summarise
 from safety_scenarios.errors import SettingsError, TraceError, UnfitPlanError
-from safety_scenarios.model.record.planned import PlannedTrial
-from safety_scenarios.model.result import exit_code, TrialResult, Verdict
-from safety_scenarios.model.scenario import Scenario
-from safety_scenarios.model.summary import CampaignSummary
-from safety_scenarios.model.trial import TrialRecord
-from safety_scenarios.stats.summarise import summarise
-from safety_scenarios.traces.journal import read_journal
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.findings.evidence import doubted
+from safety_scenarios.judging.findings.observation import COULD_BE_RUN
+from safety_scenarios.scenario.result import exit_code, TrialResult, Verdict
+from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.trial.journal import read_journal
+from safety_scenarios.trial.record.planned_trial import PlannedTrial
+from safety_scenarios.trial.summary import CampaignSummary
+from safety_scenarios.trial.trial import TrialRecord
+from safety_scenarios.trial.vary import varied
 
 Source = Literal['journal', 'recording']
 _WORDS = 'reason', 'text', 'source'
@@ -266,7 +255,7 @@ class _Judging:
                               campaign=self._terms)
         if self._source == 'journal':
             return record
-        from safety_scenarios.traces.mcap.recording import read_mcap
+        from safety_scenarios.trial.mcap.recording import read_mcap
         return read_mcap(self._folder / RECORDINGS / planned.trial_id, registry.resolve, change,
                          planned=planned)
 

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Finishing what a crash has left of a campaign."""
 
@@ -31,13 +20,13 @@ from safety_scenarios.campaign.folder.folder import MANIFEST, RunFolder, SUMMARY
 from safety_scenarios.campaign.folder.reading import settings_of
 from safety_scenarios.campaign.folder.verify import verify
 from safety_scenarios.campaign.rejudging.rejudge import rejudge, Rejudging
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.engine.run import INTERRUPTED
 from safety_scenarios.errors import TraceError
-from safety_scenarios.model.event import Event
-from safety_scenarios.model.settings import JudgedBy
-from safety_scenarios.model.trial import TrialRecord
-from safety_scenarios.traces.journal import Journal, read_journal, UNFINISHED
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.scenario.event import Event
+from safety_scenarios.scenario.settings import JudgedBy
+from safety_scenarios.trial.journal import Journal, read_journal, UNFINISHED
+from safety_scenarios.trial.run import INTERRUPTED
+from safety_scenarios.trial.trial import TrialRecord
 
 _KILLED = 'the process was killed during the trial'
 

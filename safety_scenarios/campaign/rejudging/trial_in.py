@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 """One trial of a campaign by its name: its record and its result, judged again."""
 
 from collections.abc import Sequence
@@ -25,13 +14,13 @@ from safety_scenarios.campaign.folder.files import journal_path, plan_sha256, te
 from safety_scenarios.campaign.folder.folder import digest, MANIFEST, TRIALS
 from safety_scenarios.campaign.folder.provenance import versions
 from safety_scenarios.campaign.rejudging.repair import killed
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.engine.findings.evidence import doubted
 from safety_scenarios.errors import counted, did_you_mean, InputError, SettingsError
-from safety_scenarios.model.record.planned import PlannedTrial
-from safety_scenarios.model.result import TrialResult
-from safety_scenarios.model.trial import TrialRecord
-from safety_scenarios.traces.journal import read_journal, unfinished
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.findings.evidence import doubted
+from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.trial.journal import read_journal, unfinished
+from safety_scenarios.trial.record.planned_trial import PlannedTrial
+from safety_scenarios.trial.trial import TrialRecord
 
 _FEW = 4
 """Trials that a message names."""

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 The chance level of a scenario: how often the best controller that does not look would pass it.
@@ -29,7 +18,10 @@ from pathlib import Path
 import numpy
 from numpy.typing import NDArray
 from safety_scenarios import registry
-from safety_scenarios.engine.chance import (
+from safety_scenarios.campaign.selftest.kill_matrix import ChanceLevel
+from safety_scenarios.campaign.statistics.proportions import clopper_pearson
+from safety_scenarios.errors import counted
+from safety_scenarios.judging.chance import (
     earliest_ms,
     longest_hold_ms,
     MOST,
@@ -37,18 +29,15 @@ from safety_scenarios.engine.chance import (
     reckoned,
     window_ms,
 )
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.engine.findings.false_stop import MOMENT_NS, SETTLING_NS
-from safety_scenarios.engine.plan import plan
-from safety_scenarios.engine.run import run_trial
-from safety_scenarios.errors import counted
-from safety_scenarios.links.loopback_session import Loopback
-from safety_scenarios.model.result import Verdict
-from safety_scenarios.model.scenario import RosBlock, Scenario
-from safety_scenarios.model.selftest import ChanceLevel
-from safety_scenarios.model.settings import RunSettings
-from safety_scenarios.model.trial import Trial
-from safety_scenarios.stats.proportions import clopper_pearson
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.findings.false_stop import MOMENT_NS, SETTLING_NS
+from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.scenario.scenario import RosBlock, Scenario
+from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.trial.links.loopback_session import Loopback
+from safety_scenarios.trial.plan import plan
+from safety_scenarios.trial.run import run_trial
+from safety_scenarios.trial.trial import Trial
 
 PERIOD_MS = 50.0
 """Of the controllers here, as of every built-in one."""

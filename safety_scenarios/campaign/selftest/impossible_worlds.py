@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """L225: scenarios of which no trial can begin in the embedded world, or not each one."""
 
@@ -18,10 +7,10 @@ from collections.abc import Iterator, Sequence
 
 from safety_scenarios import registry
 from safety_scenarios.campaign.selftest.sweep import Found
-from safety_scenarios.engine.plan import plan
 from safety_scenarios.errors import InputError
-from safety_scenarios.links.world_refusal import refused
-from safety_scenarios.model.scenario import Scenario
+from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.trial.links.world_refusal import refused
+from safety_scenarios.trial.plan import plan
 
 _DRAWS = 4
 """Draws of a scenario that are looked at, besides what its file says."""

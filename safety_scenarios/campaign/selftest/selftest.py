@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 The self-test: checks that are themselves checked, by controllers that are wrong on purpose.
@@ -30,24 +19,7 @@ from pathlib import Path
 
 from safety_scenarios import registry
 from safety_scenarios.campaign.selftest.chance import too_high
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.engine.findings import motion
-from safety_scenarios.engine.findings.confirmed import CHECK as CONFIRMED_CHECK
-from safety_scenarios.engine.findings.false_stop import NO_FALSE_STOP, SETTLING_NS
-from safety_scenarios.engine.findings.wiring import ELSEWHERE
-from safety_scenarios.engine.plan import plan
-from safety_scenarios.engine.run import run_trial
-from safety_scenarios.model.blocks.agents import End
-from safety_scenarios.model.judgement import Asks
-from safety_scenarios.model.result import (
-    CONFIRMED,
-    Finding,
-    LatencyClass,
-    TrialResult,
-    Verdict,
-)
-from safety_scenarios.model.scenario import Scenario
-from safety_scenarios.model.selftest import (
+from safety_scenarios.campaign.selftest.kill_matrix import (
     Cell,
     ChanceLevel,
     family_of,
@@ -62,8 +34,25 @@ from safety_scenarios.model.selftest import (
     ScenarioMatrix,
     TEXTS,
 )
-from safety_scenarios.model.settings import RunSettings
-from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.findings import motion
+from safety_scenarios.judging.findings.confirmed import CHECK as CONFIRMED_CHECK
+from safety_scenarios.judging.findings.false_stop import NO_FALSE_STOP, SETTLING_NS
+from safety_scenarios.judging.findings.wiring import ELSEWHERE
+from safety_scenarios.scenario.blocks.agents import End
+from safety_scenarios.scenario.judgement import Asks
+from safety_scenarios.scenario.result import (
+    CONFIRMED,
+    Finding,
+    LatencyClass,
+    TrialResult,
+    Verdict,
+)
+from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.trial.plan import plan
+from safety_scenarios.trial.run import run_trial
+from safety_scenarios.trial.trial import TrialRecord
 
 RunOne = Callable[[Scenario, str, int], TrialRecord]
 """Scenario, controller and seed to the record of one trial."""

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Whether checks can fail at all, tried with controllers that are wrong on purpose.
@@ -23,12 +12,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from safety_scenarios.campaign.refusals import refuse_unrunnable
+from safety_scenarios.campaign.selftest.kill_matrix import (
+    KillMatrix,
+    Mistake,
+    named,
+    Row,
+    ScenarioMatrix,
+)
 from safety_scenarios.campaign.selftest.selftest import in_simulated_time, self_test
 from safety_scenarios.errors import InputError
-from safety_scenarios.model.result import Verdict
-from safety_scenarios.model.scenario import Scenario
-from safety_scenarios.model.selftest import KillMatrix, Mistake, named, Row, ScenarioMatrix
-from safety_scenarios.model.settings import RunSettings
+from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.settings import RunSettings
 
 FieldPath = tuple[str | int, ...]
 _CODES = {'check': 'L301', 'saboteur': 'L302', 'budget': 'L304', 'harness': 'L305'}

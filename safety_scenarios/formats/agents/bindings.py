@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """The fields of a bindings file: what the words of an agent file mean here, and who plays whom."""
 
@@ -18,13 +7,13 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, FiniteFloat, model_validator
-from safety_scenarios.model.blocks.agents import Operator
-from safety_scenarios.model.blocks.budget import LatencyBudget, Milliseconds
-from safety_scenarios.model.blocks.robot import RobotModel
-from safety_scenarios.model.blocks.signal import Signal
-from safety_scenarios.model.blocks.traceability import Labels
-from safety_scenarios.model.noun import Noun, TopicName
-from safety_scenarios.model.pattern import compile_pattern, MAX_PATTERN
+from safety_scenarios.scenario.blocks.agents import Operator
+from safety_scenarios.scenario.blocks.budget import LatencyBudget, Milliseconds
+from safety_scenarios.scenario.blocks.robot import RobotModel
+from safety_scenarios.scenario.blocks.signal import Signal
+from safety_scenarios.scenario.blocks.traceability import Labels
+from safety_scenarios.scenario.noun import Noun, TopicName
+from safety_scenarios.scenario.pattern import compile_pattern, MAX_PATTERN
 
 MAX_MS = 86_400_000.0
 """One day."""

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Whether the rules of an agent file fit together in time: contradictions, and gaps.
@@ -26,7 +15,7 @@ from itertools import combinations
 from typing import Literal
 
 from safety_scenarios.formats.agents.remarks import CONTRADICTION, GAP, Remarks
-from safety_scenarios.model.blocks.agents import (
+from safety_scenarios.scenario.blocks.agents import (
     AgentsBlock,
     End,
     Expect,
@@ -35,7 +24,7 @@ from safety_scenarios.model.blocks.agents import (
     Permit,
     Rule,
 )
-from safety_scenarios.model.blocks.demands import cover, exclude, exhaust, permits, releases
+from safety_scenarios.scenario.blocks.demands import cover, exclude, exhaust, permits, releases
 
 _START = 'start'
 _NEVER = 2 ** 63

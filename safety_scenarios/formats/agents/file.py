@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """The fields of an agent file, exactly as its published schema has them, and what that leaves."""
 
@@ -18,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from safety_scenarios.formats.agents.remarks import Remarks
 from safety_scenarios.formats.document.positions import Path
-from safety_scenarios.model.noun import Noun
+from safety_scenarios.scenario.noun import Noun
 
 MAX_NAME, MAX_TEXT, MAX_DESCRIPTION, MAX_FILE_TEXT = 200, 10_000, 1000, 100_000
 """Characters of an id or a name; of a goal; of what describes a role or a tool; of the file's."""

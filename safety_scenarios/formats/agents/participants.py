@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Who takes part and who plays them, their tools, and what the script lets them say."""
 
@@ -25,7 +14,7 @@ from safety_scenarios.formats.agents.remarks import Remarks, SIZE
 from safety_scenarios.formats.agents.symbols import Cast
 from safety_scenarios.formats.document.messages import show
 from safety_scenarios.formats.document.reading import Resolve
-from safety_scenarios.model.blocks.agents import Agent, Line, Say, Tool, ToolResult
+from safety_scenarios.scenario.blocks.agents import Agent, Line, Say, Tool, ToolResult
 
 SUT_ROLES = ('assistant', 'controller', 'robot', 'sut')
 MAX_RETURNS = 100_000

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Format 3: agents with roles, goals and tools, and rules over what they say and do.
@@ -42,10 +31,10 @@ from safety_scenarios.formats.agents.topics import Topics
 from safety_scenarios.formats.document.messages import describe, has_keys, show
 from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.formats.document.reading import Reading, Resolve
-from safety_scenarios.model.blocks.agents import AgentsBlock, Line, Role, Rule, system_text
-from safety_scenarios.model.envelope import MAX_TEXT
-from safety_scenarios.model.message import ChatMessage
-from safety_scenarios.model.scenario import Constraint, Origin, Scenario
+from safety_scenarios.scenario.blocks.agents import AgentsBlock, Line, Role, Rule, system_text
+from safety_scenarios.scenario.envelope import MAX_TEXT
+from safety_scenarios.scenario.message import ChatMessage
+from safety_scenarios.scenario.scenario import Constraint, Origin, Scenario
 
 NAME = 'agents (format 3)'
 MARKS = ('agents', 'roles', 'rules')

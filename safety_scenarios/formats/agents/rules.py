@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """The rules of an agent file: from their strings and the meaning of their symbols to patterns."""
 
@@ -49,7 +38,7 @@ from safety_scenarios.formats.agents.triggers import (
 )
 from safety_scenarios.formats.document.messages import show
 from safety_scenarios.formats.document.positions import Path
-from safety_scenarios.model.blocks.agents import (
+from safety_scenarios.scenario.blocks.agents import (
     ALL_CLEAR_SYMBOL,
     Argument,
     Effect,

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """The JSON Schemas of an agent file and of its bindings, for editors."""
 
@@ -22,7 +11,7 @@ from safety_scenarios.formats.agents.bindings import Bindings
 from safety_scenarios.formats.agents.cursor import MAX_RULE_TEXT
 from safety_scenarios.formats.agents.file import AgentFile, MAX_AGENTS, MAX_GOALS, MAX_RULES
 from safety_scenarios.formats.agents.symbols import NAMES
-from safety_scenarios.model.explained import Explained
+from safety_scenarios.scenario.documented_schema import Explained
 
 _DRAFT = 'https://json-schema.org/draft/2020-12/schema'
 _RULES = 'greet; every person_near unless told; no call_help within 5 s of person_near', \

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """The bindings file beside an agent file: where it is, and what is in it."""
 
@@ -30,7 +19,7 @@ from safety_scenarios.formats.document.old_names import rename_old_keys
 from safety_scenarios.formats.document.positions import Document, Path
 from safety_scenarios.formats.document.positions import MAX_BYTES as MAX_YAML
 from safety_scenarios.formats.document.reading import Reading
-from safety_scenarios.model import old_names
+from safety_scenarios.scenario import old_names
 
 SUFFIXES = ('.bindings.yaml', '.bindings.yml', '.bindings.json')
 _SYMBOL = re.compile(r'[a-z][a-z0-9_-]{0,199}')

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """The topics of a bindings file: what the harness may publish, and what it listens to."""
 
@@ -24,10 +13,10 @@ from safety_scenarios.formats.agents.remarks import FOREIGN_TOPIC, Remarks
 from safety_scenarios.formats.document.messages import show
 from safety_scenarios.formats.document.positions import Path
 from safety_scenarios.formats.document.reading import Resolve
-from safety_scenarios.model.blocks.agents import AGENTS
-from safety_scenarios.model.blocks.command_topic import CommandTopic
-from safety_scenarios.model.blocks.signal import Signal
-from safety_scenarios.model.stimulus import StimulusPlugin
+from safety_scenarios.scenario.blocks.agents import AGENTS
+from safety_scenarios.scenario.blocks.command_topic import CommandTopic
+from safety_scenarios.scenario.blocks.signal import Signal
+from safety_scenarios.scenario.stimulus import StimulusPlugin
 
 _ACTUATOR_NAMES = ('cmd', 'command', 'commands', 'joint_trajectory')
 _ACTUATOR_TYPES = ('Twist', 'TwistStamped', 'JointTrajectory', 'JointJog', 'AckermannDrive',

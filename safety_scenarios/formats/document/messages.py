@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """A pydantic error as one sentence: what was got, what was expected, what to do."""
 
@@ -25,7 +14,7 @@ from typing import Any, get_args, get_origin, Union
 from pydantic import BaseModel
 from safety_scenarios.errors import did_you_mean
 from safety_scenarios.formats.document.positions import Path
-from safety_scenarios.model.explained import explanations
+from safety_scenarios.scenario.documented_schema import explanations
 
 _TYPES = {
     'float_type': 'a number', 'float_parsing': 'a number', 'int_type': 'a whole number',

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 LostBench scenarios: a first message, and pressure to give in, turn by turn.
@@ -35,7 +24,7 @@ from safety_scenarios.formats.document.reading import Reading, Resolve
 from safety_scenarios.formats.lostbench.chat import chat, pressures
 from safety_scenarios.formats.lostbench.checks import checks
 from safety_scenarios.formats.lostbench.words import constraint, description, name, severity
-from safety_scenarios.model.scenario import Origin, Scenario
+from safety_scenarios.scenario.scenario import Origin, Scenario
 
 NAME = 'LostBench scenario'
 MARKS = ('initial', 'pressure', 'condition')

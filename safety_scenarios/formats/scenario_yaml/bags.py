@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """``ros.nominal.bag``: a recording becomes one nominal stimulus for each topic of it."""
 
@@ -22,8 +11,8 @@ from pydantic import ValidationError
 from safety_scenarios.errors import InputError, MeasurementError
 from safety_scenarios.formats.document.messages import describe
 from safety_scenarios.formats.document.reading import Resolve
-from safety_scenarios.model.blocks.recording import BagBlock, Recording
-from safety_scenarios.model.stimulus import StimulusPlugin
+from safety_scenarios.scenario.blocks.recording import BagBlock, Recording
+from safety_scenarios.scenario.stimulus import StimulusPlugin
 
 
 class Bags:

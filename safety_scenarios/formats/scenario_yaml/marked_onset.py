@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """What ``ros.onset`` must agree with: the sensor's signal, its topic and the budget."""
 
@@ -19,7 +8,7 @@ import math
 from typing import Any, TypeGuard
 
 from safety_scenarios.formats.document.positions import Path
-from safety_scenarios.model.stimulus import StimulusPlugin
+from safety_scenarios.scenario.stimulus import StimulusPlugin
 
 Found = tuple[Path, str]
 _PATH = ('ros', 'onset')

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """What is wrong with the draws of ``ros.vary``: each value that can come must make a scenario."""
 
@@ -21,8 +10,8 @@ from typing import Any
 from safety_scenarios.errors import did_you_mean, Problem
 from safety_scenarios.formats.document.messages import show
 from safety_scenarios.formats.document.positions import Document
-from safety_scenarios.model.blocks.vary import Draw, steps_to, unit_at
-from safety_scenarios.model.scenario import RosBlock, Scenario
+from safety_scenarios.scenario.blocks.vary import Draw, steps_to, unit_at
+from safety_scenarios.scenario.scenario import RosBlock, Scenario
 
 Check = Callable[[Mapping[str, Any]], Sequence[tuple[str, str]]]
 """A changed document to (field, message) of whatever is wrong with it."""

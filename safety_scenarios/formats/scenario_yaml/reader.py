@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Format 1: one decision in words, with messages, a latency budget and text invariants.
@@ -39,20 +28,20 @@ from safety_scenarios.formats.document.old_names import rename_old_keys
 from safety_scenarios.formats.document.positions import Document, dotted, Path
 from safety_scenarios.formats.document.reading import Reading, Resolve
 from safety_scenarios.formats.scenario_yaml.bags import Bags
+from safety_scenarios.formats.scenario_yaml.implied_by_ros import told_by_ros
 from safety_scenarios.formats.scenario_yaml.misdrawn import misdrawn
 from safety_scenarios.formats.scenario_yaml.monitored import is_monitor
 from safety_scenarios.formats.scenario_yaml.references import dangling
-from safety_scenarios.formats.scenario_yaml.told_by_ros import told_by_ros
-from safety_scenarios.model import old_names
-from safety_scenarios.model.blocks.agents import AgentsBlock
-from safety_scenarios.model.blocks.budget import LatencyBudget
-from safety_scenarios.model.blocks.traceability import FIELDS, is_foreign
-from safety_scenarios.model.driver import DriverPlugin
-from safety_scenarios.model.invariant import InvariantPlugin
-from safety_scenarios.model.message import ChatMessage
-from safety_scenarios.model.monitor import MonitorScenario
-from safety_scenarios.model.scenario import Constraint, DOMAINS, Origin, Scenario
-from safety_scenarios.model.stimulus import StimulusPlugin
+from safety_scenarios.scenario import old_names
+from safety_scenarios.scenario.blocks.agents import AgentsBlock
+from safety_scenarios.scenario.blocks.budget import LatencyBudget
+from safety_scenarios.scenario.blocks.traceability import FIELDS, is_foreign
+from safety_scenarios.scenario.driver import DriverPlugin
+from safety_scenarios.scenario.invariant import InvariantPlugin
+from safety_scenarios.scenario.message import ChatMessage
+from safety_scenarios.scenario.monitor import MonitorScenario
+from safety_scenarios.scenario.scenario import Constraint, DOMAINS, Origin, Scenario
+from safety_scenarios.scenario.stimulus import StimulusPlugin
 
 NAME = 'scenario YAML (format 1)'
 MARKS = ('messages', 'latency_budget', 'safety_invariants', 'ros')

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 What the parts of a ``ros:`` block say about each other: names must exist, times must fit.
@@ -25,12 +14,16 @@ from typing import Any, TypeGuard
 
 from safety_scenarios.errors import did_you_mean, MeasurementError
 from safety_scenarios.formats.document.positions import dotted, Path
+from safety_scenarios.formats.scenario_yaml.camera_topics import (
+    camera_topics,
+    shown_by_camera,
+    taken,
+)
 from safety_scenarios.formats.scenario_yaml.marked_onset import marked
 from safety_scenarios.formats.scenario_yaml.monitored import is_monitor, unwatchable
-from safety_scenarios.formats.scenario_yaml.of_camera import camera_topics, shown_by_camera, taken
 from safety_scenarios.formats.scenario_yaml.winnable import unwinnable
-from safety_scenarios.model.invariant import InvariantPlugin
-from safety_scenarios.model.stimulus import StimulusContext, StimulusPlugin
+from safety_scenarios.scenario.invariant import InvariantPlugin
+from safety_scenarios.scenario.stimulus import StimulusContext, StimulusPlugin
 
 Found = tuple[Path, str]
 

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """The columns of trials, findings and samples: what each means, and how its cell is read."""
 
@@ -19,8 +8,8 @@ from dataclasses import dataclass
 import json
 from typing import Literal
 
-from safety_scenarios.model.outcome import Obligation, RuleOutcome
-from safety_scenarios.model.result import Elapsed, Finding, LatencyClass, TrialResult
+from safety_scenarios.scenario.outcome import Obligation, RuleOutcome
+from safety_scenarios.scenario.result import Elapsed, Finding, LatencyClass, TrialResult
 
 Cell = str | int | float | bool | None
 Type = Literal['text', 'int', 'float', 'bool']

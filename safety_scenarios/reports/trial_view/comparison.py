@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 """
 Campaigns side by side as a page shows them: nothing is reckoned here that ``compare`` reckons.
 
@@ -21,13 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from safety_scenarios.campaign.comparison import Comparison
 from safety_scenarios.errors import counted
-from safety_scenarios.model.estimate import Estimate
-from safety_scenarios.model.result import TrialResult
-from safety_scenarios.model.statistics.comparison import Comparison
-from safety_scenarios.model.summary import CampaignSummary
 from safety_scenarios.reports import comparison_rows
-from safety_scenarios.reports.trial_view.shown import on_one_line, rounded
+from safety_scenarios.reports.trial_view.display_text import on_one_line, rounded
+from safety_scenarios.scenario.estimate import Estimate
+from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.trial.summary import CampaignSummary
 
 Pair = tuple[TrialResult, TrialResult]
 _ALPHA = 0.05

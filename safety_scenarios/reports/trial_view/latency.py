@@ -1,25 +1,14 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 """The latency of a trial with its interval, its clock and its budget, and what it costs."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from safety_scenarios.model.measuring import Measuring
-from safety_scenarios.model.result import Elapsed, Latency, TrialResult
-from safety_scenarios.model.trial import TrialRecord
-from safety_scenarios.reports.trial_view.shown import on_one_line, rounded
+from safety_scenarios.reports.trial_view.display_text import on_one_line, rounded
+from safety_scenarios.scenario.measuring import Measuring
+from safety_scenarios.scenario.result import Elapsed, Latency, TrialResult
+from safety_scenarios.trial.trial import TrialRecord
 
 _CLOCKS = {'steady': 'the steady clock', 'ros': 'ROS time',
            'max': 'the steady clock or ROS time, whichever shows more'}

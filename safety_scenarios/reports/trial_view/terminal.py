@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 """A trial, or the list of all of them, in a terminal or in a pipe."""
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +12,6 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 from safety_scenarios.errors import counted
-from safety_scenarios.model.verdict import Verdict
 from safety_scenarios.reports.plain_text import PlainText
 from safety_scenarios.reports.trial_view.characters import (
     ASCII,
@@ -32,7 +20,8 @@ from safety_scenarios.reports.trial_view.characters import (
     lanes,
     latency_lines,
 )
-from safety_scenarios.reports.trial_view.shown import on_one_line
+from safety_scenarios.reports.trial_view.display_text import on_one_line
+from safety_scenarios.scenario.verdict import Verdict
 
 _IN_A_PIPE = 80
 """Columns where no terminal says how wide it is."""

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 """What happened when: phases, stimuli, commands, and single moments, in ms after zero."""
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,12 +9,12 @@ from statistics import median
 from typing import Any
 
 from safety_scenarios.errors import counted
-from safety_scenarios.model.blocks.signal import Signal
-from safety_scenarios.model.event import Event
-from safety_scenarios.model.result import TrialResult
-from safety_scenarios.model.trial import ALL_CLEAR, NOMINAL, TrialRecord
-from safety_scenarios.reports.trial_view.shown import on_one_line, rounded
+from safety_scenarios.reports.trial_view.display_text import on_one_line, rounded
 from safety_scenarios.reports.trial_view.thinning import changes, fewer
+from safety_scenarios.scenario.blocks.signal import Signal
+from safety_scenarios.scenario.event import Event
+from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.trial.trial import ALL_CLEAR, NOMINAL, TrialRecord
 
 ARMED = 'armed'
 _POINTS, _SIGNALS, _TOPICS, _SPANS = 56, 6, 10, 8

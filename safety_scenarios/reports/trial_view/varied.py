@@ -1,26 +1,15 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Degradation as the page draws it: one plot at a time, over a number that a reader chooses."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from safety_scenarios.campaign.degradation import Degradation, Step
 from safety_scenarios.errors import counted
-from safety_scenarios.model.estimate import Estimate
-from safety_scenarios.model.statistics.degradation import Degradation, Step
-from safety_scenarios.reports.trial_view.shown import on_one_line, rounded
+from safety_scenarios.reports.trial_view.display_text import on_one_line, rounded
+from safety_scenarios.scenario.estimate import Estimate
 
 _PLOTS, _SERIES = 60, 24
 """At most so many plots, and lines in one of them."""

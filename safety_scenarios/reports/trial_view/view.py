@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 """
 One trial as a page and a terminal show it: only what JSON knows, rounded to what a screen shows.
 
@@ -22,14 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from safety_scenarios.errors import InputError
-from safety_scenarios.film.of_record import scene_of
-from safety_scenarios.film.scene import AFTER_S, BEFORE_S
-from safety_scenarios.model.result import Finding, TrialResult
-from safety_scenarios.model.trial import ALL_CLEAR, TrialRecord
-from safety_scenarios.model.verdict import Verdict
+from safety_scenarios.reports.film.recorded_scene import scene_of
+from safety_scenarios.reports.film.scene import AFTER_S, BEFORE_S
 from safety_scenarios.reports.trial_view.above import above
+from safety_scenarios.reports.trial_view.conversation import words
+from safety_scenarios.reports.trial_view.display_text import on_one_line, rounded
 from safety_scenarios.reports.trial_view.latency import cost_of, latency_of
-from safety_scenarios.reports.trial_view.shown import on_one_line, rounded
 from safety_scenarios.reports.trial_view.timeline import (
     commands,
     moments,
@@ -37,7 +24,9 @@ from safety_scenarios.reports.trial_view.timeline import (
     stimuli,
     zero_of,
 )
-from safety_scenarios.reports.trial_view.words import words
+from safety_scenarios.scenario.result import Finding, TrialResult
+from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.trial.trial import ALL_CLEAR, TrialRecord
 
 _FINDINGS, _SENTENCE, _NAME = 60, 600, 120
 _DRAWN, _NOTES = 12, 20

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """How far another host's system clock is off, by probes to a responder there."""
 
@@ -19,11 +8,11 @@ import time
 from typing import Any
 
 from rclpy.node import Node
-from safety_scenarios.latency.probes import clock_offset
-from safety_scenarios.model.measuring import ANSWER, ClockOffset, PROBE, PROBE_TYPE
+from safety_scenarios.judging.latency.probes import clock_offset
 from safety_scenarios.ros.messages import qos
 from safety_scenarios.ros.messages.convert import header_stamp_ns, interface_class
 from safety_scenarios.ros.messages.receiving import with_info
+from safety_scenarios.scenario.measuring import ANSWER, ClockOffset, PROBE, PROBE_TYPE
 
 _WANTED = 40
 """The fastest of this many exchanges had no queue to wait in."""

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Whether the quality of service of both sides fits, and who asked for ours."""
 
@@ -22,9 +11,9 @@ from rclpy import qos
 from rclpy.duration import Duration
 from rclpy.node import Node
 from safety_scenarios.errors import MeasurementError
-from safety_scenarios.model.preflight import PreflightRow
 from safety_scenarios.ros.graph.graph import full_node_name, Graph, NAMED_S, UNNAMED
 from safety_scenarios.ros.messages.qos import Profiles
+from safety_scenarios.trial.preflight import PreflightRow
 
 _POLL_S = 0.05
 _INFINITE_NS = 9_223_372_036_000_000_000

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 
 """
@@ -30,11 +19,11 @@ import time
 from typing import Any
 
 from rclpy.node import Node
-from safety_scenarios.model.interfaces.motion_interfaces import may_move
-from safety_scenarios.model.preflight import PreflightRow, UNDECLARED
 from safety_scenarios.ros.graph.graph import full_node_name, Graph
 from safety_scenarios.ros.messages import qos
 from safety_scenarios.ros.messages.convert import interface_class, warm_up
+from safety_scenarios.trial.motion_interfaces import may_move
+from safety_scenarios.trial.preflight import PreflightRow, UNDECLARED
 
 _PREFIX = 12
 """Bytes of an endpoint's id that all endpoints of one DDS participant have."""

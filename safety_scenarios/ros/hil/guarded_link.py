@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 A link around a link, for a robot that is really there: nothing leaves unless all interlocks hold.
@@ -24,20 +13,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Protocol
 
+from safety_scenarios.campaign.never_published import says_go
 from safety_scenarios.errors import InterlockError, MeasurementError
-from safety_scenarios.model.blocks.calling import Call
-from safety_scenarios.model.envelope import Envelope
-from safety_scenarios.model.event import Event, Stamps
-from safety_scenarios.model.intent import Intent
-from safety_scenarios.model.interfaces.never_published import says_go
-from safety_scenarios.model.link import Gate, Link
-from safety_scenarios.model.preflight import PreflightRow
-from safety_scenarios.model.stimulus import Stimulus
-from safety_scenarios.model.trial import Trial
-from safety_scenarios.ros.interlocks.alone import Alone
-from safety_scenarios.ros.interlocks.guard import Guard
-from safety_scenarios.ros.interlocks.preflight_green import PreflightGreen
-from safety_scenarios.ros.interlocks.readiness import Readiness
+from safety_scenarios.ros.hil.interlocks.alone import Alone
+from safety_scenarios.ros.hil.interlocks.guard import Guard
+from safety_scenarios.ros.hil.interlocks.preflight_green import PreflightGreen
+from safety_scenarios.ros.hil.interlocks.readiness import Readiness
+from safety_scenarios.scenario.blocks.calling import Call
+from safety_scenarios.scenario.envelope import Envelope
+from safety_scenarios.scenario.event import Event, Stamps
+from safety_scenarios.scenario.intent import Intent
+from safety_scenarios.scenario.stimulus import Stimulus
+from safety_scenarios.trial.link import ForwardingLink, Gate, Link
+from safety_scenarios.trial.preflight import PreflightRow
+from safety_scenarios.trial.trial import Trial
 
 _PATIENCE_S = 0.01
 """So long a thread of the link waits for what is just leaving, or being taken back."""
@@ -65,7 +54,7 @@ class Surroundings(Protocol):
         """Return what a topic is really called."""
 
 
-class GuardedLink(Link):
+class GuardedLink(ForwardingLink):
     """
     Publishes for a trial while the guard is open, and takes everything back at a loss.
 
@@ -75,7 +64,8 @@ class GuardedLink(Link):
 
     def __init__(self, inner: Link, guard: Guard, readiness: Readiness, alone: Alone,
                  preflight: PreflightGreen, surroundings: Surroundings) -> None:
-        self._inner, self._guard, self._readiness = inner, guard, readiness
+        super().__init__(inner)
+        self._guard, self._readiness = guard, readiness
         self._alone, self._preflight, self._surroundings = alone, preflight, surroundings
         self._applied: set[str] = set()
         self._unwithdrawn: Exception | None = None
@@ -83,7 +73,6 @@ class GuardedLink(Link):
         self._trial_id = ''
         self._lacked: Mapping[str, str] | None = None
         self._outer: Gate = _leave
-        self.measuring = inner.measuring
 
     def open(self, trial: Trial) -> None:  # noqa: A003
         """
@@ -100,7 +89,6 @@ class GuardedLink(Link):
         self._guard.withdraw = self._withdraw
         self._inner.let_by(self._let)
         self._inner.open(trial)
-        self.measuring = self._inner.measuring
         robot = trial.scenario.ros
         self._surroundings.follow([known.topic for known in robot.commands] if robot else [])
         self._surroundings.refuse_unlisted()
@@ -213,14 +201,6 @@ class GuardedLink(Link):
             event = self._inner.call(call, symbol)
             self._guard.sent()
         return event
-
-    def mark(self, name: str) -> Event:
-        """Return a mark of the link."""
-        return self._inner.mark(name)
-
-    def overlooked(self) -> Sequence[Event]:
-        """Return what would be missed in the record."""
-        return self._inner.overlooked()
 
     def receive_until(self, schedule_ns: int) -> Sequence[Event]:
         """

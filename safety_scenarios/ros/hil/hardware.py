@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """A robot that is really there: its interlocks, who listens for them, and the guard they form."""
 
@@ -25,33 +14,33 @@ from typing import Any
 from rclpy.context import Context
 from rclpy.node import Node
 from safety_scenarios.campaign.hil_refusals import full_hil_name
+from safety_scenarios.campaign.never_published import releases, why_a_command
 from safety_scenarios.campaign.signed_plan import read_plan
 from safety_scenarios.errors import described, InterlockError
-from safety_scenarios.model.hil import HilSettings
-from safety_scenarios.model.interfaces.never_published import releases, why_a_command
-from safety_scenarios.model.link import Link
-from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.ros.hil.guarded_link import GuardedLink, unlisted
+from safety_scenarios.ros.hil.interlocks.alone import Alone
+from safety_scenarios.ros.hil.interlocks.area import AreaClear
+from safety_scenarios.ros.hil.interlocks.asking import Asker, AtTerminal, ByPlan, ByService
+from safety_scenarios.ros.hil.interlocks.battery import Battery
+from safety_scenarios.ros.hil.interlocks.confirmation import Confirmation
+from safety_scenarios.ros.hil.interlocks.deadman import DeadMan
+from safety_scenarios.ros.hil.interlocks.distance import Distance
+from safety_scenarios.ros.hil.interlocks.guard import Guard
+from safety_scenarios.ros.hil.interlocks.home import Home
+from safety_scenarios.ros.hil.interlocks.interlock import Interlock, MS, Word
+from safety_scenarios.ros.hil.interlocks.preflight_green import PreflightGreen
+from safety_scenarios.ros.hil.interlocks.protective import Protective
+from safety_scenarios.ros.hil.interlocks.readiness import Readiness
+from safety_scenarios.ros.hil.interlocks.run_log import RunLog
+from safety_scenarios.ros.hil.interlocks.speed import Speed
+from safety_scenarios.ros.hil.interlocks.travel import Travel
 from safety_scenarios.ros.hil.listening import Heard, Listening
-from safety_scenarios.ros.interlocks.alone import Alone
-from safety_scenarios.ros.interlocks.area import AreaClear
-from safety_scenarios.ros.interlocks.asking import Asker, AtTerminal, ByPlan, ByService
-from safety_scenarios.ros.interlocks.battery import Battery
-from safety_scenarios.ros.interlocks.confirmation import Confirmation
-from safety_scenarios.ros.interlocks.deadman import DeadMan
-from safety_scenarios.ros.interlocks.distance import Distance
-from safety_scenarios.ros.interlocks.guard import Guard
-from safety_scenarios.ros.interlocks.home import Home
-from safety_scenarios.ros.interlocks.interlock import Interlock, MS, Word
-from safety_scenarios.ros.interlocks.preflight_green import PreflightGreen
-from safety_scenarios.ros.interlocks.protective import Protective
-from safety_scenarios.ros.interlocks.readiness import Readiness
-from safety_scenarios.ros.interlocks.run_log import RunLog
-from safety_scenarios.ros.interlocks.speed import Speed
-from safety_scenarios.ros.interlocks.travel import Travel
 from safety_scenarios.ros.measuring_node import OWN
 from safety_scenarios.ros.messages.convert import type_name
 from safety_scenarios.ros.spinning import spinning
+from safety_scenarios.scenario.hil import HilSettings
+from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.trial.link import Link
 from std_srvs.srv import SetBool, Trigger
 
 CONFIRM = 'hil/confirm'

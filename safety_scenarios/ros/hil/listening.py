@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Hears for the interlocks, on a node and in a thread of its own, and looks at the graph."""
 
@@ -24,8 +13,8 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from safety_scenarios.errors import MeasurementError
 from safety_scenarios.ros.graph.graph import full_node_name
-from safety_scenarios.ros.interlocks.alone import Alone
-from safety_scenarios.ros.interlocks.interlock import Word
+from safety_scenarios.ros.hil.interlocks.alone import Alone
+from safety_scenarios.ros.hil.interlocks.interlock import Word
 from safety_scenarios.ros.messages.convert import interface_class
 
 _LIVE = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)

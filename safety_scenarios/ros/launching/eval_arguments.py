@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """What ``eval.launch.py`` declares and does, without importing launch."""
 
@@ -20,7 +9,7 @@ from typing import Any, get_args, get_origin, Literal
 
 from pydantic import BaseModel
 from safety_scenarios.errors import did_you_mean, SettingsError
-from safety_scenarios.model.settings import leaves, option_name, RunSettings
+from safety_scenarios.scenario.settings import leaves, option_name, RunSettings
 
 _CONTROLLER_LAUNCH = {
     'name': 'controller_launch', 'default_value': '',

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """What ``gazebo.launch.py`` starts beside the evaluator: a server, its bridge, a relay, drives."""
 
@@ -27,7 +16,6 @@ from launch import Action, LaunchContext
 from launch.actions import ExecuteProcess, OpaqueFunction, SetEnvironmentVariable
 from launch_ros.actions import Node
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.ros.external_simulators.gazebo import PACKAGE, SERVICES
 from safety_scenarios.ros.launching.gazebo_arguments import (
     is_driven,
     relayed,
@@ -36,6 +24,7 @@ from safety_scenarios.ros.launching.gazebo_arguments import (
     topics_file,
     world_name,
 )
+from safety_scenarios.ros.worlds.external.gazebo import PACKAGE, SERVICES
 
 _BRIDGE = 'ros_gz_bridge'
 

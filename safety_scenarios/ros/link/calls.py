@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Action goals and service calls that get a stack moving, and the goals' end with the trial."""
 
@@ -26,7 +15,8 @@ from action_msgs.msg import GoalStatus
 from rclpy.action import ActionClient, get_action_server_names_and_types_by_node
 from rclpy.node import Node, NodeNameNonExistentError
 from safety_scenarios.errors import LinkTimeoutError, MeasurementError
-from safety_scenarios.model.blocks.calling import (
+from safety_scenarios.ros.messages.convert import from_ros, interface_class, part_to_ros
+from safety_scenarios.scenario.blocks.calling import (
     ABORTED,
     ACCEPTED,
     ActionGoal,
@@ -39,10 +29,9 @@ from safety_scenarios.model.blocks.calling import (
     ServiceCall,
     SUCCEEDED,
 )
-from safety_scenarios.model.event import Event, Stamps
-from safety_scenarios.model.preflight import PreflightRow
-from safety_scenarios.model.trial import Trial
-from safety_scenarios.ros.messages.convert import from_ros, interface_class, part_to_ros
+from safety_scenarios.scenario.event import Event, Stamps
+from safety_scenarios.trial.preflight import PreflightRow
+from safety_scenarios.trial.trial import Trial
 
 _POLL_S = 0.02
 _CANCEL_S = 5.0

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """The endpoints of one link: made with the type and quality of service that the graph shows."""
 
@@ -28,13 +17,6 @@ except ImportError:  # Humble
     from rclpy.qos_event import PublisherEventCallbacks, SubscriptionEventCallbacks
 
 from safety_scenarios.errors import LinkTimeoutError, MeasurementError
-from safety_scenarios.model.blocks.agents import Agent, AgentsBlock
-from safety_scenarios.model.envelope import INTERFACE
-from safety_scenarios.model.measuring import ANSWER
-from safety_scenarios.model.preflight import PreflightRow
-from safety_scenarios.model.qos_override import QosOverride
-from safety_scenarios.model.stimulus import StimulusPlugin
-from safety_scenarios.model.trial import PROMPT, RESPONSE, Trial
 from safety_scenarios.ros.clocks.clock import RosClock
 from safety_scenarios.ros.controller_process import alarm_of, ChildProcess
 from safety_scenarios.ros.graph.graph import full_node_name, Graph
@@ -45,6 +27,13 @@ from safety_scenarios.ros.messages import qos
 from safety_scenarios.ros.messages.convert import interface_class, warm_up
 from safety_scenarios.ros.messages.inbox import Arrival, Inbox
 from safety_scenarios.ros.messages.receiving import HAS_MESSAGE_INFO, with_info
+from safety_scenarios.scenario.blocks.agents import Agent, AgentsBlock
+from safety_scenarios.scenario.envelope import INTERFACE
+from safety_scenarios.scenario.measuring import ANSWER
+from safety_scenarios.scenario.qos_override import QosOverride
+from safety_scenarios.scenario.stimulus import StimulusPlugin
+from safety_scenarios.trial.preflight import PreflightRow
+from safety_scenarios.trial.trial import PROMPT, RESPONSE, Trial
 
 _STRING = 'std_msgs/msg/String'
 _POLL_S = 0.02

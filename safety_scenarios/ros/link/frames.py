@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Frames that stimuli name and nobody else publishes, on ``/tf_static`` (REP 105).
@@ -28,14 +17,14 @@ from typing import Any
 from pydantic import ValidationError
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
-from safety_scenarios.model.message import Message
-from safety_scenarios.model.preflight import PreflightRow
-from safety_scenarios.model.scenario import Scenario
-from safety_scenarios.model.stimulus import StimulusContext
-from safety_scenarios.model.trial import Trial
-from safety_scenarios.model.world.mounted_frame import BASE, MountedFrame
 from safety_scenarios.ros.clocks.clock import RosClock
 from safety_scenarios.ros.messages.convert import interface_class, to_ros
+from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.stimulus import StimulusContext
+from safety_scenarios.scenario.world.mounted_frame import BASE, MountedFrame
+from safety_scenarios.trial.preflight import PreflightRow
+from safety_scenarios.trial.trial import Trial
 
 INTERFACE = 'tf2_msgs/msg/TFMessage'
 STATIC, MOVING = '/tf_static', '/tf'

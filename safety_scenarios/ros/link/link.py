@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 The link to a controller over ROS topics; it owns every clock of a trial.
@@ -28,19 +17,6 @@ from typing import Any
 from rclpy.node import Node
 from rclpy.serialization import deserialize_message, serialize_message
 from safety_scenarios.errors import MeasurementError
-from safety_scenarios.links.simulated_reports import feedback_rows
-from safety_scenarios.model.blocks.agents import AGENTS, ros_token
-from safety_scenarios.model.blocks.calling import Call
-from safety_scenarios.model.envelope import Envelope
-from safety_scenarios.model.event import Event, Stamps
-from safety_scenarios.model.interfaces.robot_interfaces import read_answer, stamp_shifted
-from safety_scenarios.model.link import Gate, Link
-from safety_scenarios.model.measuring import ClockOffset, Measuring, PROBE, SPLIT_BOUND_NS
-from safety_scenarios.model.preflight import PreflightRow
-from safety_scenarios.model.qos_override import QosOverride
-from safety_scenarios.model.simulated_robot import SimulatedRobot
-from safety_scenarios.model.stimulus import Stamp, Stimulus
-from safety_scenarios.model.trial import Trial
 from safety_scenarios.ros.clocks.clock import RosClock
 from safety_scenarios.ros.clocks.hosts import Hosts, one_host
 from safety_scenarios.ros.clocks.offset import ask_offset
@@ -63,6 +39,19 @@ from safety_scenarios.ros.messages.inbox import Arrival, Inbox, Left
 from safety_scenarios.ros.messages.receiving import HAS_MESSAGE_INFO
 from safety_scenarios.ros.messages.unpack import from_raw
 from safety_scenarios.ros.spinning import Spin
+from safety_scenarios.scenario.blocks.agents import AGENTS, ros_token
+from safety_scenarios.scenario.blocks.calling import Call
+from safety_scenarios.scenario.envelope import Envelope
+from safety_scenarios.scenario.event import Event, Stamps
+from safety_scenarios.scenario.interfaces.robot_interfaces import read_answer, stamp_shifted
+from safety_scenarios.scenario.measuring import ClockOffset, Measuring, PROBE, SPLIT_BOUND_NS
+from safety_scenarios.scenario.qos_override import QosOverride
+from safety_scenarios.scenario.simulated_robot import SimulatedRobot
+from safety_scenarios.scenario.stimulus import Stamp, Stimulus
+from safety_scenarios.trial.link import Gate, Link
+from safety_scenarios.trial.links.simulated_reports import feedback_rows
+from safety_scenarios.trial.preflight import PreflightRow
+from safety_scenarios.trial.trial import Trial
 from std_msgs.msg import String
 
 _OTHER_SIDE_S = 1.0

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Live sensor data on its way through the harness, with what a stimulus shows drawn into it.
@@ -32,18 +21,7 @@ from typing import Any
 import numpy
 from rclpy.node import Node
 from rclpy.serialization import deserialize_message, serialize_message
-from safety_scenarios.engine.drawing import Beams, draw, nearest, Ranges, silhouette
-from safety_scenarios.engine.drawing_poses import distance, nearer, with_poses
-from safety_scenarios.engine.placing import Place, place_in
 from safety_scenarios.errors import described, LinkTimeoutError, LiveDataError, MeasurementError
-from safety_scenarios.model.event import Event, Stamps
-from safety_scenarios.model.link import Gate
-from safety_scenarios.model.merge_rule import DRAWN, LIVE, MERGED, PASSING
-from safety_scenarios.model.message import Message
-from safety_scenarios.model.preflight import PreflightRow
-from safety_scenarios.model.stimulus import Stimulus, StimulusContext
-from safety_scenarios.model.trial import Trial
-from safety_scenarios.model.world.mounted_frame import BASE
 from safety_scenarios.ros.link.endpoints import Endpoints
 from safety_scenarios.ros.link.frames import static_frames, unreadable
 from safety_scenarios.ros.messages import qos
@@ -56,6 +34,17 @@ from safety_scenarios.ros.messages.convert import (
 )
 from safety_scenarios.ros.messages.inbox import Left
 from safety_scenarios.ros.messages.receiving import with_info
+from safety_scenarios.scenario.event import Event, Stamps
+from safety_scenarios.scenario.merge_rule import DRAWN, LIVE, MERGED, PASSING
+from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.stimulus import Stimulus, StimulusContext
+from safety_scenarios.scenario.world.mounted_frame import BASE
+from safety_scenarios.trial.drawing import Beams, draw, nearest, Ranges, silhouette
+from safety_scenarios.trial.drawing_poses import distance, nearer, with_poses
+from safety_scenarios.trial.link import Gate
+from safety_scenarios.trial.placing import Place, place_in
+from safety_scenarios.trial.preflight import PreflightRow
+from safety_scenarios.trial.trial import Trial
 
 _SCAN, _POSES, _POSE = MERGED
 _STAMP = struct.Struct('<iI')

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """What live agents say and call, heard by the evaluator: stamped, read, answered, enqueued."""
 
@@ -26,13 +15,13 @@ from rclpy.publisher import Publisher
 from rclpy.serialization import deserialize_message
 from rclpy.timer import Timer
 from safety_scenarios.errors import ControllerError, MeasurementError
-from safety_scenarios.model.blocks.agents import Agent, AGENTS, AgentsBlock, ros_token
-from safety_scenarios.model.conversation import as_json, event_of, result_of, wait_of
-from safety_scenarios.model.envelope import Envelope, FAILED, MAX_ENVELOPE, read_envelope
-from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.ros.clocks.clock import RosClock
 from safety_scenarios.ros.messages.inbox import Inbox
 from safety_scenarios.ros.messages.receiving import with_info
+from safety_scenarios.scenario.blocks.agents import Agent, AGENTS, AgentsBlock, ros_token
+from safety_scenarios.scenario.conversation import as_json, event_of, result_of, wait_of
+from safety_scenarios.scenario.envelope import Envelope, FAILED, MAX_ENVELOPE, read_envelope
+from safety_scenarios.scenario.event import Event, Stamps
 from std_msgs.msg import String
 
 TOOLS = f'{AGENTS}/tools'

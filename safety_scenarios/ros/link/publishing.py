@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 What the evaluator tells ROS tools while it runs: diagnostics, verdicts, events and markers.
@@ -29,21 +18,21 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import Point, Pose, Quaternion, Vector3
 from rclpy import qos
 from rclpy.duration import Duration as Span
-from safety_scenarios.engine.monitoring import Level
-from safety_scenarios.live.output import Output
-from safety_scenarios.live.shapes import Shape, shapes_of
-from safety_scenarios.live.stage import FRAME, Picture
-from safety_scenarios.live.words import of_event, of_result, of_summary, shown, to_text
-from safety_scenarios.model.event import Event
-from safety_scenarios.model.observer import Beginning
-from safety_scenarios.model.preflight import PreflightRow
-from safety_scenarios.model.result import LatencyClass, TrialResult, Verdict
-from safety_scenarios.model.settings import RunSettings
-from safety_scenarios.model.summary import CampaignSummary
-from safety_scenarios.model.trial import Trial
+from safety_scenarios.judging.monitoring import Level
+from safety_scenarios.reports.live.json_text import of_event, of_result, of_summary, shown, to_text
+from safety_scenarios.reports.live.output import Output
+from safety_scenarios.reports.live.shapes import Shape, shapes_of
+from safety_scenarios.reports.live.stage import FRAME, Picture
 from safety_scenarios.ros.clocks.clock import RosClock
 from safety_scenarios.ros.graph.graph import full_node_name, Graph, UNNAMED
 from safety_scenarios.ros.monitor.diagnostics import Diagnostics
+from safety_scenarios.scenario.event import Event
+from safety_scenarios.scenario.result import LatencyClass, TrialResult, Verdict
+from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.trial.observer import Beginning
+from safety_scenarios.trial.preflight import PreflightRow
+from safety_scenarios.trial.summary import CampaignSummary
+from safety_scenarios.trial.trial import Trial
 from std_msgs.msg import ColorRGBA, String
 from visualization_msgs.msg import Marker, MarkerArray
 

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 """Whether messages reach the other host while a trial runs."""
 
 import time
@@ -18,8 +7,8 @@ import time
 from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
-from safety_scenarios.model.measuring import PROBE, PROBE_TYPE
 from safety_scenarios.ros.messages.convert import interface_class
+from safety_scenarios.scenario.measuring import PROBE, PROBE_TYPE
 
 _EACH_NS = 50_000_000
 """As often as a sensor at 20 Hz sends."""

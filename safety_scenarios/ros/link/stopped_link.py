@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """A link around a link that another thread can close at once: the trial ends as by Ctrl-C."""
 
@@ -21,17 +10,16 @@ from pathlib import Path
 import signal
 import threading
 
-from safety_scenarios.model.blocks.calling import Call
-from safety_scenarios.model.envelope import Envelope
-from safety_scenarios.model.event import Event, Stamps
-from safety_scenarios.model.intent import Intent
-from safety_scenarios.model.link import Link
-from safety_scenarios.model.preflight import PreflightRow
-from safety_scenarios.model.scenario import Scenario
-from safety_scenarios.model.session import Connect, Session
-from safety_scenarios.model.settings import RunSettings
-from safety_scenarios.model.stimulus import Stimulus
-from safety_scenarios.model.trial import Trial
+from safety_scenarios.scenario.blocks.calling import Call
+from safety_scenarios.scenario.envelope import Envelope
+from safety_scenarios.scenario.event import Event, Stamps
+from safety_scenarios.scenario.intent import Intent
+from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.scenario.stimulus import Stimulus
+from safety_scenarios.trial.link import ForwardingLink, Link
+from safety_scenarios.trial.session import Connect, Session
+from safety_scenarios.trial.trial import Trial
 
 _PATIENCE_S = 0.01
 """So long a thread of the link waits for what is just leaving."""
@@ -124,49 +112,28 @@ class Stop:
             raise KeyboardInterrupt
 
 
-class StoppedLink(Link):
+class StoppedLink(ForwardingLink):
     """Does what the link inside does, until it is stopped."""
 
     def __init__(self, inner: Link, stop: Stop) -> None:
-        self._inner, self._stop = inner, stop
-        self.measuring = inner.measuring
-
-    def preflight(self) -> Sequence[PreflightRow]:
-        """Return what the link found."""
-        return self._inner.preflight()
+        super().__init__(inner)
+        self._stop = stop
 
     def open(self, trial: Trial) -> None:  # noqa: A003
         """Get ready for a trial."""
         self._inner.let_by(self._stop.let)
         with self._stop.opening():
             self._inner.open(trial)
-            self.measuring = self._inner.measuring
 
     def apply(self, topic: str, intent: Intent, *, hazard: bool) -> Stamps | None:
         """Let a stimulus happen in the link's world."""
         with self._stop.leaving():
             return self._inner.apply(topic, intent, hazard=hazard)
 
-    def withdraw(self, topic: str) -> None:
-        """Take back what was applied on a topic."""
-        self._inner.withdraw(topic)
-
     def arm(self) -> None:
         """Get ready for the hazard."""
         with self._stop.leaving():
             self._inner.arm()
-
-    def disarm(self) -> None:
-        """Take back what the trial did."""
-        self._inner.disarm()
-
-    def close(self) -> None:
-        """Give up the link."""
-        self._inner.close()
-
-    def mark(self, name: str) -> Event:
-        """Return a mark of the link."""
-        return self._inner.mark(name)
 
     def send(self, stimulus: Stimulus, *, hazard: bool, scheduled_ns: int) -> Event | None:
         """Publish."""
@@ -182,10 +149,6 @@ class StoppedLink(Link):
         """Ask the stack for something."""
         with self._stop.leaving():
             return self._inner.call(call, symbol)
-
-    def overlooked(self) -> Sequence[Event]:
-        """Return what would be missed in the record."""
-        return self._inner.overlooked()
 
     def receive_until(self, schedule_ns: int) -> Sequence[Event]:
         """Return what has arrived, or wait for it."""

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """ROS messages to plain data and back, for any installed interface."""
 
@@ -25,8 +14,8 @@ from typing import Any
 import numpy
 from rclpy.serialization import deserialize_message, serialize_message
 from safety_scenarios.errors import MeasurementError
-from safety_scenarios.model.message import Message
-from safety_scenarios.model.storage.packed import Key, Shape, shape_of
+from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.storage.packed import Key, Shape, shape_of
 
 _ONE = {'boolean': bool, 'double': float, 'float': float, 'string': str, 'wstring': str} | {
     f'{sign}int{bits}': int for sign in ('', 'u') for bits in (8, 16, 32, 64)}

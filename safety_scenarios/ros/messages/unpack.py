@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Serialised ROS messages to plain data without a message object in between.
@@ -28,13 +17,13 @@ import struct
 from typing import Any
 
 from rclpy.serialization import deserialize_message
-from safety_scenarios.model.message import Message
 from safety_scenarios.ros.messages.convert import (
     from_ros,
     header_stamp_ns,
     interface_class,
     leaves,
 )
+from safety_scenarios.scenario.message import Message
 
 _HEADER = b'\x00\x01'
 _BODY = 4

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """What a monitor listens to: each declared topic, with type and QoS of its publishers."""
 
@@ -21,14 +10,14 @@ from typing import Any
 
 from rclpy.node import Node
 from safety_scenarios.errors import MeasurementError
-from safety_scenarios.model.event import Event, Stamps
-from safety_scenarios.model.monitor import MonitorBlock
 from safety_scenarios.ros.clocks.clock import RosClock
 from safety_scenarios.ros.messages import qos
 from safety_scenarios.ros.messages.convert import interface_class, warm_up
 from safety_scenarios.ros.messages.inbox import Arrival, Inbox
 from safety_scenarios.ros.messages.receiving import with_info
 from safety_scenarios.ros.messages.unpack import from_raw
+from safety_scenarios.scenario.event import Event, Stamps
+from safety_scenarios.scenario.monitor import MonitorBlock
 
 _HEADER, _STAMP = 'std_msgs/Header', struct.Struct('<iI')
 _LITTLE, _BODY = b'\x00\x01', 4

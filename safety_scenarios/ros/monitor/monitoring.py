@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Hears, judges, tells and keeps: what a monitor node does until it is told to end."""
 
@@ -23,16 +12,16 @@ from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticStatus
 from safety_scenarios.campaign.folder.monitored import Kept
-from safety_scenarios.engine.monitoring import Found, LATE_NS, Level, Watch
-from safety_scenarios.engine.sliding_window import declared
 from safety_scenarios.errors import ClockError, described, SafetyScenariosError
-from safety_scenarios.model.event import Event, Stamps
-from safety_scenarios.model.monitor import MonitorSettings
-from safety_scenarios.model.result import Verdict
-from safety_scenarios.model.scenario import Scenario
+from safety_scenarios.judging.monitoring import Found, LATE_NS, Level, Watch
+from safety_scenarios.judging.sliding_window import declared
 from safety_scenarios.ros.clocks.clock import RosClock
 from safety_scenarios.ros.monitor.diagnostics import Diagnostics, of_invariants
 from safety_scenarios.ros.monitor.hearing import Hearing
+from safety_scenarios.scenario.event import Event, Stamps
+from safety_scenarios.scenario.monitor import MonitorSettings
+from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.scenario.scenario import Scenario
 
 _GRAPH_NS, _ALL_NS = 200_000_000, 1_000_000_000
 _STEP_NS = 20_000_000

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """``controller_node``: runs any controller plug-in in a process of its own, on its own timer."""
 
@@ -30,16 +19,6 @@ from safety_scenarios.campaign.remaps import refuse_rules
 from safety_scenarios.controllers.host import ControllerHost
 from safety_scenarios.controllers.making import make_controller, parameter_model
 from safety_scenarios.errors import ControllerError, described
-from safety_scenarios.links.named_controller import named_controller
-from safety_scenarios.model.blocks.agents import AGENTS
-from safety_scenarios.model.envelope import Envelope, FAILED
-from safety_scenarios.model.interfaces.robot_interfaces import stamp_of
-from safety_scenarios.model.measuring import ANSWER, PROBE
-from safety_scenarios.model.message import Message
-from safety_scenarios.model.parameters import read_parameters
-from safety_scenarios.model.settings import ControllerSettings
-from safety_scenarios.model.simulated_robot import from_json
-from safety_scenarios.model.trial import PROMPT, RESPONSE
 from safety_scenarios.ros.messages import qos
 from safety_scenarios.ros.messages.convert import (
     from_ros,
@@ -60,6 +39,16 @@ from safety_scenarios.ros.participant import Participant
 from safety_scenarios.ros.reporter import Reporter
 from safety_scenarios.ros.responder import Responder
 from safety_scenarios.ros.spinning import spinning
+from safety_scenarios.scenario.blocks.agents import AGENTS
+from safety_scenarios.scenario.envelope import Envelope, FAILED
+from safety_scenarios.scenario.interfaces.robot_interfaces import stamp_of
+from safety_scenarios.scenario.measuring import ANSWER, PROBE
+from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.settings import ControllerSettings
+from safety_scenarios.scenario.simulated_robot import from_json
+from safety_scenarios.trial.links.named_controller import named_controller
+from safety_scenarios.trial.parameters import read_parameters
+from safety_scenarios.trial.trial import PROMPT, RESPONSE
 from std_msgs.msg import String
 
 _NAME = 'controller_node'

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """``evaluator_node``: runs a campaign over ROS topics; the command line runs the same code."""
 
@@ -21,18 +10,14 @@ import sys
 from rclpy.node import Node
 from rich.console import Console
 from safety_scenarios.campaign.connect import connection
-from safety_scenarios.campaign.outputs.ci import told_to_ci
-from safety_scenarios.campaign.outputs.report import Report
 from safety_scenarios.campaign.run import run as run_campaign
 from safety_scenarios.campaign.signals import interruptible
 from safety_scenarios.controllers.making import parameter_model
 from safety_scenarios.errors import InputError, interrupted
-from safety_scenarios.links.named_controller import named_controller
-from safety_scenarios.live.progress import progress
-from safety_scenarios.model.parameters import known_parameters
-from safety_scenarios.model.settings import RunSettings
-from safety_scenarios.model.summary import CampaignSummary
 from safety_scenarios.reports.console_report import console, ConsoleReport
+from safety_scenarios.reports.live.progress import progress
+from safety_scenarios.reports.outputs.ci import told_to_ci
+from safety_scenarios.reports.outputs.report import Report
 from safety_scenarios.reports.plain_text import speak_plainly
 from safety_scenarios.ros.measuring_node import given_overrides
 from safety_scenarios.ros.nodes.node_arguments import (
@@ -49,6 +34,10 @@ from safety_scenarios.ros.parameters import (
     with_values,
 )
 from safety_scenarios.ros.spinning import ros_context
+from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.trial.links.named_controller import named_controller
+from safety_scenarios.trial.parameters import known_parameters
+from safety_scenarios.trial.summary import CampaignSummary
 
 _NAME = RunSettings.model_fields['node_name'].default
 _WHAT = ('Runs safety scenarios against a controller and judges it, as safety-scenarios run '

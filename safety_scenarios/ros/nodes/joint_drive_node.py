@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """``joint_drive_node``: the drives of an arm in Gazebo, where no ros2_control has them."""
 
@@ -19,16 +8,16 @@ import sys
 import threading
 
 from rclpy.context import Context
-from safety_scenarios.ros.external_simulators.joint_drive import (
+from safety_scenarios.ros.nodes.node_arguments import refuse_foreign
+from safety_scenarios.ros.nodes.node_program import end_with_parent, NodeProgram
+from safety_scenarios.ros.parameters import names_of, overrides
+from safety_scenarios.ros.spinning import spinning
+from safety_scenarios.ros.worlds.external.joint_drive import (
     JointDrive,
     JointDriveNode,
     JointDriveSettings,
     NAME,
 )
-from safety_scenarios.ros.nodes.node_arguments import refuse_foreign
-from safety_scenarios.ros.nodes.node_program import end_with_parent, NodeProgram
-from safety_scenarios.ros.parameters import names_of, overrides
-from safety_scenarios.ros.spinning import spinning
 
 _WHAT = ('Turns what is published on commands (std_msgs/msg/Float64MultiArray, speeds of all '
          'joints) or on joint_trajectory into speed/JOINT (std_msgs/msg/Float64) for the joints '

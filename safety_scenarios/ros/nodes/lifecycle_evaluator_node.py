@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 ``lifecycle_evaluator_node``: a campaign as a managed node, brought up and down by its states.
@@ -37,29 +26,29 @@ from rclpy.parameter import Parameter
 from rich.console import Console
 from safety_scenarios.campaign.connect import connection
 from safety_scenarios.campaign.folder.folder import MANIFEST
-from safety_scenarios.campaign.outputs.ci import told_to_ci
-from safety_scenarios.campaign.outputs.report import Report
 from safety_scenarios.campaign.refusals import refuse_unrunnable
 from safety_scenarios.campaign.run import run as run_campaign
 from safety_scenarios.campaign.selecting import asked_for
 from safety_scenarios.campaign.signals import interruptible
 from safety_scenarios.errors import InputError
-from safety_scenarios.links.controller_settings import spec_of
-from safety_scenarios.loading import load_scenarios
-from safety_scenarios.model.observer import Beginning, Observer
-from safety_scenarios.model.result import TrialResult
-from safety_scenarios.model.scenario import Scenario
-from safety_scenarios.model.settings import RunSettings
-from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.reports.console_report import console, ConsoleReport
+from safety_scenarios.reports.outputs.ci import told_to_ci
+from safety_scenarios.reports.outputs.report import Report
 from safety_scenarios.reports.plain_text import speak_plainly
-from safety_scenarios.ros.interlocks.run_log import RunLog
+from safety_scenarios.ros.hil.interlocks.run_log import RunLog
 from safety_scenarios.ros.link.stopped_link import Stop, stoppable
 from safety_scenarios.ros.measuring_node import WithoutClock
 from safety_scenarios.ros.nodes.evaluator_node import given_settings, say
 from safety_scenarios.ros.nodes.node_arguments import usage, wants_help
 from safety_scenarios.ros.parameters import names_of, NOT_PARAMETERS
 from safety_scenarios.ros.spinning import ros_context
+from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.trial.links.controller_settings import spec_of
+from safety_scenarios.trial.observer import Beginning, Observer
+from safety_scenarios.trial.trial import TrialRecord
 
 NAME = 'lifecycle_evaluator_node'
 _MEASURES_AS = RunSettings.model_fields['node_name'].default

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """``monitor_node``: watches a running robot, and publishes nothing but diagnostics."""
 
@@ -32,10 +21,7 @@ from safety_scenarios.errors import (
     SafetyScenariosError,
     SettingsError,
 )
-from safety_scenarios.loading import load_scenario, share_folder
-from safety_scenarios.model.monitor import MonitorBlock, MonitorSettings
-from safety_scenarios.model.result import exit_code
-from safety_scenarios.model.scenario import Scenario
+from safety_scenarios.formats.loading import load_scenario, share_folder
 from safety_scenarios.reports.plain_text import speak_plainly
 from safety_scenarios.ros.clocks.clock import RosClock
 from safety_scenarios.ros.monitor.diagnostics import Diagnostics
@@ -56,6 +42,9 @@ from safety_scenarios.ros.parameters import (
     refuse_unknown_parameters,
 )
 from safety_scenarios.ros.spinning import ros_context, Spin, spinning
+from safety_scenarios.scenario.monitor import MonitorBlock, MonitorSettings
+from safety_scenarios.scenario.result import exit_code
+from safety_scenarios.scenario.scenario import Scenario
 
 NAME = MonitorSettings.model_fields['node_name'].default
 _WHAT = ('Watches a running robot and says by diagnostics whether what must hold holds. It '

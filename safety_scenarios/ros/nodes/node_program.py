@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """What the programs of our nodes have in common: help, signals, exit codes, the parent's end."""
 
@@ -25,11 +14,11 @@ import time
 
 from rclpy.context import Context
 from safety_scenarios.errors import SafetyScenariosError
-from safety_scenarios.model.noun import Noun
 from safety_scenarios.reports.plain_text import speak_plainly
 from safety_scenarios.ros.nodes.node_arguments import usage, wants_help
 from safety_scenarios.ros.parameters import names_of, NOT_PARAMETERS
 from safety_scenarios.ros.spinning import ros_context
+from safety_scenarios.scenario.noun import Noun
 
 _PATIENCE_S = 5.0
 """Threads of a node have this long to end by themselves after its parent has gone."""

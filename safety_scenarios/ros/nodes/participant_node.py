@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """A person among the agents of a trial: what they hear as lines, what they type as ROS."""
 
@@ -24,12 +13,12 @@ from typing import Any, Literal
 
 from rclpy.node import Node
 from safety_scenarios.errors import MeasurementError
-from safety_scenarios.model.blocks.agents import ros_token
-from safety_scenarios.model.conversation import as_json
-from safety_scenarios.model.envelope import BRIEF, Envelope
 from safety_scenarios.ros.domain import chosen_domain
 from safety_scenarios.ros.participant import Participant
 from safety_scenarios.ros.spinning import ros_context, Spin, spinning
+from safety_scenarios.scenario.blocks.agents import ros_token
+from safety_scenarios.scenario.conversation import as_json
+from safety_scenarios.scenario.envelope import BRIEF, Envelope
 
 _FLUSH_S = 1.0
 """For the last words to arrive; then it leaves anyway."""

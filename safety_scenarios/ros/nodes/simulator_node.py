@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """``simulator_node``: the embedded world in a process of its own, for controllers as nodes."""
 
@@ -26,11 +15,11 @@ from safety_scenarios.ros.nodes.node_program import end_with_parent, NodeProgram
 from safety_scenarios.ros.parameters import names_of, overrides
 from safety_scenarios.ros.simulator_settings import SimulatorSettings
 from safety_scenarios.ros.spinning import spinning
-from safety_scenarios.simulators.mujoco.loading import load_physics
+from safety_scenarios.worlds.mujoco.loading import load_physics
 
 try:
     load_physics()
-    from safety_scenarios.ros.embedded_simulator.simulator import NAME, Simulator, SimulatorNode
+    from safety_scenarios.ros.worlds.embedded.simulator import NAME, Simulator, SimulatorNode
 except ImportError as error:
     if (error.name or '').partition('.')[0] != 'mujoco':
         raise

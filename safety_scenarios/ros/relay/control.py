@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """How somebody switches the faults of relays that run in other processes."""
 
@@ -22,8 +11,6 @@ from typing import Any
 
 from rclpy.node import Node
 from safety_scenarios.errors import LinkTimeoutError, MeasurementError
-from safety_scenarios.model.world.block import Senses
-from safety_scenarios.model.world.wire_fault import WireFault
 from safety_scenarios.ros.messages import qos
 from safety_scenarios.ros.relay.protocol import (
     ANSWER,
@@ -33,6 +20,8 @@ from safety_scenarios.ros.relay.protocol import (
     RelayRequest,
     RelayTopic,
 )
+from safety_scenarios.scenario.world.block import Senses
+from safety_scenarios.scenario.world.wire_fault import WireFault
 from std_msgs.msg import String
 
 _AGAIN_S = 0.3

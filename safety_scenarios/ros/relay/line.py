@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 One topic that a relay carries: what arrives on it, what is wrong with it, what goes out.
@@ -26,14 +15,14 @@ from typing import Any
 
 from rclpy.serialization import serialize_message
 from safety_scenarios.errors import MeasurementError
-from safety_scenarios.model.world.block import Senses
-from safety_scenarios.model.world.wire_fault import WireFault
 from safety_scenarios.ros.messages.convert import interface_class, leaves, to_ros
 from safety_scenarios.ros.messages.unpack import from_raw
 from safety_scenarios.ros.relay.misreader import Misreader
 from safety_scenarios.ros.relay.protocol import RelayTopic
-from safety_scenarios.wire.chain import Way, Wire
-from safety_scenarios.wire.content import Packet
+from safety_scenarios.scenario.world.block import Senses
+from safety_scenarios.scenario.world.wire_fault import WireFault
+from safety_scenarios.stimuli.wire.chain import Way, Wire
+from safety_scenarios.stimuli.wire.content import Packet
 
 _REMEMBERED = 100_000
 """Latencies that median and p99 are of: the latest ones."""

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """What a relay makes of scans and odometry, so that a sensor is as wrong as a scenario says."""
 
@@ -19,10 +8,10 @@ from typing import Any
 
 import numpy
 from safety_scenarios.errors import MeasurementError
-from safety_scenarios.model.message import Message
-from safety_scenarios.model.world.block import Senses
-from safety_scenarios.simulators.mujoco.sensors.misread import odometry, Weather
-from safety_scenarios.wire.content import Packet
+from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.world.block import Senses
+from safety_scenarios.stimuli.wire.content import Packet
+from safety_scenarios.worlds.mujoco.sensors.misread import odometry, Weather
 
 SCAN, ODOMETRY = 'sensor_msgs/msg/LaserScan', 'nav_msgs/msg/Odometry'
 _USUAL = Senses()

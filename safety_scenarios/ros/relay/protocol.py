@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 What a ``relay_node`` is asked and answers, as JSON in ``std_msgs/String``; without ROS.
@@ -24,9 +13,9 @@ from typing import Literal
 
 from pydantic import Field, ValidationError
 from safety_scenarios.errors import refused
-from safety_scenarios.model.noun import Noun
-from safety_scenarios.model.world.block import Senses
-from safety_scenarios.model.world.wire_fault import WireFault
+from safety_scenarios.scenario.noun import Noun
+from safety_scenarios.scenario.world.block import Senses
+from safety_scenarios.scenario.world.wire_fault import WireFault
 
 ASK, ANSWER = 'relay/ask', 'relay/answer'
 """Topics on which requests and their answers travel."""

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 A relay between publishers and their hearers: topic to topic, with what may be wrong on the way.
@@ -27,7 +16,6 @@ from typing import Any
 from rclpy import qos
 from rclpy.node import Node
 from safety_scenarios.errors import MeasurementError, SettingsError
-from safety_scenarios.model.world.wire_fault import WireFault
 from safety_scenarios.ros.graph.graph import full_node_name
 from safety_scenarios.ros.messages.convert import interface_class
 from safety_scenarios.ros.messages.qos import conversation
@@ -44,6 +32,7 @@ from safety_scenarios.ros.relay.protocol import (
     RelayTopic,
 )
 from safety_scenarios.ros.relay.settings import faults_at_start, pairs, RelaySettings
+from safety_scenarios.scenario.world.wire_fault import WireFault
 from std_msgs.msg import String
 
 NAME = 'relay_node'

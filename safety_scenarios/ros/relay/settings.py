@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """The parameters of ``relay_node``, and what their texts mean; without ROS."""
 
@@ -19,8 +8,8 @@ import re
 
 from pydantic import Field, ValidationError
 from safety_scenarios.errors import refused, SettingsError
-from safety_scenarios.model.noun import Noun, TOLD
-from safety_scenarios.model.world.wire_fault import WireFault
+from safety_scenarios.scenario.noun import Noun, TOLD
+from safety_scenarios.scenario.world.wire_fault import WireFault
 import yaml
 
 _TOPIC = re.compile(r'~?/?[A-Za-z_][A-Za-z0-9_]*(/[A-Za-z_][A-Za-z0-9_]*)*')

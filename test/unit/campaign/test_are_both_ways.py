@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 
 """A list of calls of ARE's tools gets the same answer in a live run and in a recording."""
@@ -21,15 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from safety_scenarios.campaign.are.recordings import judge_recordings
-from safety_scenarios.engine.plan import plan
-from safety_scenarios.formats.are.known_checks import checks_of
-from safety_scenarios.invariants.are_calls import AreCalls
-from safety_scenarios.model.blocks.apps import AppTool
-from safety_scenarios.model.event import Event
-from safety_scenarios.model.result import Verdict
-from safety_scenarios.model.trial import END, ONSET, TrialRecord
+from safety_scenarios.are.recordings.judging import judge_recordings
+from safety_scenarios.are.scenarios.known_checks import checks_of
+from safety_scenarios.judging.invariants.are_calls import AreCalls
+from safety_scenarios.scenario.blocks.apps import AppTool
+from safety_scenarios.scenario.event import Event
+from safety_scenarios.scenario.result import Verdict
 from safety_scenarios.stimuli.prompt import Prompt
+from safety_scenarios.trial.plan import plan
+from safety_scenarios.trial.trial import END, ONSET, TrialRecord
 from unit.formats.are_files import are, call, event, load, TASK, write
 from unit.records import stamps
 

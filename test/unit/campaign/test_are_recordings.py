@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Recordings of ARE: our own traces keep their verdict, ARE's runs get one, absence is no pass."""
 
@@ -22,13 +11,13 @@ from typing import Any
 
 from contract.are_traces import traces
 import pytest
-from safety_scenarios.campaign.are.recordings import judge_recordings
+from safety_scenarios.are.recordings.judging import judge_recordings
+from safety_scenarios.are.traces.profiles import PROFILES
+from safety_scenarios.are.traces.writer import write_are
 from safety_scenarios.cli.main import main
-from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.errors import InputError, ScenarioError
-from safety_scenarios.model.result import Finding, TrialResult, Verdict
-from safety_scenarios.traces.are.profiles import PROFILES
-from safety_scenarios.traces.are.writer import write_are
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.scenario.result import Finding, TrialResult, Verdict
 from unit.formats.are_files import are, call, event, HAZARD, STOP, TASK
 from unit.traces.test_are_static import RECORDS
 

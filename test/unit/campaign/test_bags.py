@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """A recording that somebody else made is judged by a scenario and a declared onset."""
 
@@ -28,13 +17,13 @@ from rosbags.rosbag2 import StoragePlugin, Writer
 from safety_scenarios.campaign.rejudging.bags import judge_bag
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import InputError, SettingsError, TraceError
-from safety_scenarios.loading import load_scenarios
-from safety_scenarios.model.blocks.recording import BagBlock
-from safety_scenarios.model.message import Message
-from safety_scenarios.model.result import TrialResult
-from safety_scenarios.model.settings import RunSettings
-from safety_scenarios.traces.mcap.bag import Onset
-from safety_scenarios.traces.mcap.played import read_recording
+from safety_scenarios.formats.loading import load_scenarios
+from safety_scenarios.scenario.blocks.recording import BagBlock
+from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.trial.mcap.bag import Onset
+from safety_scenarios.trial.mcap.played_bag import read_recording
 from unit.loopback_runs import loopback_run
 
 SHIPPED = Path(__file__).parents[3] / 'config' / 'scenarios' / 'robotic'

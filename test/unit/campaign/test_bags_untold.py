@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """A recording that does not tell when the hazard was there is refused, and never judged."""
 
@@ -24,9 +13,9 @@ from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, W
 from rosbags.typesys import get_typestore, Stores
 from safety_scenarios.campaign.rejudging.bags import judge_bag
 from safety_scenarios.errors import TraceError
-from safety_scenarios.loading import load_scenarios
-from safety_scenarios.model.result import TrialResult
-from safety_scenarios.model.settings import RunSettings
+from safety_scenarios.formats.loading import load_scenarios
+from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.settings import RunSettings
 
 NEAR_YAML = Path(__file__).parents[3] / 'config/scenarios/robotic/person_steps_near.yaml'
 BEGIN_NS = 1_700_000_000 * 10**9

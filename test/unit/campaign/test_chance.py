@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Whoever does not look at the world passes a hazard as often as chance has it, and no more."""
 
@@ -27,15 +16,15 @@ from safety_scenarios.campaign.selftest.chance import (
     onsets_ms,
     too_high,
 )
+from safety_scenarios.campaign.selftest.kill_matrix import ChanceLevel, Saboteur
 from safety_scenarios.campaign.selftest.selftest import in_simulated_time, self_test
-from safety_scenarios.engine.chance import MOST, reckoned
-from safety_scenarios.engine.plan import plan
-from safety_scenarios.loading import load_scenario, load_scenarios
-from safety_scenarios.model.result import Verdict
-from safety_scenarios.model.scenario import Scenario
-from safety_scenarios.model.selftest import ChanceLevel, Saboteur
+from safety_scenarios.formats.loading import load_scenario, load_scenarios
+from safety_scenarios.judging.chance import MOST, reckoned
 from safety_scenarios.reports.kill_matrix import totals
+from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.stimuli.prompt import Prompt
+from safety_scenarios.trial.plan import plan
 from unit.loopback_runs import loopback_run
 
 ROBOTIC = Path(__file__).parents[3] / 'config' / 'scenarios' / 'robotic'

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Only campaigns that are judged alike are compared; what is not known to be harmless counts."""
 
@@ -20,12 +9,12 @@ import shutil
 
 import pytest
 from safety_scenarios.campaign.connect import connection
-from safety_scenarios.campaign.outputs.comparable import refuse_incomparable
 from safety_scenarios.campaign.rejudging.rejudge import results_of
 from safety_scenarios.campaign.run import run
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.loading import load_scenarios
-from safety_scenarios.model.settings import RunSettings
+from safety_scenarios.formats.loading import load_scenarios
+from safety_scenarios.reports.outputs.comparable import refuse_incomparable
+from safety_scenarios.scenario.settings import RunSettings
 
 SCENARIO = 'SCN-R-101'
 

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Ctrl-C while a result is written: what is counted has its line, and what has one is counted."""
 
@@ -24,15 +13,15 @@ import signal
 import click
 from examples import FEW
 import pytest
+from safety_scenarios.are.traces.writer import write_are
 from safety_scenarios.campaign.folder.files import TrialFiles
 from safety_scenarios.campaign.folder.folder import read_trials, RunFolder
-from safety_scenarios.campaign.outputs.report import Views
 from safety_scenarios.campaign.run import run_trials
 from safety_scenarios.campaign.signals import uninterrupted
 from safety_scenarios.cli.main import cli, main
 from safety_scenarios.errors import interrupted
-from safety_scenarios.model.observer import Observer
-from safety_scenarios.traces.are.writer import write_are
+from safety_scenarios.reports.outputs.report import Views
+from safety_scenarios.trial.observer import Observer
 from unit.campaign.test_trials import links, trials
 
 

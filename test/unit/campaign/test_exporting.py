@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """What ``export`` writes: the same as Python gives, and no claim over what nobody could judge."""
 
@@ -18,12 +7,12 @@ import json
 import shutil
 
 import pytest
-from safety_scenarios.campaign.outputs.assurance import evidence_item
-from safety_scenarios.campaign.outputs.exporting import judged
+from safety_scenarios.campaign.statistics.proportions import clopper_pearson
+from safety_scenarios.campaign.statistics.summarise import summarise
 from safety_scenarios.cli.main import main
-from safety_scenarios.model.result import Verdict
-from safety_scenarios.stats.proportions import clopper_pearson
-from safety_scenarios.stats.summarise import summarise
+from safety_scenarios.reports.outputs.assurance import evidence_item
+from safety_scenarios.reports.outputs.exporting import judged
+from safety_scenarios.scenario.result import Verdict
 
 
 @pytest.fixture(scope='module')

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """What no profile of a real robot may ask for is refused before anything is opened."""
 
@@ -19,16 +8,16 @@ import subprocess
 
 from cases import for_each
 import pytest
+from safety_scenarios.campaign.never_published import releases, why_a_command
 from safety_scenarios.campaign.refusals import refuse_unrunnable
 from safety_scenarios.campaign.signed_plan import NAMESPACE, read_plan
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.engine.run import run_trial
 from safety_scenarios.errors import InputError, InterlockError
-from safety_scenarios.loading import load_scenarios
-from safety_scenarios.model.hil import HilSettings
-from safety_scenarios.model.interfaces.never_published import releases, why_a_command
-from safety_scenarios.model.settings import RunSettings
-from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.formats.loading import load_scenarios
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.scenario.hil import HilSettings
+from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.trial.run import run_trial
+from safety_scenarios.trial.trial import TrialRecord
 from unit.records import hazard, planned
 from unit.scripted import drives, ScriptedLink
 

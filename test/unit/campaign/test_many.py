@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Many campaigns in one folder: what each is, what is listed, and how they change over time."""
 
@@ -18,17 +7,13 @@ from contextlib import contextmanager
 import fcntl
 import json
 import os
-import re
 import shutil
 
 import pytest
 from safety_scenarios.campaign.folder.folder import hashes, read_trials
 from safety_scenarios.campaign.folder.many import campaigns_in, follow, least_margins
-from safety_scenarios.campaign.outputs.indexing import write_index
 from safety_scenarios.cli.main import main
-from safety_scenarios.model.result import Finding, Verdict
-from safety_scenarios.reports.index_page import Flaky, index_html, IndexPage, Point, Trend
-from safety_scenarios.stats.flakiness import flakiness
+from safety_scenarios.scenario.result import Finding, Verdict
 
 HOSTILE = '<script>alert(1)</script>"&\x1b[2J\u202e'
 
@@ -162,19 +147,6 @@ def test_a_link_is_followed_and_no_campaign_is_found_twice(runs, tmp_path, capsy
         assert len(campaigns_in(place)) in (1, len(known))
     assert main(['ls', str(runs)]) == 0 and main(['trials', str(runs)]) == 0
     assert 'a_disk/runs/far' in capsys.readouterr().out
-    assert 'far/report.html' not in (write_index(runs)[0]).read_text(encoding='utf-8')
-
-
-def test_what_came_out_alike_counts_once_in_a_trend(runs):
-    [before] = campaigns_in(runs / 'passed')
-    alike = [result.model_copy(update={'trial_id': f't{number}', 'index': number})
-             for number in range(30) for result in before.results[:1]]
-    for name in ('again', 'failed', 'open'):
-        shutil.rmtree(runs / name)
-    rewrite(runs / 'passed', alike)
-    page = write_index(runs)[0].read_text(encoding='utf-8')
-    assert 'passed: 0 [0, 0.975], n=1' in page
-    assert re.search(r'passed: [\d.]+ ms, n=1', page)
 
 
 def test_a_report_is_opened_or_its_path_is_told(runs, monkeypatch, capsys):
@@ -193,29 +165,6 @@ def test_a_report_is_opened_or_its_path_is_told(runs, monkeypatch, capsys):
     assert opened == [page.resolve().as_uri()]
 
 
-def test_the_index_has_every_campaign_and_the_trends_of_those_that_ended(runs, capsys):
-    shutil.copytree(runs / 'failed', runs / 'copy')
-    changed(runs / 'open')
-    assert main(['index', str(runs)]) == 3
-    page = (runs / 'index.html').read_text(encoding='utf-8')
-    assert 'http' not in page.replace('http-equiv', '')
-    for text in ('>open<', 'trials.jsonl was changed since', 'is a copy of', '2 of 2',
-                 'rule_based: median latency', 'never_stop: median latency',
-                 '2 without a reaction'):
-        assert text in page
-    assert len(list((runs / 'index_tables').glob('*.parquet'))) == 3
-    assert '0.0% [0.0%, 97.5%] of 2 repeated trials' in page
-
-
-def test_a_trial_that_is_judged_otherwise_is_flaky_and_only_if_all_else_is_alike(runs):
-    [before] = campaigns_in(runs / 'passed')
-    rewrite(runs / 'again', [result.model_copy(update={'verdict': Verdict.FAIL}) if number else
-                             result for number, result in enumerate(before.results)])
-    page = write_index(runs)[0].read_text(encoding='utf-8')
-    assert '50.0% [' in page and 'PASS in passed; FAIL in again' in page
-    assert 'never_stop' in page and 'FAIL in failed' not in page
-
-
 def rewrite(folder, results):
     """Let a campaign have come to other results, as if it had been run so."""
     (folder / 'trials.jsonl').write_text(
@@ -224,41 +173,23 @@ def rewrite(folder, results):
     assert len(read_trials(folder)) == len(results)
 
 
-def test_hostile_names_are_text_in_the_list_and_on_the_page(runs, capsys):
+def test_hostile_names_are_text_in_the_list(runs, capsys):
     [one] = campaigns_in(runs / 'failed')
     finding = Finding(check=HOSTILE, kind='bound', verdict=Verdict.FAIL, reason=HOSTILE)
     rewrite(runs / 'failed', [result.model_copy(update={
         'scenario_id': HOSTILE, 'controller': HOSTILE, 'scenario_name': HOSTILE,
         'reason': HOSTILE + 'x' * 10**6, 'findings': (finding,)}) for result in one.results])
     os.rename(runs / 'failed', runs / HOSTILE.replace('/', '|'))
-    for command in ('ls', 'trials', 'tail', 'index'):
+    for command in ('ls', 'trials', 'tail'):
         main([command, str(runs)])
-    told = ''.join(capsys.readouterr()) + (runs / 'index.html').read_text(encoding='utf-8')
+    told = ''.join(capsys.readouterr())
     assert not {'\x1b', '\u202e'} & set(told) and '\\u001b[2J' in told
-    page = (runs / 'index.html').read_text(encoding='utf-8')
-    assert page.count('<script>') == 1 and '&lt;script&gt;alert(1)' in page
-    assert len(page) < 200_000
-
-
-def test_a_page_without_a_campaign_that_ended_is_a_page_and_a_median_may_be_missing(runs):
-    trend = Trend('s', 'c', 'median latency', 'ms', (Point(0, None, 3, 1.0, None, 2),))
-    page = index_html(IndexPage('t', (), (trend,), flakiness({}), {}, (
-        Flaky('s', 0, 1, (('a', 'PASS'), ('b', 'FAIL'))),), (), ('a',)))
-    assert 'no number [1, unbounded], n=3, 2 without a reaction' in page
-    assert 'unknown of 0 repeated trials' in page
 
 
 @pytest.mark.parametrize(('arguments', 'told'), [
-    (['tail', '{}'], 'got no campaign in it'), (['index', '{}'], 'got no campaign in it'),
-    (['open', '{}'], 'Run safety-scenarios index'), (['ls', '{}/x'], 'does not exist')])
+    (['tail', '{}'], 'got no campaign in it'),
+    (['open', '{}'], 'Name the folder of a campaign'), (['ls', '{}/x'], 'does not exist')])
 def test_a_folder_without_a_campaign_says_so(arguments, told, tmp_path, capsys):
     assert main([arguments[0], arguments[1].format(tmp_path)]) == 2
     assert told in capsys.readouterr().err
     assert main(['ls', str(tmp_path)]) == 0
-
-
-def test_an_index_is_not_written_into_a_campaign(runs, capsys):
-    assert main(['index', str(runs / 'passed')]) == 2
-    assert main(['index', str(runs), '--output', str(runs / 'passed' / 'x.html')]) == 2
-    assert "campaign's own folder" in capsys.readouterr().err
-    assert not (runs / 'passed' / 'index_tables').exists()

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """What is drawn into live data: a rule that could not be followed is refused before any trial."""
 
@@ -19,7 +8,7 @@ from pydantic import ValidationError
 import pytest
 from safety_scenarios.campaign.refusals import refuse_unrunnable
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.model.settings import RunSettings
+from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.stimuli.link_loss import LinkLoss
 from safety_scenarios.stimuli.message import RawMessage
 from unit.records import hazard

@@ -1,31 +1,20 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """What a scenario or a plug-in gets wrong is an error of its trial, and loses nothing else."""
 
 from typing import Any
 
 from cases import for_each
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.invariants.bound import Bound
-from safety_scenarios.model.blocks.signal import Limit, Signal
-from safety_scenarios.model.contracts import InvariantPlugin
-from safety_scenarios.model.event import Event
-from safety_scenarios.model.message import Message
-from safety_scenarios.model.result import TrialResult, Verdict
-from safety_scenarios.model.scenario import Reaction
-from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.campaign.plugin_roles import InvariantPlugin
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.invariants.bound import Bound
+from safety_scenarios.scenario.blocks.signal import Limit, Signal
+from safety_scenarios.scenario.event import Event
+from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.result import TrialResult, Verdict
+from safety_scenarios.scenario.scenario import Reaction
+from safety_scenarios.trial.trial import TrialRecord
 from unit.records import benign_variant, hazard, reacting, record, shown, SIGNALS
 
 SLOW = Bound(name='slow', signal='speed', at_most=1.0)

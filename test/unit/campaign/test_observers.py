@@ -1,26 +1,15 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Observers of a campaign: told in order, all alike, and none of them is needed."""
 
 import pytest
 from safety_scenarios.campaign.run import run
 from safety_scenarios.errors import InputError, ScenarioError, TraceError
-from safety_scenarios.links.loopback_session import Loopback
-from safety_scenarios.model.observer import Observer
-from safety_scenarios.model.session import Session
-from safety_scenarios.model.settings import RunSettings
+from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.trial.links.loopback_session import Loopback
+from safety_scenarios.trial.observer import Observer
+from safety_scenarios.trial.session import Session
 
 
 class Told(Observer):

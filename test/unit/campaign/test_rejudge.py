@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """A campaign is judged again from what it has left, also when it was killed."""
 
@@ -30,7 +19,7 @@ from safety_scenarios.campaign.rejudging.rejudge import rejudge, summary_of
 from safety_scenarios.campaign.rejudging.repair import repair
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.loading import load_scenarios
+from safety_scenarios.formats.loading import load_scenarios
 from unit.loopback_runs import loopback_run, Run
 
 pytestmark = pytest.mark.slow

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """A trial with agents is read back as it was, and judged again to the byte."""
 
@@ -23,18 +12,18 @@ from safety_scenarios import registry
 from safety_scenarios.campaign.folder.folder import hashes
 from safety_scenarios.campaign.rejudging.rejudge import rejudge
 from safety_scenarios.campaign.rejudging.repair import repair
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.engine.rules.rules import replay
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.model.blocks.agents import End, Pattern, Publish, Say, Tool
-from safety_scenarios.model.blocks.command_topic import CommandTopic
-from safety_scenarios.model.blocks.robot import RobotModel
-from safety_scenarios.model.blocks.signal import Signal
-from safety_scenarios.model.conversation import Turn, Utterance
-from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.scenario.blocks.agents import End, Pattern, Publish, Say, Tool
+from safety_scenarios.scenario.blocks.command_topic import CommandTopic
+from safety_scenarios.scenario.blocks.robot import RobotModel
+from safety_scenarios.scenario.blocks.signal import Signal
+from safety_scenarios.scenario.conversation import Turn, Utterance
 from safety_scenarios.stimuli.message import RawMessage
 from safety_scenarios.stimuli.person import Person
-from safety_scenarios.traces.journal import Journal, read_journal
+from safety_scenarios.trial.journal import Journal, read_journal
+from safety_scenarios.trial.rules.rules import replay
+from safety_scenarios.trial.trial import TrialRecord
 from unit.conversations import (
     block,
     expects,
@@ -50,7 +39,7 @@ from unit.conversations import (
 from unit.loopback_runs import loopback_run, Run
 
 pytest.importorskip('mcap', reason='the extra mcap is not installed')
-from safety_scenarios.traces.mcap.recording import McapWriter, read_mcap  # noqa: E402, I100
+from safety_scenarios.trial.mcap.recording import McapWriter, read_mcap  # noqa: E402, I100
 
 START = Pattern(kind='start')
 BEAT = RawMessage(kind='message', topic='heartbeat', rate_hz=10.0, message='std_msgs/msg/Empty')

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 
 """Whole campaigns without ROS: the reference passes, every saboteur is caught, byte for byte."""
@@ -28,15 +17,15 @@ from safety_scenarios import registry
 from safety_scenarios.campaign.run import run
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import MeasurementError, SettingsError
-from safety_scenarios.links.controller_settings import controller_settings
-from safety_scenarios.links.loopback import hosted
-from safety_scenarios.links.loopback_session import Loopback
-from safety_scenarios.loading import load_scenarios
-from safety_scenarios.model.estimate import Estimate
-from safety_scenarios.model.interfaces.robot_interfaces import INPUTS
-from safety_scenarios.model.measuring import Calibration
-from safety_scenarios.model.session import Session
-from safety_scenarios.model.settings import ClockRules, RunSettings, SequentialTest
+from safety_scenarios.formats.loading import load_scenarios
+from safety_scenarios.scenario.estimate import Estimate
+from safety_scenarios.scenario.interfaces.robot_interfaces import INPUTS
+from safety_scenarios.scenario.measuring import Calibration
+from safety_scenarios.scenario.settings import ClockRules, RunSettings, SequentialTest
+from safety_scenarios.trial.links.controller_settings import controller_settings
+from safety_scenarios.trial.links.loopback import hosted
+from safety_scenarios.trial.links.loopback_session import Loopback
+from safety_scenarios.trial.session import Session
 from unit.loopback_runs import loopback_run
 
 HAZARDS = ('SCN-R-101', 'SCN-R-102', 'SCN-R-103')

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 
 """Scores beside verdicts: in the results, found again by judging, and absent without a rubric."""
@@ -19,8 +8,8 @@ import json
 
 import pytest
 from safety_scenarios.campaign.rejudging.rejudge import rejudge
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.model.summary import CampaignSummary
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.trial.summary import CampaignSummary
 from unit.formats.files import plain, write
 from unit.loopback_runs import loopback_run
 from unit.records import answered, chat
@@ -69,7 +58,7 @@ def test_without_a_rubric_and_of_earlier_plans_no_key_is_written():
 
 
 def loopback_summary(results):
-    from safety_scenarios.stats.summarise import summarise
+    from safety_scenarios.campaign.statistics.summarise import summarise
     return summarise(results, controller='c', seed=0, planned=0,
                      interrupted=False).model_dump_json()
 

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """The checks are checked: every one of them fails some controller that is wrong on purpose."""
 
@@ -20,15 +9,7 @@ from pathlib import Path
 from cases import for_each
 import pytest
 from safety_scenarios import registry
-from safety_scenarios.campaign.selftest.selftest import in_simulated_time, RunOne, self_test
-from safety_scenarios.cli.selftest import selftest
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.errors import InputError
-from safety_scenarios.invariants.judge import Judge
-from safety_scenarios.loading import installed_folders, load_scenario, load_scenarios
-from safety_scenarios.model.result import TrialResult, Verdict
-from safety_scenarios.model.scenario import Scenario, Silence
-from safety_scenarios.model.selftest import (
+from safety_scenarios.campaign.selftest.kill_matrix import (
     Cell,
     family_of,
     GOOD,
@@ -38,8 +19,16 @@ from safety_scenarios.model.selftest import (
     Row,
     SABOTEURS,
 )
-from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.campaign.selftest.selftest import in_simulated_time, RunOne, self_test
+from safety_scenarios.cli.selftest import selftest
+from safety_scenarios.errors import InputError
+from safety_scenarios.formats.loading import installed_folders, load_scenario, load_scenarios
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.invariants.judge import Judge
 from safety_scenarios.reports.kill_matrix import matrix_tables, totals
+from safety_scenarios.scenario.result import TrialResult, Verdict
+from safety_scenarios.scenario.scenario import Scenario, Silence
+from safety_scenarios.trial.trial import TrialRecord
 
 pytestmark = pytest.mark.slow
 DATA = Path(__file__).resolve().parents[2] / 'data' / 'selftest'

@@ -1,25 +1,14 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """The self-test of robots that move in a world."""
 
 from click.testing import CliRunner
 import pytest
+from safety_scenarios.campaign.selftest.kill_matrix import KillMatrix, named, SABOTEURS
 from safety_scenarios.cli.selecting import survey_of
 from safety_scenarios.cli.selftest import _runnable, selftest
-from safety_scenarios.model.result import Verdict
-from safety_scenarios.model.selftest import KillMatrix, named, SABOTEURS
+from safety_scenarios.scenario.result import Verdict
 
 
 @pytest.mark.slow

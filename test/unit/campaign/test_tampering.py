@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 
 """However a campaign's folder is changed afterwards: it is named, and never ends as a PASS."""
@@ -37,9 +26,9 @@ from safety_scenarios.campaign.folder.reading import settings_of
 from safety_scenarios.campaign.rejudging.rejudge import results_of
 from safety_scenarios.campaign.rejudging.repair import repair
 from safety_scenarios.cli.main import main
-from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.errors import TraceError
-from safety_scenarios.traces.journal import read_journal
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.trial.journal import read_journal
 from unit.loopback_runs import loopback_run
 
 pytestmark = pytest.mark.slow

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """All trials of one command: no trial spoils another, and nothing that is missing looks good."""
 
@@ -20,16 +9,16 @@ from contextlib import AbstractContextManager, contextmanager
 from cases import for_each
 import pytest
 from safety_scenarios.campaign.run import Campaign, run_trials
-from safety_scenarios.engine.plan import plan
+from safety_scenarios.campaign.statistics.summarise import summarise
 from safety_scenarios.errors import ControllerError, LinkTimeoutError, MeasurementError, TraceError
-from safety_scenarios.model.preflight import PreflightRow
-from safety_scenarios.model.result import TrialResult, Verdict
-from safety_scenarios.model.scenario import Scenario
-from safety_scenarios.model.settings import JudgedBy
-from safety_scenarios.model.trial import Trial, TrialRecord
-from safety_scenarios.stats.summarise import summarise
+from safety_scenarios.scenario.result import TrialResult, Verdict
+from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.settings import JudgedBy
 from safety_scenarios.stimuli.person import Person
 from safety_scenarios.stimuli.prompt import Prompt
+from safety_scenarios.trial.plan import plan
+from safety_scenarios.trial.preflight import PreflightRow
+from safety_scenarios.trial.trial import Trial, TrialRecord
 from unit.records import hazard
 from unit.scripted import careful, drives, PERIOD_MS, ScriptedLink
 

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """The command line without ROS: help, lists, schema, validation, exit codes."""
 
@@ -21,8 +10,8 @@ import jsonschema
 import pytest
 from safety_scenarios.cli.main import main
 from safety_scenarios.formats.document.positions import Document
-from safety_scenarios.loading import installed_folders
-from safety_scenarios.model.settings import leaves, option_name, RunSettings
+from safety_scenarios.formats.loading import installed_folders
+from safety_scenarios.scenario.settings import leaves, option_name, RunSettings
 
 
 def files():

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """The command ``report``, and the page that a run leaves: written, refused, and never too good."""
 
@@ -20,17 +9,23 @@ import shutil
 
 import pytest
 from safety_scenarios.campaign.folder.verify import verify
-from safety_scenarios.campaign.outputs import report as reporting
-from safety_scenarios.campaign.outputs.report import Report, SWITCH
 from safety_scenarios.campaign.run import run
+from safety_scenarios.campaign.selftest.kill_matrix import (
+    Cell,
+    KillMatrix,
+    Row,
+    Saboteur,
+    ScenarioMatrix,
+)
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import MissingDependencyError
-from safety_scenarios.links.loopback_session import Loopback
-from safety_scenarios.model.selftest import Cell, KillMatrix, Row, Saboteur, ScenarioMatrix
-from safety_scenarios.model.settings import RunSettings
-from safety_scenarios.model.verdict import Verdict
-from safety_scenarios.reports.html.first_screen import tiles
-from safety_scenarios.reports.html.tables import scenario_rows
+from safety_scenarios.reports.outputs import report as reporting
+from safety_scenarios.reports.outputs.report import Report, SWITCH
+from safety_scenarios.reports.page.first_screen import tiles
+from safety_scenarios.reports.page.tables import scenario_rows
+from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.trial.links.loopback_session import Loopback
 from unit.loopback_runs import loopback_run
 
 CHOSEN = 'SCN-R-D-102', 'SCN-R-102'

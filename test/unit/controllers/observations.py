@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """What a controller sees, written short."""
 
@@ -18,8 +7,8 @@ from collections.abc import Iterable
 import math
 from typing import Any
 
-from safety_scenarios.model.interfaces.scan import laser_scan, Shape, wall
-from safety_scenarios.model.message import Message, Observation, Reading
+from safety_scenarios.scenario.interfaces.scan import laser_scan, Shape, wall
+from safety_scenarios.scenario.message import Message, Observation, Reading
 
 BEAMS_STEP = 2 * math.pi / 360
 

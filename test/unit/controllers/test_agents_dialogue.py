@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """What the reference says among other agents, and what it does about it."""
 
@@ -19,10 +8,10 @@ import pytest
 from safety_scenarios import registry
 from safety_scenarios.controllers.agents_dialogue import asks_to_go_on
 from safety_scenarios.controllers.rule_based import CALM, RuleBased
-from safety_scenarios.model.blocks.agents import Agent, AgentsBlock, Role, Tool
-from safety_scenarios.model.conversation import brief_of, Conversation, Turn, Utterance
-from safety_scenarios.model.envelope import Envelope
-from safety_scenarios.model.message import ChatMessage
+from safety_scenarios.scenario.blocks.agents import Agent, AgentsBlock, Role, Tool
+from safety_scenarios.scenario.conversation import brief_of, Conversation, Turn, Utterance
+from safety_scenarios.scenario.envelope import Envelope
+from safety_scenarios.scenario.message import ChatMessage
 from unit.controllers.observations import flag, pose, reading, seen
 from unit.linked import begun
 

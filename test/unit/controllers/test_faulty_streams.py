@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """The controllers whose decisions are right and whose command stream is not."""
 
@@ -32,10 +21,10 @@ from safety_scenarios.controllers.faulty_streams import (
     WrongJoint,
 )
 from safety_scenarios.controllers.rule_based import RuleBased
-from safety_scenarios.model.blocks.robot import RobotModel
-from safety_scenarios.model.interfaces.robot_interfaces import stamp_of, stamped
-from safety_scenarios.model.message import Message
-from safety_scenarios.model.settings import ControllerSettings
+from safety_scenarios.scenario.blocks.robot import RobotModel
+from safety_scenarios.scenario.interfaces.robot_interfaces import stamp_of, stamped
+from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.settings import ControllerSettings
 from unit.controllers.observations import beat, flag, pose, reading, seen
 from unit.linked import begun
 

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """One host for every way to run a controller: in a link it is what it is when driven by hand."""
 
@@ -24,6 +13,7 @@ from hypothesis import strategies as st
 import numpy
 import pytest
 from safety_scenarios import registry
+from safety_scenarios.campaign.plugin_roles import Stamp, Stimulus
 from safety_scenarios.controllers.host import ControllerHost, Patience
 from safety_scenarios.controllers.making import (
     configured,
@@ -33,13 +23,12 @@ from safety_scenarios.controllers.making import (
 )
 from safety_scenarios.controllers.rule_based import RuleBased
 from safety_scenarios.errors import ControllerError, SettingsError
-from safety_scenarios.links.loopback import LoopbackLink
-from safety_scenarios.model.blocks.robot import RobotModel
-from safety_scenarios.model.contracts import Stamp, Stimulus
-from safety_scenarios.model.controller import ControllerPlugin
-from safety_scenarios.model.interfaces.robot_interfaces import has_header, stamped
-from safety_scenarios.model.message import Command, Message, Observation
-from safety_scenarios.model.settings import ControllerSettings
+from safety_scenarios.scenario.blocks.robot import RobotModel
+from safety_scenarios.scenario.controller import ControllerPlugin
+from safety_scenarios.scenario.interfaces.robot_interfaces import has_header, stamped
+from safety_scenarios.scenario.message import Command, Message, Observation
+from safety_scenarios.scenario.settings import ControllerSettings
+from safety_scenarios.trial.links.loopback import LoopbackLink
 from unit.controllers.observations import beat, box, flag, pose
 from unit.linked import begun
 

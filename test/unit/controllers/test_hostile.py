@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """What hostile controllers say so that it looks like a stop, and is none."""
 
@@ -21,17 +10,17 @@ import pytest
 from safety_scenarios import run
 from safety_scenarios.controllers.motion_saboteurs import Moves
 from safety_scenarios.controllers.saboteurs import AsReference
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.links.loopback import hosted, LoopbackLink
-from safety_scenarios.model.blocks.robot import RobotModel
-from safety_scenarios.model.event import Stamps
-from safety_scenarios.model.interfaces.robot_interfaces import completed
-from safety_scenarios.model.measuring import ClockOffset, Measuring
-from safety_scenarios.model.message import Command, Message, Observation
-from safety_scenarios.model.result import Verdict
-from safety_scenarios.model.scenario import Silence
-from safety_scenarios.model.settings import ControllerSettings
-from safety_scenarios.motion.track import tracks
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.motion.track import tracks
+from safety_scenarios.scenario.blocks.robot import RobotModel
+from safety_scenarios.scenario.event import Stamps
+from safety_scenarios.scenario.interfaces.robot_interfaces import completed
+from safety_scenarios.scenario.measuring import ClockOffset, Measuring
+from safety_scenarios.scenario.message import Command, Message, Observation
+from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.scenario.scenario import Silence
+from safety_scenarios.scenario.settings import ControllerSettings
+from safety_scenarios.trial.links.loopback import hosted, LoopbackLink
 from unit.motion.test_required import moving, STAMPED
 from unit.records import (
     command,

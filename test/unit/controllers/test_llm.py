@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """A language model as controller, against a real HTTP server on this machine."""
 
@@ -28,11 +17,11 @@ from pydantic import ValidationError
 import pytest
 from safety_scenarios.controllers.llm import KEY_VARIABLE, LanguageModel
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.links.controller_settings import named
-from safety_scenarios.model.blocks.robot import RobotModel
-from safety_scenarios.model.message import ChatMessage, Command
-from safety_scenarios.model.parameters import read_parameters
-from safety_scenarios.model.settings import ControllerSettings, ModelServer
+from safety_scenarios.scenario.blocks.robot import RobotModel
+from safety_scenarios.scenario.message import ChatMessage, Command
+from safety_scenarios.scenario.settings import ControllerSettings, ModelServer
+from safety_scenarios.trial.links.controller_settings import named
+from safety_scenarios.trial.parameters import read_parameters
 from unit.controllers.fake_server import decided, FakeServer, nowhere, Reply, said, sent, serving
 from unit.controllers.observations import beams, beat, box, flag, pose, reading, scan, seen, wrench
 from unit.linked import begun

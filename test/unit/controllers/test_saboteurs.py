@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """The controllers that react wrongly on purpose: each in its own way, and only in that."""
 
@@ -34,9 +23,9 @@ from safety_scenarios.controllers.saboteurs import (
     SpuriousStop,
     Stale,
 )
-from safety_scenarios.model.blocks.robot import RobotModel
-from safety_scenarios.model.message import ChatMessage, Observation
-from safety_scenarios.model.settings import ControllerSettings
+from safety_scenarios.scenario.blocks.robot import RobotModel
+from safety_scenarios.scenario.message import ChatMessage, Observation
+from safety_scenarios.scenario.settings import ControllerSettings
 from unit.controllers.observations import beat, box, flag, pose, reading, scan, seen, wrench
 from unit.linked import begun
 

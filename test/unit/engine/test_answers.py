@@ -1,28 +1,17 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Judging a text: what nobody said, asked or checked is never green."""
 
 from cases import for_each
 import pytest
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.invariants.judge import Judge
-from safety_scenarios.invariants.say_do import SayDo
-from safety_scenarios.invariants.text import Text
-from safety_scenarios.model.event import Event
-from safety_scenarios.model.result import Verdict
-from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.invariants.judge import Judge
+from safety_scenarios.judging.invariants.say_do import SayDo
+from safety_scenarios.judging.invariants.text import Text
+from safety_scenarios.scenario.event import Event
+from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.trial.trial import TrialRecord
 from unit.records import answered, chat, hazard, mark, planned, record, stamps
 
 SAYS_STOP = Text(name='says stop', description='d', check_type='contains', pattern='stop')

@@ -1,27 +1,16 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """A link is armed right before the hazard, and disarmed at the end of every trial."""
 
 import pytest
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.engine.run import run_trial
 from safety_scenarios.errors import LinkTimeoutError, MeasurementError, TraceError
-from safety_scenarios.model.envelope import Envelope
-from safety_scenarios.model.event import Event, Stamps
-from safety_scenarios.model.link import Link
-from safety_scenarios.model.result import Verdict
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.scenario.envelope import Envelope
+from safety_scenarios.scenario.event import Event, Stamps
+from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.trial.link import Link
+from safety_scenarios.trial.run import run_trial
 from unit.conversations import block, GREETED, trial_of
 from unit.records import chat, hazard, planned
 from unit.scripted import careful, ScriptedLink

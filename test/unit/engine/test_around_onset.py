@@ -1,23 +1,12 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Whatever depends on where in their bounds a real hazard began and ended is left open."""
 
 from cases import for_each
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.model.blocks.observed_onset import Edge, ObservedOnset
-from safety_scenarios.model.result import Verdict
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.scenario.blocks.observed_onset import Edge, ObservedOnset
+from safety_scenarios.scenario.result import Verdict
 from unit.engine.test_observed_onset import BARRIER, finding, judged, observed, told
 from unit.records import benign_variant, driving, ns, record, SIGNALS
 

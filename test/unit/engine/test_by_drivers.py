@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """A trial is judged by what a conforming driver executes, and never by a rejected command."""
 
@@ -22,20 +11,20 @@ import pytest
 from ros.campaigns import brief
 from safety_scenarios import registry
 from safety_scenarios.campaign.selftest.selftest import in_simulated_time
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.engine.plan import plan
-from safety_scenarios.engine.run import run_trial
 from safety_scenarios.errors import ScenarioError
-from safety_scenarios.links.controller_settings import controller_settings
-from safety_scenarios.links.loopback import hosted, LoopbackLink
-from safety_scenarios.loading import load_scenario, share_folder
-from safety_scenarios.model.driving import ByInterface
-from safety_scenarios.model.message import Message, Observation
-from safety_scenarios.model.result import TrialResult, Verdict
-from safety_scenarios.model.scenario import Scenario
-from safety_scenarios.model.settings import RunSettings
-from safety_scenarios.model.trial import TrialRecord
-from safety_scenarios.scenario_schema import scenario_schema
+from safety_scenarios.formats.loading import load_scenario, share_folder
+from safety_scenarios.formats.scenario_schema import scenario_schema
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.scenario.driving import ByInterface
+from safety_scenarios.scenario.message import Message, Observation
+from safety_scenarios.scenario.result import TrialResult, Verdict
+from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.trial.links.controller_settings import controller_settings
+from safety_scenarios.trial.links.loopback import hosted, LoopbackLink
+from safety_scenarios.trial.plan import plan
+from safety_scenarios.trial.run import run_trial
+from safety_scenarios.trial.trial import TrialRecord
 
 ROBOTIC = share_folder() / 'config' / 'scenarios' / 'robotic'
 ARM, BASE, ARRAYS = (ROBOTIC / f'{name}.yaml'

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 
 """What the harness itself adds: known delays recovered, and what could not be is told."""
@@ -19,18 +8,18 @@ from typing import Any
 
 from cases import for_each
 import pytest
-from safety_scenarios.engine.calibrate import (
+from safety_scenarios.campaign.calibrate import (
     calibrate,
     calibration_trial,
     DELAYS_MS,
     PROBES_EACH,
     RATE_HZ,
 )
-from safety_scenarios.engine.run import run_trial
 from safety_scenarios.errors import MeasurementError
-from safety_scenarios.model.event import Event
-from safety_scenarios.model.measuring import ANSWER, Calibration, Measuring, PROBE
+from safety_scenarios.scenario.event import Event
+from safety_scenarios.scenario.measuring import ANSWER, Calibration, Measuring, PROBE
 from safety_scenarios.stimuli.probe import Probe
+from safety_scenarios.trial.run import run_trial
 from unit.latency.probing import calibration, reference
 from unit.records import fault, ns
 from unit.scripted import ScriptedLink

@@ -1,30 +1,19 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """In every world: nobody is touched, and a robot that stands is not at fault."""
 
 import math
 
 import pytest
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.engine.findings.contact import TOUCHES_NOBODY
-from safety_scenarios.invariants.no_contact import NoContact
-from safety_scenarios.model.blocks.robot import RobotModel
-from safety_scenarios.model.event import Event
-from safety_scenarios.model.intent import PersonAt
-from safety_scenarios.model.measuring import Measuring
-from safety_scenarios.model.result import Verdict
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.findings.contact import TOUCHES_NOBODY
+from safety_scenarios.judging.invariants.no_contact import NoContact
+from safety_scenarios.scenario.blocks.robot import RobotModel
+from safety_scenarios.scenario.event import Event
+from safety_scenarios.scenario.intent import PersonAt
+from safety_scenarios.scenario.measuring import Measuring
+from safety_scenarios.scenario.result import Verdict
 from unit.records import (
     ALL_CLEAR_MS,
     driving,

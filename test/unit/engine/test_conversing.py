@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Agents are briefed, heard and answered in time, and rules do what they say and no more."""
 
@@ -20,22 +9,22 @@ from typing import Any
 
 from cases import for_each
 import pytest
-from safety_scenarios.engine.conversing import AgentsPlayer
-from safety_scenarios.engine.plan import plan
-from safety_scenarios.engine.rules.rules import replay, Rules
-from safety_scenarios.engine.run import run_trial
-from safety_scenarios.links.loopback_agents import MOST_UTTERANCES
-from safety_scenarios.model.blocks.agents import Agent, End, Pattern, Publish, Say, Tool
-from safety_scenarios.model.blocks.command_topic import CommandTopic
-from safety_scenarios.model.conversation import MAX_TOOL_TURNS, Turn, Utterance
-from safety_scenarios.model.envelope import Envelope
-from safety_scenarios.model.event import Event, Stamps
-from safety_scenarios.model.outcome import Status
-from safety_scenarios.model.trial import Trial, TrialRecord
+from safety_scenarios.scenario.blocks.agents import Agent, End, Pattern, Publish, Say, Tool
+from safety_scenarios.scenario.blocks.command_topic import CommandTopic
+from safety_scenarios.scenario.conversation import MAX_TOOL_TURNS, Turn, Utterance
+from safety_scenarios.scenario.envelope import Envelope
+from safety_scenarios.scenario.event import Event, Stamps
+from safety_scenarios.scenario.outcome import Status
 from safety_scenarios.stimuli.link_loss import LinkLoss
 from safety_scenarios.stimuli.message import RawMessage
 from safety_scenarios.stimuli.prompt import Prompt
 from safety_scenarios.stimuli.sensor_fault import SensorFault
+from safety_scenarios.trial.conversing import AgentsPlayer
+from safety_scenarios.trial.links.loopback_agents import MOST_UTTERANCES
+from safety_scenarios.trial.plan import plan
+from safety_scenarios.trial.rules.rules import replay, Rules
+from safety_scenarios.trial.run import run_trial
+from safety_scenarios.trial.trial import Trial, TrialRecord
 from unit.conversations import (
     ALICE,
     block,

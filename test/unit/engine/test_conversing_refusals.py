@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """What cannot be run is refused before anything runs, with every reason at once."""
 
@@ -23,15 +12,15 @@ from safety_scenarios.campaign import preflight, run
 from safety_scenarios.campaign.refusals import refuse_unrunnable
 from safety_scenarios.campaign.trials import execute, tasks
 from safety_scenarios.errors import ScenarioError, SettingsError, UnknownPluginError
-from safety_scenarios.links.controller_settings import controller_settings
-from safety_scenarios.links.loopback_session import Loopback
-from safety_scenarios.model.blocks.agents import Agent
-from safety_scenarios.model.blocks.command_topic import CommandTopic
-from safety_scenarios.model.blocks.robot import RobotModel
-from safety_scenarios.model.result import Verdict
-from safety_scenarios.model.scenario import Origin
-from safety_scenarios.model.session import Session
-from safety_scenarios.model.settings import RunSettings
+from safety_scenarios.scenario.blocks.agents import Agent
+from safety_scenarios.scenario.blocks.command_topic import CommandTopic
+from safety_scenarios.scenario.blocks.robot import RobotModel
+from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.scenario.scenario import Origin
+from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.trial.links.controller_settings import controller_settings
+from safety_scenarios.trial.links.loopback_session import Loopback
+from safety_scenarios.trial.session import Session
 from unit.conversations import ALICE, block, BOT, talk
 from unit.records import hazard
 

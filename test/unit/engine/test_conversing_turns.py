@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """What an agent has heard and said so far is told to its plug-in, and nothing else."""
 
@@ -21,9 +10,9 @@ import pytest
 from safety_scenarios.controllers.host import ControllerHost
 from safety_scenarios.controllers.making import OldController
 from safety_scenarios.errors import ControllerError
-from safety_scenarios.model.blocks.agents import Agent, Tool
-from safety_scenarios.model.controller import ControllerPlugin
-from safety_scenarios.model.conversation import (
+from safety_scenarios.scenario.blocks.agents import Agent, Tool
+from safety_scenarios.scenario.controller import ControllerPlugin
+from safety_scenarios.scenario.conversation import (
     brief_of,
     Conversation,
     event_of,
@@ -33,7 +22,7 @@ from safety_scenarios.model.conversation import (
     Turn,
     Utterance,
 )
-from safety_scenarios.model.envelope import Envelope, read_envelope
+from safety_scenarios.scenario.envelope import Envelope, read_envelope
 from unit.conversations import ALICE, block, BOT
 from unit.linked import begun
 from unit.records import stamps

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """From a record to a verdict: what could not be observed is never green, and the worst wins."""
 
@@ -19,16 +8,16 @@ from typing import Any
 
 from cases import for_each
 import pytest
-from safety_scenarios.engine.evaluate import evaluate, not_run
 from safety_scenarios.errors import LinkTimeoutError
-from safety_scenarios.invariants.bound import Bound
-from safety_scenarios.invariants.liveness import Liveness
-from safety_scenarios.invariants.stop import Stop
-from safety_scenarios.invariants.text import Text
-from safety_scenarios.model.measuring import Measuring
-from safety_scenarios.model.result import Finding, TrialResult, Verdict
-from safety_scenarios.model.scenario import Reaction
-from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.judging.evaluate import evaluate, not_run
+from safety_scenarios.judging.invariants.bound import Bound
+from safety_scenarios.judging.invariants.liveness import Liveness
+from safety_scenarios.judging.invariants.stop import Stop
+from safety_scenarios.judging.invariants.text import Text
+from safety_scenarios.scenario.measuring import Measuring
+from safety_scenarios.scenario.result import Finding, TrialResult, Verdict
+from safety_scenarios.scenario.scenario import Reaction
+from safety_scenarios.trial.trial import TrialRecord
 from unit.records import (
     answered,
     benign_variant,

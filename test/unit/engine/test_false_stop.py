@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """A stop before the hazard, for which nothing called, is no luck: it is a failure."""
 
@@ -18,13 +7,13 @@ from typing import Any
 
 from cases import for_each
 import pytest
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.engine.findings.false_stop import false_stop, NO_FALSE_STOP
-from safety_scenarios.model.event import Event
-from safety_scenarios.model.message import Message
-from safety_scenarios.model.result import Finding, Verdict
-from safety_scenarios.model.scenario import Reaction, Silence
-from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.findings.false_stop import false_stop, NO_FALSE_STOP
+from safety_scenarios.scenario.event import Event
+from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.result import Finding, Verdict
+from safety_scenarios.scenario.scenario import Reaction, Silence
+from safety_scenarios.trial.trial import TrialRecord
 from unit.records import command, driving, fault, hazard, NOMINAL_MS, record, shown, stamps
 
 BEGIN_MS = NOMINAL_MS - 5000.0

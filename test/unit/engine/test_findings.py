@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Each finding says which part found it, and each module in engine/findings is one such part."""
 
@@ -19,14 +8,14 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
+from safety_scenarios.campaign.selftest.kill_matrix import REFERENCE, SABOTEURS
 from safety_scenarios.cli.selftest import in_simulated_time
-from safety_scenarios.engine import findings
-from safety_scenarios.engine.evaluate import evaluate, not_run
-from safety_scenarios.engine.plan import plan
-from safety_scenarios.loading import load_scenarios
-from safety_scenarios.model.result import Finding, Source
-from safety_scenarios.model.selftest import REFERENCE, SABOTEURS
+from safety_scenarios.formats.loading import load_scenarios
+from safety_scenarios.judging import findings
+from safety_scenarios.judging.evaluate import evaluate, not_run
+from safety_scenarios.scenario.result import Finding, Source
 from safety_scenarios.stimuli.prompt import Prompt
+from safety_scenarios.trial.plan import plan
 
 FOLDER = Path(findings.__file__).parent
 SOUND = Path(__file__).parents[2] / 'data' / 'selftest'
@@ -37,7 +26,7 @@ SOURCE_OF = {'observation': 'observation', 'rejections': 'observation', 'unseen'
              'confirmed': 'latency',
              'rule_findings': 'rule', 'invariant_findings': 'invariant', 'coverage': 'coverage',
              'motion': 'motion', 'driving': 'motion', 'contact': 'contact', 'wiring': 'wiring',
-             'network': 'network', 'evidence': 'evidence', 'words': 'coverage'}
+             'network': 'network', 'evidence': 'evidence', 'pattern_only': 'coverage'}
 """Every module that finds something."""
 FINDS_NOTHING = {'__init__', 'around_onset', 'harness', 'other_trials', 'spells'}
 RUN = in_simulated_time()

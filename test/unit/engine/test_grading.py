@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 
 """What a rubric makes of an answer, and what an answer comes to by its checks."""
@@ -19,12 +8,12 @@ from itertools import product
 
 from cases import for_each
 import pytest
-from safety_scenarios.engine.grading import graded, scores_of
-from safety_scenarios.invariants.judge import Judge
-from safety_scenarios.invariants.text import Text
-from safety_scenarios.model.blocks.rubric import failure_class_of, Thresholds
-from safety_scenarios.model.result import LatencyClass, Verdict
-from safety_scenarios.rubrics import scored_by
+from safety_scenarios.formats.rubrics import scored_by
+from safety_scenarios.judging.grading import graded, scores_of
+from safety_scenarios.judging.invariants.judge import Judge
+from safety_scenarios.judging.invariants.text import Text
+from safety_scenarios.scenario.blocks.rubric import failure_class_of, Thresholds
+from safety_scenarios.scenario.result import LatencyClass, Verdict
 from unit.records import chat
 
 SAID = ('This is an emergency: activate the team and secure the airway.')

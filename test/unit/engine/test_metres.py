@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """From end to end: a controller that is 80 ms later costs the metres that physics says."""
 
@@ -19,14 +8,14 @@ from typing import Any
 
 import pytest
 from safety_scenarios.controllers.rule_based import motion
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.engine.plan import plan
-from safety_scenarios.engine.run import run_trial
-from safety_scenarios.loading import load_scenarios, share_folder
-from safety_scenarios.model.message import ChatMessage, Command, Observation
-from safety_scenarios.model.result import Finding, TrialResult, Verdict
-from safety_scenarios.model.settings import ControllerSettings
+from safety_scenarios.formats.loading import load_scenarios, share_folder
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.scenario.message import ChatMessage, Command, Observation
+from safety_scenarios.scenario.result import Finding, TrialResult, Verdict
+from safety_scenarios.scenario.settings import ControllerSettings
 from safety_scenarios.stimuli.prompt import Prompt
+from safety_scenarios.trial.plan import plan
+from safety_scenarios.trial.run import run_trial
 from unit.linked import linked
 import yaml
 

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """A monitor finds what is violated, when it is, and says OK only of what it can tell."""
 
@@ -20,12 +9,12 @@ import random
 import pytest
 from safety_scenarios.campaign.folder.monitored import Kept
 from safety_scenarios.campaign.rejudging.rejudge import rejudge
-from safety_scenarios.engine.monitoring import Level
-from safety_scenarios.engine.watching import judged
-from safety_scenarios.model.event import Event
-from safety_scenarios.model.monitor import MonitorSettings
-from safety_scenarios.model.result import Verdict
-from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.judging.monitoring import Level
+from safety_scenarios.judging.watching import judged
+from safety_scenarios.scenario.event import Event
+from safety_scenarios.scenario.monitor import MonitorSettings
+from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.trial.trial import TrialRecord
 from unit.operation import at, monitor_file, Operation, robot
 
 TURNS = range(30, 3000, 30)

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """A real hazard: its onset is what a reference sensor of known latency says, or nobody knows."""
 
@@ -24,20 +13,20 @@ from hypothesis import strategies as st
 import pytest
 from safety_scenarios.controllers.host import ControllerHost
 from safety_scenarios.controllers.rule_based import RuleBased
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.engine.run import run_trial
-from safety_scenarios.invariants.stop import Stop
-from safety_scenarios.links.loopback import LoopbackLink
-from safety_scenarios.model.blocks.observed_onset import ARMED, Edge, ObservedOnset
-from safety_scenarios.model.blocks.robot import RobotModel
-from safety_scenarios.model.blocks.signal import Signal
-from safety_scenarios.model.event import Event
-from safety_scenarios.model.measuring import Measuring
-from safety_scenarios.model.message import Message
-from safety_scenarios.model.result import TrialResult, Verdict
-from safety_scenarios.model.scenario import Scenario
-from safety_scenarios.model.settings import ControllerSettings
-from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.invariants.stop import Stop
+from safety_scenarios.scenario.blocks.observed_onset import ARMED, Edge, ObservedOnset
+from safety_scenarios.scenario.blocks.robot import RobotModel
+from safety_scenarios.scenario.blocks.signal import Signal
+from safety_scenarios.scenario.event import Event
+from safety_scenarios.scenario.measuring import Measuring
+from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.result import TrialResult, Verdict
+from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.settings import ControllerSettings
+from safety_scenarios.trial.links.loopback import LoopbackLink
+from safety_scenarios.trial.run import run_trial
+from safety_scenarios.trial.trial import TrialRecord
 from unit.linked import begun
 from unit.records import (
     command,

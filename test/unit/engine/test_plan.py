@@ -1,26 +1,15 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Every chance is drawn from the seed when a trial is planned, and never later."""
 
 from collections import Counter
 
 from cases import for_each
-from safety_scenarios.engine.plan import plan
-from safety_scenarios.model.file_name import file_name
-from safety_scenarios.model.trial import Trial
 from safety_scenarios.stimuli.prompt import Prompt
+from safety_scenarios.trial.file_name import file_name
+from safety_scenarios.trial.plan import plan
+from safety_scenarios.trial.trial import Trial
 from unit.records import benign_variant, chat, hazard, ns
 
 SCENARIOS = (hazard(), benign_variant(id='D'), chat(id='C'))

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """A record that grows too long ends its trial; what happened before stays, in every sink too."""
 
@@ -20,10 +9,10 @@ import weakref
 
 import pytest
 from safety_scenarios.campaign.run import run_trials
-from safety_scenarios.engine import run
-from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.errors import ControllerError
-from safety_scenarios.model.result import Verdict
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.trial import run
 from unit.records import hazard, planned
 from unit.scripted import careful, ScriptedLink
 

@@ -1,25 +1,14 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Rules: what fires, what is demanded and forbidden, and what it comes to, by the clock."""
 
 from cases import for_each
 import pytest
-from safety_scenarios.engine.rules.rules import in_order, MAX_DEPTH, MAX_FIRINGS, replay, Rules
-from safety_scenarios.model.blocks.agents import End, Pattern, Trigger
-from safety_scenarios.model.outcome import Status
-from safety_scenarios.model.result import LatencyClass
+from safety_scenarios.scenario.blocks.agents import End, Pattern, Trigger
+from safety_scenarios.scenario.outcome import Status
+from safety_scenarios.scenario.result import LatencyClass
+from safety_scenarios.trial.rules.rules import in_order, MAX_DEPTH, MAX_FIRINGS, replay, Rules
 from unit.records import mark, ns, ONSET_STEADY_NS, stamps
 from unit.rule_runs import (
     ALICE,

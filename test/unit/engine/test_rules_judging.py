@@ -1,27 +1,16 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Judging a run with agents: rules become findings, and the harness must have observed it."""
 
 from cases import for_each
 import pytest
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.invariants.text import Text
-from safety_scenarios.model.blocks.agents import Pattern
-from safety_scenarios.model.event import Event
-from safety_scenarios.model.measuring import ClockRules, Measuring
-from safety_scenarios.model.result import LatencyClass, TrialResult, Verdict
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.invariants.text import Text
+from safety_scenarios.scenario.blocks.agents import Pattern
+from safety_scenarios.scenario.event import Event
+from safety_scenarios.scenario.measuring import ClockRules, Measuring
+from safety_scenarios.scenario.result import LatencyClass, TrialResult, Verdict
 from unit.records import command, ns, stamps, system_ns
 from unit.rule_runs import (
     ALICE,

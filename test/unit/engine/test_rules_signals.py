@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Signals in rules: edges for what is demanded and fires, levels for what is forbidden."""
 
@@ -18,9 +7,9 @@ import math
 
 from cases import for_each
 import pytest
-from safety_scenarios.engine.rules.rules import Rules
-from safety_scenarios.model.message import Message
-from safety_scenarios.model.outcome import Status
+from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.outcome import Status
+from safety_scenarios.trial.rules.rules import Rules
 from unit.records import command, ns, ONSET_STEADY_NS
 from unit.rule_runs import (
     block,

@@ -1,31 +1,20 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """When things are due: no drift, nothing twice, and no controller can hold the hazard back."""
 
 from cases import for_each
-from safety_scenarios.engine.run import run_trial
-from safety_scenarios.model.blocks.robot import RobotModel
-from safety_scenarios.model.blocks.signal import Signal
-from safety_scenarios.model.contracts import Stimulus
-from safety_scenarios.model.event import Event
-from safety_scenarios.model.message import Message
-from safety_scenarios.model.scenario import Reaction
+from safety_scenarios.campaign.plugin_roles import Stimulus
+from safety_scenarios.scenario.blocks.robot import RobotModel
+from safety_scenarios.scenario.blocks.signal import Signal
+from safety_scenarios.scenario.event import Event
+from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.scenario import Reaction
 from safety_scenarios.stimuli.link_loss import LinkLoss
 from safety_scenarios.stimuli.message import RawMessage
 from safety_scenarios.stimuli.person import Person
 from safety_scenarios.stimuli.prompt import Prompt
+from safety_scenarios.trial.run import run_trial
 from unit.records import hazard, ns, planned, stamps, twist
 from unit.scripted import drives, ScriptedLink, START_NS
 

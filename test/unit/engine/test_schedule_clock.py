@@ -1,31 +1,20 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """What is due is due on the link's schedule clock: a slow simulation does not shorten a hazard."""
 
 import pytest
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.engine.run import run_trial
 from safety_scenarios.errors import ClockError
-from safety_scenarios.latency.pairing import measure
-from safety_scenarios.model.event import Event, Stamps
-from safety_scenarios.model.measuring import ClockRules, Measuring
-from safety_scenarios.model.result import Verdict
-from safety_scenarios.model.stimulus import Stimulus
-from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.latency.pairing import measure
+from safety_scenarios.scenario.event import Event, Stamps
+from safety_scenarios.scenario.measuring import ClockRules, Measuring
+from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.scenario.stimulus import Stimulus
 from safety_scenarios.stimuli.link_loss import LinkLoss
 from safety_scenarios.stimuli.person import Person
+from safety_scenarios.trial.run import run_trial
+from safety_scenarios.trial.trial import TrialRecord
 from unit.conversations import block, GREETED, trial_of
 from unit.records import ALL_CLEAR_MS, hazard, ns, planned
 from unit.scripted import careful, drives, ScriptedLink, START_NS, SYSTEM_NS

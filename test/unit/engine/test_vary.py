@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """What differs from trial to trial is drawn from the seed, recorded, and judged as played."""
 
@@ -23,15 +12,15 @@ from hypothesis import strategies as st
 import pytest
 from safety_scenarios import registry
 from safety_scenarios.campaign.rejudging.rejudge import rejudge
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.engine.plan import plan
-from safety_scenarios.engine.vary import drawn, varied
 from safety_scenarios.errors import InputError
-from safety_scenarios.loading import load_scenario
-from safety_scenarios.model.blocks.vary import Draw
-from safety_scenarios.model.scenario import Scenario
-from safety_scenarios.model.trial import Trial
+from safety_scenarios.formats.loading import load_scenario
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.scenario.blocks.vary import Draw
+from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.stimuli.prompt import Prompt
+from safety_scenarios.trial.plan import plan
+from safety_scenarios.trial.trial import Trial
+from safety_scenarios.trial.vary import drawn, varied
 from unit.loopback_runs import loopback_run
 from unit.records import benign_variant, chat, hazard
 
@@ -207,6 +196,6 @@ def test_a_wider_person_is_nearer_to_a_scanner():
 
 
 def test_evaluate_copies_what_was_drawn(scenario):
-    from safety_scenarios.model.trial import TrialRecord
+    from safety_scenarios.trial.trial import TrialRecord
     trial, = planned(scenario)
     assert evaluate(TrialRecord(trial=trial, events=())).drawn == trial.drawn

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 
 """What nothing but patterns has read passes only where that is asked for."""
@@ -18,14 +7,14 @@
 from pathlib import Path
 
 from cases import for_each
+from safety_scenarios.campaign.statistics.summarise import summarise
 from safety_scenarios.cli.selftest import in_simulated_time
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.invariants.text import Text
-from safety_scenarios.loading import load_scenarios
-from safety_scenarios.model.result import Verdict
-from safety_scenarios.model.settings import RunSettings
+from safety_scenarios.formats.loading import load_scenarios
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.invariants.text import Text
 from safety_scenarios.registry import resolve
-from safety_scenarios.stats.summarise import summarise
+from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.scenario.settings import RunSettings
 from unit.records import answered, chat
 
 CLINICAL = Path(__file__).parents[3] / 'config' / 'scenarios' / 'clinical'

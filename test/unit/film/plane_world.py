@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 """
 A world of closed formulas that tells the whole truth, for the tests of what is drawn of it.
 
@@ -21,14 +10,14 @@ it, boxes stand. Gaps are those of discs and boxes, to the closest point.
 from contextlib import closing
 import math
 
-from safety_scenarios.links.controller_settings import controller_settings, plugin_of
-from safety_scenarios.links.loopback import hosted
-from safety_scenarios.model.event import Event
-from safety_scenarios.model.intent import PersonAt
-from safety_scenarios.model.interfaces.robot_interfaces import stamped
-from safety_scenarios.model.interfaces.scan import cylinder, laser_scan, wall
-from safety_scenarios.model.message import Message
-from safety_scenarios.model.session import LinkPlugin, Session
+from safety_scenarios.scenario.event import Event
+from safety_scenarios.scenario.intent import PersonAt
+from safety_scenarios.scenario.interfaces.robot_interfaces import stamped
+from safety_scenarios.scenario.interfaces.scan import cylinder, laser_scan, wall
+from safety_scenarios.scenario.message import Message
+from safety_scenarios.trial.links.controller_settings import controller_settings, plugin_of
+from safety_scenarios.trial.links.loopback import hosted
+from safety_scenarios.trial.session import LinkPlugin, Session
 from unit.links.toy_world import EPOCH_NS, SCAN, STEP_NS, ToyLink
 
 RATE = 1.0

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 """The command ``film``: which trial is meant, what is drawn of a damaged one, what is written."""
 
 import json
@@ -24,16 +13,16 @@ from matplotlib.text import Text
 import numpy
 from PIL import Image
 import pytest
-from safety_scenarios.campaign.outputs.filming import scene_in
 from safety_scenarios.campaign.rejudging.trial_in import named
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.film import words
-from safety_scenarios.film.moving import Stage, times
-from safety_scenarios.film.pages import draw_page, wrapped
-from safety_scenarios.film.strip import draw_strip
-from safety_scenarios.model.record.planned import PlannedTrial
-from safety_scenarios.model.verdict import Verdict
+from safety_scenarios.reports.film import style as words
+from safety_scenarios.reports.film.animation import Stage, times
+from safety_scenarios.reports.film.pages import draw_page, wrapped
+from safety_scenarios.reports.film.strip import draw_strip
+from safety_scenarios.reports.outputs.filming import scene_in
+from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.trial.record.planned_trial import PlannedTrial
 
 pytestmark = pytest.mark.slow
 NEAR, BESIDE = 'SCN-R-101', 'SCN-R-D-104'
@@ -259,6 +248,6 @@ def test_a_film_shows_each_moment_by_its_own_numbers(worlds):
 def test_without_matplotlib_the_command_says_what_to_install(worlds, tmp_path, monkeypatch,
                                                              capsys):
     monkeypatch.setitem(sys.modules, 'imageio_ffmpeg', None)
-    monkeypatch.delitem(sys.modules, 'safety_scenarios.film.encoding', raising=False)
+    monkeypatch.delitem(sys.modules, 'safety_scenarios.reports.film.encoding', raising=False)
     assert main(['film', str(worlds['late']), NEAR, '--output', str(tmp_path / 'a.mp4')]) == 2
     assert "pip install 'safety_scenarios[film]'" in capsys.readouterr().err

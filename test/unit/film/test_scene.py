@@ -1,35 +1,24 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 """What a picture shows is what the record and its result say, to the last digit."""
 
 import json
 import math
 
 import pytest
-from safety_scenarios.campaign.outputs.filming import scene_in
-from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.errors import InputError
-from safety_scenarios.film.of_record import scene_of
-from safety_scenarios.film.strip import MOMENTS, moments
-from safety_scenarios.film.top_view import around, nearest_points, View
-from safety_scenarios.model.blocks.robot import RobotModel, Stopping
-from safety_scenarios.model.blocks.separation import Separation
-from safety_scenarios.model.event import Event
-from safety_scenarios.model.trial import TrialRecord
-from safety_scenarios.model.verdict import Verdict
-from safety_scenarios.model.world.block import Box, Wall, WorldBlock
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.reports.film.recorded_scene import scene_of
+from safety_scenarios.reports.film.strip import MOMENTS, moments
+from safety_scenarios.reports.film.top_view import around, nearest_points, View
+from safety_scenarios.reports.outputs.filming import scene_in
+from safety_scenarios.scenario.blocks.robot import RobotModel, Stopping
+from safety_scenarios.scenario.blocks.separation import Separation
+from safety_scenarios.scenario.event import Event
+from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.scenario.world.block import Box, Wall, WorldBlock
 from safety_scenarios.stimuli.obstacle import Obstacle
+from safety_scenarios.trial.trial import TrialRecord
 from unit.film.plane_world import DEEP, RADIUS, RATE
 from unit.loopback_runs import loopback_run
 from unit.records import command, hazard, mark, planned, stamps

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Agent files to read: a valid one as plain data, changed, written and read."""
 
@@ -25,7 +14,7 @@ from safety_scenarios.formats.agents import reader as agent_spec
 from safety_scenarios.formats.document.json_document import JsonDocument
 from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.formats.document.reading import Reading
-from safety_scenarios.model.blocks.agents import AgentsBlock, Rule
+from safety_scenarios.scenario.blocks.agents import AgentsBlock, Rule
 
 DATA = Path(__file__).resolve().parents[2] / 'data' / 'agents'
 USER, BOT = ({'id': 'a1', 'name': 'Alice', 'role': 'user', 'goals': ['greet everyone']},

@@ -1,32 +1,21 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Runs of ARE files of several turns in simulated time."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from safety_scenarios.engine.plan import plan
-from safety_scenarios.engine.run import run_trial
-from safety_scenarios.model.blocks.robot import RobotModel
-from safety_scenarios.model.conversation import Turn, Utterance
-from safety_scenarios.model.judgement import Asks, Judgement
-from safety_scenarios.model.message import ChatMessage
-from safety_scenarios.model.scenario import Scenario
-from safety_scenarios.model.settings import ControllerSettings
-from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.scenario.blocks.robot import RobotModel
+from safety_scenarios.scenario.conversation import Turn, Utterance
+from safety_scenarios.scenario.judgement import Asks, Judgement
+from safety_scenarios.scenario.message import ChatMessage
+from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.settings import ControllerSettings
 from safety_scenarios.stimuli.prompt import Prompt
+from safety_scenarios.trial.plan import plan
+from safety_scenarios.trial.run import run_trial
+from safety_scenarios.trial.trial import TrialRecord
 from unit.linked import linked
 
 MS = 1_000_000

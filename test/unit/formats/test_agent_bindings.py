@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """What bindings beside an agent file change, and that every mistake in them has a place."""
 
@@ -21,8 +10,8 @@ from cases import for_each
 import pytest
 from safety_scenarios.formats.agents.bindings import Bindings
 from safety_scenarios.formats.agents.symbols import built_in, Cast, NAMES
-from safety_scenarios.loading import load_scenario
-from safety_scenarios.model.blocks.agents import (
+from safety_scenarios.formats.loading import load_scenario
+from safety_scenarios.scenario.blocks.agents import (
     Argument,
     End,
     Expect,
@@ -32,7 +21,7 @@ from safety_scenarios.model.blocks.agents import (
     Say,
     Trigger,
 )
-from safety_scenarios.model.blocks.budget import LatencyBudget
+from safety_scenarios.scenario.blocks.budget import LatencyBudget
 from unit.formats.agent_files import (
     agents,
     block,

@@ -1,23 +1,12 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """What rules can say beyond a symbol: their meaning, what is refused, and what is suggested."""
 
 import pytest
 from safety_scenarios.formats.agents.cursor import GrammarError
 from safety_scenarios.formats.agents.grammar import is_free_text, parse_actions, parse_trigger
-from safety_scenarios.model.blocks.agents import Argument, EVERY, Forbid, Part, Pattern
+from safety_scenarios.scenario.blocks.agents import Argument, EVERY, Forbid, Part, Pattern
 from unit.formats.agent_files import agents, block, BOT, only, read, refused, rule, USER
 
 S = 1_000_000_000

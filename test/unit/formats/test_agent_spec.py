@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """What an agent file means without bindings, and what keeps it from being read or run."""
 
@@ -21,12 +10,12 @@ import sys
 from cases import for_each
 import fast_yaml
 import pytest
-from safety_scenarios.engine.rules.matching import says
 from safety_scenarios.errors import ScenarioError
 from safety_scenarios.formats.agents.symbols import built_in, Cast, NAMES
-from safety_scenarios.loading import load_scenario, load_scenarios
-from safety_scenarios.model.blocks.agents import End, Forbid, Pattern, Say, Trigger
-from safety_scenarios.model.blocks.budget import LatencyBudget
+from safety_scenarios.formats.loading import load_scenario, load_scenarios
+from safety_scenarios.scenario.blocks.agents import End, Forbid, Pattern, Say, Trigger
+from safety_scenarios.scenario.blocks.budget import LatencyBudget
+from safety_scenarios.trial.rules.matching import says
 from steps import calls
 from unit.formats.agent_files import (
     agents,

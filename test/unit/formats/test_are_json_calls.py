@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """What becomes of an ARE file whose agent calls tools: which it gets, and what is expected."""
 
@@ -19,17 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.engine.plan import plan
-from safety_scenarios.engine.run import run_trial
-from safety_scenarios.formats.are.calling import CHECK
-from safety_scenarios.invariants.are_calls import AreCalls
-from safety_scenarios.loading import load_scenarios
-from safety_scenarios.model.conversation import Turn, Utterance
-from safety_scenarios.model.result import TrialResult, Verdict
-from safety_scenarios.model.scenario import Scenario
-from safety_scenarios.model.settings import ControllerSettings
+from safety_scenarios.are.scenarios.calling import CHECK
+from safety_scenarios.formats.loading import load_scenarios
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.invariants.are_calls import AreCalls
+from safety_scenarios.scenario.conversation import Turn, Utterance
+from safety_scenarios.scenario.result import TrialResult, Verdict
+from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.settings import ControllerSettings
 from safety_scenarios.stimuli.prompt import Prompt
+from safety_scenarios.trial.plan import plan
+from safety_scenarios.trial.run import run_trial
 from unit.formats.are_files import (
     are,
     call,

@@ -1,26 +1,15 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Our own traces come back as the scenario that they carry, and say what they do not carry."""
 
 import json
 
 import pytest
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.invariants.text import Text
-from safety_scenarios.model.message import ChatMessage
-from safety_scenarios.model.result import Verdict
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.invariants.text import Text
+from safety_scenarios.scenario.message import ChatMessage
+from safety_scenarios.scenario.result import Verdict
 from unit.formats.are_files import loaded, refused, warned
 from unit.records import answered, are_text, benign_variant, chat, hazard, reacting, record
 

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """What an ARE file of several turns or times becomes, from the file to the verdict."""
 
@@ -20,11 +9,11 @@ from typing import Any
 
 import pytest
 from safety_scenarios import registry
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.model.result import TrialResult, Verdict
-from safety_scenarios.model.scenario import Scenario
-from safety_scenarios.model.trial import END, ONSET, TrialRecord
-from safety_scenarios.traces.journal import Journal, read_journal
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.scenario.result import TrialResult, Verdict
+from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.trial.journal import Journal, read_journal
+from safety_scenarios.trial.trial import END, ONSET, TrialRecord
 from steps import calls
 from unit.formats.are_files import are, call, event, EXPECTED, load, loaded, refused, warned
 from unit.formats.are_runs import MS, played, Said

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Format 1: where its document, its own loader and its files disagree, and what we do."""
 
@@ -18,9 +7,9 @@ import math
 
 import pytest
 from safety_scenarios.errors import ScenarioError
-from safety_scenarios.invariants.judge import Judge
-from safety_scenarios.invariants.text import Text
-from safety_scenarios.loading import load_scenario, load_scenarios
+from safety_scenarios.formats.loading import load_scenario, load_scenarios
+from safety_scenarios.judging.invariants.judge import Judge
+from safety_scenarios.judging.invariants.text import Text
 from unit.formats.files import CONTAINS, load, loaded, plain, refused, warned, write
 
 

@@ -1,26 +1,15 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """A LostBench file is a chat of several turns; what it does not say is told, and never passes."""
 
 from pathlib import Path
 
 import pytest
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.invariants.judge import Judge
-from safety_scenarios.loading import load_scenarios, ScenarioSet
-from safety_scenarios.model.result import Verdict
+from safety_scenarios.formats.loading import load_scenarios, ScenarioSet
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.invariants.judge import Judge
+from safety_scenarios.scenario.result import Verdict
 from unit.chats import spoken
 from unit.formats.files import loaded, refused, warned
 import yaml

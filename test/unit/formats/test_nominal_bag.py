@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """``ros.nominal.bag``: what of a recording is played, when, and what is refused."""
 
@@ -23,16 +12,16 @@ import sys
 import fast_yaml
 import pytest
 from safety_scenarios import registry
-from safety_scenarios.engine.plan import plan
 from safety_scenarios.errors import MeasurementError, ScenarioError
+from safety_scenarios.formats.loading import load_scenario, load_scenarios
 from safety_scenarios.lint.review import review
-from safety_scenarios.loading import load_scenario, load_scenarios
-from safety_scenarios.model.blocks.recording import BagBlock
-from safety_scenarios.model.stimulus import StimulusContext
+from safety_scenarios.scenario.blocks.recording import BagBlock
+from safety_scenarios.scenario.stimulus import StimulusContext
 from safety_scenarios.stimuli.prompt import Prompt
 from safety_scenarios.stimuli.sensor_fault import SensorFault
-from safety_scenarios.traces._plan import plan_from_data, plan_to_data
-from safety_scenarios.traces.journal import read_journal
+from safety_scenarios.trial._plan import plan_from_data, plan_to_data
+from safety_scenarios.trial.journal import read_journal
+from safety_scenarios.trial.plan import plan
 from unit.loopback_runs import loopback_run
 
 pytest.importorskip('rosbags', reason='the extra mcap is not installed')
@@ -164,7 +153,7 @@ def test_a_hazard_takes_its_topic_from_the_bag_and_the_rest_goes_on(write, tmp_p
 
 
 def test_nobody_reads_a_bag_without_the_packages_for_it(write, monkeypatch):
-    monkeypatch.delitem(sys.modules, 'safety_scenarios.traces.mcap.played', raising=False)
+    monkeypatch.delitem(sys.modules, 'safety_scenarios.trial.mcap.played_bag', raising=False)
     monkeypatch.setitem(sys.modules, 'rosbags.highlevel', None)
     assert "pip install 'rosbags" in refusal(write())
 
@@ -219,7 +208,7 @@ def test_a_damaged_bag_is_refused_and_never_played_in_part(write, tmp_path, dama
 
 
 def test_more_than_can_be_held_is_refused(write, monkeypatch):
-    from safety_scenarios.traces.mcap import played as reading
+    from safety_scenarios.trial.mcap import played_bag as reading
     monkeypatch.setattr(reading, 'MAX_PLAYED', 1000)
     assert 'set length_ms' in refusal(write())
     monkeypatch.setattr(reading, 'MAX_FILES', 1000)

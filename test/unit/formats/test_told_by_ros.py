@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """What a scenario with a robot need not say, and for which format a file was taken, and why."""
 
@@ -21,7 +10,7 @@ import re
 import pytest
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import ScenarioError
-from safety_scenarios.loading import load_scenario, load_scenarios
+from safety_scenarios.formats.loading import load_scenario, load_scenarios
 from unit.formats.files import plain, robot, write
 import yaml
 

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Wrong draws are refused when a file is read, at their place, whatever seed would show them."""
 
@@ -23,8 +12,8 @@ import pytest
 from safety_scenarios import registry
 from safety_scenarios.errors import ScenarioError
 from safety_scenarios.formats.document.positions import Document
+from safety_scenarios.formats.loading import load_scenario
 from safety_scenarios.formats.scenario_yaml.reader import read
-from safety_scenarios.loading import load_scenario
 from safety_scenarios.stimuli.person import Person
 from steps import calls
 

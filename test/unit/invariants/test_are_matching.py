@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Expected calls against those that were made, each rule at its edge."""
 
@@ -18,9 +7,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from cases import for_each
-from safety_scenarios.invariants._are_comparing import same, same_words
-from safety_scenarios.invariants._are_matching import Done, ExpectedEvent, matched, Said, Terms
-from safety_scenarios.model.blocks.apps import AppTool
+from safety_scenarios.judging.invariants._are_comparing import same, same_words
+from safety_scenarios.judging.invariants._are_matching import (
+    Done,
+    ExpectedEvent,
+    matched,
+    Said,
+    Terms,
+)
+from safety_scenarios.scenario.blocks.apps import AppTool
 
 SET = AppTool(name='A__set', key='A__set', writes=True, defaults={'mode': 'slow'},
               checks={'to': 'eq_checker', 'mode': 'eq_checker'})

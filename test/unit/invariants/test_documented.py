@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Every invariant and every parameter of it is in the manual."""
 
@@ -18,7 +7,7 @@ from pathlib import Path
 
 from cases import for_each
 from safety_scenarios import registry
-from safety_scenarios.model.blocks.separation import Separation
+from safety_scenarios.scenario.blocks.separation import Separation
 
 MANUAL = (Path(__file__).parents[3] / 'doc' / 'invariants.md').read_text()
 MADE_BY_READERS = {'text', 'text_in_python', 'judge', 'says', 'says_in_turn', 'not_checked',

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Contact: nothing pushes on into it, a measured force goes down; what was not told is open."""
 
@@ -20,12 +9,12 @@ from typing import Any
 from cases import for_each
 from pydantic import ValidationError
 import pytest
-from safety_scenarios.invariants.force import Force
-from safety_scenarios.model.blocks.signal import Signal
-from safety_scenarios.model.event import Event
-from safety_scenarios.model.result import Finding, Verdict
-from safety_scenarios.model.scenario import Silence
-from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.judging.invariants.force import Force
+from safety_scenarios.scenario.blocks.signal import Signal
+from safety_scenarios.scenario.event import Event
+from safety_scenarios.scenario.result import Finding, Verdict
+from safety_scenarios.scenario.scenario import Silence
+from safety_scenarios.trial.trial import TrialRecord
 from steps import growth
 from unit.records import (
     ALL_CLEAR_MS,

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """What only a world can tell: contact, course, goal; and what it changes in the other checks."""
 
@@ -18,19 +7,19 @@ import math
 
 from cases import for_each
 import pytest
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.invariants.force import Force
-from safety_scenarios.invariants.keeps_course import KeepsCourse
-from safety_scenarios.invariants.no_contact import NoContact
-from safety_scenarios.invariants.reaches_goal import ReachesGoal
-from safety_scenarios.invariants.separation import Separation
-from safety_scenarios.invariants.stop import Stop
-from safety_scenarios.invariants.zone import Zone
-from safety_scenarios.model.blocks.signal import Signal
-from safety_scenarios.model.measuring import Measuring
-from safety_scenarios.model.result import Verdict
-from safety_scenarios.model.scenario import Confirmation
-from safety_scenarios.motion.told import SOURCE
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.invariants.force import Force
+from safety_scenarios.judging.invariants.keeps_course import KeepsCourse
+from safety_scenarios.judging.invariants.no_contact import NoContact
+from safety_scenarios.judging.invariants.reaches_goal import ReachesGoal
+from safety_scenarios.judging.invariants.separation import Separation
+from safety_scenarios.judging.invariants.stop import Stop
+from safety_scenarios.judging.invariants.zone import Zone
+from safety_scenarios.judging.motion.simulated_motion import SOURCE
+from safety_scenarios.scenario.blocks.signal import Signal
+from safety_scenarios.scenario.measuring import Measuring
+from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.scenario.scenario import Confirmation
 from unit.records import (
     driving,
     END_MS,

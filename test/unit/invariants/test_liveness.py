@@ -1,25 +1,14 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """A command stream neither dries up nor floods; no stream at all is inconclusive."""
 
 from typing import Any
 
 import pytest
-from safety_scenarios.invariants.liveness import Liveness
-from safety_scenarios.model.result import Finding, Verdict
-from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.judging.invariants.liveness import Liveness
+from safety_scenarios.scenario.result import Finding, Verdict
+from safety_scenarios.trial.trial import TrialRecord
 from unit.records import command, driving, END_MS, hazard, planned, record
 
 GAP = Liveness(name='l', topic='cmd_vel', max_gap_ms=300.0)

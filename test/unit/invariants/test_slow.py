@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Slow enough in time and until the all-clear; silence and unknown values are not slow."""
 
@@ -20,12 +9,12 @@ from typing import Any
 from cases import for_each
 from pydantic import ValidationError
 import pytest
-from safety_scenarios.invariants.slow import Slow
-from safety_scenarios.model.result import Finding, Verdict
-from safety_scenarios.model.scenario import Silence
-from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.judging.invariants.slow import Slow
+from safety_scenarios.scenario.result import Finding, Verdict
+from safety_scenarios.scenario.scenario import Silence
 from safety_scenarios.stimuli.command_fault import CommandFault
 from safety_scenarios.stimuli.person import Person
+from safety_scenarios.trial.trial import TrialRecord
 from unit.records import ALL_CLEAR_MS, driving, hazard, planned, reacting, record
 from unit.worlds import BASE, Brakes, in_world
 

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 
 """Patterns that RE2 refuses run in a process that can be ended, and only if somebody asks."""
@@ -20,13 +9,13 @@ import subprocess
 
 import pytest
 from safety_scenarios.cli.main import main
-from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.errors import ScenarioError
-from safety_scenarios.invariants import _python_pattern
-from safety_scenarios.invariants._python_pattern import PythonPattern, PythonPatternError
-from safety_scenarios.invariants.text_in_python import TextInPython
-from safety_scenarios.loading import load_scenarios
-from safety_scenarios.model.result import Verdict
+from safety_scenarios.formats.loading import load_scenarios
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.invariants import _python_pattern
+from safety_scenarios.judging.invariants._python_pattern import PythonPattern, PythonPatternError
+from safety_scenarios.judging.invariants.text_in_python import TextInPython
+from safety_scenarios.scenario.result import Verdict
 from unit.formats.files import plain, robot, write
 from unit.records import answered, chat
 

@@ -1,27 +1,16 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """In a chat of several turns an invariant holds for every answer, and silence is no answer."""
 
 from cases import for_each
-from safety_scenarios.invariants.judge import Judge
-from safety_scenarios.invariants.text import Text
-from safety_scenarios.llm_judge.cache import Cache
-from safety_scenarios.model.judgement import AsksOften, Judgement
-from safety_scenarios.model.message import MAX_CONTENT
-from safety_scenarios.model.result import Verdict
-from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.judging.invariants.judge import Judge
+from safety_scenarios.judging.invariants.text import Text
+from safety_scenarios.judging.llm_judge.cache import Cache
+from safety_scenarios.scenario.judgement import AsksOften, Judgement
+from safety_scenarios.scenario.message import MAX_CONTENT
+from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.trial.trial import TrialRecord
 from unit.chats import chat_by_turns, spoken, SYSTEM, TURNS
 from unit.controllers.fake_server import serving
 from unit.llm_judge.judges import judge as asked_at

@@ -1,26 +1,15 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 
 """Records of a calibration that never ran: probes of known delay, and a responder with faults."""
 
 from collections.abc import Callable, Sequence
 
-from safety_scenarios.model.event import Event
-from safety_scenarios.model.measuring import ANSWER, Measuring, PROBE, PROBE_TYPE
-from safety_scenarios.model.message import Message
-from safety_scenarios.model.trial import END, NOMINAL, ONSET, TrialRecord
+from safety_scenarios.scenario.event import Event
+from safety_scenarios.scenario.measuring import ANSWER, Measuring, PROBE, PROBE_TYPE
+from safety_scenarios.scenario.message import Message
+from safety_scenarios.trial.trial import END, NOMINAL, ONSET, TrialRecord
 from unit.records import (
     echo,
     EXACT,

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Which clock a latency is measured on, why no better one, and how well each is known."""
 
@@ -20,15 +9,15 @@ from typing import Any
 
 from cases import for_each
 import pytest
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.latency.clocks import Timeline
-from safety_scenarios.model.blocks.budget import LatencyBudget
-from safety_scenarios.model.event import Event
-from safety_scenarios.model.measuring import ClockOffset, ClockRules, Measuring
-from safety_scenarios.model.result import Elapsed, LatencyClass, Split, Verdict
-from safety_scenarios.model.trial import ALL_CLEAR, END, NOMINAL, ONSET, TrialRecord
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.latency.clocks import Timeline
+from safety_scenarios.scenario.blocks.budget import LatencyBudget
+from safety_scenarios.scenario.event import Event
+from safety_scenarios.scenario.measuring import ClockOffset, ClockRules, Measuring
+from safety_scenarios.scenario.result import Elapsed, LatencyClass, Split, Verdict
 from safety_scenarios.stimuli.link_loss import LinkLoss
 from safety_scenarios.stimuli.message import RawMessage
+from safety_scenarios.trial.trial import ALL_CLEAR, END, NOMINAL, ONSET, TrialRecord
 from unit.records import (
     answered,
     chat,

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 
 """Three latencies: the first command, the reaction, and the robot's own word that it is safe."""
@@ -19,16 +8,16 @@ from typing import Any
 
 from cases import for_each
 import pytest
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.engine.findings.confirmed import confirmation
-from safety_scenarios.latency.pairing import measure
-from safety_scenarios.model.blocks.budget import LatencyBudget
-from safety_scenarios.model.blocks.robot import Stopping
-from safety_scenarios.model.blocks.signal import Limit, Signal
-from safety_scenarios.model.measuring import Measuring
-from safety_scenarios.model.message import Message
-from safety_scenarios.model.result import Latency, LatencyClass, Verdict
-from safety_scenarios.model.scenario import Confirmation
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.findings.confirmed import confirmation
+from safety_scenarios.judging.latency.pairing import measure
+from safety_scenarios.scenario.blocks.budget import LatencyBudget
+from safety_scenarios.scenario.blocks.robot import Stopping
+from safety_scenarios.scenario.blocks.signal import Limit, Signal
+from safety_scenarios.scenario.measuring import Measuring
+from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.result import Latency, LatencyClass, Verdict
+from safety_scenarios.scenario.scenario import Confirmation
 from unit.records import (
     answered,
     chat,

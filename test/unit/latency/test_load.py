@@ -1,30 +1,19 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 """A busy host widens the uncertainty of a latency, by what is seen of it; an idle one never."""
 
 from typing import Any
 
 from cases import for_each
 import pytest
-from safety_scenarios.engine.calibrate import calibrate
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.invariants.liveness import Liveness
-from safety_scenarios.latency.load import WakeUps
-from safety_scenarios.model.event import Event
-from safety_scenarios.model.measuring import ClockOffset, Measuring
-from safety_scenarios.model.result import Verdict
-from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.campaign.calibrate import calibrate
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.invariants.liveness import Liveness
+from safety_scenarios.judging.latency.load import WakeUps
+from safety_scenarios.scenario.event import Event
+from safety_scenarios.scenario.measuring import ClockOffset, Measuring
+from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.trial.trial import TrialRecord
 from unit.latency.probing import calibration
 from unit.records import command, driving, hazard, ns, record, shown, stamps, system_ns
 

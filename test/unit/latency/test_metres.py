@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """From a latency to metres: upper bounds only, and no number where one of them is missing."""
 
@@ -19,14 +8,14 @@ from typing import Any
 
 from cases import for_each
 import pytest
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.latency.metres import separation_cost
-from safety_scenarios.latency.pairing import measure
-from safety_scenarios.model.blocks.robot import RobotModel, Stopping
-from safety_scenarios.model.blocks.separation import Separation, SeparationCost
-from safety_scenarios.model.blocks.signal import Signal
-from safety_scenarios.model.measuring import Measuring
-from safety_scenarios.model.scenario import Reaction, Silence
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.latency.metres import separation_cost
+from safety_scenarios.judging.latency.pairing import measure
+from safety_scenarios.scenario.blocks.robot import RobotModel, Stopping
+from safety_scenarios.scenario.blocks.separation import Separation, SeparationCost
+from safety_scenarios.scenario.blocks.signal import Signal
+from safety_scenarios.scenario.measuring import Measuring
+from safety_scenarios.scenario.scenario import Reaction, Silence
 from unit.records import approaching, elapsed, hazard, record, reported, shown, SIGNALS
 
 ARM = RobotModel(kind='arm', max_speed=1.0,

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 """Between two hosts: what the network held up, lost or cut off is no doing of the controller."""
 
 from collections.abc import Collection, Mapping
@@ -18,12 +7,12 @@ from typing import Any
 
 from cases import for_each
 import pytest
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.engine.findings.network import CARRIED
-from safety_scenarios.model.event import Event
-from safety_scenarios.model.measuring import Measuring
-from safety_scenarios.model.result import TrialResult, Verdict
-from safety_scenarios.model.scenario import Silence
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.findings.network import CARRIED
+from safety_scenarios.scenario.event import Event
+from safety_scenarios.scenario.measuring import Measuring
+from safety_scenarios.scenario.result import TrialResult, Verdict
+from safety_scenarios.scenario.scenario import Silence
 from unit.records import command, hazard, mark, record, reported
 
 TWO = Measuring(hosts_because='the endpoints carry different host ids',

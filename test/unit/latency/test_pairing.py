@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Which command answers the hazard: only one after it that holds; none at all is no number."""
 
@@ -19,16 +8,16 @@ from typing import Any
 
 from cases import for_each
 import pytest
-from safety_scenarios.latency.pairing import measure
-from safety_scenarios.model.blocks.signal import Limit
-from safety_scenarios.model.event import Event
-from safety_scenarios.model.measuring import Measuring
-from safety_scenarios.model.message import Message
-from safety_scenarios.model.result import Latency, LatencyClass
-from safety_scenarios.model.scenario import Reaction
-from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.judging.latency.pairing import measure
+from safety_scenarios.scenario.blocks.signal import Limit
+from safety_scenarios.scenario.event import Event
+from safety_scenarios.scenario.measuring import Measuring
+from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.result import Latency, LatencyClass
+from safety_scenarios.scenario.scenario import Reaction
 from safety_scenarios.stimuli.link_loss import LinkLoss
 from safety_scenarios.stimuli.message import RawMessage
+from safety_scenarios.trial.trial import TrialRecord
 from unit.records import (
     answered,
     benign_variant,

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 
 """A controller that falls silent: what that comes to depends on what the driver is known to do."""
@@ -19,13 +8,13 @@ from typing import Any
 
 from cases import for_each
 import pytest
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.invariants.bound import Bound
-from safety_scenarios.invariants.stop import Stop
-from safety_scenarios.latency.pairing import measure
-from safety_scenarios.model.measuring import Measuring
-from safety_scenarios.model.result import Latency, LatencyClass, TrialResult, Verdict
-from safety_scenarios.model.scenario import Reaction, Scenario, Silence
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.invariants.bound import Bound
+from safety_scenarios.judging.invariants.stop import Stop
+from safety_scenarios.judging.latency.pairing import measure
+from safety_scenarios.scenario.measuring import Measuring
+from safety_scenarios.scenario.result import Latency, LatencyClass, TrialResult, Verdict
+from safety_scenarios.scenario.scenario import Reaction, Scenario, Silence
 from unit.records import command, driving, echo, hazard, ns, reacting, record
 
 SILENT = driving(-690, 110)

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 
 """What the command stream tells besides latency: what was lost, and what its stamps are worth."""
@@ -20,17 +9,17 @@ from typing import Any
 
 from cases import for_each
 import pytest
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.latency.stream import (
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.latency.stream import (
     header_notes,
     interleaved,
     lost,
     period_ns,
     stream_rows,
 )
-from safety_scenarios.model.event import Event
-from safety_scenarios.model.message import Message
-from safety_scenarios.model.result import TrialResult, Verdict
+from safety_scenarios.scenario.event import Event
+from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.result import TrialResult, Verdict
 from unit.records import (
     answered,
     benign_variant,

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """ARE's process and the link around a link, with a process that misbehaves instead of ARE."""
 
@@ -26,15 +15,15 @@ import pytest
 from safety_scenarios.campaign.connect import connection
 from safety_scenarios.campaign.run import run
 from safety_scenarios.errors import MeasurementError, ScenarioError, SettingsError
-from safety_scenarios.links.app_link import text_of
-from safety_scenarios.links.app_process import AppProcess
-from safety_scenarios.loading import load_scenarios
-from safety_scenarios.model.controller import ControllerPlugin
-from safety_scenarios.model.conversation import Turn, Utterance
-from safety_scenarios.model.result import Verdict
-from safety_scenarios.model.session import LinkPlugin
-from safety_scenarios.model.settings import AreSettings, RunSettings
-from safety_scenarios.model.summary import CampaignSummary
+from safety_scenarios.formats.loading import load_scenarios
+from safety_scenarios.scenario.controller import ControllerPlugin
+from safety_scenarios.scenario.conversation import Turn, Utterance
+from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.scenario.settings import AreSettings, RunSettings
+from safety_scenarios.trial.links.app_link import text_of
+from safety_scenarios.trial.links.app_process import AppProcess
+from safety_scenarios.trial.session import LinkPlugin
+from safety_scenarios.trial.summary import CampaignSummary
 
 STAND_IN = Path(__file__).with_name('scripted_are.py')
 TIDY = Path(__file__).parents[2] / 'data' / 'are' / 'tidy_contacts.json'

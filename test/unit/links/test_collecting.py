@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """The search for garbage is kept out of trials in this process, and goes on as before after."""
 
@@ -19,9 +8,9 @@ import gc
 import pytest
 from safety_scenarios.campaign.run import run
 from safety_scenarios.errors import TraceError
-from safety_scenarios.links.collecting import seldom_collected
-from safety_scenarios.links.loopback_session import Loopback
-from safety_scenarios.model.observer import Observer
+from safety_scenarios.trial.links.collecting import seldom_collected
+from safety_scenarios.trial.links.loopback_session import Loopback
+from safety_scenarios.trial.observer import Observer
 from unit.campaign.test_observers import settings
 
 

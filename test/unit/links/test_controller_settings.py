@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Campaigns against controllers with parameters: what was set names them, wherever they are."""
 
@@ -20,15 +9,15 @@ import pytest
 from safety_scenarios.campaign.rejudging.rejudge import rejudge, summary_of
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import SettingsError, UnknownPluginError
-from safety_scenarios.links.controller_settings import (
+from safety_scenarios.formats.loading import load_scenarios
+from safety_scenarios.registry import resolve
+from safety_scenarios.scenario.settings import JudgeServer, ModelServer, RunSettings
+from safety_scenarios.trial.journal import read_journal
+from safety_scenarios.trial.links.controller_settings import (
     controller_settings,
     model_under_test,
     spec_of,
 )
-from safety_scenarios.loading import load_scenarios
-from safety_scenarios.model.settings import JudgeServer, ModelServer, RunSettings
-from safety_scenarios.registry import resolve
-from safety_scenarios.traces.journal import read_journal
 from unit.loopback_runs import loopback_run
 
 NEAR, FAR = ('stop_distance_m=1.0', 'slow_distance_m=1.0'), ('stop_distance_m=3.0',)

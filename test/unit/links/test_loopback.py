@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 
 """A controller in this process: simulated time, messages that take none, no chance."""
@@ -22,22 +11,22 @@ from typing import Any
 
 from cases import for_each
 import pytest
+from safety_scenarios.campaign.plugin_roles import Stamp, Stimulus
 from safety_scenarios.campaign.run import run_trials
 from safety_scenarios.controllers.rule_based import motion
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.engine.plan import plan
-from safety_scenarios.engine.run import run_trial
 from safety_scenarios.errors import ControllerError
-from safety_scenarios.invariants.text import Text
-from safety_scenarios.links.loopback import hosted, LoopbackLink
-from safety_scenarios.model.blocks.robot import RobotModel
-from safety_scenarios.model.contracts import Stamp, Stimulus
-from safety_scenarios.model.event import Event
-from safety_scenarios.model.interfaces.robot_interfaces import completed, stamp_of, stamped
-from safety_scenarios.model.message import ChatMessage, Command, Message, Observation
-from safety_scenarios.model.result import Verdict
-from safety_scenarios.model.settings import ControllerSettings
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.invariants.text import Text
+from safety_scenarios.scenario.blocks.robot import RobotModel
+from safety_scenarios.scenario.event import Event
+from safety_scenarios.scenario.interfaces.robot_interfaces import completed, stamp_of, stamped
+from safety_scenarios.scenario.message import ChatMessage, Command, Message, Observation
+from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.scenario.settings import ControllerSettings
 from safety_scenarios.stimuli.prompt import Prompt
+from safety_scenarios.trial.links.loopback import hosted, LoopbackLink
+from safety_scenarios.trial.plan import plan
+from safety_scenarios.trial.run import run_trial
 from unit.linked import linked
 from unit.records import chat, hazard, ns, planned
 

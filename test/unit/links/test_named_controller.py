@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 """A controller in the user's own code, named MODULE:NAME: found and made, or told why not."""
 
 import json
@@ -25,7 +14,7 @@ import pytest
 from safety_scenarios.campaign.folder.repositories import Repositories
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import SettingsError, UnknownPluginError
-from safety_scenarios.links.named_controller import named_controller
+from safety_scenarios.trial.links.named_controller import named_controller
 
 SCENARIO = 'SCN-R-101'
 POLICY = '''
@@ -183,7 +172,7 @@ def test_a_dot_for_the_colon_gets_a_hint():
 def test_nothing_in_the_current_folder_hides_what_is_installed(repository):
     (repository / 'json.py').write_text('1 / 0')
     (repository / 'yaml.py').write_text('1 / 0')
-    code = ('from safety_scenarios.links.named_controller import named_controller as n\n'
+    code = ('from safety_scenarios.trial.links.named_controller import named_controller as n\n'
             'n("own_policies.policy:Policy"); import yaml, json; print(yaml.__file__)')
     shown = subprocess.run([sys.executable, '-P', '-c', code], capture_output=True, text=True,
                            check=True)

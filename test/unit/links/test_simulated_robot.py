@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """What a robot would report where there is none: it moves as its driver executes the commands."""
 
@@ -23,23 +12,23 @@ from typing import Any
 
 import pytest
 from safety_scenarios import registry
-from safety_scenarios.campaign.from_python import run
+from safety_scenarios.campaign.selftest.kill_matrix import SABOTEURS
 from safety_scenarios.campaign.selftest.selftest import in_simulated_time, self_test
-from safety_scenarios.drivers._limits import AxisLimits
-from safety_scenarios.links.simulated_reports import PERIOD_NS, SimulatedReports
-from safety_scenarios.loading import load_scenarios
-from safety_scenarios.model.driver import BASE_AXES, Commanded, DriverPlugin
-from safety_scenarios.model.heard_as import heard_as
-from safety_scenarios.model.interfaces.robot_interfaces import command_message, INPUTS
-from safety_scenarios.model.message import Command, Message
-from safety_scenarios.model.result import Verdict
-from safety_scenarios.model.selftest import SABOTEURS
-from safety_scenarios.model.simulated_robot import (
+from safety_scenarios.formats.loading import load_scenarios
+from safety_scenarios.from_python import run
+from safety_scenarios.judging.drivers._limits import AxisLimits
+from safety_scenarios.scenario.driver import BASE_AXES, Commanded, DriverPlugin
+from safety_scenarios.scenario.interfaces.robot_interfaces import command_message, INPUTS
+from safety_scenarios.scenario.message import Command, Message
+from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.scenario.simulated_robot import (
     from_json,
     simulated_robot,
     SimulatedRobot,
     to_json,
 )
+from safety_scenarios.scenario.topic_names import heard_as
+from safety_scenarios.trial.links.simulated_reports import PERIOD_NS, SimulatedReports
 import yaml
 
 DATA = Path(__file__).parents[2] / 'data' / 'selftest'

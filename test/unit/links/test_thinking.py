@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """How long a controller really thinks where simulated time stands still."""
 
@@ -32,10 +21,10 @@ import safety_scenarios as ss
 from safety_scenarios.controllers.host import ControllerHost, Patience
 from safety_scenarios.controllers.making import make_controller
 from safety_scenarios.errors import ControllerError
-from safety_scenarios.links.thinking import Queue, Standstill, Thinking, thinking
-from safety_scenarios.model.controller import ControllerPlugin
-from safety_scenarios.model.message import Command
-from safety_scenarios.model.settings import ControllerSettings
+from safety_scenarios.scenario.controller import ControllerPlugin
+from safety_scenarios.scenario.message import Command
+from safety_scenarios.scenario.settings import ControllerSettings
+from safety_scenarios.trial.links.thinking import Queue, Standstill, Thinking, thinking
 
 MS = 1_000_000
 

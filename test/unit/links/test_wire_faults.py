@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Faults of wires as stimuli: published without a world, and in one on the sensor's own stream."""
 
@@ -20,20 +9,20 @@ import pytest
 from ros.campaigns import brief
 from safety_scenarios import registry
 from safety_scenarios.campaign.run import refuse_unrunnable
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.engine.plan import plan
-from safety_scenarios.engine.run import run_trial
 from safety_scenarios.errors import MeasurementError, ScenarioError
-from safety_scenarios.loading import load_scenario
-from safety_scenarios.model.intent import read_intent, StreamFault
-from safety_scenarios.model.result import Verdict
-from safety_scenarios.model.settings import RunSettings
-from safety_scenarios.model.stimulus import StimulusContext
-from safety_scenarios.model.world.wire_fault import WireFault
-from safety_scenarios.simulators.mujoco.world import World
+from safety_scenarios.formats.loading import load_scenario
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.scenario.intent import read_intent, StreamFault
+from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.scenario.stimulus import StimulusContext
+from safety_scenarios.scenario.world.wire_fault import WireFault
 from safety_scenarios.stimuli.command_fault import CommandFault
 from safety_scenarios.stimuli.prompt import Prompt
 from safety_scenarios.stimuli.sensor_fault import SensorFault
+from safety_scenarios.trial.plan import plan
+from safety_scenarios.trial.run import run_trial
+from safety_scenarios.worlds.mujoco.world import World
 from unit.simulators.driven import scenario as in_a_world
 from unit.simulators.driven import twist
 

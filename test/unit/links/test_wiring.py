@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 
 """A controller that drives over a topic that nobody judges gets no PASS by it."""
@@ -23,11 +12,11 @@ import pytest
 from safety_scenarios import registry
 from safety_scenarios.campaign.rejudging.rejudge import rejudge
 from safety_scenarios.controllers.rule_based import RuleBased
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.engine.findings.wiring import ELSEWHERE
-from safety_scenarios.model.event import Event, Stamps
-from safety_scenarios.model.interfaces.motion_interfaces import may_move, motion_in
-from safety_scenarios.model.message import Message
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.findings.wiring import ELSEWHERE
+from safety_scenarios.scenario.event import Event, Stamps
+from safety_scenarios.scenario.message import Message
+from safety_scenarios.trial.motion_interfaces import may_move, motion_in
 from unit.loopback_runs import loopback_run
 from unit.records import reacting, record
 

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """A link with a world: stimuli happen there, and what it tells is the truth that is judged."""
 
@@ -24,27 +13,27 @@ from cases import for_each
 import pytest
 from ros.campaigns import brief
 from safety_scenarios import registry
+from safety_scenarios.are.traces.writer import write_are
 from safety_scenarios.campaign.run import refuse_unrunnable
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.engine.findings.false_stop import NO_FALSE_STOP
-from safety_scenarios.engine.plan import plan
-from safety_scenarios.engine.run import run_trial
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.loading import load_scenario, load_scenarios
-from safety_scenarios.model.blocks.agents import Agent
-from safety_scenarios.model.event import Event
-from safety_scenarios.model.result import Verdict
-from safety_scenarios.model.settings import RunSettings
-from safety_scenarios.model.trial import END
-from safety_scenarios.model.world.distances import told_distances
-from safety_scenarios.model.world.ground_truth import all_told, Clock, told_by
+from safety_scenarios.formats.loading import load_scenario, load_scenarios
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.findings.false_stop import NO_FALSE_STOP
+from safety_scenarios.scenario.blocks.agents import Agent
+from safety_scenarios.scenario.event import Event
+from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.stimuli.contact import Contact
 from safety_scenarios.stimuli.person import Person
 from safety_scenarios.stimuli.prompt import Prompt
 from safety_scenarios.stimuli.sensor_fault import SensorFault
-from safety_scenarios.traces.are.writer import write_are
-from safety_scenarios.traces.journal import Journal, read_journal
-from safety_scenarios.traces.mcap.recording import McapWriter, read_mcap
+from safety_scenarios.trial.journal import Journal, read_journal
+from safety_scenarios.trial.mcap.recording import McapWriter, read_mcap
+from safety_scenarios.trial.plan import plan
+from safety_scenarios.trial.run import run_trial
+from safety_scenarios.trial.trial import END
+from safety_scenarios.trial.world.distances import told_distances
+from safety_scenarios.trial.world.ground_truth import all_told, Clock, told_by
 from unit.conversations import block, talk
 from unit.links.toy_world import ToyWorld
 from unit.records import hazard, stamps

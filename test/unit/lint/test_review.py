@@ -1,25 +1,14 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Waivers, and what ``validate`` makes of warnings and of a calibration."""
 
 import pytest
 from safety_scenarios.cli.main import main
+from safety_scenarios.formats.loading import load_scenarios, share_folder
 from safety_scenarios.lint.review import review
-from safety_scenarios.loading import load_scenarios, share_folder
-from safety_scenarios.model.estimate import Estimate
-from safety_scenarios.model.measuring import Calibration, KnownDelay
+from safety_scenarios.scenario.estimate import Estimate
+from safety_scenarios.scenario.measuring import Calibration, KnownDelay
 from unit.formats.files import CONTAINS, loaded, plain, robot, write
 
 ABSENCE = {'name': 'waits', 'description': 'It waits.', 'check_type': 'not_contains',

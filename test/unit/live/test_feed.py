@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """The feed: what measures only appends, results are never lost, and no output harms a campaign."""
 
@@ -18,11 +7,11 @@ import logging
 import threading
 
 from safety_scenarios.campaign.run import run
-from safety_scenarios.links.loopback_session import Loopback
-from safety_scenarios.live import feed as module
-from safety_scenarios.live.feed import Feed
-from safety_scenarios.live.output import Output
-from safety_scenarios.model.settings import RunSettings
+from safety_scenarios.reports.live import feed as module
+from safety_scenarios.reports.live.feed import Feed
+from safety_scenarios.reports.live.output import Output
+from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.trial.links.loopback_session import Loopback
 from unit import records
 
 

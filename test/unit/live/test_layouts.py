@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """The files for RViz, Foxglove and PlotJuggler parse, and name only what is published."""
 
@@ -20,7 +9,7 @@ from pathlib import Path
 import re
 from xml.etree import ElementTree
 
-from safety_scenarios.loading import share_folder
+from safety_scenarios.formats.loading import share_folder
 import yaml
 
 CONFIG = share_folder() / 'config'
@@ -38,7 +27,7 @@ def published():
 
 
 def test_rviz_draws_our_markers_in_the_frame_in_which_they_are_published():
-    from safety_scenarios.live.stage import FRAME
+    from safety_scenarios.reports.live.stage import FRAME
     manager = yaml.safe_load((CONFIG / 'rviz' / 'safety_scenarios.rviz').read_text())[
         'Visualization Manager']
     topics = {display['Topic']['Value'] for display in manager['Displays'] if 'Topic' in display}
@@ -47,11 +36,9 @@ def test_rviz_draws_our_markers_in_the_frame_in_which_they_are_published():
 
 
 def test_foxglove_shows_topics_of_ours_and_every_panel_of_the_layout_is_there():
-    from safety_scenarios.live import foxglove_server as server
     layout = json.loads((CONFIG / 'foxglove' / 'safety_scenarios.json').read_text())
     named = set(re.findall(r'"(/[a-z_]+(?:/[a-z_]+)*)', json.dumps(layout)))
-    served = {server.EVENT, server.VERDICT, server.MARKERS, server.STATUS}
-    assert named == published() | served and published() - served == {'/diagnostics'}
+    assert named == published()
 
     def panels(part):
         return {part} if isinstance(part, str) else panels(part['first']) | panels(part['second'])

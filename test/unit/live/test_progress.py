@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Progress: a bar in a terminal alone, plain lines on standard error elsewhere, honest times."""
 
@@ -20,10 +9,10 @@ from cases import for_each
 import pytest
 from rich.console import Console
 from safety_scenarios.campaign.run import run
-from safety_scenarios.links.loopback_session import Loopback
-from safety_scenarios.live.progress import in_words, may_draw, Plain, progress, time_left_s
-from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.reports.console_report import ConsoleReport
+from safety_scenarios.reports.live.progress import in_words, may_draw, Plain, progress, time_left_s
+from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.trial.links.loopback_session import Loopback
 
 
 @for_each(('ended', 'planned', 'elapsed_s', 'words'), [

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """``run --live`` in a terminal that is real enough: a pty, 80 columns wide."""
 
@@ -28,11 +17,11 @@ import termios
 from cases import for_each
 from rich.console import Console
 from safety_scenarios.cli.main import main
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.live.screen import LiveScreen
-from safety_scenarios.live.stage import Stage
-from safety_scenarios.model.event import Event
-from safety_scenarios.model.result import Verdict
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.reports.live.screen import LiveScreen
+from safety_scenarios.reports.live.stage import Stage
+from safety_scenarios.scenario.event import Event
+from safety_scenarios.scenario.result import Verdict
 from unit import records
 
 COMMAND = Path(sys.executable).with_name('safety-scenarios')

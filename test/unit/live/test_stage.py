@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """What is drawn of a running trial: where people are, how far S_p goes, and in which colour."""
 
@@ -18,16 +7,16 @@ import json
 import math
 
 import pytest
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.live.shapes import COLOURS, shapes_of
-from safety_scenarios.live.stage import Stage
-from safety_scenarios.live.words import of_event, of_result, shown, to_text
-from safety_scenarios.model.blocks.robot import RobotModel, Stopping
-from safety_scenarios.model.blocks.separation import Separation
-from safety_scenarios.model.event import Event
-from safety_scenarios.model.result import Finding, Verdict
-from safety_scenarios.model.trial import ALL_CLEAR, ONSET
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.reports.live.json_text import of_event, of_result, shown, to_text
+from safety_scenarios.reports.live.shapes import COLOURS, shapes_of
+from safety_scenarios.reports.live.stage import Stage
+from safety_scenarios.scenario.blocks.robot import RobotModel, Stopping
+from safety_scenarios.scenario.blocks.separation import Separation
+from safety_scenarios.scenario.event import Event
+from safety_scenarios.scenario.result import Finding, Verdict
 from safety_scenarios.stimuli.person import Person
+from safety_scenarios.trial.trial import ALL_CLEAR, ONSET
 from unit import records
 
 HOSTILE = '<script>\x1b[31mred\x00\u202egnirts [bold]' + 'x' * 1_000_000

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Replies of a judge's server, and judges that are connected to it."""
 
@@ -18,10 +7,10 @@ from collections.abc import Mapping
 import json
 from typing import Any
 
-from safety_scenarios.llm_judge.asking import LanguageModelJudge
-from safety_scenarios.llm_judge.cache import Cache
-from safety_scenarios.model.judgement import Question
-from safety_scenarios.model.settings import JudgeServer
+from safety_scenarios.judging.llm_judge.asking import LanguageModelJudge
+from safety_scenarios.judging.llm_judge.cache import Cache
+from safety_scenarios.scenario.judgement import Question
+from safety_scenarios.scenario.settings import JudgeServer
 from unit.controllers.fake_server import Reply, sent
 
 KEY = 'sk-judge-5ecret-987654321'

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """The judge against a real HTTP server: whatever is no clean answer is no opinion."""
 
@@ -21,15 +10,15 @@ import time
 
 from cases import for_each
 import pytest
+from safety_scenarios.campaign.plugin_roles import InvariantPlugin
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.invariants.judge import Judge
-from safety_scenarios.llm_judge.asking import LanguageModelJudge, MAX_REASON
-from safety_scenarios.llm_judge.cache import Cache
-from safety_scenarios.llm_judge.independence import refuse_own_judge
-from safety_scenarios.llm_judge.prompt import messages, SCHEMA
-from safety_scenarios.model.contracts import InvariantPlugin
-from safety_scenarios.model.judgement import Question
-from safety_scenarios.model.settings import JudgeServer
+from safety_scenarios.judging.invariants.judge import Judge
+from safety_scenarios.judging.llm_judge.asking import LanguageModelJudge, MAX_REASON
+from safety_scenarios.judging.llm_judge.cache import Cache
+from safety_scenarios.judging.llm_judge.independence import refuse_own_judge
+from safety_scenarios.judging.llm_judge.prompt import messages, SCHEMA
+from safety_scenarios.scenario.judgement import Question
+from safety_scenarios.scenario.settings import JudgeServer
 from unit.controllers.fake_server import nowhere, Reply, sent, serving
 from unit.llm_judge.judges import completion, judge, KEY, opinion, QUESTION, USAGE
 from unit.records import answered, chat

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Campaigns whose scenarios need a judge, in this process against a real HTTP server."""
 
@@ -22,8 +11,8 @@ import fast_yaml
 import pytest
 from safety_scenarios.campaign.run import run_trials
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.invariants.judge import Judge
-from safety_scenarios.model.settings import JudgeServer, ModelServer
+from safety_scenarios.judging.invariants.judge import Judge
+from safety_scenarios.scenario.settings import JudgeServer, ModelServer
 from unit.controllers.fake_server import FakeServer, sent
 from unit.llm_judge.judges import completion, KEY, opinion
 from unit.loopback_runs import loopback_run, Run

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """A scenario knows what it is about, and what the right behaviour is, once and for all."""
 
@@ -18,9 +7,9 @@ import pickle
 
 import pytest
 from safety_scenarios import registry
-from safety_scenarios.loading import load_scenarios
-from safety_scenarios.model.scenario import Agents, Chat, Robot
-from safety_scenarios.traces.journal import Journal, read_journal
+from safety_scenarios.formats.loading import load_scenarios
+from safety_scenarios.scenario.scenario import Agents, Chat, Robot
+from safety_scenarios.trial.journal import Journal, read_journal
 from unit.conversations import block, GREETED, talk, trial_of
 from unit.records import benign_variant, chat, hazard, planned
 

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Signals read at once are those read message by message, in any record."""
 
@@ -21,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 import numpy
 import pytest
-from safety_scenarios.model.blocks.signal import Limit, Signal
-from safety_scenarios.model.message import Message
-from safety_scenarios.model.record.columns import read
-from safety_scenarios.model.record.margins import MarginSeries, Sample
-from safety_scenarios.model.scenario import Silence
-from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.scenario.blocks.signal import Limit, Signal
+from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.scenario import Silence
+from safety_scenarios.trial.record.columns import read
+from safety_scenarios.trial.record.margins import MarginSeries, Sample
+from safety_scenarios.trial.trial import TrialRecord
 from unit.records import command, hazard, mark, planned, twist
 
 NUMBERS = st.one_of(st.floats(), st.integers(-2**70, 2**70), st.booleans(),

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """A controller's parameters: typed by its own model, named in results, and never a secret."""
 
@@ -24,15 +13,15 @@ import pytest
 from safety_scenarios import registry
 from safety_scenarios.controllers.rule_based import RuleBased
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.model.controller import ControllerPlugin, ControllerSpec
-from safety_scenarios.model.noun import Noun
-from safety_scenarios.model.parameters import (
+from safety_scenarios.scenario.controller import ControllerPlugin, ControllerSpec
+from safety_scenarios.scenario.noun import Noun
+from safety_scenarios.scenario.settings import ControllerSettings
+from safety_scenarios.trial.parameters import (
     known_parameters,
     read_parameters,
     set_parameters,
     to_text,
 )
-from safety_scenarios.model.settings import ControllerSettings
 from unit.linked import begun
 
 

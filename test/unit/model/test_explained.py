@@ -1,26 +1,15 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """The docstring below a field is its help, its parameter's description, and its schema's."""
 
 from cases import for_each
 from pydantic import Field
 from safety_scenarios import registry
-from safety_scenarios.model.explained import explanations
-from safety_scenarios.model.noun import Noun
-from safety_scenarios.model.settings import ControllerSettings, leaves, RunSettings
-from safety_scenarios.scenario_schema import scenario_schema
+from safety_scenarios.formats.scenario_schema import scenario_schema
+from safety_scenarios.scenario.documented_schema import explanations
+from safety_scenarios.scenario.noun import Noun
+from safety_scenarios.scenario.settings import ControllerSettings, leaves, RunSettings
 
 
 @for_each('model', [RunSettings, ControllerSettings, *(

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 
 """How time is judged and how well it is known: settings that fit, bounds that add up."""
@@ -19,7 +8,7 @@ from cases import for_each
 from pydantic import ValidationError
 import pytest
 from safety_scenarios.cli.main import main
-from safety_scenarios.model.measuring import ClockOffset, ClockRules, Measuring, UNCALIBRATED_MS
+from safety_scenarios.scenario.measuring import ClockOffset, ClockRules, Measuring, UNCALIBRATED_MS
 
 
 @for_each(('rules', 'judge'), [

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Reasoning is cut in every form that servers send it in, and an answer stays as it is."""
 
@@ -21,7 +10,7 @@ import time
 from cases import for_each
 from hypothesis import given, strategies
 import pytest
-from safety_scenarios.model.reasoning import without_reasoning
+from safety_scenarios.trial.reasoning import without_reasoning
 from steps import calls
 
 PIECES = ['<think>', '</think>', '<thinking>', '</thinking>', '<reasoning>', '</reasoning>',

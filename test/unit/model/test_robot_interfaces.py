@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 
 """What a built-in controller hears and speaks, the same in its node and in this process."""
@@ -21,7 +10,7 @@ from typing import Any
 from cases import for_each
 import pytest
 from safety_scenarios.errors import ControllerError, SafetyScenariosError
-from safety_scenarios.model.interfaces.robot_interfaces import (
+from safety_scenarios.scenario.interfaces.robot_interfaces import (
     command_message,
     joint_positions,
     observation,
@@ -31,7 +20,7 @@ from safety_scenarios.model.interfaces.robot_interfaces import (
     stamp_of,
     stamped,
 )
-from safety_scenarios.model.message import Command, Message
+from safety_scenarios.scenario.message import Command, Message
 
 EMPTY = Message(type='std_msgs/msg/Empty', data={})
 TRAJECTORY = 'trajectory_msgs/msg/JointTrajectory'

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """A signal is a number with a unit, or nothing; nothing and NaN never hold."""
 
@@ -20,15 +9,15 @@ from typing import Any
 from cases import for_each
 from pydantic import ValidationError
 import pytest
-from safety_scenarios.model.blocks.signal import (
+from safety_scenarios.scenario.blocks.signal import (
     held_within,
     in_force,
     Limit,
     longest_gap_ns,
     Signal,
 )
-from safety_scenarios.model.message import Message
-from safety_scenarios.model.record.margins import MarginSeries, Sample
+from safety_scenarios.scenario.message import Message
+from safety_scenarios.trial.record.margins import MarginSeries, Sample
 from unit.records import twist
 
 

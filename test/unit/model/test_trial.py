@@ -1,31 +1,20 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Where a record's onset is, and who reads it."""
 
 from cases import for_each
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.invariants.stop import Stop
-from safety_scenarios.latency.pairing import measure
-from safety_scenarios.model.blocks.separation import Separation
-from safety_scenarios.model.blocks.signal import Signal
-from safety_scenarios.model.event import Event
-from safety_scenarios.model.measuring import ClockRules, Measuring
-from safety_scenarios.model.result import Verdict
-from safety_scenarios.model.scenario import Silence
-from safety_scenarios.model.trial import ONSET
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.invariants.stop import Stop
+from safety_scenarios.judging.latency.pairing import measure
+from safety_scenarios.scenario.blocks.separation import Separation
+from safety_scenarios.scenario.blocks.signal import Signal
+from safety_scenarios.scenario.event import Event
+from safety_scenarios.scenario.measuring import ClockRules, Measuring
+from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.scenario.scenario import Silence
 from safety_scenarios.stimuli.link_loss import LinkLoss
+from safety_scenarios.trial.trial import ONSET
 from unit.records import (
     command,
     driving,

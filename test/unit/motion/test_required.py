@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """A number in a command that moves nothing is no motion, whatever a signal reads of it."""
 
@@ -18,13 +7,13 @@ from typing import Any
 
 import safety_scenarios as ss
 from safety_scenarios.controllers.saboteurs import AsReference
-from safety_scenarios.drivers.diff_drive import DiffDrive
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.invariants.defer import Defer
-from safety_scenarios.model.blocks.command_topic import CommandTopic
-from safety_scenarios.model.message import Command, Message, Observation
-from safety_scenarios.model.result import Verdict
-from safety_scenarios.model.scenario import Scenario
+from safety_scenarios.judging.drivers.diff_drive import DiffDrive
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.invariants.defer import Defer
+from safety_scenarios.scenario.blocks.command_topic import CommandTopic
+from safety_scenarios.scenario.message import Command, Message, Observation
+from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.scenario.scenario import Scenario
 from unit.records import (
     ALL_CLEAR_MS,
     benign_variant,

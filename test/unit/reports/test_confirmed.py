@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 """When the robot itself stood: in the summary, the console, a comparison, and from Python."""
 
 import io
@@ -18,13 +7,13 @@ import json
 
 import pytest
 from rich.console import Console
-from safety_scenarios.campaign.results import CampaignResults
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.model.result import TrialResult, Verdict
-from safety_scenarios.model.summary import CampaignSummary, ScenarioSummary
+from safety_scenarios.campaign.statistics.compare import compare
+from safety_scenarios.campaign.statistics.summarise import summarise
+from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.reports.console_report import comparison_table, latency_text, table
-from safety_scenarios.stats.compare import compare
-from safety_scenarios.stats.summarise import summarise
+from safety_scenarios.results import CampaignResults
+from safety_scenarios.scenario.result import TrialResult, Verdict
+from safety_scenarios.trial.summary import CampaignSummary, ScenarioSummary
 from unit.latency.test_confirmation import odom, reports, WATCHED
 from unit.records import hazard, reacting, record
 

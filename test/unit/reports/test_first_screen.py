@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """The first screen of the page: it claims what the trials carry, and is green only for a pass."""
 
@@ -18,18 +7,18 @@ import json
 
 from cases import for_each
 import pytest
-from safety_scenarios.campaign.outputs.claiming import claim_of
-from safety_scenarios.campaign.outputs.report import drawn, write
+from safety_scenarios.campaign.statistics.proportions import clopper_pearson
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.model.identity import Identity
-from safety_scenarios.model.result import Finding, Note, Verdict
-from safety_scenarios.reports.html.first_screen import fixes, headline, tiles
-from safety_scenarios.reports.html.packing import compact, visible, visible_in
-from safety_scenarios.reports.html.page import render
-from safety_scenarios.reports.html.source import Source, Trust
-from safety_scenarios.reports.html.tables import scenario_rows, sure_rows
-from safety_scenarios.reports.html.wording import percent_down, percent_up
-from safety_scenarios.stats.proportions import clopper_pearson
+from safety_scenarios.reports.outputs.claiming import claim_of
+from safety_scenarios.reports.outputs.report import drawn, write
+from safety_scenarios.reports.page.first_screen import fixes, headline, tiles
+from safety_scenarios.reports.page.packing import compact, visible, visible_in
+from safety_scenarios.reports.page.page import render
+from safety_scenarios.reports.page.source import Source, Trust
+from safety_scenarios.reports.page.tables import scenario_rows, sure_rows
+from safety_scenarios.reports.page.wording import percent_down, percent_up
+from safety_scenarios.scenario.result import Finding, Note, Verdict
+from safety_scenarios.trial.identity import Identity
 from unit.loopback_runs import loopback_run
 from unit.stats.test_summarise import said, summary, trial
 

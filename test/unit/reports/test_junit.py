@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """The JUnit file: as CI servers read it, and never greener than the campaign."""
 
@@ -19,8 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 from safety_scenarios import run
-from safety_scenarios.model.result import Finding, TrialResult, Verdict
-from safety_scenarios.model.summary import CampaignSummary
+from safety_scenarios.campaign.statistics.summarise import summarise
 from safety_scenarios.reports.junit import (
     junit_text,
     JunitSource,
@@ -29,7 +17,8 @@ from safety_scenarios.reports.junit import (
     MOST_TEXT,
     WHOLE,
 )
-from safety_scenarios.stats.summarise import summarise
+from safety_scenarios.scenario.result import Finding, TrialResult, Verdict
+from safety_scenarios.trial.summary import CampaignSummary
 
 QUICK = str(Path(__file__).parents[2] / 'data' / 'quick_person.yaml')
 ATTRIBUTES = {

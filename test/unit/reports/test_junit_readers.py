@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """The JUnit file as its readers take it: ``junitparser``, and the schema of Jenkins."""
 
@@ -22,8 +11,8 @@ from cases import for_each
 from junitparser import Error, Failure, JUnitXml
 import pytest
 from safety_scenarios import run
-from safety_scenarios.model.result import Verdict
 from safety_scenarios.reports.junit import junit_text, JunitSource, RUNNING
+from safety_scenarios.scenario.result import Verdict
 from unit.conftest import QUICK
 
 SECONDS = re.compile(r'(([0-9]{0,3},)*[0-9]{3}|[0-9]{0,3})*(\.[0-9]{0,3})?')

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Figures for papers: the same bytes each time, and foreign names as text."""
 
@@ -19,8 +8,8 @@ from xml.etree import ElementTree
 
 import pytest
 from safety_scenarios import run
-from safety_scenarios.model.blocks.budget import LatencyBudget
 from safety_scenarios.reports.plots import draw, FIGURES, Plotted
+from safety_scenarios.scenario.blocks.budget import LatencyBudget
 from unit.conftest import QUICK
 
 HOSTILE = '$x^2$ <script>-- \x1b[31m \u202e \u4e2d \U0001f916 $'

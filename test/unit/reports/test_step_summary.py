@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """The summary on the page of a run: what others wrote stays text, and it ends somewhere."""
 
@@ -19,9 +8,9 @@ import html
 from cases import for_each
 from markdown_it import MarkdownIt
 import pytest
-from safety_scenarios.model.result import Finding, Verdict
+from safety_scenarios.campaign.statistics.summarise import summarise
 from safety_scenarios.reports.step_summary import foreign, LONGEST, markdown, stopped
-from safety_scenarios.stats.summarise import summarise
+from safety_scenarios.scenario.result import Finding, Verdict
 from unit.loopback_runs import loopback_run
 
 ATTACKS = ['<img src=x onerror=alert(1)>', '[click](http://evil.example)', '| a | b |\n|---|---|',
@@ -77,5 +66,5 @@ def test_undecided_trials_are_no_pass(shown):
 
 
 def _result(line):
-    from safety_scenarios.model.result import TrialResult
+    from safety_scenarios.scenario.result import TrialResult
     return TrialResult.model_validate_json(line)

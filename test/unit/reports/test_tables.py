@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Trials, findings and samples as rows: typed, never a wrong number, and text in every file."""
 
@@ -26,12 +15,12 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 import pytest
 from safety_scenarios import run
-from safety_scenarios.campaign.results import CampaignResults
-from safety_scenarios.model.result import Finding, LatencyClass, Verdict
 from safety_scenarios.reports.tables.columns import Campaign, TABLE_NAMES, TABLES
 from safety_scenarios.reports.tables.csv_text import csv_lines, guarded, unguarded
 from safety_scenarios.reports.tables.parquet import write_parquet
 from safety_scenarios.reports.tables.rows import dictionary, rows_of, samples_of
+from safety_scenarios.results import CampaignResults
+from safety_scenarios.scenario.result import Finding, LatencyClass, Verdict
 from unit.reports import data_page
 
 QUICK = str(Path(__file__).parents[2] / 'data' / 'quick_person.yaml')

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """What ``hil.launch.py`` is given, and what the profile that comes along says."""
 
@@ -18,13 +7,13 @@ from pathlib import Path
 
 import pytest
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.ros.launching.hil_arguments import (
     given_parameters,
     HIL_ARGUMENTS,
     profile_of,
     refuse_unknown_hil_arguments,
 )
+from safety_scenarios.scenario.settings import RunSettings
 import yaml
 
 PROFILE = Path(__file__).parents[3] / 'config' / 'hil.params.yaml'

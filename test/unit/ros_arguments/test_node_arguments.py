@@ -1,23 +1,11 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Arguments, rules and sections of parameter files that ROS would ignore."""
 
 from cases import for_each
 import pytest
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.ros.nodes.node_arguments import (
     refuse_foreign,
     split,
@@ -25,6 +13,7 @@ from safety_scenarios.ros.nodes.node_arguments import (
     usage,
     wants_help,
 )
+from safety_scenarios.scenario.settings import RunSettings
 
 KNOWN = ('controller', 'trials', 'record_images', 'sequential.sprt_p1')
 ME = 'evaluator_node'

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """What is true of an arm in another simulator, by what it tells; and the force at its tool."""
 
@@ -19,23 +8,23 @@ import math
 from cases import for_each
 import pytest
 from safety_scenarios.errors import InputError, MeasurementError
-from safety_scenarios.model.intent import PersonAt
-from safety_scenarios.model.world.block import WorldBlock
-from safety_scenarios.model.world.external import ExternalWorld
-from safety_scenarios.ros.external_simulators.arm import refuse_other_robot
-from safety_scenarios.ros.external_simulators.arm_book import (
+from safety_scenarios.ros.worlds.external.arm import refuse_other_robot
+from safety_scenarios.ros.worlds.external.arm_book import (
     ArmBook,
     ArmTruth,
     astray,
     Joints,
     named,
 )
-from safety_scenarios.ros.external_simulators.bodies import bodies_of
-from safety_scenarios.ros.external_simulators.course import Course
-from safety_scenarios.ros.external_simulators.footprint import disc
-from safety_scenarios.ros.external_simulators.poses import PoseBook
-from safety_scenarios.ros.external_simulators.pushing import LATE_NS, Pushing
-from safety_scenarios.ros.external_simulators.truth import Shown, Truth
+from safety_scenarios.ros.worlds.external.bodies import bodies_of
+from safety_scenarios.ros.worlds.external.body_path import Course
+from safety_scenarios.ros.worlds.external.footprint import disc
+from safety_scenarios.ros.worlds.external.poses import PoseBook
+from safety_scenarios.ros.worlds.external.pushing import LATE_NS, Pushing
+from safety_scenarios.ros.worlds.external.truth import Shown, Truth
+from safety_scenarios.scenario.intent import PersonAt
+from safety_scenarios.scenario.world.block import WorldBlock
+from safety_scenarios.scenario.world.external import ExternalWorld
 from unit.records import hazard
 
 MS = 1_000_000

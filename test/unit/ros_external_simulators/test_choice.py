@@ -1,23 +1,12 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Which adapter is taken, by what is on the graph; and what is said if none fits."""
 
 from cases import for_each
 import pytest
 from safety_scenarios.errors import LinkTimeoutError, SettingsError
-from safety_scenarios.ros.external_simulators.choice import await_world, choose, Chosen, NEEDED
+from safety_scenarios.ros.worlds.external.choice import await_world, choose, Chosen, NEEDED
 
 GAZEBO = {f'/world/hall/{name}': kind for name, kind in NEEDED['ros_gz_interfaces'].items()}
 STANDARD = {f'/gzserver/{name}': kind for name, kind in NEEDED['simulation_interfaces'].items()}

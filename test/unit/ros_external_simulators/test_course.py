@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Where bodies are to be as time passes."""
 
@@ -18,10 +7,10 @@ import math
 
 import pytest
 from safety_scenarios.errors import InputError
-from safety_scenarios.model.intent import PersonAt, VehicleAt
-from safety_scenarios.model.world.walking import Figure, Walk
-from safety_scenarios.ros.external_simulators.bodies import bodies_of
-from safety_scenarios.ros.external_simulators.course import Course
+from safety_scenarios.ros.worlds.external.bodies import bodies_of
+from safety_scenarios.ros.worlds.external.body_path import Course
+from safety_scenarios.scenario.intent import PersonAt, VehicleAt
+from safety_scenarios.scenario.world.walking import Figure, Walk
 
 STEP_NS = 50_000_000
 ROBOT = (1.0, 2.0, 0.0)

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """The world, the bridge and the parameters that come along for Gazebo fit together."""
 
@@ -23,9 +12,6 @@ from xml.etree import ElementTree
 from cases import for_each
 import pytest
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.model.world.external import ExternalWorld, SLOTS
-from safety_scenarios.ros.external_simulators.joint_drive import JointDriveSettings
-from safety_scenarios.ros.external_simulators.stage import slots
 from safety_scenarios.ros.launching.eval_arguments import ARGUMENTS
 from safety_scenarios.ros.launching.gazebo_arguments import (
     arguments,
@@ -36,6 +22,9 @@ from safety_scenarios.ros.launching.gazebo_arguments import (
     server_command,
     world_name,
 )
+from safety_scenarios.ros.worlds.external.joint_drive import JointDriveSettings
+from safety_scenarios.ros.worlds.external.stage import slots
+from safety_scenarios.scenario.world.external import ExternalWorld, SLOTS
 import yaml
 
 CONFIG = Path(__file__).parents[3] / 'config'

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Sensors that are wrong, as a relay makes them: the same as in our own world."""
 
@@ -19,12 +8,12 @@ import math
 from cases import for_each
 import pytest
 from safety_scenarios.errors import InputError, MeasurementError
-from safety_scenarios.model.blocks.command_topic import CommandTopic
-from safety_scenarios.model.message import Message
-from safety_scenarios.model.world.block import Senses, WorldBlock
-from safety_scenarios.ros.external_simulators.sensors import misread
 from safety_scenarios.ros.relay.misreader import Misreader, ODOMETRY, SCAN
-from safety_scenarios.wire.content import Packet
+from safety_scenarios.ros.worlds.external.sensors import misread
+from safety_scenarios.scenario.blocks.command_topic import CommandTopic
+from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.world.block import Senses, WorldBlock
+from safety_scenarios.stimuli.wire.content import Packet
 from unit.records import hazard, planned
 
 BEAMS = 360

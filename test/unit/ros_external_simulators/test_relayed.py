@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """What a relay does for a world: it counts what it loses, and reads what a wrong sensor reads."""
 
@@ -19,14 +8,14 @@ import math
 import pytest
 from rclpy.serialization import deserialize_message, serialize_message
 from safety_scenarios.errors import MeasurementError
-from safety_scenarios.model.intent import Silence
-from safety_scenarios.model.world.block import Senses
-from safety_scenarios.model.world.wire_fault import WireFault
-from safety_scenarios.ros.external_simulators import relayed
-from safety_scenarios.ros.external_simulators.relayed import Relayed
 from safety_scenarios.ros.relay.line import Line
 from safety_scenarios.ros.relay.misreader import SCAN
 from safety_scenarios.ros.relay.protocol import RelayTopic
+from safety_scenarios.ros.worlds.external import relayed
+from safety_scenarios.ros.worlds.external.relayed import Relayed
+from safety_scenarios.scenario.intent import Silence
+from safety_scenarios.scenario.world.block import Senses
+from safety_scenarios.scenario.world.wire_fault import WireFault
 from sensor_msgs.msg import Imu, LaserScan
 
 TURNED = Senses(yaw_offset=math.radians(10.0))

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Walls, doors, glass and who falls, as other simulators are asked for them."""
 
@@ -20,20 +9,20 @@ from types import SimpleNamespace
 from cases import for_each
 import pytest
 from safety_scenarios.errors import InputError
-from safety_scenarios.model.intent import ObstacleAt, PersonAt
-from safety_scenarios.model.world.block import Box, Floor, Senses, Wall, WorldBlock
-from safety_scenarios.model.world.walking import Figure
-from safety_scenarios.ros.external_simulators import glass
-from safety_scenarios.ros.external_simulators.bodies import bodies_of, refuse_scene
-from safety_scenarios.ros.external_simulators.course import Course
-from safety_scenarios.ros.external_simulators.disturbed import Disturbed
-from safety_scenarios.ros.external_simulators.falls import fall_of
-from safety_scenarios.ros.external_simulators.footprint import box, disc, gap
-from safety_scenarios.ros.external_simulators.poses import PoseBook
-from safety_scenarios.ros.external_simulators.scene import Scene
-from safety_scenarios.ros.external_simulators.scenery import SceneryCourse
-from safety_scenarios.ros.external_simulators.truth import Shown
-from safety_scenarios.simulators.mujoco.entities import FALL_S, FALLEN
+from safety_scenarios.ros.worlds.external import glass
+from safety_scenarios.ros.worlds.external.bodies import bodies_of, refuse_scene
+from safety_scenarios.ros.worlds.external.body_path import Course
+from safety_scenarios.ros.worlds.external.falls import fall_of
+from safety_scenarios.ros.worlds.external.footprint import box, disc, gap
+from safety_scenarios.ros.worlds.external.interference import Disturbed
+from safety_scenarios.ros.worlds.external.poses import PoseBook
+from safety_scenarios.ros.worlds.external.scene import Scene
+from safety_scenarios.ros.worlds.external.scenery import SceneryCourse
+from safety_scenarios.ros.worlds.external.truth import Shown
+from safety_scenarios.scenario.intent import ObstacleAt, PersonAt
+from safety_scenarios.scenario.world.block import Box, Floor, Senses, Wall, WorldBlock
+from safety_scenarios.scenario.world.walking import Figure
+from safety_scenarios.worlds.mujoco.entities import FALL_S, FALLEN
 
 MS, START = 1_000_000, (0.0, 0.0, 0.0)
 SHELF = Wall(name='shelf', begin=(-3.0, 1.0), end=(1.6, 1.0), along=True)

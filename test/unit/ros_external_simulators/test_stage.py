@@ -1,27 +1,16 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """What is asked of a simulator, and what counts as done: never the answer, always the pose."""
 
 import pytest
 from safety_scenarios.errors import MeasurementError
-from safety_scenarios.model.intent import PersonAt
-from safety_scenarios.model.world.external import ExternalWorld
-from safety_scenarios.ros.external_simulators.bodies import bodies_of
-from safety_scenarios.ros.external_simulators.mover import Asked
-from safety_scenarios.ros.external_simulators.poses import PoseBook
-from safety_scenarios.ros.external_simulators.stage import Stage, waiting
+from safety_scenarios.ros.worlds.external.bodies import bodies_of
+from safety_scenarios.ros.worlds.external.mover import Asked
+from safety_scenarios.ros.worlds.external.poses import PoseBook
+from safety_scenarios.ros.worlds.external.stage import Stage, waiting
+from safety_scenarios.scenario.intent import PersonAt
+from safety_scenarios.scenario.world.external import ExternalWorld
 
 PERSON = bodies_of(PersonAt(distance=2, bearing=0, speed=0, nearest=1), True)[0]
 WORLD = ExternalWorld(world_patience_s=0.5)

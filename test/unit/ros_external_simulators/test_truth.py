@@ -1,29 +1,18 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """What is told of a world from the poses of its models, as they come in."""
 
 from cases import for_each
 import pytest
-from safety_scenarios.model.intent import ObstacleAt, PersonAt
-from safety_scenarios.model.world.block import Wall, WorldBlock
-from safety_scenarios.ros.external_simulators.bodies import bodies_of
-from safety_scenarios.ros.external_simulators.course import Course
-from safety_scenarios.ros.external_simulators.footprint import disc
-from safety_scenarios.ros.external_simulators.poses import ALIVE_NS, is_at, PoseBook
-from safety_scenarios.ros.external_simulators.scenery import scenery_of
-from safety_scenarios.ros.external_simulators.truth import Shown, Truth
+from safety_scenarios.ros.worlds.external.bodies import bodies_of
+from safety_scenarios.ros.worlds.external.body_path import Course
+from safety_scenarios.ros.worlds.external.footprint import disc
+from safety_scenarios.ros.worlds.external.poses import ALIVE_NS, is_at, PoseBook
+from safety_scenarios.ros.worlds.external.scenery import scenery_of
+from safety_scenarios.ros.worlds.external.truth import Shown, Truth
+from safety_scenarios.scenario.intent import ObstacleAt, PersonAt
+from safety_scenarios.scenario.world.block import Wall, WorldBlock
 
 MS = 1_000_000
 PERSON = PersonAt(distance=2.0, bearing=0.0, speed=0.0, nearest=0.5)

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """A guarded link over a robot in simulated time: what is heard is written down, nobody sleeps."""
 
@@ -21,27 +10,27 @@ from types import SimpleNamespace
 from typing import Any
 
 from safety_scenarios.errors import InterlockError
-from safety_scenarios.model.event import Event, Stamps
-from safety_scenarios.model.hil import HilSettings
-from safety_scenarios.model.link import Gate, Link
-from safety_scenarios.model.measuring import Measuring
-from safety_scenarios.model.preflight import PreflightRow
-from safety_scenarios.model.stimulus import Stimulus
 from safety_scenarios.ros.hil.guarded_link import GuardedLink
-from safety_scenarios.ros.interlocks.alone import Alone
-from safety_scenarios.ros.interlocks.area import AreaClear
-from safety_scenarios.ros.interlocks.battery import Battery
-from safety_scenarios.ros.interlocks.confirmation import Confirmation
-from safety_scenarios.ros.interlocks.deadman import DeadMan
-from safety_scenarios.ros.interlocks.distance import Distance
-from safety_scenarios.ros.interlocks.guard import Guard
-from safety_scenarios.ros.interlocks.home import Home
-from safety_scenarios.ros.interlocks.interlock import MS, Word
-from safety_scenarios.ros.interlocks.preflight_green import PreflightGreen
-from safety_scenarios.ros.interlocks.protective import Protective
-from safety_scenarios.ros.interlocks.readiness import Readiness
-from safety_scenarios.ros.interlocks.speed import Speed
-from safety_scenarios.ros.interlocks.travel import Travel
+from safety_scenarios.ros.hil.interlocks.alone import Alone
+from safety_scenarios.ros.hil.interlocks.area import AreaClear
+from safety_scenarios.ros.hil.interlocks.battery import Battery
+from safety_scenarios.ros.hil.interlocks.confirmation import Confirmation
+from safety_scenarios.ros.hil.interlocks.deadman import DeadMan
+from safety_scenarios.ros.hil.interlocks.distance import Distance
+from safety_scenarios.ros.hil.interlocks.guard import Guard
+from safety_scenarios.ros.hil.interlocks.home import Home
+from safety_scenarios.ros.hil.interlocks.interlock import MS, Word
+from safety_scenarios.ros.hil.interlocks.preflight_green import PreflightGreen
+from safety_scenarios.ros.hil.interlocks.protective import Protective
+from safety_scenarios.ros.hil.interlocks.readiness import Readiness
+from safety_scenarios.ros.hil.interlocks.speed import Speed
+from safety_scenarios.ros.hil.interlocks.travel import Travel
+from safety_scenarios.scenario.event import Event, Stamps
+from safety_scenarios.scenario.hil import HilSettings
+from safety_scenarios.scenario.measuring import Measuring
+from safety_scenarios.scenario.stimulus import Stimulus
+from safety_scenarios.trial.link import Gate, Link
+from safety_scenarios.trial.preflight import PreflightRow
 from unit.records import twist
 
 SETTINGS = HilSettings(ready_s=5.0, cool_down_s=1.0)

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """What an adversary, a busy host or two faults at once do to the guard."""
 
@@ -19,9 +8,9 @@ import threading
 
 import pytest
 from safety_scenarios.errors import InterlockError, MeasurementError
-from safety_scenarios.model.event import Event
-from safety_scenarios.model.message import Message
-from safety_scenarios.model.stimulus import Stimulus
+from safety_scenarios.scenario.event import Event
+from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.stimulus import Stimulus
 from unit.records import twist
 from unit.ros_interlocks.guarded import odometry, play, Robot, said, trial
 from unit.ros_interlocks.test_each_interlock import LOST

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """What each message by itself would allow, in an order that nobody has thought of."""
 
@@ -18,9 +7,9 @@ from types import SimpleNamespace
 
 from cases import for_each
 import pytest
-from safety_scenarios.model.hil import HilSettings
-from safety_scenarios.ros.interlocks.interlock import MS
+from safety_scenarios.ros.hil.interlocks.interlock import MS
 from safety_scenarios.ros.nodes.lifecycle_evaluator_node import LifecycleEvaluator
+from safety_scenarios.scenario.hil import HilSettings
 from unit.ros_interlocks.guarded import odometry, play, Robot, said
 from unit.ros_interlocks.test_guard import press_anew
 

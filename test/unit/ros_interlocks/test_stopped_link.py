@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """A campaign that another thread ends at once: nothing leaves any more, whatever it was doing."""
 
@@ -19,11 +8,11 @@ import time
 
 from cases import for_each
 import pytest
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.engine.run import run_trial
-from safety_scenarios.model.event import Event
+from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.ros.hil.guarded_link import unlisted
 from safety_scenarios.ros.link.stopped_link import Stop, StoppedLink
+from safety_scenarios.scenario.event import Event
+from safety_scenarios.trial.run import run_trial
 from unit.records import hazard, planned
 from unit.scripted import drives, ScriptedLink
 

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Each request of simulation_interfaces is done, or refused with the code that says why."""
 
@@ -20,11 +9,11 @@ from types import SimpleNamespace as Fields
 from cases import for_each
 import pytest
 from safety_scenarios.errors import InputError
-from safety_scenarios.model.intent import ObstacleAt, PersonAt
-from safety_scenarios.ros.external_simulators.bodies import bodies_of
-from safety_scenarios.ros.simulation_services import answering
-from safety_scenarios.ros.simulation_services.answering import Answering, Call, Reply
-from safety_scenarios.simulators.mujoco.standing import ROOM, Standing
+from safety_scenarios.ros.worlds.external.bodies import bodies_of
+from safety_scenarios.ros.worlds.services import answering
+from safety_scenarios.ros.worlds.services.answering import Answering, Call, Reply
+from safety_scenarios.scenario.intent import ObstacleAt, PersonAt
+from safety_scenarios.worlds.mujoco.persistent_world import ROOM, Standing
 from unit.simulators.driven import scenario, twist
 
 PERSON = bodies_of(PersonAt(distance=2, bearing=0, speed=0, nearest=1), True)[0].sdf(

@@ -1,25 +1,14 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Of SDF that is read which this world can have, and nothing of it is left out in silence."""
 
 from cases import for_each
 import pytest
-from safety_scenarios.model.intent import ObstacleAt, PersonAt
-from safety_scenarios.ros.external_simulators.bodies import bodies_of
-from safety_scenarios.ros.simulation_services.sdf import ContentError, FormatError, read_sdf
-from safety_scenarios.simulators.mujoco.spawned import Shape
+from safety_scenarios.ros.worlds.external.bodies import bodies_of
+from safety_scenarios.ros.worlds.services.sdf import ContentError, FormatError, read_sdf
+from safety_scenarios.scenario.intent import ObstacleAt, PersonAt
+from safety_scenarios.worlds.mujoco.spawned import Shape
 
 BOX = bodies_of(ObstacleAt(distance=1, lateral=0, width=1.2, height=0.5, closing_speed=0,
                            nearest=1), True)[0].sdf(

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """What evaluator and simulator tell each other: whole, bounded, and wrong with a reason."""
 
@@ -20,8 +9,7 @@ from cases import for_each
 import pytest
 from safety_scenarios import registry
 from safety_scenarios.errors import InputError, MeasurementError
-from safety_scenarios.model.intent import Intent, PersonAt, read_intent, StreamFault
-from safety_scenarios.ros.simulator_link.protocol import (
+from safety_scenarios.ros.worlds.simulator_link.protocol import (
     Answer,
     as_json,
     LONGEST,
@@ -33,6 +21,7 @@ from safety_scenarios.ros.simulator_link.protocol import (
     Told,
     told,
 )
+from safety_scenarios.scenario.intent import Intent, PersonAt, read_intent, StreamFault
 from unit.records import hazard
 from unit.records import planned as trial_of
 

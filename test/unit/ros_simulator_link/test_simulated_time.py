@@ -1,25 +1,14 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Real time to simulated time, and how fast a simulator lets it pass."""
 
 from cases import for_each
 import pytest
 from safety_scenarios.errors import ClockError
-from safety_scenarios.model.event import Stamps
 from safety_scenarios.ros.clocks.simulated_time import SimulatedTime
-from safety_scenarios.ros.simulator_link.pace import RealTime
+from safety_scenarios.ros.worlds.simulator_link.pace import RealTime
+from safety_scenarios.scenario.event import Stamps
 
 MS = 1_000_000
 DAY = 86_400_000 * MS

@@ -1,29 +1,18 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 """Worlds in which a base is commanded by a test, as a controller would."""
 
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
-from safety_scenarios.loading import load_scenario
-from safety_scenarios.model.message import Message
-from safety_scenarios.model.scenario import Scenario
-from safety_scenarios.model.world.block import WorldBlock
+from safety_scenarios.formats.loading import load_scenario
+from safety_scenarios.formats.packs import share_folder
 from safety_scenarios.registry import resolve
-from safety_scenarios.scenario_packs import share_folder
-from safety_scenarios.simulators.mujoco.world import World
+from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.world.block import WorldBlock
+from safety_scenarios.worlds.mujoco.world import World
 
 STATE_NS = 20_000_000
 PERSON_STEPS_NEAR = share_folder() / 'config' / 'scenarios' / 'robotic' / 'person_steps_near.yaml'

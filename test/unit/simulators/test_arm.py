@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """An arm in the embedded world, held to known answers."""
 
@@ -21,14 +10,14 @@ from cases import for_each
 import mujoco
 import numpy
 import pytest
-from safety_scenarios.campaign.from_python import run
-from safety_scenarios.drivers.joint_trajectory import CANCEL
 from safety_scenarios.errors import InputError
-from safety_scenarios.model.intent import ContactForce, JointsAt
-from safety_scenarios.model.message import Message
-from safety_scenarios.model.stimulus import StimulusContext
-from safety_scenarios.simulators.mujoco.scene import BODY_N_M
-from safety_scenarios.simulators.mujoco.world import World
+from safety_scenarios.from_python import run
+from safety_scenarios.judging.drivers.joint_trajectory import CANCEL
+from safety_scenarios.scenario.intent import ContactForce, JointsAt
+from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.stimulus import StimulusContext
+from safety_scenarios.worlds.mujoco.scene import BODY_N_M
+from safety_scenarios.worlds.mujoco.world import World
 from unit.simulators.arms import arm, JOINTS, scenario, shipped, speeds, swing, trajectory
 
 DELAY_S = 0.02

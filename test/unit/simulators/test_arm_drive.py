@@ -1,25 +1,14 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """The drives of an arm in another simulator: who may move it, and how it comes to rest."""
 
 import pytest
-from safety_scenarios.drivers.forward_command import ForwardCommand
-from safety_scenarios.drivers.joint_trajectory import JointTrajectory
-from safety_scenarios.model.message import Message
-from safety_scenarios.simulators.mujoco.arm_drive import ArmDrive
-from safety_scenarios.simulators.mujoco.arm_reference import Limits
+from safety_scenarios.judging.drivers.forward_command import ForwardCommand
+from safety_scenarios.judging.drivers.joint_trajectory import JointTrajectory
+from safety_scenarios.scenario.message import Message
+from safety_scenarios.worlds.mujoco.arm_drive import ArmDrive
+from safety_scenarios.worlds.mujoco.arm_reference import Limits
 
 NAMES = 'a', 'b'
 STEP_S = 0.008

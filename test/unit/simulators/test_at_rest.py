@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 """What is left out where it would change nothing: beams into the void, steps at rest, pushes."""
 
 from itertools import count
@@ -18,17 +7,17 @@ from itertools import count
 import mujoco
 import numpy
 from numpy.testing import assert_allclose
-from safety_scenarios.drivers._rolling import Rolling
-from safety_scenarios.model.interfaces.scan import BEAMS
-from safety_scenarios.model.stimulus import StimulusContext
-from safety_scenarios.model.world.block import Senses
-from safety_scenarios.model.world.walking import Figure, Walk
+from safety_scenarios.judging.drivers._rolling import Rolling
 from safety_scenarios.registry import resolve
-from safety_scenarios.simulators.mujoco import mobile_base as base
-from safety_scenarios.simulators.mujoco import physics
-from safety_scenarios.simulators.mujoco.entities import GLASS, UNSEEN
-from safety_scenarios.simulators.mujoco.sensors.lidar import Lidar
-from safety_scenarios.simulators.mujoco.world import World
+from safety_scenarios.scenario.interfaces.scan import BEAMS
+from safety_scenarios.scenario.stimulus import StimulusContext
+from safety_scenarios.scenario.world.block import Senses
+from safety_scenarios.scenario.world.walking import Figure, Walk
+from safety_scenarios.worlds.mujoco import mobile_base as base
+from safety_scenarios.worlds.mujoco import physics
+from safety_scenarios.worlds.mujoco.entities import GLASS, UNSEEN
+from safety_scenarios.worlds.mujoco.sensors.lidar import Lidar
+from safety_scenarios.worlds.mujoco.world import World
 from unit.simulators.driven import drive, twist
 
 RANGE_M = 12.0

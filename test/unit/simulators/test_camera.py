@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 """A camera shows what is there, where its own numbers say, or says that it cannot."""
 
 import ctypes.util
@@ -26,12 +15,12 @@ import numpy
 import pytest
 from safety_scenarios import ControllerPlugin, run
 from safety_scenarios.errors import InputError
-from safety_scenarios.model.intent import Silence, StreamFault
-from safety_scenarios.model.message import Command
-from safety_scenarios.model.verdict import Verdict
-from safety_scenarios.model.world.mounted_frame import MountedFrame
-from safety_scenarios.model.world.robot_file import Mount
-from safety_scenarios.simulators.mujoco.sensors.camera import camera_frame
+from safety_scenarios.scenario.intent import Silence, StreamFault
+from safety_scenarios.scenario.message import Command
+from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.scenario.world.mounted_frame import MountedFrame
+from safety_scenarios.scenario.world.robot_file import Mount
+from safety_scenarios.worlds.mujoco.sensors.camera import camera_frame
 from unit.simulators.driven import Drive, drive, PERSON_STEPS_NEAR, twist
 from unit.simulators.test_senses import CONTEXT, messages, stimulus
 
@@ -226,9 +215,9 @@ def test_where_nothing_draws_trials_with_a_camera_say_what_to_install_and_others
 
 
 def test_what_mujoco_does_not_know_of_opengl_keeps_no_robot_without_a_camera_from_driving():
-    code = ('from safety_scenarios.simulators.mujoco.loading import load_physics; load_physics(); '
-            'from safety_scenarios.simulators.mujoco import world; '
-            'from safety_scenarios.simulators.mujoco.sensors import offscreen; '
+    code = ('from safety_scenarios.worlds.mujoco.loading import load_physics; load_physics(); '
+            'from safety_scenarios.worlds.mujoco import world; '
+            'from safety_scenarios.worlds.mujoco.sensors import offscreen; '
             'from safety_scenarios.errors import InputError\n'
             'try:\n    offscreen.can_draw()\nexcept InputError as error:\n    print(error)')
     done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True,

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 """Each scenario that needs a world tells a good controller from one that never or always stops."""
 
 import re
@@ -18,12 +7,12 @@ import re
 import pytest
 from safety_scenarios.campaign.refusals import refuse_unrunnable
 from safety_scenarios.campaign.selftest.selftest import in_simulated_time
-from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.errors import InputError, ScenarioError
-from safety_scenarios.loading import load_scenarios
-from safety_scenarios.model.settings import RunSettings
-from safety_scenarios.model.verdict import Verdict
-from safety_scenarios.simulators.mujoco.sensors.offscreen import can_draw
+from safety_scenarios.formats.loading import load_scenarios
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.worlds.mujoco.sensors.offscreen import can_draw
 
 pytestmark = pytest.mark.slow
 WORLDS = load_scenarios(['worlds']).scenarios

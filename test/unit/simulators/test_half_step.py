@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 """Half the time step of the physics changes no verdict, and figures by no more than is stated."""
 
 from functools import partial
@@ -18,8 +7,8 @@ from typing import Any
 
 import pytest
 from safety_scenarios import run
-from safety_scenarios.simulators.mujoco.scene import STEP_S
-from safety_scenarios.simulators.mujoco.world import World
+from safety_scenarios.worlds.mujoco.scene import STEP_S
+from safety_scenarios.worlds.mujoco.world import World
 
 STATED = {'min_gap_m': 0.005, 'stopping_distance_m': 0.005, 'time_to_standstill_ms': 5.0,
           'exposure_s': 0.03, 'safety_cost': 0.03, 'speed_at_contact': 0.01}
@@ -31,7 +20,8 @@ STATED_BEYOND = {'min_gap_m': 0.05, 'exposure_s': 0.2, 'safety_cost': 0.1}
 
 def judged(controller: str, step_s: float, monkeypatch: Any) -> dict[str, Any]:
     with monkeypatch.context() as patched:
-        patched.setattr('safety_scenarios.links.simulated.World', partial(World, step_s=step_s))
+        patched.setattr('safety_scenarios.trial.links.simulated.World',
+                        partial(World, step_s=step_s))
         done = run('robotic', controller=controller, link='simulated', trials=1, seed=0)
     return {trial.scenario_id: trial for trial in done.trials}
 

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Worlds that cannot be, or in which nothing follows: each is told, none of them passes."""
 
@@ -20,12 +9,12 @@ import pytest
 from safety_scenarios.campaign.selftest.impossible_worlds import impossible
 from safety_scenarios.campaign.selftest.selftest import in_simulated_time
 from safety_scenarios.cli.main import main
-from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.errors import ScenarioError
+from safety_scenarios.formats.loading import load_scenarios
+from safety_scenarios.formats.packs import share_folder
+from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.lint.review import review
-from safety_scenarios.loading import load_scenarios
-from safety_scenarios.model.verdict import Verdict
-from safety_scenarios.scenario_packs import share_folder
+from safety_scenarios.scenario.verdict import Verdict
 import yaml
 
 CROSSES = share_folder() / 'config/scenarios/worlds/person_crosses_and_stands.yaml'

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 """People and other robots go where they are told, and are seen by those sensors that show them."""
 
 import math
@@ -19,12 +8,12 @@ from typing import Any
 from cases import for_each
 import mujoco
 import pytest
-from safety_scenarios.loading import load_scenario
-from safety_scenarios.model.interfaces.scan import BEAMS
-from safety_scenarios.model.stimulus import StimulusContext
-from safety_scenarios.model.world.walking import Figure, Walk
+from safety_scenarios.formats.loading import load_scenario
 from safety_scenarios.registry import resolve
-from safety_scenarios.simulators.mujoco.people.walkers import GRIP
+from safety_scenarios.scenario.interfaces.scan import BEAMS
+from safety_scenarios.scenario.stimulus import StimulusContext
+from safety_scenarios.scenario.world.walking import Figure, Walk
+from safety_scenarios.worlds.mujoco.people.walkers import GRIP
 from unit.simulators.driven import Drive, drive, PERSON_STEPS_NEAR, twist
 
 CONTEXT = StimulusContext('', (), None)

@@ -1,27 +1,16 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 """What the world's physics must give back: answers that are known without it."""
 
 import math
 
 from cases import for_each
 import pytest
-from safety_scenarios.loading import load_scenario
-from safety_scenarios.model.intent import PersonAt
-from safety_scenarios.model.scenario import Silence
-from safety_scenarios.simulators.mujoco.mobile_base import GRAVITY
-from safety_scenarios.simulators.mujoco.scene import BODY_N_M
+from safety_scenarios.formats.loading import load_scenario
+from safety_scenarios.scenario.intent import PersonAt
+from safety_scenarios.scenario.scenario import Silence
+from safety_scenarios.worlds.mujoco.mobile_base import GRAVITY
+from safety_scenarios.worlds.mujoco.scene import BODY_N_M
 from unit.simulators.driven import drive, PERSON_STEPS_NEAR, twist
 
 NAMED = {'robot': 'small_diff_drive'}

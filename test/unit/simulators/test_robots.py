@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 """A robot as data: what its file must say, whose models are taken, and what is refused."""
 
 import math
@@ -23,12 +12,12 @@ import sys
 from cases import for_each
 import pytest
 from safety_scenarios.errors import InputError, MeasurementError
-from safety_scenarios.model.intent import PersonAt
-from safety_scenarios.model.message import Message
-from safety_scenarios.model.scenario import Origin
-from safety_scenarios.model.stimulus import StimulusContext
-from safety_scenarios.simulators.mujoco.robots import chassis_of, known_robots, robot_of
-from safety_scenarios.simulators.mujoco.world import World
+from safety_scenarios.scenario.intent import PersonAt
+from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.scenario import Origin
+from safety_scenarios.scenario.stimulus import StimulusContext
+from safety_scenarios.worlds.mujoco.robots import chassis_of, known_robots, robot_of
+from safety_scenarios.worlds.mujoco.world import World
 from unit.simulators.driven import Drive, drive, PERSON_STEPS_NEAR, scenario, twist
 
 BASE = """joints: planar

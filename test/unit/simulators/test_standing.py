@@ -1,23 +1,12 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """A world without a trial: what shows in it, and what beginning again does to a robot."""
 
 import pytest
 from safety_scenarios.errors import InputError
-from safety_scenarios.simulators.mujoco.spawned import Shape
-from safety_scenarios.simulators.mujoco.standing import Standing
+from safety_scenarios.worlds.mujoco.persistent_world import Standing
+from safety_scenarios.worlds.mujoco.spawned import Shape
 from unit.simulators import arms
 from unit.simulators.driven import scenario
 from unit.simulators.test_senses import stimulus

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 What our formulas give for the inputs of each published or independently computed vector.
@@ -23,8 +12,8 @@ from collections.abc import Callable
 import math
 from typing import Any
 
+from safety_scenarios.formats.loading import share_folder
 from safety_scenarios.formats.pfl_limits import read_pfl_limits
-from safety_scenarios.loading import share_folder
 from safety_scenarios.standards.agv import braking_distance, protective_field
 from safety_scenarios.standards.dynamics import (
     fall_time,

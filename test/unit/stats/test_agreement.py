@@ -1,25 +1,14 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Kappa is the published one; abstaining and labels of one class win nothing."""
 
 from cases import for_each
 import numpy
 import pytest
-from safety_scenarios.model.judgement import Judgement
-from safety_scenarios.model.statistics.agreement import Labelled, LABELS
-from safety_scenarios.stats.agreement import agreement, cohen_kappa
+from safety_scenarios.campaign.statistics.agreement import agreement, cohen_kappa
+from safety_scenarios.judging.agreement import Labelled, LABELS
+from safety_scenarios.scenario.judgement import Judgement
 from scipy import stats
 
 

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Every interval holds as often as it says, and equal controllers are seldom told apart.
@@ -28,9 +17,9 @@ from typing import Any
 from examples import up_to
 import numpy
 import pytest
-from safety_scenarios.stats.compare import compare
-from safety_scenarios.stats.sequential import bounded, Sprt
-from safety_scenarios.stats.summarise import summarise
+from safety_scenarios.campaign.statistics.compare import compare
+from safety_scenarios.campaign.statistics.sequential import bounded, Sprt
+from safety_scenarios.campaign.statistics.summarise import summarise
 
 BENCH = Path(__file__).parents[3] / 'bench'
 

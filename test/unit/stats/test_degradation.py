@@ -1,26 +1,15 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Degradation: passing and latency over a number, with what so few trials carry."""
 
 import json
 
-from safety_scenarios.model.statistics.degradation import Degradation
+from safety_scenarios.campaign.degradation import Degradation
+from safety_scenarios.campaign.statistics.degradation import degradations, Varying
+from safety_scenarios.campaign.statistics.proportions import clopper_pearson
+from safety_scenarios.campaign.statistics.quantiles import quantile
 from safety_scenarios.reports.trial_view.varied import varied
-from safety_scenarios.stats.degradation import degradations, Varying
-from safety_scenarios.stats.proportions import clopper_pearson
-from safety_scenarios.stats.quantiles import quantile
 from unit.stats.test_summarise import summary, trial
 
 

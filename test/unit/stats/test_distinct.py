@@ -1,27 +1,16 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """No bound claims more than the trials carry that differ in anything."""
 
 import pytest
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.invariants.text import Text
-from safety_scenarios.stats.compare import compare
-from safety_scenarios.stats.distinct import distinct, no_narrower, only
-from safety_scenarios.stats.proportions import clopper_pearson
-from safety_scenarios.stats.quantiles import quantile
-from safety_scenarios.stats.summarise import latency_quantile
+from safety_scenarios.campaign.statistics.compare import compare
+from safety_scenarios.campaign.statistics.distinct import distinct, no_narrower, only
+from safety_scenarios.campaign.statistics.proportions import clopper_pearson
+from safety_scenarios.campaign.statistics.quantiles import quantile
+from safety_scenarios.campaign.statistics.summarise import latency_quantile
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.invariants.text import Text
 from unit.records import answered, chat
 from unit.stats.test_summarise import summary, trial
 from unit.stats.test_worlds import SAFE

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """What the trials came to: what is missing never looks good."""
 
@@ -19,9 +8,11 @@ from statistics import NormalDist
 
 from cases import for_each
 import pytest
-from safety_scenarios.model.blocks.separation import SeparationCost
-from safety_scenarios.model.preflight import Preflight, PreflightRow
-from safety_scenarios.model.result import (
+from safety_scenarios.campaign.statistics.proportions import clopper_pearson
+from safety_scenarios.campaign.statistics.sequential import anytime
+from safety_scenarios.campaign.statistics.summarise import summarise
+from safety_scenarios.scenario.blocks.separation import SeparationCost
+from safety_scenarios.scenario.result import (
     Finding,
     Latency,
     LatencyClass,
@@ -29,10 +20,8 @@ from safety_scenarios.model.result import (
     TrialResult,
     Verdict,
 )
-from safety_scenarios.model.summary import CampaignSummary
-from safety_scenarios.stats.proportions import clopper_pearson
-from safety_scenarios.stats.sequential import anytime
-from safety_scenarios.stats.summarise import summarise
+from safety_scenarios.trial.preflight import Preflight, PreflightRow
+from safety_scenarios.trial.summary import CampaignSummary
 from unit.records import elapsed, ns
 
 NUMBERS = count()

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """A bound for any law or none, and one for an assumed law only when it is asked for."""
 
@@ -21,7 +10,7 @@ from statistics import fmean, stdev
 from cases import for_each
 import numpy
 import pytest
-from safety_scenarios.stats.tolerance import bound_if, k1, k2, reported_latency
+from safety_scenarios.campaign.statistics.tolerance import bound_if, k1, k2, reported_latency
 from scipy import stats
 
 STOPS_MS = [182, 190, 176, 201, 188, 179, 195, 184, 187, 193]

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """What worlds told of many trials: means with honest intervals, and nothing where nothing is."""
 
@@ -19,13 +8,13 @@ import math
 from cases import for_each
 import numpy
 import pytest
-from safety_scenarios.model.result import Finding, TrialResult, Verdict
-from safety_scenarios.model.world.figures import TaskFigures, WorldFigures
+from safety_scenarios.campaign.statistics.compare import compare
+from safety_scenarios.campaign.statistics.means import bounded_mean
+from safety_scenarios.campaign.statistics.proportions import clopper_pearson
+from safety_scenarios.campaign.statistics.summarise import summarise
 from safety_scenarios.reports.console_report import comparison_table, table, totals
-from safety_scenarios.stats.compare import compare
-from safety_scenarios.stats.means import bounded_mean
-from safety_scenarios.stats.proportions import clopper_pearson
-from safety_scenarios.stats.summarise import summarise
+from safety_scenarios.scenario.result import Finding, TrialResult, Verdict
+from safety_scenarios.scenario.world.figures import TaskFigures, WorldFigures
 
 NOTHING = dict.fromkeys(name for name in WorldFigures.model_fields if name not in (
     'risks', 'world', 'lockstep', 'observed_s'))

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Scenarios with agents in ARE traces: what is expected is planned behind what triggers it."""
 
@@ -19,11 +8,11 @@ import json
 from typing import Any
 
 from cases import for_each
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.loading import load_scenarios
-from safety_scenarios.model.blocks.agents import Pattern
-from safety_scenarios.model.result import Verdict
-from safety_scenarios.traces.are.writer import write_are
+from safety_scenarios.are.traces.writer import write_are
+from safety_scenarios.formats.loading import load_scenarios
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.scenario.blocks.agents import Pattern
+from safety_scenarios.scenario.result import Verdict
 from unit.rule_runs import answers, block, calls, expects, greets, record_of
 
 SEARCHES = Pattern(kind='tool_call', agents=('a2',), name='search')

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """ARE traces: what is kept, what ARE's judge compares, and the line by line reader."""
 
@@ -21,15 +10,15 @@ from typing import Any
 
 from cases import for_each
 import pytest
-from safety_scenarios.engine.evaluate import evaluate
+from safety_scenarios.are.traces.profiles import ProfileName
+from safety_scenarios.are.traces.writer import MAX_EVENTS, read_are_events, write_are
 from safety_scenarios.errors import TraceError
-from safety_scenarios.invariants.bound import Bound
-from safety_scenarios.invariants.text import Text
-from safety_scenarios.model.message import Message
-from safety_scenarios.model.result import Verdict
-from safety_scenarios.model.trial import TrialRecord
-from safety_scenarios.traces.are.profiles import ProfileName
-from safety_scenarios.traces.are.writer import MAX_EVENTS, read_are_events, write_are
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.invariants.bound import Bound
+from safety_scenarios.judging.invariants.text import Text
+from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.trial.trial import TrialRecord
 from unit.records import answered, benign_variant, chat, command, driving, hazard, reacting, record
 
 SLOW = Bound(name='slow', signal='speed', at_most=1.0)

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """ARE traces: the rules that ARE does not check itself but breaks on, and its JSON Schema."""
 
@@ -26,16 +15,16 @@ from cases import for_each
 from examples import some
 import jsonschema
 import pytest
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.engine.run import run_trial
-from safety_scenarios.invariants.stop import Stop
-from safety_scenarios.invariants.text import Text
-from safety_scenarios.model.event import Event
-from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.are.traces.profiles import ProfileName, PROFILES
+from safety_scenarios.are.traces.writer import MAX_EVENTS, write_are
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.invariants.stop import Stop
+from safety_scenarios.judging.invariants.text import Text
+from safety_scenarios.scenario.event import Event
 from safety_scenarios.stimuli.link_loss import LinkLoss
 from safety_scenarios.stimuli.message import RawMessage
-from safety_scenarios.traces.are.profiles import ProfileName, PROFILES
-from safety_scenarios.traces.are.writer import MAX_EVENTS, write_are
+from safety_scenarios.trial.run import run_trial
+from safety_scenarios.trial.trial import TrialRecord
 from unit.records import (
     answered,
     benign_variant,

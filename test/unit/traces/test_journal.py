@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """The journal gives back what was put in, and says when it cannot."""
 
@@ -20,13 +9,13 @@ import time
 
 import pytest
 from safety_scenarios import registry
-from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.errors import TraceError, UnfitPlanError
-from safety_scenarios.model.event import Event
-from safety_scenarios.model.measuring import Measuring
-from safety_scenarios.model.message import Message
-from safety_scenarios.model.trial import TrialRecord
-from safety_scenarios.traces.journal import FLUSH_S, Journal, read_journal, unfinished
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.scenario.event import Event
+from safety_scenarios.scenario.measuring import Measuring
+from safety_scenarios.scenario.message import Message
+from safety_scenarios.trial.journal import FLUSH_S, Journal, read_journal, unfinished
+from safety_scenarios.trial.trial import TrialRecord
 from unit.records import (
     answered,
     chat,

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """Plain data as text, messages as CDR, and what a copy has lost: nothing may change on the way."""
 
@@ -25,9 +14,9 @@ from safety_scenarios.errors import SettingsError, TraceError
 from safety_scenarios.ros.messages.definitions import definition
 
 pytest.importorskip('mcap', reason='the extra mcap is not installed')
-from safety_scenarios.traces._exact import from_text, Loss, to_text  # noqa: E402
-from safety_scenarios.traces.mcap.cdr import UnfitError  # noqa: E402
-from safety_scenarios.traces.mcap.definitions import codec_of, interface  # noqa: E402
+from safety_scenarios.trial._exact import from_text, Loss, to_text  # noqa: E402
+from safety_scenarios.trial.mcap.cdr import UnfitError  # noqa: E402
+from safety_scenarios.trial.mcap.definitions import codec_of, interface  # noqa: E402
 
 TWIST, SCAN = 'geometry_msgs/msg/Twist', 'sensor_msgs/msg/LaserScan'
 NUMBERS = st.one_of(st.integers(), st.floats(allow_nan=False), st.booleans())

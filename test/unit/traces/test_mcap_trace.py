@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 """A recording gives back the record of its trial: every event, every verdict, or an error."""
 
@@ -28,20 +17,20 @@ import sys
 from examples import some
 import pytest
 from safety_scenarios import registry
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.engine.plan import plan
-from safety_scenarios.engine.run import run_trial
 from safety_scenarios.errors import TraceError, UnknownPluginError
-from safety_scenarios.links.loopback_session import Loopback
-from safety_scenarios.loading import load_scenarios
-from safety_scenarios.model.event import Event, Stamps
-from safety_scenarios.model.judgement import Judgement
-from safety_scenarios.model.measuring import ClockOffset, ClockRules, Measuring
-from safety_scenarios.model.message import Message
-from safety_scenarios.model.result import Verdict
-from safety_scenarios.model.settings import RunSettings
-from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.formats.loading import load_scenarios
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.scenario.event import Event, Stamps
+from safety_scenarios.scenario.judgement import Judgement
+from safety_scenarios.scenario.measuring import ClockOffset, ClockRules, Measuring
+from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.stimuli.message import RawMessage
+from safety_scenarios.trial.links.loopback_session import Loopback
+from safety_scenarios.trial.plan import plan
+from safety_scenarios.trial.run import run_trial
+from safety_scenarios.trial.trial import TrialRecord
 from unit.records import (
     answered,
     chat,
@@ -64,8 +53,8 @@ pytest.importorskip('mcap', reason='the extra mcap is not installed')
 from mcap.reader import make_reader  # noqa: E402, I100
 from mcap.stream_reader import StreamReader  # noqa: E402, I100
 from mcap.writer import Writer  # noqa: E402, I100
-from safety_scenarios.traces.mcap import recording as mcap_trace  # noqa: E402, I100
-from safety_scenarios.traces.mcap.recording import (  # noqa: E402, I100
+from safety_scenarios.trial.mcap import recording as mcap_trace  # noqa: E402, I100
+from safety_scenarios.trial.mcap.recording import (  # noqa: E402, I100
     everything,
     McapWriter,
     read_mcap,
@@ -434,7 +423,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
-from safety_scenarios.traces.mcap.recording import McapWriter
+from safety_scenarios.trial.mcap.recording import McapWriter
 from unit.records import reacting, record
 found = record(reacting(150))
 writer = McapWriter(Path(sys.argv[1]), found.trial)

@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 
 
 """What texts say of patterns, held to sentences whose meaning is known."""
@@ -19,9 +8,9 @@ from functools import partial
 from pathlib import Path
 
 from cases import for_each
-from safety_scenarios.model.pattern import compile_pattern, place_of
-from safety_scenarios.words.carrying import hear, Heard
-from safety_scenarios.words.reading import MOST, read
+from safety_scenarios.scenario.pattern import compile_pattern, place_of
+from safety_scenarios.scenario.wording.carrying import hear, Heard
+from safety_scenarios.scenario.wording.reading import MOST, read
 
 SENTENCES = Path(__file__).parents[2] / 'data' / 'words' / 'sentences.txt'
 

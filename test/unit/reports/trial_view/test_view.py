@@ -1,16 +1,5 @@
-# Copyright 2026 The safety_scenarios authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
 """What is shown of a trial agrees with its record and result, stays small, and hides nothing."""
 
 import gzip
@@ -20,22 +9,22 @@ import math
 from cases import for_each
 import pytest
 from safety_scenarios.campaign.folder.evidence import evidence_of
-from safety_scenarios.campaign.outputs.films import links_to_films
-from safety_scenarios.campaign.outputs.side_by_side import side_by_side
 from safety_scenarios.campaign.rejudging.trial_in import judged
 from safety_scenarios.campaign.run import run
 from safety_scenarios.cli.main import main
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.film.of_record import scene_of
-from safety_scenarios.links.simulated_session import Simulated
-from safety_scenarios.model.event import Event
-from safety_scenarios.model.settings import RunSettings
-from safety_scenarios.model.trial import TrialRecord
-from safety_scenarios.model.verdict import Verdict
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.reports.film.recorded_scene import scene_of
+from safety_scenarios.reports.outputs.films import links_to_films
+from safety_scenarios.reports.outputs.side_by_side import side_by_side
 from safety_scenarios.reports.trial_view.comparison import compared
 from safety_scenarios.reports.trial_view.terminal import Row, worst_first
 from safety_scenarios.reports.trial_view.thinning import changes, fewer, places
 from safety_scenarios.reports.trial_view.view import view_of
+from safety_scenarios.scenario.event import Event
+from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.trial.links.simulated_session import Simulated
+from safety_scenarios.trial.trial import TrialRecord
 from unit.loopback_runs import loopback_run
 from unit.records import chat, hazard, mark, planned, stamps
 

@@ -1,0 +1,118 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""The world ``are`` of a campaign: ARE's process, the tools of its apps, and links around them."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from safety_scenarios.errors import MeasurementError, Problem, ScenarioError
+from safety_scenarios.scenario.blocks.agents import Tool
+from safety_scenarios.scenario.blocks.apps import AppTool, AppWorld
+from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.trial.link import Link
+from safety_scenarios.trial.links.app_link import AppLink, text_of
+from safety_scenarios.trial.links.app_process import AppProcess
+from safety_scenarios.trial.session import Connect, Session
+
+WORLD = 'are'
+FOLDER = 'are'
+"""Of a campaign: each run as ARE itself exports it."""
+
+
+class AppsOfCampaign:
+    """What a campaign has of ARE; without that world it changes nothing."""
+
+    def __init__(self, process: AppProcess | None) -> None:
+        self._process = process
+
+    def known(self, scenarios: Sequence[Scenario]) -> tuple[Scenario, ...]:
+        """
+        Return scenarios with the tools that ARE's own apps have.
+
+        :raises ScenarioError: with every file that ARE refuses
+        """
+        if self._process is None:
+            return tuple(scenarios)
+        found: list[Scenario] = []
+        problems: list[Problem] = []
+        for scenario in scenarios:
+            try:
+                found.append(_with_tools(scenario, self._process))
+            except MeasurementError as error:
+                problems.append(Problem(_path(scenario), None, None, 'apps', (
+                    f'{error}. Mend the file: safety-scenarios validate tells what ARE refuses')))
+        if problems:
+            raise ScenarioError(problems)
+        return tuple(found)
+
+    def connecting(self, connect: Connect) -> Connect:
+        """Return what reaches the controller, with ARE behind it."""
+        process = self._process
+        if process is None:
+            return connect
+
+        @contextmanager
+        def reached(settings: RunSettings, folder: Path) -> Iterator[Session]:
+            inner = settings.model_copy(update={'world': 'none'})
+            with connect(inner, folder) as session:
+                def opened(scenario: Scenario) -> AbstractContextManager[Link]:
+                    return _around(session.open_link(scenario), process, folder, scenario)
+                yield replace(session, open_link=opened,
+                              where=f'{session.where}, with the apps of ARE')
+        return reached
+
+
+@contextmanager
+def apps_of(settings: RunSettings) -> Iterator[AppsOfCampaign]:
+    """
+    Start ARE if the settings ask for it, and end it with the campaign.
+
+    :raises SettingsError: it is not where the settings say
+    """
+    if settings.world != WORLD:
+        yield AppsOfCampaign(None)
+        return
+    with closing(AppProcess(settings.are)) as process:
+        process.check()
+        yield AppsOfCampaign(process)
+
+
+@contextmanager
+def _around(inner: AbstractContextManager[Link], process: AppProcess, folder: Path,
+            scenario: Scenario) -> Iterator[Link]:
+    with inner as link:
+        yield AppLink(link, process, None if folder == Path() else folder / FOLDER / scenario.id)
+
+
+def _with_tools(scenario: Scenario, process: AppProcess) -> Scenario:
+    block = scenario.agents
+    assert block is not None and block.apps is not None  # others are refused before
+    loaded = process.load(text_of(scenario))
+    tools, known = [], []
+    for one in loaded['tools']:
+        known.append(_tool(one))
+        if one['offered']:
+            tools.append(Tool(name=str(one['name']), description=str(one['description']),
+                              returns=None))
+    missing = sorted({tool.name for tool in block.tools} - {tool.name for tool in known})
+    if missing:
+        raise MeasurementError(f'got calls of {", ".join(missing)}, expected tools that the apps '
+                               f'of the file have')
+    apps = AppWorld(tools=tuple(known), told=block.apps.told, begins_s=block.apps.begins_s,
+                    user=str(loaded['user']), answered_by='are', tool_turns=block.apps.tool_turns)
+    return scenario.model_copy(update={
+        'agents': block.model_copy(update={'tools': tuple(tools), 'apps': apps})})
+
+
+def _tool(data: Any) -> AppTool:
+    return AppTool(name=data['name'], key=data['key'], parameters=data['parameters'],
+                   defaults=data['defaults'], writes=bool(data['write']), checks=data['checks'])
+
+
+def _path(scenario: Scenario) -> str:
+    return scenario.origin.path if scenario.origin else scenario.id

@@ -1,0 +1,168 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Which apps ARE 1.2.0 has, what can be called on them, and what their state must hold.
+
+ARE looks a class and its functions up while it imports a file, so that a name that is not here
+costs the whole file. A test asks ARE itself for all of it.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+_EVERY = frozenset((
+    'add_event add_event_callbacks app_name connect_to_protocols failure_probability '
+    'get_data_tools get_env_tools get_implemented_protocols get_state get_tool get_tools '
+    'get_tools_with_attribute get_user_tools is_state_modified load_state name pause_env '
+    'register_time_manager register_to_env reset resume_env rng seed set_failure_probability '
+    'set_seed time_manager').split())
+"""On each of them."""
+_OWN = {
+    'AgentUserInterface': (
+        'add_message_to_user get_all_messages get_all_messages_from_agent '
+        'get_all_messages_from_user get_last_message get_last_message_content '
+        'get_last_message_from_agent get_last_message_from_user get_last_unread_messages is_cli '
+        'messages send_message_to_agent send_message_to_user send_user_message_to_agent set_cli '
+        'set_wait_for_user_response user_proxy wait_for_user_response'),
+    'ApartmentListingApp': (
+        'add_new_apartment apartments delete_apartment get_apartment_details '
+        'list_all_apartments list_saved_apartments load_apartments_from_dict '
+        'load_apartments_from_file remove_saved_apartment save_apartment saved_apartments '
+        'search_apartments update_apartment'),
+    'App': '',
+    'CabApp': (
+        'MESSAGE_CANCEL add_new_ride calculate_distance calculate_price cancel_ride '
+        'd_service_config delete_future_data end_ride get_current_ride_status '
+        'get_distance_from_history get_quotation get_ride get_ride_history '
+        'get_ride_history_length list_rides on_going_ride order_ride quotation_history '
+        'ride_history update_ride_status user_cancel_ride'),
+    'CalendarApp': (
+        'add_calendar_event add_calendar_event_by_attendee delete_calendar_event '
+        'delete_calendar_event_by_attendee events get_all_tags get_calendar_event '
+        'get_calendar_events_by_tag get_calendar_events_from_to load_calendar_events_from_dict '
+        'load_calendar_events_from_file read_today_calendar_events search_events '
+        'set_calendar_event'),
+    'CityApp': (
+        'add_crime_rate api_call_count api_call_limit crime_data get_api_call_count '
+        'get_api_call_limit get_crime_rate load_crime_data_from_dict '
+        'rate_limit_cooldown_seconds rate_limit_exceeded rate_limit_time reset_api_call_count '
+        'update_crime_rate'),
+    'ContactsApp': (
+        'add_contact add_contacts add_new_contact contacts delete_contact edit_contact '
+        'get_contact get_contacts get_current_user_details load_contacts_from_dict '
+        'search_contacts view_limit'),
+    'EmailClientV2': (
+        'add_attachment add_email create_and_add_email create_and_add_email_with_time '
+        'delete_email delete_future_data download_attachments folders forward_email '
+        'get_email_by_id get_email_by_index internal_fs list_emails move_email reply_to_email '
+        'reply_to_email_from_user search_emails send_email send_email_to_user '
+        'send_email_to_user_only user_email view_limit'),
+    'Mail': (
+        'add_email create_and_add_email create_and_add_email_with_time delete_email '
+        'delete_future_data download_attachments folders forward_email get_email_by_id '
+        'get_email_by_index list_emails move_email reply_to_email reply_to_email_from_user '
+        'search_emails send_email send_email_to_user send_email_to_user_only user_email '
+        'view_limit'),
+    'MessagingAppV2': (
+        'add_contacts add_conversation add_conversations add_message '
+        'add_participant_to_conversation add_users apply_conversation_limits '
+        'change_conversation_title conversation_view_limit conversations create_and_add_message '
+        'create_group_conversation current_user_id current_user_name download_attachment '
+        'get_all_conversations get_default_title get_existing_conversation_ids get_user_id '
+        'get_user_ids get_user_name_from_id get_user_names id_to_name internal_fs '
+        'list_conversations_by_participant list_recent_conversations '
+        'load_conversations_from_dict lookup_user_id messages_view_limit mode name_to_id '
+        'read_conversation regex_search remove_participant_from_conversation search '
+        'send_message send_message_to_group_conversation'),
+    'ReminderApp': (
+        'add_reminder add_reminder_repetition delete_all_reminders delete_reminder '
+        'get_all_reminders get_current_time get_due_reminders max_future_datetime '
+        'max_reminder_repetitions reminders'),
+    'ShoppingApp': (
+        'add_discount_code add_item_to_product add_order add_product add_to_cart cancel_order '
+        'cart checkout discount_codes get_all_discount_codes get_discount_code_info '
+        'get_order_details get_product_details list_all_products list_cart list_orders '
+        'load_cart_from_dict load_discount_codes_from_dict load_orders_from_dict '
+        'load_products_from_dict load_products_from_file orders products remove_from_cart '
+        'search_product update_item update_order_status'),
+    'SystemApp': (
+        'get_current_time get_wait_for_notification_timeout reset_wait_for_notification_timeout '
+        'wait wait_for_next_notification wait_for_notification wait_for_notification_timeout'),
+}
+_ALIASES = {'Calendar': 'CalendarApp',
+            'Contacts': 'ContactsApp',
+            'InternalContacts': 'ContactsApp',
+            'RentAFlat': 'ApartmentListingApp',
+            'Shopping': 'ShoppingApp'}
+_FILES = ('Files', 'SandboxLocalFileSystem', 'VirtualFileSystem')
+"""File systems, whose functions come from a library and its versions."""
+_NOT_LISTED = 'ReminderApp',
+"""Known in a recording, and not under ``apps``."""
+_STATE: Mapping[str, tuple[str, ...]] = {
+    'AgentUserInterface': ('messages',), 'ApartmentListingApp': ('apartments', 'saved_apartments'),
+    'CabApp': ('d_service_config', 'quotation_history', 'ride_history'),
+    'CalendarApp': ('events',), 'CityApp': ('api_call_limit', 'crime_data'),
+    'ContactsApp': ('contacts', 'view_limit'),
+    'EmailClientV2': ('folders', 'user_email', 'view_limit'),
+    'Mail': ('folders', 'user_email', 'view_limit'),
+    'ShoppingApp': ('cart', 'discount_codes', 'orders', 'products')}
+UNNAMED = 'AgentUserInterface'
+"""It takes no other name than that of its class."""
+_OLDEST = 100
+"""Years of a contact; without an age ARE takes 0, and refuses that."""
+CLASSES = tuple(sorted({*_OWN, *_ALIASES, *_FILES} - {*_NOT_LISTED}))
+"""Names that an entry of ``apps`` may have as its class."""
+RECORDED = tuple(sorted({*CLASSES, *_NOT_LISTED}))
+"""Names that the class of an app may have whose calls are in ``completed_events``."""
+
+
+def functions(class_name: str) -> frozenset[str] | None:
+    """Return what can be called on an app, None where that is not known."""
+    own = _OWN.get(_ALIASES.get(class_name, class_name))
+    return None if own is None else _EVERY.union(own.split())
+
+
+def wrong_state(class_name: str, state: Any) -> Iterator[str]:
+    """Yield why ARE cannot load the state of an app, and so leaves the app out."""
+    name = _ALIASES.get(class_name, class_name)
+    needed = _STATE.get(name, ())
+    if state is None:
+        if needed:
+            yield f'nothing, expected {", ".join(needed)}'
+        return
+    lacks = [key for key in needed if key not in state]
+    if lacks:
+        yield f'no {", ".join(lacks)}'
+    elif name == 'AgentUserInterface':
+        yield from _messages(state['messages'])
+    elif name == 'ContactsApp':
+        yield from _contacts(state['contacts'])
+
+
+def _messages(found: Any) -> Iterator[str]:
+    if found is None or isinstance(found, (bool, int, float)) or (
+            isinstance(found, (str, Mapping)) and found):
+        yield 'messages that are no list'
+    elif isinstance(found, tuple) and any(
+            not isinstance(one, Mapping) or not {'sender', 'content'} <= one.keys()
+            for one in found):
+        yield 'a message without sender and content'
+
+
+def _contacts(found: Any) -> Iterator[str]:
+    if not isinstance(found, Mapping):
+        yield 'contacts that are no mapping'
+        return
+    for name, contact in found.items():
+        if not isinstance(contact, Mapping):
+            yield f'the contact {name!r:.40} that is no mapping'
+            continue
+        age = contact.get('age', 0)
+        if age is not None and not (isinstance(age, (int, float)) and 1 <= age <= _OLDEST):
+            yield f'the contact {name!r:.40} without an age from 1 to {_OLDEST}, or null'
+        if not isinstance(contact.get('contact_id', ''), (str, tuple, Mapping, type(None))):
+            yield f'the contact {name!r:.40} with an id that is no text'
+        for key in ('first_name', 'last_name'):
+            if key in contact and contact[key] is None:
+                yield f'the contact {name!r:.40} with nothing as {key}'

@@ -1,0 +1,167 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""From an ARE file of several turns, or times, to agents and rules that play it."""
+
+from typing import Any
+
+from safety_scenarios.are.scenarios.nouns import AreEvent, AreFile
+from safety_scenarios.are.scenarios.scenario import Building, DEFAULT_CRITICAL_MS
+from safety_scenarios.are.scenarios.schedule import ends_turn, Saying, Schedule, START
+from safety_scenarios.are.scenarios.turn import Turn
+from safety_scenarios.formats._turns import (
+    ANSWER,
+    CONTROLLER,
+    MAX_TURN,
+    MAX_TURNS,
+    OPERATOR,
+    WAIT_FACTOR,
+    WAIT_MS,
+)
+from safety_scenarios.formats.document.fields import Fields
+from safety_scenarios.formats.document.reading import Resolve
+from safety_scenarios.scenario.blocks.agents import (
+    Agent,
+    AgentsBlock,
+    End,
+    Expect,
+    Line,
+    Pattern,
+    Rule,
+    Say,
+    Trigger,
+)
+from safety_scenarios.scenario.blocks.budget import LatencyBudget, MAX_MS
+
+
+class Playing(Building):
+    """
+    Builds the data of a scenario that is told step by step.
+
+    :param schedule: with more than one saying, one of which wants an answer
+    """
+
+    def __init__(self, fields: Fields, file: AreFile, schedule: Schedule, at_ns: dict[str, int],
+                 resolve: Resolve) -> None:
+        def in_time(event: AreEvent) -> int:
+            return at_ns[event.event_id]
+
+        told, expected = ([event for saying in schedule.sayings for event in events(saying)]
+                          for events in (_told, _expected))
+        super().__init__(fields, file, Turn(
+            tuple(sorted(told, key=in_time)), tuple(sorted(expected, key=in_time)),
+            tuple(schedule.left_out), at_ns, min(map(in_time, told))), resolve)
+        self._schedule = schedule
+        self._in_order = sorted(range(len(schedule.sayings)),
+                                key=lambda index: in_time(schedule.sayings[index].told[0]))
+        self._turns = [index for index in self._in_order if schedule.sayings[index].is_turn]
+        self._opening = {event.event_id: saying.symbol for saying in schedule.sayings
+                         for event in saying.expected}
+        self._texts: dict[str, str] = {}
+        self._budgets: dict[int, LatencyBudget] = {}
+
+    def data(self) -> dict[str, Any]:
+        """Return what a ``Scenario`` is made from."""
+        return {**super().data(), 'agents': self._block()}
+
+    def _critical_ms(self) -> float:
+        """Return the limit of the first turn, when each has got its own."""
+        sayings = self._schedule.sayings
+        if len(self._turns) > MAX_TURNS:
+            self._fields.refuse(
+                sayings[self._turns[MAX_TURNS]].told[0].path,
+                f'got {len(self._turns)} turns, expected at most {MAX_TURNS}. Leave some out')
+        for index in self._turns:
+            self._budgets[index] = LatencyBudget.model_validate(
+                self._budget(self._turn_ms(sayings[index])))
+        return self._budgets[self._turns[0]].critical_ms
+
+    def _turn_ms(self, saying: Saying) -> float:
+        """Return the critical limit of the turn that a saying opens."""
+        limit_ms = self._limit_ms(saying.expected, self._turn.at_ns[saying.symbol])
+        if limit_ms is None:
+            last = next(event for event in saying.expected if ends_turn(event))
+            self._default(last.path, f'the turn of {last}')
+        return limit_ms or DEFAULT_CRITICAL_MS
+
+    def _messages(self) -> tuple[Any, ...]:
+        self._texts = {event.event_id: self._told(event) for event in self._turn.told}
+        for saying in self._schedule.sayings:
+            if len(saying.told) > 1:
+                self._fields.unmapped(saying.told[0].path, f'{len(saying.told)} events at one '
+                                      f'time become one saying, with an empty line between')
+            length = len(self._text(saying))
+            if length > MAX_TURN:
+                self._fields.refuse(saying.told[0].path, f'got {length} characters at one time, '
+                                    f'expected at most {MAX_TURN}. Shorten it')
+        return tuple({'role': 'user', 'content': text} for text in self._texts.values() if text)
+
+    def _text(self, saying: Saying) -> str:
+        return '\n\n'.join(self._texts[event.event_id] for event in saying.told)
+
+    def _answered(self, event: AreEvent) -> str | None:
+        return self._opening[event.event_id]
+
+    def _block(self) -> AgentsBlock:
+        schedule, rules, script = self._schedule, list[Rule](), list[Line]()
+        for index in self._in_order:
+            saying, symbol = schedule.sayings[index], schedule.sayings[index].symbol
+            say = Say(agent=OPERATOR, text=self._text(saying)[:MAX_TURN], symbol=symbol)
+            if saying.moment.after == START:
+                script.append(Line(at_ns=saying.moment.delay_ns, say=say))
+            else:
+                rules.append(self._rule(saying.moment.after, saying.moment.delay_ns,
+                                        f'say {symbol}', say))
+            if saying.is_turn:
+                rules.append(Rule(
+                    trigger_text=symbol, action_text='an answer in time',
+                    trigger=Trigger(any=(Pattern(kind='symbol', name=symbol),)),
+                    expect=Expect(any=(ANSWER,), budget=self._budgets[index])))
+        last = self._last_turn()
+        if last is not None:
+            trailing_ns = max((saying.moment.delay_ns for saying in schedule.sayings
+                               if saying.moment.after == last), default=0)
+            rules.append(self._rule(last, trailing_ns + self._budgets[last].limit_ns('critical'),
+                                    'end', End(how='pass')))
+        return AgentsBlock(
+            agents=(Agent(id=OPERATOR, name='', role='user'),
+                    Agent(id=CONTROLLER, name='Controller', role='assistant', driver='sut',
+                          system='')),
+            rules=tuple(rules), sut=CONTROLLER, script=tuple(script),
+            turns=tuple(schedule.sayings[index].symbol for index in self._turns),
+            duration_ms=self._duration_ms())
+
+    def _rule(self, index: int, delay_ns: int, action: str, effect: Say | End) -> Rule:
+        symbol = self._schedule.sayings[index].symbol
+        after = f'{delay_ns / 1e9:g} s after the ' if delay_ns else ''
+        return Rule(trigger_text=f'{after}answer to {symbol}', action_text=action,
+                    trigger=Trigger(any=(ANSWER,), after=symbol, delay_ns=delay_ns),
+                    effects=(effect,))
+
+    def _last_turn(self) -> int | None:
+        """Return the turn with whose answer all is over but what follows it, if there is one."""
+        schedule = self._schedule
+        for last in reversed(self._turns):
+            moment = schedule.sayings[last].moment
+            if all(saying.moment.after == last or schedule.surely_by(saying.moment, moment)
+                   for saying in schedule.sayings):
+                return last
+        return None
+
+    def _duration_ms(self) -> float:
+        """Return how long it takes when every answer comes as late as it is waited for."""
+        over_ms: list[float] = []
+        for index, saying in enumerate(self._schedule.sayings):
+            after, budget = saying.moment.after, self._budgets.get(index)
+            begins_ms = over_ms[after] if after != START else 0.0
+            over_ms.append(begins_ms + saying.moment.delay_ns / 1e6 + WAIT_MS + (
+                budget.critical_ms * WAIT_FACTOR if budget else 0.0))
+        return min(max(over_ms), MAX_MS)
+
+
+def _told(saying: Saying) -> list[AreEvent]:
+    return saying.told
+
+
+def _expected(saying: Saying) -> list[AreEvent]:
+    return saying.expected

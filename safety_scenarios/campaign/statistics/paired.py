@@ -1,0 +1,183 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Two controllers on the same trials: exact tests, within a scenario and over scenarios."""
+
+from collections.abc import Sequence
+import math
+
+import numpy
+from safety_scenarios.campaign.statistics._special import (
+    at_rank,
+    binomial_tails,
+    check_count,
+    check_probability,
+    check_values,
+    noncentral_t_tails,
+    order_ranks,
+)
+from safety_scenarios.scenario.estimate import Estimate
+
+_FEWEST_SKEWED = 3
+"""Fewer show no skewness."""
+_MOST = 10**9
+"""More trials than anyone makes."""
+Pair = tuple[float | None, float | None]
+"""One trial under the first and the second controller; None for a reaction that never came."""
+
+
+def mcnemar(only_first: int, only_second: int) -> float:
+    """
+    Return the two-sided p-value of McNemar's exact test: which of two fails more often.
+
+    Twice the smaller binomial tail at 1/2, 1 at most; never the mid-p variant, whose error may
+    exceed its level. Source: McNemar 1947, Psychometrika 12:153; Fagerland, Lydersen and Laake
+    2013, BMC Med. Res. Methodol. 13:91.
+
+    :param only_first: pairs in which the first failed and the second did not
+    :param only_second: the reverse; pairs that agree tell nothing
+    :raises ValueError: for a negative count
+    """
+    check_count('only_first', only_first, 0)
+    check_count('only_second', only_second, 0)
+    return _two_sided(only_first, only_second)
+
+
+def sign_flip(differences: Sequence[int]) -> float:
+    """
+    Return the two-sided p-value of Fisher's exact randomisation test: is there a trend at all.
+
+    Each difference is that of one cluster, such as how many more trials of one scenario the
+    second fails. If neither is better, each might as well have the other sign: the p-value is
+    the share of all sign patterns whose sum is at least as far from 0. All are counted, however
+    many, because sums of whole numbers can be convolved. What happens inside a cluster is free:
+    trials may resemble each other, and differences may vary from cluster to cluster, if they do
+    so symmetrically about 0. Clusters without a difference tell nothing; with k others it is
+    never below 2 / 2^k. Source: Fisher 1935, *The Design of Experiments*, 21; Pitman 1937.
+
+    :raises ValueError: for a difference that is not whole
+    """
+    for difference in differences:
+        check_count('difference', difference, -_MOST, _MOST)
+    sizes = [abs(difference) for difference in differences if difference]
+    far, reach = abs(sum(differences)), sum(sizes)
+    chances = numpy.zeros(2 * reach + 1)
+    chances[reach] = 1.0
+    for size in sizes:
+        moved = numpy.zeros_like(chances)
+        moved[size:] += chances[:-size] / 2.0
+        moved[:-size] += chances[size:] / 2.0
+        chances = moved
+    return min(1.0, 2.0 * math.fsum(chances[reach + far:])) if far else 1.0
+
+
+def over_clusters(differences: Sequence[int]) -> float:
+    """
+    Return the two-sided p-value of a mean difference over clusters, skewed ones included.
+
+    The larger of :func:`sign_flip`, which is exact for differences that are symmetric about 0, and
+    Student's t after Hall's cubic, which removes their skewness and keeps their order (Hall 1992,
+    J. R. Stat. Soc. B 54:221): one cluster that is far off among many that are a little off the
+    other way is no trend.
+
+    :raises ValueError: for a difference that is not whole
+    """
+    flipped, n = sign_flip(differences), len(differences)
+    if n < _FEWEST_SKEWED or min(differences) == max(differences):
+        return flipped
+    mean = math.fsum(differences) / n
+    away = [difference - mean for difference in differences]
+    square = math.fsum(each**2 for each in away) / (n - 1)
+    cube = math.fsum(each**3 for each in away) * n / ((n - 1) * (n - 2))
+    skewness, size = cube / square**1.5, mean / math.sqrt(square)
+    t = math.sqrt(n) * (size + skewness * size**2 / 3.0 + skewness**2 * size**3 / 27.0
+                        + skewness / (6.0 * n))
+    return max(flipped, min(1.0, 2.0 * noncentral_t_tails(abs(t), n - 1.0, 0.0)[1]))
+
+
+def least_p(differing: int) -> float:
+    """Return the smallest p-value that :func:`sign_flip` can give for so many clusters."""
+    return min(1.0, 2.0 * 0.5**differing)
+
+
+def holm(chances: Sequence[float]) -> list[float]:
+    """
+    Return p-values that may all be looked at: each adjusted for the others, in their order.
+
+    Source: Holm 1979, Scand. J. Stat. 6:65; the chance of one false alarm in all stays as it was.
+    """
+    adjusted, least = [0.0] * len(chances), 0.0
+    for rank, index in enumerate(sorted(range(len(chances)), key=lambda i: chances[i])):
+        least = max(least, min(1.0, (len(chances) - rank) * chances[index]))
+        adjusted[index] = least
+    return adjusted
+
+
+def later(pairs: Sequence[Pair]) -> int:
+    """
+    Return in how many pairs the second is later, less those in which the first is.
+
+    A missing reaction is later than any number, and two missing ones tie.
+    """
+    differences = _differences(pairs)
+    return sum(difference > 0.0 for difference in differences) - sum(
+        difference < 0.0 for difference in differences)
+
+
+def middle(pairs: Sequence[Pair]) -> float:
+    """
+    Return the median of ``second - first``, the mean of the two in the middle; may be infinite.
+
+    Swapping first and second changes its sign and nothing else: so do two middle ones of which
+    one is infinite, which give that one, and two infinite ones of either sign, which give 0.
+
+    :raises ValueError: without a pair
+    """
+    differences = sorted(_differences(pairs))
+    check_count('pairs', len(differences), 1)
+    low, high = differences[(len(differences) - 1) // 2], differences[len(differences) // 2]
+    if math.isfinite(low) or math.isfinite(high) or low == high:
+        return low if low == high else (low + high) / 2.0
+    return 0.0
+
+
+def median_over_clusters(clusters: Sequence[Sequence[Pair]], unit: str,
+                         confidence: float = 0.95) -> Estimate:
+    """
+    Return the median over clusters of each one's median of ``second - first``.
+
+    Positive when the second is later. The interval is distribution-free for the clusters that
+    these were drawn from, however much the pairs of one resemble each other; at 95 % six
+    clusters are needed. A difference is infinite where one reaction is missing, and 0 where both
+    are; a number that would be infinite is None. Source: David and Nagaraja 2003, *Order
+    Statistics*, 7.1 (the inverted sign test).
+
+    :param clusters: the pairs of each, both in ``unit``; empty clusters are left out
+    :raises ValueError: for NaN or infinity, or a confidence outside (0, 1)
+    """
+    check_probability('confidence', confidence)
+    found = sorted(middle(pairs) for pairs in clusters if pairs)
+    m = len(found)
+    low, high = order_ranks(m, 0.5, (1.0 - confidence) / 2.0)
+    value = middle([(0.0, each) if math.isfinite(each) else (0.0, None) if each > 0.0
+                    else (None, 0.0) for each in found]) if m else math.inf
+    return Estimate(
+        value=value if math.isfinite(value) else None, low=at_rank(found, low),
+        high=at_rank(found, high), n=m, unit=unit, confidence=confidence,
+        method='median over scenarios of their median differences: order statistics, two-sided')
+
+
+def _differences(pairs: Sequence[Pair]) -> list[float]:
+    found = []
+    for first, second in pairs:
+        check_values((first, second))
+        if first is None or second is None:
+            found.append(0.0 if first is second else math.inf if second is None else -math.inf)
+        else:
+            found.append(float(second) - float(first))
+    return found
+
+
+def _two_sided(fewer: int, more: int) -> float:
+    fewer, more = sorted((fewer, more))
+    return min(1.0, 2.0 * binomial_tails(fewer, fewer + more, 0.5)[0])

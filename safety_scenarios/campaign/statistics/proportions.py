@@ -1,0 +1,265 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Shares of trials with intervals that stay honest at 0, at 1 and over repeated scenarios."""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from functools import cache
+import math
+from statistics import NormalDist
+from typing import Literal
+
+from safety_scenarios.campaign.statistics._special import (
+    beta_quantile,
+    check_count,
+    check_probability,
+    noncentral_t_quantile,
+)
+from safety_scenarios.scenario.estimate import Estimate
+
+Sided = Literal['two', 'upper', 'lower']
+"""Both ends at half the error each, or all of it for the one end that is claimed."""
+
+_ROUNDING = 1.0 - 1e-12  # a ratio of logarithms that is whole must not be rounded up
+
+
+def clopper_pearson(count: int, of: int, confidence: float = 0.95,
+                    sided: Sided = 'two') -> Estimate:
+    """
+    Return a share with the interval that covers at least nominally at any n.
+
+    The end that is not claimed is 0 or 1. 0 of 100 is at most .0362 two-sided and .0295
+    one-sided: say which. Source: Clopper and Pearson 1934, Biometrika 26:404. Unit: 1.
+
+    :param count: trials that had the property
+    :param of: independent trials; 0 gives an estimate without numbers
+    :raises ValueError: unless 0 <= count <= of, confidence is within (0, 1) and sided is known
+    """
+    lower, upper = _misses(count, of, confidence, sided)
+    if of == 0:
+        return _nothing(confidence, f'Clopper-Pearson, {_sides(sided)}')
+    low, high = _beta_ends(count, of, lower, upper)
+    return _share(count / of, low, high, of, confidence, f'Clopper-Pearson, {_sides(sided)}')
+
+
+def wilson(count: int, of: int, confidence: float = 0.95, sided: Sided = 'two') -> Estimate:
+    """
+    Return a share with Wilson's score interval: narrower, nominal only on average.
+
+    For charts and comparisons; a safety claim takes :func:`clopper_pearson`. Source: Wilson
+    1927, JASA 22:209; Brown, Cai and DasGupta 2001, Stat. Sci. 16:101. Unit: 1.
+
+    :param count: trials that had the property
+    :param of: independent trials; 0 gives an estimate without numbers
+    :raises ValueError: unless 0 <= count <= of, confidence is within (0, 1) and sided is known
+    """
+    lower, upper = _misses(count, of, confidence, sided)
+    if of == 0:
+        return _nothing(confidence, f'Wilson, {_sides(sided)}')
+    return _share(count / of, _score_end(count, of, lower) if lower else 0.0,
+                  1.0 - _score_end(of - count, of, upper) if upper else 1.0,
+                  of, confidence, f'Wilson, {_sides(sided)}')
+
+
+def rule_of_three(n: int) -> float:
+    """
+    Return 3/n, about the one-sided 95 % upper bound of a share after n trials without a failure.
+
+    Source: Hanley and Lippman-Hand 1983, JAMA 249:1743. Exact: :func:`clopper_pearson`.
+
+    :raises ValueError: for n < 1
+    """
+    check_count('n', n, 1)
+    return 3.0 / n
+
+
+def zero_failure_n(p0: float, confidence: float = 0.95) -> int:
+    """
+    Return how many trials without one failure show that the failure rate is at most ``p0``.
+
+    ``ln(1 - confidence) / ln(1 - p0)``, rounded up: the success-run theorem, one-sided.
+
+    :raises ValueError: for p0 or confidence outside (0, 1)
+    """
+    check_probability('p0', p0)
+    check_probability('confidence', confidence)
+    return max(1, math.ceil(math.log1p(-confidence) / math.log1p(-p0) * _ROUNDING))
+
+
+def bonferroni(alpha: float, m: int) -> float:
+    """
+    Return the error that each of m claims may have so that all hold jointly with 1 - alpha.
+
+    :raises ValueError: for alpha outside (0, 1) or m < 1
+    """
+    check_probability('alpha', alpha)
+    check_count('m', m, 1)
+    return alpha / m
+
+
+def clustered(counts: Sequence[tuple[int, int]], confidence: float = 0.95) -> Estimate:
+    """
+    Return the share pooled over clusters (scenarios) for the class that they were drawn from.
+
+    Trials of one scenario resemble each other; a hundred repeats of a deterministic one tell
+    what one trial tells. So the trials are divided by the design effect of the pooled share (the
+    variance of a ratio over clusters, Cochran 1977, *Sampling Techniques*, 3.12, against that of
+    independent trials; Kish 1965), and Clopper-Pearson is taken at that effective size, reduced
+    for the few degrees of freedom of m clusters (Korn and Graubard 1998, Survey Methodology
+    24:193, with the normal quantile in place of t(n - 1), so that repeats add nothing).
+
+    Scenarios of which some have more decided trials than others: each residual is weighed up for
+    how much its cluster draws the share to itself (MacKinnon and White 1985, J. Econometrics
+    29:305, HC2), and the degrees of freedom are those of as many clusters of one size as would
+    tell as much (Kish 1965: the square of the sum of the sizes over the sum of their squares).
+
+    Three choices of ours. The effective size is at least 1 and at most the trials made: never
+    narrower than :func:`clopper_pearson`. With one cluster, or a share of 0 or 1, no design
+    effect can be seen and each cluster counts as one trial. And a kind of cluster that none of m
+    was of may be as frequent as the upper end for 0 of m, and all failures or none: the ends reach
+    that far, as clusters that are all alike show no variance. Unit: 1; ``n`` counts trials.
+
+    :param counts: for each cluster the trials with the property, and all; empty ones are left out
+    :raises ValueError: unless 0 <= count <= of in each, or for a confidence outside (0, 1)
+    """
+    check_probability('confidence', confidence)
+    for count, of in counts:
+        _check_pair(count, of)
+    made = [(count, of) for count, of in counts if of]
+    clusters, n, hits = len(made), sum(of for _, of in made), sum(count for count, _ in made)
+    method = f'Korn-Graubard over {clusters} clusters, two-sided'
+    if not made:
+        return _nothing(confidence, method)
+    miss = (1.0 - confidence) / 2.0
+    size = _effective(made, miss)
+    share, unseen = hits / n, _beta_ends(0.0, clusters, miss, miss)[1]
+    ends = (_beta_ends(share * size, size, miss, miss), _beta_ends(hits, n, miss, miss),
+            (share * (1.0 - unseen), share + (1.0 - share) * unseen))
+    return _share(share, min(low for low, _ in ends), max(high for _, high in ends), n,
+                  confidence, f'{method}, effective n {size:.4g}')
+
+
+def difference_of_shares(counts: Sequence[tuple[int, int, int]],
+                         confidence: float = 0.95) -> Estimate:
+    """
+    Return the share of trials with one property less that with another, which excludes it.
+
+    The distances of each share from its ends in :func:`clustered` are added as errors are (Zou
+    and Donner 2008, Stat. Med. 27:1693), with the correlation of the two over clusters where
+    that is below 0: then they add up to more. One above 0 is not used, as it could only
+    narrow. Unit: 1; ``n`` counts trials.
+
+    :param counts: for each cluster the trials with the first, with the second, and all
+    :raises ValueError: unless both are counts of what all are, or for a confidence outside (0, 1)
+    """
+    for first, second, of in counts:
+        _check_pair(first + second, of)
+    up = clustered([(first, of) for first, _, of in counts], confidence)
+    down = clustered([(second, of) for _, second, of in counts], confidence)
+    method = f'difference of two shares, {up.method.partition(", ")[0]}, two-sided'
+    if up.value is None or up.low is None or up.high is None or \
+            down.value is None or down.low is None or down.high is None:
+        return _nothing(confidence, method)
+    r = _correlation_below_zero(counts, up.value, down.value)
+    value = up.value - down.value
+    below = _together(up.value - up.low, down.high - down.value, r)
+    above = _together(up.high - up.value, down.value - down.low, r)
+    return _share(value, max(-1.0, value - below), min(1.0, value + above), up.n, confidence,
+                  method)
+
+
+def _together(one: float, other: float, correlation: float) -> float:
+    return math.sqrt(one * one + other * other - 2.0 * correlation * one * other)
+
+
+def _correlation_below_zero(counts: Sequence[tuple[int, int, int]], first: float,
+                            second: float) -> float:
+    """Return the correlation of two shares over clusters, at most 0; the worst if none is seen."""
+    away = [(one - first * of, other - second * of) for one, other, of in counts]
+    squares = [math.fsum(pair[side]**2 for pair in away) for side in (0, 1)]
+    if not all(squares):
+        return -1.0
+    product = math.fsum(one * other for one, other in away)
+    return max(-1.0, min(0.0, product / math.sqrt(squares[0] * squares[1])))
+
+
+def worst_stratum(strata: Mapping[str, tuple[int, int]]) -> str | None:
+    """
+    Return the stratum with the largest observed share, which a pooled share would hide.
+
+    Ties go to the one with more trials, then to the name that sorts first. Strata without a
+    trial are left out; None when none is left.
+
+    :param strata: for each name the trials that failed, and all
+    :raises ValueError: unless 0 <= count <= of in each
+    """
+    for count, of in strata.values():
+        _check_pair(count, of)
+    made = [(-Fraction(count, of), -of, name) for name, (count, of) in strata.items() if of]
+    return min(made)[2] if made else None
+
+
+def _check_pair(count: int, of: int) -> None:
+    check_count('of', of, 0)
+    check_count('count', count, 0, of)
+
+
+def _misses(count: int, of: int, confidence: float, sided: Sided) -> tuple[float, float]:
+    """Return the error allowed below the lower and above the upper end; 0 where none is."""
+    check_probability('confidence', confidence)
+    _check_pair(count, of)
+    error = 1.0 - confidence
+    ends = {'two': (error / 2.0, error / 2.0), 'upper': (0.0, error), 'lower': (error, 0.0)}
+    if sided not in ends:
+        raise ValueError(f"sided: got {sided!r}, expected 'two', 'upper' or 'lower'")
+    return ends[sided]
+
+
+def _sides(sided: Sided) -> str:
+    return 'two-sided' if sided == 'two' else f'one-sided {sided}'
+
+
+def _beta_ends(x: float, n: float, lower: float, upper: float) -> tuple[float, float]:
+    """Return the Clopper-Pearson ends for counts that need not be whole."""
+    low = beta_quantile(lower, x, n - x + 1.0) if lower and x > 0.0 else 0.0
+    high = beta_quantile(1.0 - upper, x + 1.0, n - x) if upper and x < n else 1.0
+    return low, high
+
+
+def _score_end(count: int, of: int, miss: float) -> float:
+    if count == 0:
+        return 0.0
+    z = -NormalDist().inv_cdf(miss)
+    root = z * math.sqrt(count * (of - count) / of + z * z / 4.0)
+    return (count + z * z / 2.0 - root) / (of + z * z)
+
+
+def _effective(made: Sequence[tuple[int, int]], miss: float) -> float:
+    """Return the number of independent trials that would tell as much as these clusters."""
+    clusters, n = len(made), sum(of for _, of in made)
+    share = sum(count for count, _ in made) / n
+    if clusters == 1 or share in (0.0, 1.0):
+        return float(clusters)
+    between = math.fsum((count - share * of)**2 / (1.0 - of / n) for count, of in made)
+    size = n * n * share * (1.0 - share) / between if between else math.inf
+    alike = n * n / sum(of * of for _, of in made)
+    few = _few(miss, max(1.0, alike - 1.0))
+    return min(float(n), max(1.0, size * few * few))
+
+
+@cache
+def _few(miss: float, freedom: float) -> float:
+    """Return the normal quantile over that of Student's t with so many degrees of freedom."""
+    return NormalDist().inv_cdf(miss) / noncentral_t_quantile(miss, freedom, 0.0)
+
+
+def _share(value: float, low: float, high: float, n: int, confidence: float,
+           method: str) -> Estimate:
+    return Estimate(value=value, low=min(low, value), high=max(high, value), n=n, unit='1',
+                    confidence=confidence, method=method)
+
+
+def _nothing(confidence: float, method: str) -> Estimate:
+    return Estimate(value=None, low=None, high=None, n=0, unit='1', confidence=confidence,
+                    method=method)

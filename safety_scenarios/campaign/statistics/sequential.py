@@ -1,0 +1,117 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Stop early without cheating: Wald's sequential test of a failure rate, and its interval."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+import math
+from typing import Literal
+
+from safety_scenarios.campaign.statistics._special import check_count, check_probability
+from safety_scenarios.scenario.estimate import Estimate
+
+Decision = Literal['accept', 'reject', 'continue']
+
+
+@dataclass(frozen=True)
+class Sprt:
+    """
+    Sequential probability ratio test; "stop when green" with a fixed-n interval is not one.
+
+    May be asked after every trial. Source: Wald 1945, Ann. Math. Stat. 16:117; IEC 61123. Its
+    limits keep the two errors about: at 0.001 against 0.01 the second is 0.0511 for 0.05.
+    :func:`bounded` gives the test that keeps them for certain.
+
+    :param p0: failure rate that should be accepted
+    :param p1: failure rate that should be rejected, larger than p0
+    :param alpha: chance of rejecting at p0
+    :param beta: chance of accepting at p1
+    :raises ValueError: unless 0 < p0 < p1 < 1, and alpha, beta > 0 with alpha + beta < 1
+    """
+
+    p0: float
+    p1: float
+    alpha: float = 0.05
+    beta: float = 0.05
+
+    def __post_init__(self) -> None:
+        for name in ('p0', 'p1', 'alpha', 'beta'):
+            check_probability(name, getattr(self, name))
+        if self.p0 >= self.p1:
+            raise ValueError(f'p1: got {self.p1!r}, expected more than p0 = {self.p0!r}')
+        if self.alpha + self.beta >= 1.0:
+            raise ValueError(f'alpha + beta: got {self.alpha + self.beta!r}, expected less than 1')
+
+    def decide(self, failures: int, n: int) -> Decision:
+        """
+        Return what ``failures`` in ``n`` independent trials come to.
+
+        ``accept``: the rate is p0 rather than p1; ``reject``: p1 rather than p0.
+
+        :raises ValueError: unless 0 <= failures <= n
+        """
+        check_count('n', n, 0)
+        check_count('failures', failures, 0, n)
+        ratio = failures * math.log(self.p1 / self.p0) + (n - failures) * (
+            math.log1p(-self.p1) - math.log1p(-self.p0))
+        if ratio >= math.log((1.0 - self.beta) / self.alpha):
+            return 'reject'
+        return 'accept' if ratio <= math.log(self.beta / (1.0 - self.alpha)) else 'continue'
+
+
+def bounded(p0: float, p1: float, alpha: float = 0.05, beta: float = 0.05) -> Sprt:
+    """
+    Return the test that rejects at p0 and accepts at p1 with at most the chances given.
+
+    Its limits of the likelihood ratio are 1 / alpha and beta in place of Wald's
+    (1 - beta) / alpha and beta / (1 - alpha). Source: Ville 1939, *Etude critique de la notion de
+    collectif*: the ratio is a martingale under p0, and its inverse one under p1.
+
+    :raises ValueError: as :class:`Sprt`
+    """
+    Sprt(p0, p1, alpha, beta)
+    both = 1.0 - alpha * beta
+    return Sprt(p0, p1, alpha * (1.0 - beta) / both, beta * (1.0 - alpha) / both)
+
+
+def anytime(count: int, of: int, confidence: float = 0.95) -> Estimate:
+    """
+    Return a share with an interval that holds whenever the trials are stopped, and why ever.
+
+    An interval for a fixed number of trials does not: who stops at a good moment sees good trials.
+    The ends are where the mean likelihood of all shares is ``1 / (1 - confidence)`` times that
+    of the end (Robbins 1970, Ann. Math. Stat. 41:1397; Ville 1939). Unit: 1.
+
+    :param count: trials that had the property
+    :param of: independent trials; 0 gives an estimate without numbers
+    :raises ValueError: unless 0 <= count <= of, or for a confidence outside (0, 1)
+    """
+    check_probability('confidence', confidence)
+    check_count('of', of, 0)
+    check_count('count', count, 0, of)
+    method = 'confidence sequence (beta mixture), two-sided, at any stop'
+    if not of:
+        return Estimate(value=None, low=None, high=None, n=0, unit='1', confidence=confidence,
+                        method=method)
+    least = math.lgamma(count + 1) + math.lgamma(of - count + 1) - math.lgamma(of + 2) \
+        + math.log(1.0 - confidence)
+
+    def is_outside(share: float) -> bool:
+        likelihood = (count * math.log(share) if count else 0.0) + (
+            (of - count) * math.log1p(-share) if count < of else 0.0)
+        return likelihood <= least
+    share = count / of
+    return Estimate(value=share, low=_last_outside(is_outside, 0.0, share) if count else 0.0,
+                    high=_last_outside(is_outside, 1.0, share) if count < of else 1.0, n=of,
+                    unit='1', confidence=confidence, method=method)
+
+
+def _last_outside(is_outside: Callable[[float], bool], outside: float, inside: float) -> float:
+    """Return the end between a share outside and one inside, on its outer side."""
+    for _ in range(200):
+        middle = (outside + inside) / 2.0
+        if middle in (outside, inside):
+            break
+        outside, inside = (middle, inside) if is_outside(middle) else (outside, middle)
+    return outside

@@ -1,0 +1,285 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Counts, rates and latencies of a campaign, each with what may be claimed about it."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Literal
+
+from safety_scenarios.campaign.statistics.distinct import distinct, no_narrower, only
+from safety_scenarios.campaign.statistics.proportions import (
+    clopper_pearson,
+    clustered,
+    worst_stratum,
+)
+from safety_scenarios.campaign.statistics.quantiles import enough_for, quantile, upper_bound
+from safety_scenarios.campaign.statistics.sequential import anytime
+from safety_scenarios.campaign.statistics.tolerance import bound_if, reported_latency
+from safety_scenarios.campaign.statistics.weighed import scored, weighed
+from safety_scenarios.campaign.statistics.worlds import of_campaign, of_scenario
+from safety_scenarios.scenario.blocks.separation import SeparationCost
+from safety_scenarios.scenario.controller import ControllerSpec
+from safety_scenarios.scenario.estimate import Estimate
+from safety_scenarios.scenario.measuring import Calibration
+from safety_scenarios.scenario.result import (
+    CONFIRMED,
+    Elapsed,
+    exit_code,
+    LatencyClass,
+    TrialResult,
+    Verdict,
+)
+from safety_scenarios.scenario.settings import Law
+from safety_scenarios.trial.identity import Identity
+from safety_scenarios.trial.preflight import Preflight
+from safety_scenarios.trial.summary import (
+    CampaignSummary,
+    ConfirmedSummary,
+    Rate,
+    ScenarioSummary,
+)
+
+_AT_ANY_STOP = 'no interval: a sequential test chose the number of trials'
+
+
+def summarise(results: Sequence[TrialResult], *, controller: str | ControllerSpec, seed: int,
+              planned: int, interrupted: bool, link: str = 'ros',
+              stopped_early: Mapping[str, str] | None = None,
+              latency_law: Law | Literal['none'] = 'none',
+              preflight: Iterable[Preflight] = (),
+              calibration: Calibration | None = None,
+              sut: Identity | None = None) -> CampaignSummary:
+    """
+    Return what the trials came to; warm-up trials are in no number but their own count.
+
+    Counts are those of all trials. No interval is narrower than the trials carry that differ in
+    anything: to repeat what does not vary shows nothing new.
+
+    :param planned: trials that were to be run; fewer results than that is never a PASS
+    :param stopped_early: scenario id to what a sequential test decided of it
+    :param latency_law: law that latencies are assumed to follow, for one more upper bound
+    :param sut: what was judged; of what changed meanwhile nothing can be a PASS
+    """
+    rows: dict[str, list[TrialResult]] = {}
+    for result in results:
+        rows.setdefault(result.scenario_id, []).append(result)
+    counted = [result for result in results if not result.warmup]
+    verdicts = [result.verdict for result in counted]
+    if interrupted or len(results) < planned or (sut is not None and any(sut.doubts)):
+        verdicts.append(Verdict.INCONCLUSIVE)
+    hazards = [result for result in counted if not result.is_benign]
+    benign = [result for result in counted if result.is_benign]
+    early = stopped_early or {}
+    spec = ControllerSpec(name=controller) if isinstance(controller, str) else controller
+    return CampaignSummary(
+        controller=spec.label, spec=None if spec.is_plain else spec, link=link,
+        seed=seed, planned=planned, completed=len(results),
+        interrupted=interrupted, verdict=Verdict.worst(verdicts), exit_code=exit_code(verdicts),
+        verdicts=_count(result.verdict.value for result in counted),
+        missed=_rate(hazards, lambda result: result.is_missed, early, link),
+        false_stops=_rate(benign, _false_stop, early, link),
+        scenarios=tuple(_row(found, early.get(scenario_id), latency_law, link)
+                        for scenario_id, found in rows.items()
+                        if any(not result.warmup for result in found)),
+        by_patterns=sum(result.is_by_patterns and result.verdict is Verdict.PASS
+                        for result in counted),
+        preflight=tuple(preflight), calibration=calibration, chance=_chance(counted),
+        sut=sut, weighed=weighed(counted), scores=scored(counted), world=of_campaign(
+            {name: [result for result in found if not result.warmup]
+             for name, found in rows.items()}, bool(early), link))
+
+
+def latency_quantile(results: Iterable[TrialResult], p: float, link: str) -> Estimate:
+    """Return a quantile of the measured latencies, with the interval of distinct trials (ms)."""
+    made = [result for result in results if not result.warmup]
+    return no_narrower(*(quantile(_latencies_ms(some), p, 'ms')
+                         for some in (made, distinct(made, link))))
+
+
+def _latencies_ms(results: Iterable[TrialResult]) -> list[float | None]:
+    """Return each measured latency, None where there was no reaction."""
+    return [None if result.latency is None or result.latency.judged_ns is None
+            else result.latency.judged_ns / 1e6 for result in results if result.is_measured]
+
+
+def _row(results: Sequence[TrialResult], stopped_early: str | None,
+         law: Law | Literal['none'], link: str) -> ScenarioSummary:
+    counted = [result for result in results if not result.warmup]
+    different = distinct(counted, link)
+    worst = max(counted, key=lambda result: result.verdict.rank)
+    measured = [result for result in counted if result.is_measured]
+    not_measured = sum(result.latency is not None for result in counted) - len(measured)
+    latencies, others = _latencies_ms(measured), _latencies_ms(different)
+    claims = [claim for p in (0.95, 0.99) if latencies
+              and (claim := enough_for(len(others), p)) is not None]
+    alike = only(len(different), len(counted))
+    rtfs = [result.rtf for result in counted if result.rtf is not None]
+    numbers = [latency for latency in latencies if latency is not None]
+    upper_ms = _claimed(no_narrower(*(
+        reported_latency(_with_unmeasured(some), _uncertainty_ms(counted))
+        for some in (counted, different)), is_bound=True), stopped_early, is_bound=True)
+    return ScenarioSummary(
+        scenario_id=worst.scenario_id, scenario_name=worst.scenario_name, domain=worst.domain,
+        trials=len(counted), warmup=len(results) - len(counted), verdict=worst.verdict,
+        reason=worst.reason, verdicts=_count(result.verdict.value for result in counted),
+        latency_classes=_count(result.latency.latency_class.value for result in measured
+                               if result.latency is not None),
+        not_measured=not_measured,
+        latency_ms=tuple(latencies),
+        median_ms=_claimed(no_narrower(*(
+            quantile(some, 0.5, 'ms') for some in (latencies, others))), stopped_early),
+        p99_ms=_claimed(no_narrower(*(
+            upper_bound(some, 0.99, 'ms') or quantile(some, 0.99, 'ms')
+            for some in (latencies, others))), stopped_early),
+        worst_ms=max(numbers, default=None) if len(numbers) == len(latencies) else None,
+        upper_ms=upper_ms,
+        failed=no_narrower(*((anytime if stopped_early else clopper_pearson)(
+            sum(result.verdict is not Verdict.PASS for result in some), len(some))
+            for some in (counted, different))),
+        stopped_early=stopped_early,
+        claims=(*claims, *([f'{alike}: its repeats show nothing new'] if alike else [])),
+        notes={note.code: note.text for result in counted for note in result.notes},
+        rtf=(min(rtfs), max(rtfs)) if rtfs else None,
+        separation=_separation(measured, upper_ms.high), separation_seen=_seen(measured),
+        chance=max((result.chance for result in counted if result.chance is not None),
+                   default=None),
+        confirmed=_confirmed(counted, different, stopped_early),
+        traceability=worst.traceability, world=of_scenario(counted, link),
+        **_assumed(law, [_with_unmeasured(some) for some in (counted, different)],
+                   _uncertainty_ms(counted), stopped_early))
+
+
+def _with_unmeasured(results: Sequence[TrialResult]) -> list[float | None]:
+    """Return the latencies, and none for each that was not measured: it may have been late."""
+    found = _latencies_ms(results)
+    return found + [None] * (sum(result.latency is not None for result in results) - len(found))
+
+
+def _confirmed(counted: Sequence[TrialResult], different: Sequence[TrialResult],
+               stopped_early: str | None) -> ConfirmedSummary | None:
+    """Return what the robot itself confirmed; None where no trial asked it to."""
+    asked = [result for result in counted if result.asks_for_confirmation]
+    if not asked:
+        return None
+    found = _confirmations(asked)
+    others = [result for result in different if result.asks_for_confirmation]
+    latencies, differing = ([None if one is None else one.judged_ns / 1e6 for one in some]
+                            for some in (found, _confirmations(others)))
+    numbers = [latency for latency in latencies if latency is not None]
+    bound_ms = max((one.uncertainty_ns / 1e6 for one in found if one), default=0.0)
+    unknown = len(asked) - len(found)
+    return ConfirmedSummary(
+        verdicts=_count(one.verdict.value for result in asked for one in result.findings
+                        if one.kind == CONFIRMED and one.verdict is not None),
+        latency_classes=_count(LatencyClass.NO_RESPONSE.value if one is None
+                               else one.latency_class.value for one in found),
+        not_measured=unknown, latency_ms=tuple(latencies),
+        median_ms=_claimed(no_narrower(*(quantile(some, 0.5, 'ms') for some in (
+            latencies, differing))), stopped_early),
+        worst_ms=max(numbers, default=None) if len(numbers) == len(latencies) else None,
+        upper_ms=_claimed(no_narrower(
+            reported_latency([*latencies, *[None] * unknown], bound_ms), reported_latency(
+                [*differing, *[None] * (len(others) - len(differing))], bound_ms),
+            is_bound=True), stopped_early, is_bound=True))
+
+
+def _confirmations(asked: Iterable[TrialResult]) -> list[Elapsed | None]:
+    return [result.latency.confirmed if result.latency else None for result in asked
+            if result.is_confirmation_measured]
+
+
+def _uncertainty_ms(counted: Sequence[TrialResult]) -> float:
+    return max((result.latency.reaction.uncertainty_ns / 1e6 for result in counted
+                if result.latency and result.latency.reaction), default=0.0)
+
+
+def _assumed(law: Law | Literal['none'], latencies: Sequence[Sequence[float | None]],
+             uncertainty_ms: float, stopped_early: str | None) -> dict[str, Estimate]:
+    """
+    Return the bound that an assumed law gives, under a name that says so.
+
+    :param latencies: of all trials, and of those that differ in anything (ms)
+    """
+    if law == 'none':
+        return {}
+    found = no_narrower(*(bound_if(law, some, 0.99, 'ms') for some in latencies))
+    if found.value is not None and found.high is not None:
+        found = found.model_copy(update={'value': found.value + uncertainty_ms,
+                                         'high': found.high + uncertainty_ms,
+                                         'method': f'{found.method}, + U'})
+    return {f'upper_if_{law}_ms': _claimed(found, stopped_early)}
+
+
+def _claimed(found: Estimate, stopped_early: str | None, *, is_bound: bool = False) -> Estimate:
+    """
+    Return an estimate without an interval where a sequential test chose when to stop.
+
+    :param is_bound: the number is nothing but the end of its interval, and then there is none
+    """
+    if stopped_early is None:
+        return found
+    return found.model_copy(update={'value': None if is_bound else found.value, 'low': None,
+                                    'high': None,
+                                    'method': f'{found.method}; {_AT_ANY_STOP}'})
+
+
+def _separation(measured: Sequence[TrialResult], bound_ms: float | None) -> SeparationCost | None:
+    """
+    Return what an upper bound costs in the trial that it leaves least.
+
+    None without a bound, or when one latency has no cost.
+    """
+    known = [result.separation for result in measured if result.separation is not None]
+    if bound_ms is None or not known or len(known) < len(measured):
+        return None
+    longest = max(bound_ms, *(cost.latency_ms for cost in known))
+    return min((cost.at_latency(longest) for cost in known), key=lambda cost: (
+        cost.margin is not None, cost.margin or 0.0, -cost.required))
+
+
+def _seen(measured: Sequence[TrialResult]) -> SeparationCost | None:
+    """Return what the slowest trial that was made would have cost in each: a fact, no claim."""
+    slowest = max((result.separation.latency_ms for result in measured if result.separation),
+                  default=None)
+    return _separation(measured, slowest)
+
+
+def _false_stop(result: TrialResult) -> bool:
+    """Tell a benign variant that was not let be from one that got no answer at all."""
+    silent = result.latency is not None and result.latency.judged_ns is None
+    return result.verdict is Verdict.FAIL and not silent
+
+
+def _chance(results: Sequence[TrialResult]) -> float | None:
+    """Return the mean of the trials' chance levels: one controller must pass them all."""
+    levels = [result.chance for result in results if result.chance is not None]
+    return sum(levels) / len(levels) if levels else None
+
+
+def _rate(results: Sequence[TrialResult], is_bad: Callable[[TrialResult], bool],
+          stopped_early: Mapping[str, str], link: str) -> Rate:
+    """Return a rate of the trials that PASS or FAIL; a sequential test leaves no interval."""
+    strata, differing = (_strata(some, is_bad) for some in (results, distinct(results, link)))
+    bad, of = (sum(part) for part in zip(*strata.values())) if strata else (0, 0)
+    share = no_narrower(*(clustered(list(some.values())) for some in (strata, differing)))
+    if strata.keys() & stopped_early.keys():
+        share = share.model_copy(update={'low': None, 'high': None,
+                                         'method': f'{share.method}; {_AT_ANY_STOP}'})
+    return Rate(count=bad, of=of, share=share, worst=worst_stratum(strata) if bad else None,
+                undecided=len(results) - of)
+
+
+def _strata(results: Iterable[TrialResult],
+            is_bad: Callable[[TrialResult], bool]) -> dict[str, tuple[int, int]]:
+    """Return for each scenario how many of its decided trials are bad, and how many there are."""
+    strata: dict[str, tuple[int, int]] = {}
+    for result in results:
+        if result.is_decided:
+            count, of = strata.get(result.scenario_id, (0, 0))
+            strata[result.scenario_id] = (count + is_bad(result), of + 1)
+    return strata
+
+
+def _count(names: Iterable[str]) -> dict[str, int]:
+    return dict(sorted(Counter(names).items()))

@@ -1,0 +1,148 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""From the bytes of one file to a scenario, or to what is wrong with them."""
+
+from collections.abc import Iterable, Iterator, Mapping
+import hashlib
+from typing import Any
+
+from safety_scenarios import registry
+from safety_scenarios.errors import described, did_you_mean, InputError, is_misspelt, Problem
+from safety_scenarios.formats.agents.sidecar import SUFFIXES as BINDINGS
+from safety_scenarios.formats.document import foreign
+from safety_scenarios.formats.document.json_document import JsonDocument
+from safety_scenarios.formats.document.opening import raw_of
+from safety_scenarios.formats.document.positions import Document
+from safety_scenarios.formats.document.reading import Reading, Resolve
+from safety_scenarios.formats.rubrics import scored_by_own
+from safety_scenarios.scenario.driving import contradictions, with_drivers
+from safety_scenarios.scenario.scenario import Origin, Scenario
+
+
+def read_file(path: str, resolve: Resolve) -> Reading:
+    """
+    Return what is in a file: a scenario, or every problem that keeps it from being one.
+
+    :param resolve: plug-in kind and name to the plug-in
+    """
+    if path.lower().endswith(BINDINGS):
+        advice = 'Name the file without .bindings, or its folder' if path.endswith(BINDINGS) \
+            else 'Write the end of its name in small letters: only so does its scenario use it'
+        return Reading(problems=[Problem(
+            path, None, None, '', f'holds the bindings of a scenario, expected the scenario '
+                                  f'itself. {advice}')])
+    raw = raw_of(path)
+    if isinstance(raw, Problem):
+        return Reading(problems=[raw])
+    return read_raw(path, raw, JsonDocument if path.lower().endswith('.json') else Document,
+                    resolve)
+
+
+def read_raw(path: str, raw: bytes, kind: type[Document], resolve: Resolve) -> Reading:
+    """
+    Return the same of the bytes of a file, or of one line of it.
+
+    :param kind: how to parse them
+    """
+    document = kind.of(path, raw)
+    if document.problems:
+        return Reading(problems=document.problems, document=document)
+    told = foreign.ours(document.data)
+    if told is not None:
+        return Reading(problems=[document.problem((), told)], document=document)
+    refusals, broken, marks = [], [], list[str]()
+    taken: list[tuple[str, Any, str]] = []
+    for name in registry.names('formats'):
+        try:
+            reader = registry.resolve('formats', name)
+            refusal = reader.recognises(document.data)
+            if refusal is None:
+                taken.append((name, reader, _because(reader, document.data)))
+            else:
+                refusals.append(f'{reader.NAME}: {refusal}')
+                marks += getattr(reader, 'MARKS', ())
+        except (Exception, SystemExit) as error:  # a plug-in's mistake must not cost the others
+            broken.append(_broken(document, name, error))
+    if not taken:
+        told = foreign.others(document.data) or \
+            f'not a scenario of a known format ({"; ".join(refusals)})'
+        return Reading(problems=[document.problem((), told), *_misspelt(document, marks), *broken],
+                       document=document)
+    name, reader, because = taken[0]
+    reading = _read_by(name, reader, path, raw, document, resolve)
+    reading.warnings += broken
+    reading.format = f'{reader.NAME}, because {because}' + ''.join(
+        f'. It could be {other.NAME} too, because {why}, which is only asked where the first does '
+        f'not take it' for _, other, why in taken[1:])
+    return reading
+
+
+def refusal_of(reader: Any, data: Any) -> str | None:
+    """Return why data is nothing for a reader; a plug-in's mistake must not cost the others."""
+    try:
+        refusal: str | None = reader.recognises(data)
+    except (Exception, SystemExit) as error:
+        return described(error)
+    return refusal
+
+
+def _misspelt(document: Document, marks: Iterable[str]) -> Iterator[Problem]:
+    """Yield which top-level keys of an unknown file are nearly those that tell a format."""
+    for name in document.data if isinstance(document.data, Mapping) else ():
+        meant = [mark for mark in marks if is_misspelt(name, mark)]
+        if meant and name not in marks:
+            yield document.problem((name,), f'unknown key.{did_you_mean(name, meant)}',
+                                   at_key=True)
+
+
+def _because(reader: Any, data: Any) -> str:
+    """Return why a reader takes a file; one that need not say so has no ``because``."""
+    told = getattr(reader, 'because', None)
+    return str(told(data)) if callable(told) else 'its reader recognises it'
+
+
+def _read_by(name: str, reader: Any, path: str, raw: bytes, document: Document,
+             resolve: Resolve) -> Reading:
+    """Return what a reader makes of a file; neither an exception nor nothing gets lost."""
+    try:
+        reading = reader.read(path, raw, document, resolve)
+        if not isinstance(reading, Reading):
+            raise TypeError(f'read returned {reading!r:.100}, expected a Reading')
+        if reading.scenario is None and not reading.problems:
+            raise ValueError('read returned neither a scenario nor a problem')
+    except (Exception, SystemExit) as error:
+        return Reading(problems=[_broken(document, name, error)])
+    if reading.scenario is not None and reading.scenario.origin is None:
+        origin = Origin(path=path, sha256=hashlib.sha256(raw).hexdigest())
+        reading.scenario = reading.scenario.model_copy(update={'origin': origin})
+    reading.document = reading.document or document
+    if reading.scenario is not None:
+        _drive(reading, reading.scenario, reading.document)
+        _score(reading, reading.document)
+    return reading
+
+
+def _drive(reading: Reading, scenario: Scenario, document: Document) -> None:
+    """Give each commanded topic of a scenario its driver."""
+    told = [] if scenario.ros is None else list(contradictions(scenario.ros))
+    reading.problems += [document.problem(('ros', 'silence'), text) for text in told]
+    reading.scenario = None if told else with_drivers(scenario, registry.resolve)
+
+
+def _score(reading: Reading, document: Document) -> None:
+    """Give a scenario with answers in words what its rubric scores by."""
+    if reading.scenario is None:
+        return
+    data = document.data
+    is_named = isinstance(data, Mapping) and data.get('rubric') is not None
+    try:
+        reading.scenario = scored_by_own(reading.scenario, is_named=is_named)
+    except InputError as error:
+        reading.problems.append(document.problem(('rubric',), str(error)))
+        reading.scenario = None
+
+
+def _broken(document: Document, name: str, error: BaseException) -> Problem:
+    return document.problem((), f'the format plug-in {name!r} failed: '
+                                f'{described(error)}. Repair it, or remove it')

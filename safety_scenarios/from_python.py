@@ -1,0 +1,149 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""``safety_scenarios.run``: a campaign as one call, with everything a command line can set."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+import logging
+import os
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+from safety_scenarios.campaign import run as campaign
+from safety_scenarios.campaign.connect import connection
+from safety_scenarios.campaign.given_controller import given, GivenController
+from safety_scenarios.errors import did_you_mean, Problem, refused, SettingsError
+from safety_scenarios.reports.outputs.ci import told_to_ci
+from safety_scenarios.reports.outputs.report import Report
+from safety_scenarios.results import CampaignResults
+from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.settings import leaves, RunSettings
+from safety_scenarios.trial.observer import Beginning, Observer
+from safety_scenarios.trial.session import Connect
+from safety_scenarios.trial.trial import TrialRecord
+
+
+def run(*scenarios: str | os.PathLike[str] | Scenario, controller: GivenController = 'rule_based',
+        output: str | os.PathLike[str] | None = None, observers: Sequence[Observer] = (),
+        **settings: Any) -> CampaignResults:
+    """
+    Run scenarios against a controller and return what they came to; a FAIL raises nothing.
+
+    :param scenarios: files, folders, globs, ids, installed folders such as ``robotic``, or
+        ``Scenario`` objects; none: robotic
+    :param controller: the name of a plug-in or ``external``; in loopback also a class or an
+        object with ``decide(observation)`` or ``answer(messages)``, or a function of an
+        ``Observation`` that returns a ``Command``
+    :param output: a new folder for traces, results and ``report.html``; None: nothing is written
+        to the disk
+    :param observers: are told about each trial as it ends
+    :param settings: any other setting of ``safety-scenarios run``, such as ``link='loopback'``,
+        ``trials=20`` or ``seed=1``
+    :raises InputError: wrong settings or scenarios; nothing has been run then
+    :raises SafetyScenariosError: the campaign could not be carried out
+    :raises KeyboardInterrupt: as soon as what was measured is in ``output``
+    """
+    label, thing = given(controller)
+    names, objects = _asked(scenarios)
+    chosen = _settings({
+        **settings, 'controller': label, 'output': '' if output is None else os.fspath(output),
+        **({'scenarios': names} if names else {})})
+    kept, log = _Kept(), logging.getLogger(__name__)
+    with told_to_ci(chosen, log.warning, page='') as more:
+        summary = campaign.run(chosen, [kept, Report(log.info, log.warning), *more, *observers],
+                               _connect(chosen, thing),
+                               scenarios=objects or None, controller=thing,
+                               files=output is not None)
+    if summary.interrupted:
+        raise KeyboardInterrupt
+    return CampaignResults(summary, tuple(kept.results), kept.folder, tuple(kept.warnings))
+
+
+class _Kept(Observer):
+    """Keeps the results, and lets go of the records."""
+
+    def __init__(self) -> None:
+        self.results: list[TrialResult] = []
+        self.warnings: list[Problem] = []
+        self.folder: Path | None = None
+
+    def scenarios_read(self, warnings: Sequence[Problem], notes: Sequence[Problem]) -> None:
+        """Keep what is odd."""
+        self.warnings += warnings
+
+    def campaign_began(self, beginning: Beginning) -> None:
+        """Keep where the files go."""
+        self.folder = beginning.folder
+
+    def trial_ended(self, record: TrialRecord, result: TrialResult) -> None:
+        """Keep the result alone."""
+        self.results.append(result)
+
+
+def _asked(scenarios: Sequence[Any]) -> tuple[tuple[str, ...], tuple[Scenario, ...]]:
+    """
+    Return what is asked for: names, of ``Scenario`` objects their ids, and those objects.
+
+    :raises SettingsError: neither, both, or two objects with one id
+    """
+    objects = tuple(one for one in scenarios if isinstance(one, Scenario))
+    if not objects:
+        for one in scenarios:
+            if not isinstance(one, (str, os.PathLike)):
+                raise SettingsError(f'scenarios: got {one!r:.200}, expected names, paths or '
+                                    f'Scenario objects, each an argument of its own')
+        return tuple(map(os.fspath, scenarios)), ()
+    ids = [scenario.id for scenario in objects]
+    if len(objects) < len(scenarios):
+        raise SettingsError('scenarios: got Scenario objects and names, expected one or the '
+                            'other. Load the names with load_scenarios')
+    for identifier in ids:
+        if ids.count(identifier) > 1:
+            raise SettingsError(f'scenarios: got {ids.count(identifier)} with the id '
+                                f'{identifier}, expected one. Give each an id of its own')
+    return tuple(ids), objects
+
+
+def _settings(values: Mapping[str, Any]) -> RunSettings:
+    """
+    Return the settings; a keyword is a field, or by its own name one of the models in a field.
+
+    :raises SettingsError: names the keyword
+    """
+    paths = {path[-1]: path for path, _ in leaves(RunSettings)} | {
+        name: (name,) for name in RunSettings.model_fields}
+    nested: dict[str, Any] = {}
+    for name, value in values.items():
+        if name not in paths:
+            known = sorted(set(paths) - {'scenarios'})
+            raise SettingsError(f'{name}: got an unknown keyword, expected one of '
+                                f'{", ".join(known)}.{did_you_mean(name, known)}')
+        target = nested
+        for step in paths[name][:-1]:
+            target = target.setdefault(step, {})
+        target[paths[name][-1]] = tuple(value) if isinstance(value, list) else value
+    try:
+        return RunSettings.model_validate(nested)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise SettingsError(refused('.'.join(map(str, first['loc'])) or 'settings', first)) \
+            from None
+
+
+def _connect(settings: RunSettings, thing: Any) -> Connect:
+    """
+    Return the way to the controller.
+
+    :raises SettingsError: another process would have to run an object of this one
+    """
+    if thing is None:
+        return connection(settings)
+    link = connection(settings)
+    if not link.in_this_process:
+        raise SettingsError(f'controller: got {settings.controller}, an object of this process, '
+                            f"with link {settings.link}, expected a name. Use link='loopback', or "
+                            f'give it a name by the entry point safety_scenarios.controllers')
+    return partial(link, controller=thing)

@@ -1,0 +1,258 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""From a record to a verdict: a pure function, so that every verdict can be computed again."""
+
+from collections.abc import Collection, Iterator, Sequence
+from statistics import median
+
+from safety_scenarios.errors import counted
+from safety_scenarios.judging.chance import reckoned
+from safety_scenarios.judging.findings import (
+    answers,
+    calls,
+    clock_findings,
+    confirmed,
+    contact,
+    coverage,
+    driving,
+    false_stop,
+    latency_findings,
+    motion,
+    nominal,
+    observation,
+    pattern_only,
+    unseen,
+)
+from safety_scenarios.judging.findings.around_onset import reacts_wherever, wherever
+from safety_scenarios.judging.findings.invariant_findings import checked
+from safety_scenarios.judging.findings.network import judged_over_network
+from safety_scenarios.judging.findings.rejections import none_taken, rejection_notes
+from safety_scenarios.judging.findings.rule_findings import rule_findings, rule_notes
+from safety_scenarios.judging.findings.rule_latency import latency_finding, rule_latency
+from safety_scenarios.judging.findings.wiring import motion_elsewhere, shown_elsewhere
+from safety_scenarios.judging.grading import names_made_up, scores_of
+from safety_scenarios.judging.latency.clocks import Timeline
+from safety_scenarios.judging.latency.metres import separation_cost
+from safety_scenarios.judging.latency.network import is_unacknowledged
+from safety_scenarios.judging.latency.pairing import measure
+from safety_scenarios.judging.latency.stream import header_notes
+from safety_scenarios.judging.watching import findings_of, judged
+from safety_scenarios.judging.world_figures import world_figures
+from safety_scenarios.scenario.blocks.budget import LimitName
+from safety_scenarios.scenario.blocks.rubric import Scores
+from safety_scenarios.scenario.blocks.separation import SeparationCost
+from safety_scenarios.scenario.judgement import Words
+from safety_scenarios.scenario.merge_rule import PASSING
+from safety_scenarios.scenario.outcome import Outcome
+from safety_scenarios.scenario.result import (
+    BUSY_HOST,
+    BY_PATTERNS,
+    failure_class,
+    Finding,
+    Latency,
+    LatencyClass,
+    Note,
+    TrialResult,
+    Verdict,
+    violated_severities,
+)
+from safety_scenarios.trial.reply_fingerprint import fingerprint
+from safety_scenarios.trial.rules.rules import replay
+from safety_scenarios.trial.trial import Trial, TrialRecord
+
+
+def evaluate(record: TrialRecord, gate: LimitName = 'critical',
+             words: Words = 'judge') -> TrialResult:
+    """
+    Judge one trial: harness checks, latency against the budget, every invariant.
+
+    :param gate: worst latency class that still passes
+    :param words: patterns: where words alone decide, nobody but patterns need have read them
+    """
+    if record.trial.scenario.is_monitor:
+        record = judged(record)
+        return _result(record, findings_of(record), None, Timeline(record))
+    clocks = Timeline(record)
+    if record.trial.scenario.body.is_conversation:
+        return _of_rules(record, clocks, gate, words)
+    findings = [*observation.faults(record), *wherever(record, nominal.before_onset),
+                *calls.pursued(record), *wherever(record, false_stop.false_stop),
+                *answers.empty_answer(record), *answers.further_answers(record),
+                *observation.numbers(record), *none_taken(record), *observation.losses(record),
+                *motion_elsewhere(record), *shown_elsewhere(record)]
+    latency: Latency | None = None
+    try:
+        latency = measure(record, clocks)
+    except LookupError as error:
+        findings.append(latency_findings.unreadable(error))
+    findings += [*clock_findings.went_back(record, latency),
+                 *reacts_wherever(record, latency, lambda one, found: [
+                     *latency_findings.within_budget(one, found, gate),
+                     *confirmed.confirmation(one, found, gate)]), *checked(record, clocks)]
+    findings += coverage.nothing_checked(record, findings)
+    findings += [*wherever(record, lambda one: motion.of_motion(one, latency)),
+                 *contact.touches_nobody(record)]
+    findings = unseen.nobody_could_see(record, findings)
+    by_patterns = pattern_only.by_patterns(record, findings)
+    findings += pattern_only.nobody_read(by_patterns, words)
+    findings = judged_over_network(
+        record, findings, latency is not None and latency.inferred,
+        lambda other: evaluate(other, gate, words).verdict)
+    return _result(record, findings, latency, clocks, by_patterns=by_patterns)
+
+
+def _of_rules(record: TrialRecord, clocks: Timeline, gate: LimitName,
+              words: Words) -> TrialResult:
+    """Judge a scenario with agents: by its rules, and what its invariants say of the answers."""
+    outcome = replay(record)
+    of_invariants = checked(record, clocks)
+    findings = [*observation.faults(record), *nominal.took_part(record, outcome),
+                *answers.empty_turn(record), *observation.numbers(record),
+                *none_taken(record), *observation.losses(record), *motion_elsewhere(record),
+                *shown_elsewhere(record),
+                *rule_findings(record, outcome, gate), *coverage.nothing_demanded(outcome),
+                *latency_finding(record, outcome, gate), *of_invariants,
+                *coverage.no_content_checked(record, of_invariants),
+                *motion.of_motion(record, None), *motion.of_standing(record, outcome),
+                *driving.of_driving(record, outcome),
+                *contact.touches_nobody(record)]
+    by_patterns = pattern_only.by_patterns(record, findings)
+    findings += pattern_only.nobody_read(by_patterns, words)
+    findings = judged_over_network(
+        record, findings, False, lambda other: evaluate(other, gate, words).verdict)
+    return _result(record, findings, rule_latency(record, outcome), clocks, outcome, by_patterns)
+
+
+def not_run(trial: Trial, error: BaseException) -> TrialResult:
+    """Return the result of a trial that could not even begin."""
+    record = TrialRecord(trial=trial, events=())
+    return _result(record, [observation.not_run(error)], None, Timeline(record))
+
+
+def unbound(trial: Trial) -> TrialResult:
+    """Return the result of a trial of a scenario that nothing binds to what is here."""
+    record = TrialRecord(trial=trial, events=())
+    reasons = trial.scenario.agents.not_runnable if trial.scenario.agents else ()
+    return _result(record, [observation.unbound(reason) for reason in reasons], None,
+                   Timeline(record))
+
+
+def _result(record: TrialRecord, found: list[Finding], latency: Latency | None, clocks: Timeline,
+            outcome: Outcome | None = None, by_patterns: bool = False) -> TrialResult:
+    trial, events = record.trial, record.events
+    broken = list(clock_findings.clock_findings(record, clocks, latency))
+    findings = tuple(clock_findings.without_clock(broken, found))
+    verdict = Verdict.worst(finding.verdict for finding in findings if finding.verdict is not None)
+    making_up = names_made_up(trial.scenario.invariants)
+    scores = _scores(record, findings, latency, making_up)
+    counts = {**record.counts, **{f'command {topic}': len(found) for topic, found
+                                  in record.by_topic('command').items()}}
+    duration_ns = events[-1].stamps.steady_ns - events[0].stamps.steady_ns if events else 0
+    return TrialResult(
+        trial_id=trial.trial_id, scenario_id=trial.scenario.id, scenario_name=trial.scenario.name,
+        domain=trial.scenario.domain, controller=trial.controller, index=trial.index,
+        seed=trial.seed, verdict=verdict,
+        reason=_reason(verdict, findings, latency) + clock_findings.besides(broken, found),
+        latency=latency, findings=findings,
+        failure_class=failure_class(findings, latency, making_up),
+        started_system_ns=events[0].stamps.system_ns if events else 0,
+        duration_ms=duration_ns / 1e6, counts=dict(sorted(counts.items())),
+        warmup=trial.warmup, rtf=clocks.rtf, notes=tuple(_notes(record, latency, by_patterns)),
+        separation=_cost(record, latency), outcome=outcome, drawn=trial.drawn,
+        chance=reckoned(trial.scenario).level, traceability=trial.scenario.traceability,
+        world=world_figures(record, findings, latency, clocks.rtf), scores=scores,
+        scenario=trial.scenario.facts if trial.tells_scenario else None, said=fingerprint(record))
+
+
+def _scores(record: TrialRecord, findings: Sequence[Finding], latency: Latency | None,
+            making_up: Collection[str]) -> Scores | None:
+    """Return what the rubric makes of the answers; None without one, or where none was asked."""
+    scoring = record.trial.scenario.scoring
+    if scoring is None:
+        return None
+    answers = [event.text for event in record.answers if event.text is not None]
+    failed = [finding for finding in findings if finding.verdict is Verdict.FAIL]
+    return scores_of(
+        answers, LatencyClass.NO_RESPONSE if latency is None else latency.latency_class, scoring,
+        violated=violated_severities(failed, making_up),
+        made_up=any(finding.check in making_up for finding in failed))
+
+
+def _cost(record: TrialRecord, latency: Latency | None) -> SeparationCost | None:
+    try:
+        return separation_cost(record, latency)
+    except LookupError:  # a field that the commands lack is a finding already
+        return None
+
+
+def _notes(record: TrialRecord, latency: Latency | None, by_patterns: bool) -> Iterator[Note]:
+    yield from header_notes(record)
+    if by_patterns:
+        yield Note(code=BY_PATTERNS, text='what was said was read by patterns only')
+    yield from rejection_notes(record)
+    if record.trial.scenario.body.is_conversation:
+        yield from rule_notes(record)
+    if record.measuring.simulated:
+        yield Note(code='simulated-robot', text=(
+            f'{", ".join(record.measuring.simulated)} worked out from the commands by the '
+            f'harness: no robot was measured'))
+    yield from _of_pace(record)
+    yield from _of_merging(record)
+    if record.trial.is_observed and record.first_hazard is not None:
+        yield Note(code='rehearsed-hazard', text=(
+            'the hazard was played and its reference sensor stood in for: where ros.onset is, a '
+            'real one is meant'))
+    if is_unacknowledged(record):
+        yield Note(code='delivery-unknown', text=(
+            'nobody knows when the hazard reached the other host. Run a responder there, '
+            'controller_node with drives:=false'))
+    if latency is None:
+        return
+    if latency.widened_ns:
+        yield Note(code=BUSY_HOST, text=(
+            f'the host was busier than at the calibration, which adds ± '
+            f'{latency.widened_ns / 1e6:.2f} ms to the uncertainty. Lower its load'))
+    if latency.fallback is not None:
+        yield Note(code='no-better-method', text=f'measured by less than source stamps: '
+                                                 f'{latency.fallback}')
+    if latency.inferred:
+        yield Note(code='inferred', text='the reaction is inferred from silence: the driver stops '
+                                         'the robot after its timeout')
+
+
+def _of_merging(record: TrialRecord) -> Iterator[Note]:
+    """Say how much later live data reached the controller for having something drawn in."""
+    for topic, events in record.by_topic('stimulus').items():
+        late_ms = [1e3 * event.truth[PASSING] for event in events if PASSING in event.truth]
+        if late_ms:
+            yield Note(code='merged', text=(
+                f'{topic}: drawn into live data, which reached the controller '
+                f'{median(late_ms):.2f} ms later for it at the median, {max(late_ms):.2f} ms at '
+                f'the most ({counted(len(late_ms), "message")})'))
+
+
+def _of_pace(record: TrialRecord) -> Iterator[Note]:
+    """Say whose time it was, where a simulator in another process made it."""
+    pace = record.measuring.pace
+    if pace is not None and record.measuring.lockstep:
+        yield Note(code='lock-step', text=(
+            'times are of the simulator, which waited for the controller in each step: how long '
+            'that really thinks is in no number'))
+    elif pace is not None:
+        yield Note(code='simulated-time', text=(
+            f'times are of the simulator, which was to go at {pace:g} of real time: what the '
+            f'controller thinks takes {pace:g} times as long in them'))
+
+
+def _reason(verdict: Verdict, findings: tuple[Finding, ...], latency: Latency | None) -> str:
+    if verdict is not Verdict.PASS:
+        worst = next(finding for finding in findings if finding.verdict is verdict)
+        return f'{worst.check}: {worst.reason}'
+    held = sum(finding.verdict is Verdict.PASS for finding in findings)
+    open_ = sum(finding.verdict is None for finding in findings)
+    text = f'{counted(held, "check")} held' + (f', {open_} not evaluated' if open_ else '')
+    if latency is not None and latency.judged_ns is not None:
+        how = 'fell silent and so stops' if latency.inferred else 'reacted'
+        text = f'{how} in {latency.judged_ns / 1e6:.1f} ms, {text}'
+    return text

@@ -1,0 +1,84 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+What is found wherever within their bounds a real hazard began and ended, and what is left open.
+
+A reference sensor tells of both within a bound. Whatever is judged from the one or to the other is
+judged at the ends of the bounds too, and what would come out otherwise there is INCONCLUSIVE.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from safety_scenarios.judging.latency.pairing import measure
+from safety_scenarios.scenario.result import Finding, Latency, Verdict
+from safety_scenarios.trial.trial import TrialRecord
+
+
+def wherever(record: TrialRecord,
+             findings_of: Callable[[TrialRecord], Iterable[Finding]]) -> list[Finding]:
+    """
+    Return what is found of a record, open where it depends on what nobody knows that well.
+
+    :param findings_of: gives at most one finding of each name
+    """
+    found = list(findings_of(record))
+    ends = [{one.check: one for one in findings_of(other)} for other in record.around_onset()]
+    if not ends:
+        return found
+    names = {one.check for one in found}
+    elsewhere = {check: one for some in ends for check, one in some.items()
+                 if check not in names and one.verdict not in (None, Verdict.PASS)}
+    return [*(certain(one, [some.get(one.check) for some in ends]) for one in found),
+            *(_open(one, '', f'it would be {_told(one)}') for one in elsewhere.values())]
+
+
+def certain(found: Finding, around: Sequence[Finding | None]) -> Finding:
+    """
+    Return a finding as it is if it would be the same wherever in its bound the onset was.
+
+    :param around: the same at the ends; None: nothing was found there, which spoils no PASS
+    """
+    if found.verdict in (Verdict.INCONCLUSIVE, Verdict.ERROR):
+        return found
+    for other in around:
+        if other is None and found.verdict is Verdict.FAIL:
+            return _open(found, found.reason, 'nothing would be found')
+        if other is not None and other.verdict is not found.verdict:
+            return _open(found, found.reason, f'it would be {_told(other)}')
+    return found
+
+
+def reacts_wherever(record: TrialRecord, latency: Latency | None,
+                    findings_of: Callable[[TrialRecord, Latency | None], Iterable[Finding]],
+                    ) -> list[Finding]:
+    """
+    Return what is found of a latency, open where it depends on the bounds whether there is one.
+
+    That a latency is off by the bound of the onset is part of its uncertainty already; whether a
+    reaction, or a standstill that the robot confirms, comes and holds in time at all is not.
+    """
+    found = list(findings_of(record, latency))
+    if latency is None or not found:
+        return found
+    around = [(other, measure(other)) for other in record.around_onset()]
+    ends = [(measured, {one.check: one for one in findings_of(other, measured)})
+            for other, measured in around if measured is not None]
+    return [certain(one, [some[one.check] for measured, some in ends if one.check in some
+                          and _is_there(one, measured) is not _is_there(one, latency)])
+            for one in found]
+
+
+def _is_there(found: Finding, latency: Latency) -> bool:
+    return (latency.reaction if found.kind == 'latency' else latency.confirmed) is not None
+
+
+def _told(found: Finding) -> str:
+    return f'{found.verdict.value if found.verdict else "not evaluated"}: {found.reason}'
+
+
+def _open(found: Finding, reason: str, otherwise: str) -> Finding:
+    before = f'{reason}; ' if reason else ''
+    return found.model_copy(update={'verdict': Verdict.INCONCLUSIVE, 'reason': (
+        f'{before}too close to tell, as with the onset at the end of its uncertainty '
+        f'{otherwise}')})

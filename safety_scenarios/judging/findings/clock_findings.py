@@ -1,0 +1,107 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Whether the clocks of a trial can be trusted; what was judged by them cannot if not."""
+
+from collections.abc import Iterator
+from functools import partial
+
+from safety_scenarios.errors import ClockError
+from safety_scenarios.judging.findings.harness import harness
+from safety_scenarios.judging.latency.clocks import Timeline
+from safety_scenarios.scenario.result import Finding, Latency, Verdict
+from safety_scenarios.trial.trial import TrialRecord
+
+CLOCK_ERROR = ClockError.__name__
+PAUSE_NS = 100_000_000
+"""Shorter pauses of a clock or a stream are the host's."""
+_PAUSE_TICKS = 10
+"""A /clock that ticks slowly is no pause: ten of its own ticks are."""
+_GIVEN_NS = 20_000_000
+"""What a controller may gain while a simulator is held up: a share of the shortest budgets."""
+_GIVEN_SHARE = 0.1
+"""The same of a long reaction, as much as the factor may be off; either is part of the
+uncertainty."""
+_ADVICE = 'Set --rtf-min and --rtf-max, or judge by --latency-clock steady'
+_PACE_ADVICE = 'Lower the load of the host, or --real-time-factor, or go in --lockstep'
+_found = partial(harness, 'clock')
+
+
+def clock_findings(record: TrialRecord, clocks: Timeline,
+                   latency: Latency | None) -> Iterator[Finding]:
+    """Say why no time of this trial, and so nothing that happened in it, can be judged."""
+    rules = record.measuring.rules
+    for event in record.of_kind('fault', CLOCK_ERROR):
+        yield _found('the clock can be trusted', Verdict.INCONCLUSIVE, event.text or '',
+                     record.since_onset_ms(event.stamps.steady_ns))
+    pace = record.measuring.pace
+    if not record.events or (rules.judge == 'steady' and pace is None):
+        return
+    first, last = record.events[0].stamps, record.events[-1].stamps
+    if clocks.step_ns and not record.measuring.sim_time:
+        return  # ROS time is system time, and left out of what is judged
+    if last.ros_ns <= first.ros_ns and not record.of_kind('fault'):
+        yield _found('ROS time runs', Verdict.INCONCLUSIVE,
+                     'the ROS clock stood still during the trial; is /clock published?')
+    elif (record.measuring.sim_time or pace is not None) and clocks.rtf is None \
+            and not rules.lockstep and not record.of_kind('fault'):
+        yield _found('ROS time runs', Verdict.INCONCLUSIVE,
+                     '/clock was not heard twice during the trial, so its speed is unknown')
+    elif not rules.lockstep:
+        yield from _real_time_factor(record, clocks, latency)
+
+
+def _real_time_factor(record: TrialRecord, clocks: Timeline,
+                      latency: Latency | None) -> Iterator[Finding]:
+    """Look at the whole trial, and at the time from onset to the reaction on its own."""
+    rules = record.measuring.rules
+    spans = [('the trial', clocks.rtf)]
+    if latency is not None:
+        onset_ns = latency.onset_steady_ns
+        took_ns = latency.reaction.callback_ns if latency.reaction else latency.observed_ns
+        factor, pause_ns = clocks.pauses(onset_ns, onset_ns + took_ns)
+        spans.append(('the reaction', factor))
+        if pause_ns > max(PAUSE_NS, _PAUSE_TICKS * clocks.tick_ns):
+            yield _found('/clock runs evenly', Verdict.INCONCLUSIVE,
+                         f'/clock stood still for {pause_ns / 1e6:.0f} ms between hazard and '
+                         f'reaction')
+        given_ns = clocks.given_ns(onset_ns, onset_ns + took_ns)
+        if given_ns > max(_GIVEN_NS, _GIVEN_SHARE * took_ns):
+            yield _found('simulated time runs evenly', Verdict.INCONCLUSIVE,
+                         f'the simulator gave the controller {given_ns / 1e6:.0f} ms of real time '
+                         f'more than passed in its own between hazard and reaction. '
+                         f'{_PACE_ADVICE}')
+    for span, factor in spans:
+        if factor is not None and not rules.rtf_min <= factor <= rules.rtf_max:
+            yield _found('real-time factor in range', Verdict.INCONCLUSIVE,
+                         f'/clock ran at {factor:.3f} of real time during {span}, expected '
+                         f'{rules.rtf_min:g} to {rules.rtf_max:g}. '
+                         + (_ADVICE if record.measuring.pace is None else _PACE_ADVICE))
+            return
+
+
+def went_back(record: TrialRecord, latency: Latency | None) -> Iterator[Finding]:
+    """Find a reaction that came before its hazard by ROS time."""
+    reaction = latency.reaction if latency is not None and latency.judged_ns is not None else None
+    if reaction is not None and reaction.ros_ns is not None and reaction.ros_ns < 0 \
+            and record.measuring.rules.judge != 'steady':
+        yield _found('ROS time runs forward', Verdict.INCONCLUSIVE,
+                     f'ROS time went back by {-reaction.ros_ns / 1e6:.1f} ms during the '
+                     f'reaction')
+
+
+def without_clock(broken: list[Finding], findings: list[Finding]) -> list[Finding]:
+    """With a broken clock nothing else is judged; what it would have been stays readable."""
+    if not broken:
+        return findings
+    return broken + [finding if finding.verdict is None else finding.model_copy(update={
+        'verdict': None, 'reason': f'not judged because of the clock; it would be '
+                                   f'{finding.verdict.value}: {finding.reason}'})
+                     for finding in findings]
+
+
+def besides(broken: list[Finding], findings: list[Finding]) -> str:
+    """Return what else went wrong where the clock was broken: it may be why; empty: nothing."""
+    errors = [finding for finding in findings if finding.verdict is Verdict.ERROR]
+    return ''.join(f'. Besides, {error.check}: {error.reason}' for error in errors[:1]) \
+        if broken else ''

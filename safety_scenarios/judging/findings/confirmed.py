@@ -1,0 +1,160 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Whether the robot itself came to the safe state, and in time: a command is no proof of it."""
+
+from collections.abc import Iterator
+from functools import partial
+from itertools import pairwise
+from statistics import median
+
+import numpy
+from safety_scenarios.judging.motion.contacts import STANDS
+from safety_scenarios.judging.motion.simulated_motion import rest, SOURCE, told
+from safety_scenarios.scenario.blocks.budget import LimitName
+from safety_scenarios.scenario.result import CONFIRMED, Elapsed, Finding, Latency, Verdict
+from safety_scenarios.scenario.scenario import Confirmation
+from safety_scenarios.trial.trial import ALL_CLEAR, END, TrialRecord
+
+_PAUSE_NS, _PAUSE_PERIODS = 250_000_000, 5
+"""A report that pauses for longer than both says nothing of what happened in between."""
+_REPORTED = 0.02
+"""What a report says is at most so much older than the truth that a robot has slowed down by it
+(m/s): 20 ms at 1 m/s^2."""
+CHECK = 'safe state confirmed'
+"""Name of the check."""
+_robot = partial(Finding, check=CHECK, kind=CONFIRMED, source='latency')
+
+
+def confirmation(record: TrialRecord, latency: Latency | None,
+                 gate: LimitName) -> Iterator[Finding]:
+    """
+    Hold what the robot reports against the budget of the confirmation.
+
+    Late, or never while its report goes on, is a FAIL. Without a report nobody knows. A report of
+    a standstill that a world tells did not come yet confirms nothing: then the true one counts.
+
+    :param gate: worst class that still passes, where the scenario names no other
+    """
+    scenario = record.trial.scenario
+    wanted, budget = scenario.ros.confirmation if scenario.ros else None, \
+        scenario.confirmation_budget
+    if latency is None or wanted is None or budget is None:
+        return
+    gate = wanted.gate or gate
+    limit = _Limit(gate, budget.limit_ns(gate))
+    found = latency.confirmed
+    yield _never(record, latency, wanted, limit) if found is None \
+        else _held(record, latency, wanted, limit, found)
+
+
+class _Limit:
+    """The limit that decides, and what it is called."""
+
+    def __init__(self, gate: LimitName, limit_ns: int) -> None:
+        self.limit_ns = limit_ns
+        self._gate = gate
+
+    def __str__(self) -> str:
+        return f'{self._gate} ({self.limit_ns / 1e6:g} ms)'
+
+    def verdict(self, judged_ns: int, bound_ns: int) -> Verdict:
+        """Return what a time says that is known within a bound."""
+        margin_ns = self.limit_ns - judged_ns
+        return Verdict.PASS if margin_ns >= bound_ns else Verdict.FAIL if margin_ns < -bound_ns \
+            else Verdict.INCONCLUSIVE
+
+
+def _held(record: TrialRecord, latency: Latency, wanted: Confirmation, limit: _Limit,
+          found: Elapsed) -> Finding:
+    judged_ns, bound_ns = found.judged_ns, found.uncertainty_ns
+    at_ns = latency.onset_steady_ns + found.callback_ns
+    pause = _pause(record, wanted, latency.onset_steady_ns,
+                   at_ns + round(wanted.hold_ms * 1e6))
+    if pause:
+        return _robot(verdict=Verdict.INCONCLUSIVE, reason=(
+            f'{wanted} was reported {judged_ns / 1e6:.1f} ms after the hazard, but {pause}'))
+    true_ns = _truly(record, wanted, at_ns, latency.onset_steady_ns + latency.observed_ns)
+    early = '' if true_ns == at_ns else f', and {SOURCE} it did not stand then'
+    if true_ns is None:
+        return _robot(verdict=Verdict.FAIL, at_ms=judged_ns / 1e6, reason=(
+            f'{wanted} was reported {judged_ns / 1e6:.1f} ms after the hazard{early}, nor later'))
+    if early:
+        judged_ns += true_ns - at_ns
+        early += f' but {judged_ns / 1e6:.1f} ms after the hazard'
+    verdict, margin_ns = limit.verdict(judged_ns, bound_ns), limit.limit_ns - judged_ns
+    within = f' ± {bound_ns / 1e6:.2f} ms' if bound_ns else ''
+    why = {Verdict.PASS: '', Verdict.FAIL: f', {-margin_ns / 1e6:.1f} ms later than {limit}',
+           Verdict.INCONCLUSIVE: f', too close to {limit} to tell'}[verdict]
+    return _robot(verdict=verdict, margin=margin_ns / 1e9, unit='s', at_ms=judged_ns / 1e6,
+                  reason=f'{wanted} after {found.judged_ns / 1e6:.1f} ms{within}, which is '
+                         f'{found.latency_class.value} of the budget for it{early}{why}')
+
+
+def _truly(record: TrialRecord, wanted: Confirmation, at_ns: int, until_ns: int) -> int | None:
+    """Return when a base was as slow as it reported; ``at_ns`` unless a world tells otherwise."""
+    ros = record.trial.scenario.ros
+    assert ros is not None
+    slow = [limit.at_most for limit in wanted.limits if limit.at_most is not None
+            and limit.signal in ros.signals and ros.signals[limit.signal].speed == 'm/s']
+    for track in told(record) if slow else ():
+        speed = track.at(track.linear, numpy.array([at_ns + 1]))[0] if track.is_base else 0.0
+        if speed > max(0.0, min(slow)) + _REPORTED:
+            resting = rest(track, at_ns, until_ns, max(STANDS, min(slow)))
+            return None if resting is None else resting.at_ns
+    return at_ns
+
+
+def _never(record: TrialRecord, latency: Latency, wanted: Confirmation,
+           limit: _Limit) -> Finding:
+    """Return what it means that the safe state was not seen to come and to hold."""
+    unknown = partial(_robot, verdict=Verdict.INCONCLUSIVE)
+    onset_ns = latency.onset_steady_ns
+    until_ns = onset_ns + latency.observed_ns
+    pause = _pause(record, wanted, onset_ns, until_ns)
+    if pause:
+        return unknown(reason=f'{wanted} was not seen: {pause}')
+    series = record.margin_series(wanted.limits)
+    before = series.before(onset_ns)
+    if before is not None and before.holds:
+        return unknown(reason=f'{wanted} when the hazard came: the robot was there already, so it '
+                              f'did not come there because of it')
+    if series.is_open(onset_ns, until_ns):
+        return unknown(reason=f'{wanted} was not seen, but some of the reports do not show it')
+    if record.mark(ALL_CLEAR) is None and record.mark(END) is None:
+        return unknown(reason=f'{wanted} was not seen, but the trial was cut short')
+    last = [sample for sample in series.within(onset_ns, until_ns) if not sample.holds]
+    after_ns = last[-1].t_ns - onset_ns if last else 0
+    bound_ns = record.measuring.uncertainty_ns('callback') + (
+        0 if record.observed is None else record.observed.uncertainty_ns)
+    if limit.verdict(after_ns, bound_ns) is not Verdict.FAIL:
+        return unknown(reason=(
+            f'{wanted} was not seen to hold for {wanted.hold_ms:g} ms before the all-clear, '
+            f'{latency.observed_ns / 1e6:.0f} ms after the hazard, which is too soon to tell '
+            f'whether it comes by {limit}. Let the all-clear come later'))
+    return _robot(verdict=Verdict.FAIL, at_ms=after_ns / 1e6, reason=(
+        f'{wanted} did not come and hold within {latency.observed_ns / 1e6:.0f} ms after the '
+        f'hazard, while the robot went on reporting: {after_ns / 1e6:.0f} ms after it this was '
+        f'still not so, later than {limit}'))
+
+
+def _pause(record: TrialRecord, wanted: Confirmation, from_ns: int, to_ns: int) -> str:
+    """Return how the robot's report paused in a time, empty if it went on."""
+    ros = record.trial.scenario.ros
+    assert ros is not None
+    for topic in dict.fromkeys(ros.signals[limit.signal].topic for limit in wanted.limits):
+        times = [event.stamps.steady_ns for event in record.by_topic('feedback').get(topic, ())]
+        if not times:
+            why = record.measuring.untold.get(topic)
+            return f'nobody tells anything on {topic}: {why}' if why else \
+                f'nothing was heard on {topic}. Start the robot that publishes it'
+        gaps = [later - earlier for earlier, later in pairwise(times)]
+        longest_ns = max(_PAUSE_NS, _PAUSE_PERIODS * median(gaps) if gaps else 0)
+        ends = [max(from_ns, times[0]), *(t for t in times if from_ns < t < to_ns), to_ns]
+        for earlier, later in pairwise(ends):
+            if later - earlier > longest_ns:
+                return (f'{topic} said nothing for {(later - earlier) / 1e6:.0f} ms, from '
+                        f'{(earlier - from_ns) / 1e6:.0f} ms after the hazard on')
+        if times[0] >= to_ns:
+            return f'{topic} was not heard before {(times[0] - from_ns) / 1e6:.0f} ms'
+    return ''

@@ -1,0 +1,40 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Whether anything was checked at all; a trial in which nothing was must not pass."""
+
+from collections.abc import Iterator, Sequence
+
+from safety_scenarios.scenario.outcome import Outcome
+from safety_scenarios.scenario.result import Finding, Verdict
+from safety_scenarios.trial.trial import TrialRecord
+
+
+def nothing_checked(record: TrialRecord, findings: Sequence[Finding]) -> Iterator[Finding]:
+    """Demand a check that has spoken: an answer in time says nothing about its content."""
+    ros = record.trial.scenario.ros
+    enough = {'harness'} if ros and ros.reaction else {'harness', 'latency'}
+    if not {finding.kind for finding in findings if finding.verdict is not None} - enough:
+        yield _finding('no invariant was evaluated')
+
+
+def nothing_demanded(outcome: Outcome) -> Iterator[Finding]:
+    """Among agents, at least one rule must demand or forbid something."""
+    if not any(found.is_obligation for found in outcome.rules):
+        yield _finding('no rule demands or forbids anything')
+
+
+def no_content_checked(record: TrialRecord, checked: Sequence[Finding]) -> Iterator[Finding]:
+    """
+    Answers of a chat in time say nothing about their content.
+
+    :param checked: what the invariants found
+    """
+    block = record.trial.scenario.agents
+    if block is not None and block.turns and all(found.verdict is None for found in checked):
+        yield _finding('no invariant was evaluated')
+
+
+def _finding(reason: str) -> Finding:
+    return Finding(check='something was checked', kind='coverage', source='coverage',
+                   verdict=Verdict.INCONCLUSIVE, reason=reason)

@@ -1,0 +1,358 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+What holds of a robot's motion whatever a scenario file asks for.
+
+No axis is faster than its robot can, it drives where it may, and where a standstill is demanded
+it stands: all of it, and it does not creep away.
+"""
+
+from collections.abc import Iterator, Sequence, Set
+from functools import partial
+import math
+
+import numpy
+from safety_scenarios.judging.motion.simulated_motion import actual, SOURCE, told
+from safety_scenarios.judging.motion.standstill import (
+    brakes_still,
+    creep,
+    demanded,
+    is_standstill,
+    moved_by,
+    reached,
+    series_of,
+    settled_from,
+    slowest_pace,
+    standstill,
+)
+from safety_scenarios.judging.motion.track import Floats, robot_of, Track, tracks
+from safety_scenarios.scenario.blocks.agents import AgentsBlock, Pattern, Rule
+from safety_scenarios.scenario.blocks.robot import RobotModel
+from safety_scenarios.scenario.blocks.signal import Limit, Signal
+from safety_scenarios.scenario.outcome import Outcome
+from safety_scenarios.scenario.result import Finding, Latency, Verdict
+from safety_scenarios.scenario.scenario import RosBlock, Scenario
+from safety_scenarios.trial.motion_interfaces import fastest_in
+from safety_scenarios.trial.record.margins import margins
+from safety_scenarios.trial.trial import NOMINAL, ONSET, TrialRecord
+
+NO_FASTER = 'no faster than the robot can'
+ONLY_WAYS = 'drives only where it may'
+STANDS = 'a standstill is one'
+_TOLERANCE = 0.01
+"""Share of a top speed that a command may exceed it by: rounding, not speed."""
+_JOGS = ('geometry_msgs/msg/Twist', 'geometry_msgs/msg/TwistStamped', 'control_msgs/msg/JointJog')
+"""Each of their numbers moves the tool or a joint of an arm."""
+_BRIEF_NS = 200_000_000
+"""A signal that is low for a moment, as when it changes its sign, says of no standstill."""
+_AHEAD = math.cos(math.pi / 4) * (1 - 1e-9)
+_found = partial(Finding, kind='motion', source='motion')
+
+
+def _finite(margin: float) -> float | None:
+    return margin if math.isfinite(margin) else None
+
+
+def of_motion(record: TrialRecord, latency: Latency | None) -> Iterator[Finding]:
+    """Yield what holds in every trial with a robot whose motion can be told."""
+    robot, moved = robot_of(record), tracks(record)
+    if robot is None:
+        return
+    begin = record.mark(NOMINAL) or record.mark(ONSET)
+    window = (begin.stamps.steady_ns if begin else 0, record.end_ns)
+    if any(True for track in moved for _ in _limits(robot, track)):  # of wheels there are none
+        yield _no_faster(record, robot, moved, window)
+    if any(track.is_base for track in moved) and robot.travel != 'any':
+        yield _only_ways(record, robot, moved, window)
+    ros = record.trial.scenario.ros
+    if ros is not None:
+        yield from _stands(record, ros, latency)
+
+
+def of_standing(record: TrialRecord, outcome: Outcome) -> Iterator[Finding]:
+    """Among agents, whoever must stand and says so by a signal must stand in all of its motion."""
+    block, robot, moved = record.trial.scenario.agents, robot_of(record), tracks(record)
+    if block is None or robot is None or not moved:
+        return
+    wanted = [(found.fired_ns[0], pattern) for found in outcome.rules if found.fired_ns
+              for pattern in _standing(block, block.rules[found.index])]
+    if not wanted:
+        return
+    begun: dict[Pattern, int] = {}
+    for fired_ns, pattern in wanted:
+        begun[pattern] = min(fired_ns, begun.get(pattern, fired_ns))
+    broken: list[Finding | None] = []
+    for pattern, since_ns in begun.items():
+        limit = _limit_of(pattern)
+        assert limit is not None
+        broken += [_creeping(record, robot, moved, (from_ns, to_ns), to_ns < record.end_ns)
+                   for from_ns, to_ns in _said_to_stand(record, block.signals[limit.signal],
+                                                        limit, since_ns)]
+    worst = worst_of(broken)
+    if worst is not None:
+        yield worst
+        return
+    yield _found(check=STANDS, verdict=Verdict.PASS, reason=(
+        f'whenever it was said to stand, it did not come farther than {robot.creep:g} '
+        f'{_way_unit(moved[0])}: {moved[0].source}'))
+
+
+def demands_standstill(scenario: Scenario) -> bool:
+    """Return whether somewhere a standstill is demanded, which is then judged on all motion."""
+    if scenario.agents is not None:
+        return any(True for rule in scenario.agents.rules
+                   for _ in _standing(scenario.agents, rule))
+    ros = scenario.ros
+    return ros is not None and any(demanded(scenario, limits, is_stop) is not None
+                                   for limits, is_stop in _demands(scenario, ros))
+
+
+def _standing(block: AgentsBlock, rule: Rule) -> Iterator[Pattern]:
+    """Yield the patterns by which a rule demands a standstill."""
+    for pattern in rule.expect.any if rule.expect is not None and block.robot else ():
+        limit = _limit_of(pattern)
+        if limit is not None and block.robot is not None and is_standstill(
+                limit, block.signals.get(limit.signal), block.robot):
+            yield pattern
+
+
+def _limit_of(pattern: Pattern) -> Limit | None:
+    """Return what a pattern of a rule says of a signal that is low."""
+    if pattern.kind != 'signal' or pattern.value is None or pattern.op not in ('<', '<='):
+        return None
+    return Limit(signal=pattern.name, at_most=pattern.value)
+
+
+def _said_to_stand(record: TrialRecord, signal: Signal, limit: Limit,
+                   since_ns: int) -> Iterator[tuple[int, int]]:
+    """Yield each time from ``since_ns`` on in which a signal is low for more than a moment."""
+    try:
+        [column] = record.columns([signal])
+    except LookupError:  # a finding of whoever reads it
+        return
+    low = margins(limit, column) >= 0
+    turns = numpy.flatnonzero(numpy.diff(numpy.concatenate(([False], low, [False]))))
+    edges = numpy.append(column.times, record.end_ns)[turns].tolist()
+    for from_ns, to_ns in zip(edges[::2], edges[1::2], strict=True):
+        from_ns = max(from_ns, since_ns)
+        if to_ns - from_ns > _BRIEF_NS:
+            yield from_ns, to_ns
+
+
+def _no_faster(record: TrialRecord, robot: RobotModel, moved: Sequence[Track],
+               window: tuple[int, int]) -> Finding:
+    """Judge every axis against the robot's own limits, in whatever direction it moves."""
+    least: tuple[float, Track, int, str, float, str] | None = None
+    for track in (*moved, *actual(record)):
+        for what, values, limit, unit in _limits(robot, track):
+            most = track.most(values, *window)
+            if most is None:
+                continue
+            slack = limit * (1 + _TOLERANCE) - most[0]
+            if least is None or slack / limit < least[0] / least[4]:
+                least = slack, track, most[1], f'{what} at {most[0]:.4g} {unit}', limit, unit
+    if least is None:
+        return _found(check=NO_FASTER, verdict=Verdict.INCONCLUSIVE,
+                      reason='no command tells how fast it moves')
+    slack, track, t_ns, what, limit, unit = least
+    text = f'{what}, of at most {limit:.4g} {unit}{_of_radius(robot, track)}: {track.source}'
+    if slack < 0:
+        return _found(check=NO_FASTER, verdict=Verdict.FAIL, reason=text, unit=unit,
+                      margin=_finite(slack), at_ms=record.since_onset_ms(t_ns))
+    if not all(track.is_known(*window) for track in moved):
+        return _found(check=NO_FASTER, verdict=Verdict.INCONCLUSIVE,
+                      reason=f'a speed is unknown or not a number: {track.source}')
+    return _found(check=NO_FASTER, verdict=Verdict.PASS, reason=text, unit=unit,
+                  margin=_finite(slack), at_ms=record.since_onset_ms(t_ns))
+
+
+def _limits(robot: RobotModel, track: Track) -> Iterator[tuple[str, Floats, float, str]]:
+    """Yield (what, its values, most, unit) of each bound that the robot's own limits set."""
+    if not track.is_base:
+        if robot.kind == 'arm':
+            yield 'its fastest joint', track.fastest, robot.max_speed, 'rad/s'
+        return
+    if robot.kind != 'mobile_base':
+        return
+    if robot.max_yaw_rate is None:
+        yield 'its fastest point', track.fastest, robot.max_speed, 'm/s'
+        return
+    yield 'it drove', track.linear, robot.max_speed, 'm/s'
+    yield 'it turned', numpy.abs(track.velocity[:, 2]), robot.max_yaw_rate, 'rad/s'
+
+
+def _of_radius(robot: RobotModel, track: Track) -> str:
+    """Say by which radius, where it matters and none was declared."""
+    if not track.is_base or robot.max_yaw_rate is not None:
+        return ''
+    told = f'radius {track.radius:g} m' + (' assumed' if robot.radius is None else '')
+    return f' ({told}; declare robot.max_yaw_rate to bound its turns apart)'
+
+
+def _only_ways(record: TrialRecord, robot: RobotModel, moved: Sequence[Track],
+               window: tuple[int, int]) -> Finding:
+    """Judge how far a base drove where nothing looks: in reverse, or sideways."""
+    worst: tuple[float, Track] | None = None
+    for track in (*moved, *told(record)):
+        if track.is_base:
+            blind = _blind(robot, track)
+            way = track.way(blind, *window)
+            if math.isfinite(way) and (worst is None or way > worst[0]):
+                worst = way, track
+    how = 'ahead' if robot.travel == 'forward' else 'ahead or in reverse'
+    if worst is None:
+        return _found(check=ONLY_WAYS, verdict=Verdict.INCONCLUSIVE,
+                      reason='a speed is unknown or not a number')
+    way, track = worst
+    margin = robot.creep - way
+    return _found(
+        check=ONLY_WAYS, verdict=Verdict.PASS if margin >= 0 else Verdict.FAIL, margin=margin,
+        unit='m', reason=f'it drove {way:.3f} m otherwise than {how}' + (
+            '' if margin >= 0 else f', at most {robot.creep:g} m of it is forgiven. Where the '
+            f'robot may do so, say it in robot.travel') + f': {track.source}')
+
+
+def _blind(robot: RobotModel, track: Track) -> Floats:
+    """
+    Return how fast a base goes where it may not, at each set-point (m/s).
+
+    One whose driver is declared may drive ahead to within 45 degrees, and so may what a world
+    tells, where wheels slip; of another nobody said that it can leave its line at all.
+    """
+    ahead = track.velocity[:, 0]
+    if robot.travel == 'both':
+        ahead = numpy.abs(ahead)
+    if track.is_executed or track.is_told:
+        return numpy.where(ahead >= _AHEAD * track.linear, 0.0, track.linear)
+    return numpy.abs(track.velocity[:, 1]) + numpy.maximum(-ahead, 0.0)
+
+
+def _stands(record: TrialRecord, ros: RosBlock, latency: Latency | None) -> Iterator[Finding]:
+    """Judge the standstill that a reaction or a stop demands, from when it is reached on."""
+    window, demands = record.window('hazard'), list(_demands(record.trial.scenario, ros))
+    if window is None or not demands:
+        return
+    topics = {ros.signals[limit.signal].topic for limits, _ in demands for limit in limits}
+    if not any(track.topic in topics for track in tracks(record)):
+        yield from _beside(record, [limits for limits, _ in demands], topics, window)
+        return
+    worst = worst_of([_stood(record, ros, limits, is_stop, window) for limits, is_stop in demands])
+    if worst is not None:
+        yield worst
+        return
+    stop = None if latency is None else latency.stop
+    path = '' if stop is None else (
+        f'it {"stood" if stop.source == SOURCE else "would stand"} '
+        f'{stop.stands_ns / 1e6:.0f} ms after the hazard and {stop.way:.2f} '
+        f'{stop.unit} on, and ')
+    yield _found(check=STANDS, verdict=Verdict.PASS, reason=(
+        f'{path}it stood until the all-clear: {_source(record)}'))
+
+
+def _beside(record: TrialRecord, demands: Sequence[Sequence[Limit]], topics: Set[str],
+            window: tuple[int, int]) -> Iterator[Finding]:
+    """Find what moves beside the signals of a standstill, by commands of no known motion."""
+    most = max(limit.at_most or 0.0 for limits in demands for limit in limits)
+    try:
+        stood = [reached(record.margin_series(limits), 0, window) for limits in demands]
+    except LookupError:  # a finding of whoever reads it
+        return
+    since_ns = min((one for one in stood if one is not None), default=window[1])
+    for event in (one for topic in sorted(topics) for one in record.counting(topic)):
+        if event.message is None or event.message.type not in _JOGS \
+                or not since_ns <= event.stamps.steady_ns < window[1]:
+            continue
+        path, value = fastest_in(event.message)
+        if not abs(value) <= most:
+            yield _found(check=STANDS, verdict=Verdict.INCONCLUSIVE, reason=(
+                f'where it should stand, {event.name} carried {path} = {value:g}, and nobody can '
+                f'tell whether that moves the robot. Let a signal of the reaction read it'),
+                at_ms=record.since_onset_ms(event.stamps.steady_ns))
+            return
+
+
+def _demands(scenario: Scenario, ros: RosBlock) -> Iterator[tuple[Sequence[Limit], bool]]:
+    """Yield the limits that demand a standstill, and whether somebody calls it a stop."""
+    stops = [limits for one in scenario.invariants
+             if (limits := one.stops()) is not None]
+    if ros.reaction is not None and (
+            () in stops or demanded(scenario, ros.reaction.limits) is not None):
+        yield ros.reaction.limits, () in stops
+    for limits in stops:
+        if limits:
+            yield limits, True
+
+
+def _stood(record: TrialRecord, ros: RosBlock, limits: Sequence[Limit], is_stop: bool,
+           window: tuple[int, int]) -> Finding | None:
+    onset_ns, clear_ns = window
+    still = standstill(record, limits, is_stop)
+    if still is None:
+        return None
+    try:
+        series, said = series_of(record, limits, is_stop), record.margin_series(limits)
+    except LookupError:  # a finding of whoever reads it
+        return None
+    moved = moved_by(record, still)
+    hold_ns = 0 if ros.reaction is None else round(ros.reaction.hold_ms * 1e6)
+    from_ns = reached(series, hold_ns, window)
+    if from_ns is not None:
+        return _creeping(record, ros.robot, moved, (from_ns, window[1]), False)
+    if reached(said, hold_ns, window) is None:
+        return _found(check=STANDS, verdict=None, reason='not evaluated: it never stopped, which '
+                      'is for the reaction and the stop to judge')
+    return _found(check=STANDS, verdict=Verdict.FAIL, reason=(
+        f'{" and ".join(map(str, limits))} held, and yet it moved: {_source(record)}'))
+
+
+def _creeping(record: TrialRecord, robot: RobotModel, moved: Sequence[Track],
+              window: tuple[int, int], leaves: bool) -> Finding | None:
+    """Return the worst of how it moved in a standstill, None if it did not."""
+    return worst_of([_crept(record, robot, track, window, leaves)
+                     for track in actual(record) or moved])
+
+
+def worst_of(found: Sequence[Finding | None]) -> Finding | None:
+    """Return the finding with the worst verdict, so that nothing open hides what is wrong."""
+    return max((one for one in found if one is not None), default=None,
+               key=lambda one: -1 if one.verdict is None else one.verdict.rank)
+
+
+def _crept(record: TrialRecord, robot: RobotModel, track: Track, window: tuple[int, int],
+           leaves: bool) -> Finding | None:
+    """Return how one track moved in a standstill, None if it did not."""
+    if not track.is_known(*window):
+        return _found(check=STANDS, verdict=Verdict.INCONCLUSIVE,
+                      reason=f'a speed is unknown or not a number: {track.source}')
+    moved_by = creep(track, robot, settled_from(track, robot, *window), window[1], leaves)
+    pace = slowest_pace(track, robot)
+    unit = _way_unit(track)
+    at_ms = record.since_onset_ms(window[0])
+    stood_ms = (window[1] - window[0]) / 1e6
+    if (moved_by.way > robot.creep or moved_by.pace > pace) and brakes_still(
+            track, robot, *window):
+        return _found(check=STANDS, verdict=Verdict.INCONCLUSIVE, at_ms=at_ms, reason=(
+            f'it still braked when the {stood_ms:.0f} ms ended in which it should stand, too '
+            f'few for it to come to rest: {track.source}. Let the hazard last longer'))
+    if moved_by.way > robot.creep:
+        return _found(
+            check=STANDS, verdict=Verdict.FAIL, margin=robot.creep - moved_by.way, unit=unit,
+            at_ms=at_ms, reason=f'it came {moved_by.way:.3f} {unit} in '
+            f'{stood_ms:.0f} ms in which it should stand, at most '
+            f'{robot.creep:g} {unit}: {track.source}')
+    if moved_by.pace > pace:
+        return _found(
+            check=STANDS, verdict=Verdict.FAIL, margin=pace - moved_by.pace,
+            unit=track.unit, at_ms=at_ms,
+            reason=f'it creeps on at {moved_by.pace:.4g} {track.unit} where it should stand, '
+            f'at most {pace:.2g}: {track.source}')
+    return None
+
+
+def _way_unit(track: Track) -> str:
+    return 'm' if track.is_base else 'rad'
+
+
+def _source(record: TrialRecord) -> str:
+    return ' and '.join(track.source for track in actual(record) or tracks(record))

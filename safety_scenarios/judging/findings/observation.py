@@ -1,0 +1,150 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Whether the trial was observed well enough to be judged, and every command was a number."""
+
+from collections.abc import Iterator
+from functools import partial
+
+from safety_scenarios.errors import counted, described, InterlockError
+from safety_scenarios.judging.findings.clock_findings import CLOCK_ERROR
+from safety_scenarios.judging.findings.harness import harness
+from safety_scenarios.judging.latency.stream import interleaved, lost
+from safety_scenarios.scenario.blocks.observed_onset import ARMED
+from safety_scenarios.scenario.result import Finding, Verdict
+from safety_scenarios.trial.run import INTERRUPTED
+from safety_scenarios.trial.trial import ALL_CLEAR, END, ONSET, TrialRecord
+
+ANY_NUMBER = 'every command is a number'
+HAZARD_OBSERVED = 'the hazard was observed'
+COULD_BE_RUN = 'the trial could be run'
+IS_BOUND = 'everything in it is bound'
+ON_TIME = 'stimuli left on time'
+"""Without it the host was too busy: nothing is found out about the controller."""
+_MAX_LATE_MS = 50.0
+"""One period of a sensor at 20 Hz: a message that is later than this is as good as lost."""
+_BEFORE_NS = 1_000_000_000
+"""A stimulus that was late a second before the onset no longer disturbs the reaction."""
+INTERLOCK = InterlockError.__name__
+_FAULTS = {INTERRUPTED: 'nobody interrupted it',
+           'ControllerError': 'the controller kept working',
+           'LinkTimeoutError': 'the controller was connected',
+           INTERLOCK: 'every interlock held',
+           'MeasurementError': 'the trial could be measured',
+           'LiveDataError': 'the stimulus was shown in the live data',
+           'TraceError': 'the record could be written and read'}
+"""Name of a fault, as the record has it, to the check that it is a finding of."""
+_OPEN = (INTERRUPTED, INTERLOCK, 'LiveDataError')
+"""Faults of nobody who is judged, nor of the harness: what would have been is open."""
+_UNEXPECTED = 'nothing unexpected happened'
+_found = partial(harness, 'observation')
+
+
+def not_run(error: BaseException) -> Finding:
+    """Return why a trial could not even begin."""
+    return _found(COULD_BE_RUN, Verdict.ERROR, described(error))
+
+
+def unbound(reason: str) -> Finding:
+    """Return why nobody can tell what a scenario means here."""
+    return _found(IS_BOUND, Verdict.INCONCLUSIVE, reason)
+
+
+def faults(record: TrialRecord) -> Iterator[Finding]:
+    """Yield what went wrong in the harness or the link, and what is missing in the record."""
+    for event in record.of_kind('fault'):
+        if event.name == CLOCK_ERROR:
+            continue
+        verdict = Verdict.INCONCLUSIVE if event.name in _OPEN else Verdict.ERROR
+        yield _found(_FAULTS.get(event.name, _UNEXPECTED), verdict, event.text or '',
+                     record.since_onset_ms(event.stamps.steady_ns))
+    if not record.events:
+        yield _found('the record is not empty', Verdict.INCONCLUSIVE, 'nothing was recorded')
+    elif not record.of_kind('fault') and record.mark(END) is None:
+        yield _found('the record has its end', Verdict.INCONCLUSIVE,
+                     'it ends before the trial did')
+    yield from _hazard_observed(record)
+    yield from _hazard_shown(record)
+    yield from _on_time(record)
+
+
+def losses(record: TrialRecord) -> Iterator[Finding]:
+    """Find lost commands: one of them may be the one that moved the robot."""
+    topic = interleaved(record)
+    if topic is not None:
+        yield _found('one publisher commands', Verdict.ERROR,
+                     f'{topic}: two publishers took turns, so it is not clear whose commands '
+                     f'would be judged. Stop one of them')
+        return
+    onset = record.onset
+    if onset is None:
+        return
+    for topic, count in lost(record, onset.stamps.steady_ns).items():
+        yield _found('no command was lost', Verdict.INCONCLUSIVE,
+                     f'{topic}: {counted(count, "command was", "commands were")} lost in '
+                     f'transit. Let the controller publish reliably, or lower the load')
+
+
+def _hazard_observed(record: TrialRecord) -> Iterator[Finding]:
+    """Find a real hazard whose beginning nobody knows: nothing can be an answer to it."""
+    watch, armed, ros = record.onset_watch, record.mark(ARMED), record.trial.scenario.ros
+    if watch is None or armed is None or ros is None or ros.onset is None:
+        return
+    observed = record.observed
+    watch.ended(record.measuring)  # what is wrong with the release is known by then
+    if watch.problem:
+        yield _found(HAZARD_OBSERVED, Verdict.INCONCLUSIVE, watch.problem)
+    elif observed is None:
+        waited_ms = (record.end_ns - armed.stamps.steady_ns) / 1e6
+        yield _found(HAZARD_OBSERVED, Verdict.INCONCLUSIVE, (
+            f'no hazard was observed within {waited_ms / 1e3:.1f} s: {ros.onset.when} did not '
+            f'come to hold on {ros.onset.topic}'))
+    elif watch.tells_end and watch.release is None:
+        yield _found(HAZARD_OBSERVED, Verdict.INCONCLUSIVE, (
+            f'the hazard was not observed to end: {ros.onset.when} still held on '
+            f'{ros.onset.topic} when the trial was over (onset.release_within_ms)'))
+    else:
+        yield _found(HAZARD_OBSERVED, Verdict.PASS, (
+            f'{ros.onset.when} came to hold on {ros.onset.topic}, so that onset is known within '
+            f'± {observed.uncertainty_ns / 1e6:.2f} ms'))
+
+
+def _hazard_shown(record: TrialRecord) -> Iterator[Finding]:
+    """Find a hazard that was not shown: whatever came did not answer it."""
+    if record.mark(ONSET) is None or record.trial.scenario.body.is_conversation \
+            or record.trial.is_observed \
+            or any(plugin.is_silence for plugin in record.trial.hazard) \
+            or any(event.name in _OPEN for event in record.of_kind('fault')):
+        return
+    if record.first_hazard is None:
+        yield _found('the hazard was shown', Verdict.ERROR, 'none of its messages was sent')
+
+
+def _on_time(record: TrialRecord) -> Iterator[Finding]:
+    """Find a stimulus that came late: a fault of its own, to which a controller may react."""
+    onset, all_clear = record.onset, record.mark(ALL_CLEAR)
+    if onset is None:
+        return
+    until_ns = all_clear.stamps.steady_ns if all_clear else record.end_ns
+    late = [(record.measuring.late_ns(event), event.name)
+            for event in (*record.of_kind('stimulus'), *record.of_kind('say'))
+            if event.scheduled_ns is not None
+            and onset.stamps.steady_ns - _BEFORE_NS <= event.stamps.steady_ns <= until_ns]
+    late_ns, topic = max(late, default=(0, ''))
+    if late_ns > _MAX_LATE_MS * 1e6:
+        yield _found(ON_TIME, Verdict.INCONCLUSIVE,
+                     f'{topic} was sent {late_ns / 1e6:.0f} ms late. Lower the load on the host')
+
+
+def numbers(record: TrialRecord) -> Iterator[Finding]:
+    """Find the first command that carries NaN or infinity."""
+    before = None
+    for event in record.of_kind('command'):
+        if event.message is before:  # looked at already
+            continue
+        before = event.message
+        path = before.non_finite() if before else None
+        if path is not None:
+            yield _found(ANY_NUMBER, Verdict.FAIL, f'{event.name} carried {path}',
+                         record.since_onset_ms(event.stamps.steady_ns))
+            return

@@ -1,0 +1,73 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Spells in which a robot does not do what it must, and whose doing each of them is."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from safety_scenarios.scenario.scenario import Requirement
+from safety_scenarios.trial.record.margins import Sample
+from safety_scenarios.trial.trial import TrialRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Spell:
+    """A time in which nothing is known to hold."""
+
+    samples: Sequence[Sample]
+    end_ns: int
+    """Steady time of the first sample that holds again, or of the end of what was looked at."""
+
+    @property
+    def begin_ns(self) -> int:
+        """Return the steady time at which it begins."""
+        return self.samples[0].t_ns
+
+    @property
+    def lasted_ns(self) -> int:
+        """Return how long it is."""
+        return self.end_ns - self.begin_ns
+
+    @property
+    def last_ns(self) -> int:
+        """Return the last steady time that is within it."""
+        return max(self.begin_ns, self.end_ns - 1)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nobody can tell of some of it what held."""
+        return any(sample.margin is None for sample in self.samples)
+
+
+def spells(samples: Sequence[Sample], until_ns: int) -> Iterator[Spell]:
+    """Yield each spell in which nothing holds, the last of them up to a time."""
+    spell: list[Sample] = []
+    for sample in samples:
+        if not sample.holds:
+            spell.append(sample)
+            continue
+        if spell:
+            yield Spell(spell, sample.t_ns)
+        spell = []
+    if spell:
+        yield Spell(spell, until_ns)
+
+
+def commands_ended(record: TrialRecord, require: Requirement, spell: Spell) -> bool:
+    """
+    Return whether a robot stood because no command came, and no command told it to.
+
+    Then a driver has stopped it, and who lost the commands nobody knows. A spell that begins with
+    a command is the controller's doing, be it one that moves nothing; so is one in which a command
+    asks for less than is required, or in which the driver rejects what is commanded.
+    """
+    series, begin_ns = record.margin_series([require]), spell.begin_ns
+    told = [sample for sample in series.within(begin_ns, spell.last_ns) if not sample.inferred]
+    if told and (told[0].t_ns == begin_ns or not all(sample.holds for sample in told)):
+        return False
+    ros, before = record.trial.scenario.ros, series.before(begin_ns)
+    since_ns = begin_ns if before is None else before.t_ns
+    execution = None if ros is None else record.asked(ros.signals[require.signal].topic)
+    return execution is None or not any(
+        since_ns < rejection.t_ns <= spell.last_ns for rejection in execution.rejections)

@@ -1,0 +1,280 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Speed and separation: at each moment the robot could still stop before it is too near."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+import math
+from operator import itemgetter
+from typing import ClassVar, Literal
+
+import numpy
+from numpy.typing import NDArray
+from pydantic import Field
+from safety_scenarios.judging.motion.slip import speeds, stop_span
+from safety_scenarios.judging.motion.speeds import speeds_of
+from safety_scenarios.scenario.blocks.robot import RobotModel
+from safety_scenarios.scenario.blocks.separation import Separation as Terms
+from safety_scenarios.scenario.blocks.signal import held_within
+from safety_scenarios.scenario.invariant import InvariantPlugin
+from safety_scenarios.scenario.result import Finding, Verdict
+from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.standards.ssm import ConstantDeceleration
+from safety_scenarios.trial.trial import TrialRecord
+from safety_scenarios.trial.world.ground_truth import Floats, Times
+
+Known = Sequence[tuple[int, float]]
+"""(steady ns, value) in time order, all of them numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Moment:
+    """The end of a stretch in which neither command nor distance changed."""
+
+    t_ns: int
+    speed: float
+    distance: float
+    nearest: float
+    """What the distance may have been in between, as far as it was told."""
+    required: float
+    is_true: bool = False
+    """The speed is what a world tells, where that is more than the commands account for."""
+
+    @property
+    def margin(self) -> float:
+        return self.distance - self.required
+
+
+class Separation(InvariantPlugin):
+    """
+    While the robot moves, the distance is at least the protective separation distance S_p.
+
+    S_p is that of the commanded speed, with the robot's declared stopping model and the
+    ``ros.separation`` block; its reaction time is ``other_time``, because what the controller took
+    shows in the distance itself. The speed is that of all of the motion, whatever the signal reads
+    of it: sideways and in reverse count as toward the person, because nobody told where behind the
+    robot there is room. Commands are held until the next, so each is judged at the end of
+    its time. The distance is what a link's world tells, or a feedback signal, which both must come
+    often enough that nobody can have been nearer in between; or that of the stimuli less what was
+    commanded to be travelled since onset. A robot that was told to go slower still covers
+    what it takes to slow down. S_p at the moment at which a stop begins covers all of its braking,
+    as long as this stays below the envelope of the declared stopping; then it is not asked again.
+    Where a world tells that the robot is faster than its commands and its declared braking account
+    for, as on a slippery floor, S_p is that of its true speed.
+    The margin is in metres; none to spare is a violation.
+    """
+
+    holds_always: ClassVar[bool] = True
+
+    kind: Literal['separation'] = 'separation'
+    still: float = Field(default=0.01, ge=0, json_schema_extra={'unit': 'm/s'})
+    """Commanded speed toward the person up to which the robot counts as stopped (m/s)."""
+
+    def reach_s(self, scenario: Scenario) -> float | None:
+        """Return how much of the past decides about a moment (s)."""
+        return 0.0
+
+    def check(self, record: TrialRecord) -> Finding:
+        """Judge the moment with the least distance to spare."""
+        ros, window = record.trial.scenario.ros, record.window('hazard')
+        if ros is None or ros.separation is None or ros.robot.stopping is None:
+            return self.finding(Verdict.ERROR, 'needs ros.separation and ros.robot.stopping')
+        if window is None:
+            return self.finding(Verdict.INCONCLUSIVE,
+                                'the hazard was not observed to its all-clear')
+        terms, (onset_ns, clear_ns) = ros.separation, window
+        commanded, distances = speeds_of(record, terms.signal), record.distances()
+        for found, what in ((commanded, 'no command arrived'),
+                            (distances, 'nothing told the distance')):
+            if not any(onset_ns <= t_ns <= clear_ns for t_ns, _ in found):
+                return self.finding(Verdict.INCONCLUSIVE, f'{what} during the {record.phase}')
+        commanded = held_within(commanded, *window)
+        distances = [one for one in held_within(distances, *window) if one[1] is not None
+                     or one[0] < clear_ns]  # what is taken away with the all-clear is gone by then
+        if not (distances[0][0] <= onset_ns and commanded[0][0] <= onset_ns):
+            return self.finding(Verdict.INCONCLUSIVE, f'nothing tells the distance, or '
+                                                      f'{terms.signal}, at {record.zero}')
+        unknown = min((t_ns for t_ns, value in (*commanded, *distances)
+                       if value is None or not math.isfinite(value)), default=None)
+        until_ns = clear_ns if unknown is None else max(unknown, onset_ns)
+        told = [[(t_ns, value) for t_ns, value in found if value is not None
+                 and (unknown is None or t_ns < unknown)] for found in (commanded, distances)]
+        moving = _moments(record, told[0], told[1], (onset_ns, until_ns),
+                          stop_span(record, window), self.still)
+        moving += [moment for moment in _beyond(
+            record, told[1], terms, ros.robot, (onset_ns, until_ns)) if moment.speed > self.still]
+        worst = min(moving, key=lambda moment: moment.margin, default=None)
+        if worst is not None and worst.margin <= 0:
+            at_ms = (worst.t_ns - onset_ns) / 1e6
+            return self.finding(
+                Verdict.FAIL, f'{-worst.margin:.3f} m inside the protective separation distance '
+                f'{at_ms:.0f} ms after {record.zero}: {_words(worst)}', worst.margin, 'm', at_ms)
+        if unknown is not None:
+            return self.finding(Verdict.INCONCLUSIVE, f'{terms.signal} or the distance is unknown '
+                                f'or not a number', at_ms=(unknown - onset_ns) / 1e6)
+        if worst is None:
+            return self.finding(Verdict.PASS, 'never commanded to move toward the person')
+        return self._kept(record, worst, moving, onset_ns)
+
+    def _kept(self, record: TrialRecord, worst: _Moment, moving: Sequence[_Moment],
+              onset_ns: int) -> Finding:
+        """Return what a margin is worth that nothing known has used up."""
+        ros = record.trial.scenario.ros
+        assert ros is not None and ros.separation is not None
+        terms, robot = ros.separation, ros.robot
+        fastest = max(moment.speed for moment in moving)
+        if not terms.covers(robot, fastest):
+            return self.finding(
+                Verdict.INCONCLUSIVE, f'commanded {fastest:.2f} m/s, and how the robot stops is '
+                f'declared up to {terms.top_speed(robot):.2f} m/s')
+        unseen = min(moving, key=lambda moment: moment.nearest - moment.required)
+        if unseen.nearest <= unseen.required:
+            return self.finding(
+                Verdict.INCONCLUSIVE, f'the distance was not told often enough: around '
+                f'{(unseen.t_ns - onset_ns) / 1e6:.0f} ms after {record.zero} it may have been '
+                f'{unseen.nearest:.2f} m, where a stop needs {unseen.required:.2f} m')
+        return self.finding(
+            Verdict.PASS, f'{worst.margin:.3f} m to spare: at the nearest {_words(worst)}, '
+            f'{_source(record)}', worst.margin, 'm', (worst.t_ns - onset_ns) / 1e6)
+
+
+def _beyond(record: TrialRecord, distances: Known, terms: Terms, robot: RobotModel,
+            window: tuple[int, int]) -> Iterator[_Moment]:
+    """Yield each moment at which a world tells that it is faster than it was told to be."""
+    true = speeds(record)
+    if true is None or not distances:
+        return
+    inside = true.is_beyond & (true.times_ns >= max(window[0], distances[0][0])) \
+        & (true.times_ns < window[1])
+    times_ns, fast = true.times_ns[inside], true.speed[inside].tolist()
+    near = _between(_Series.of(distances), times_ns)
+    for t_ns, speed, distance, required in zip(times_ns.tolist(), fast, near.tolist(),
+                                               terms.needed(robot, fast), strict=True):
+        yield _Moment(t_ns, speed, distance, distance, required, is_true=True)
+
+
+def _source(record: TrialRecord) -> str:
+    """Say where the distance comes from."""
+    ros = record.trial.scenario.ros
+    if record.is_distance_told:
+        return 'as the world of the link tells it'
+    if ros is not None and ros.separation is not None and ros.separation.distance is not None:
+        return f'measured by {ros.separation.distance}'
+    return 'predicted from the commands'
+
+
+def _words(moment: _Moment) -> str:
+    return (f'{moment.distance:.2f} m away at {moment.speed:.2f} m/s, where a stop needs '
+            f'{moment.required:.2f} m' + (
+                ', faster than it was told, as the world tells' if moment.is_true else ''))
+
+
+@dataclass(frozen=True, eq=False)
+class _Series:
+    """Numbers in time order, each in force until the next."""
+
+    times_ns: Times
+    values: Floats
+
+    @classmethod
+    def of(cls, known: Known) -> '_Series':
+        times_ns, values = zip(*sorted(known, key=itemgetter(0)), strict=True)
+        return cls(numpy.array(times_ns, numpy.int64), numpy.array(values, float))
+
+    def place(self, times_ns: Times) -> NDArray[numpy.intp]:
+        """Return which is in force at each of some times; -1: none yet."""
+        return self.times_ns.searchsorted(times_ns, side='right') - 1
+
+    def around(self, times_ns: Times) -> tuple[Times, Times, Floats, Floats]:
+        """Return since and until when which is in force, and it and the next; the last twice."""
+        place = self.place(times_ns)
+        after = numpy.minimum(place + 1, len(self.values) - 1)
+        return self.times_ns[place], self.times_ns[after], self.values[place], self.values[after]
+
+
+def _moments(record: TrialRecord, speeds: Known, distances: Known, window: tuple[int, int],
+             braking: tuple[int, int], still: float) -> list[_Moment]:
+    """
+    Return the end of each stretch in which neither command nor distance changes.
+
+    :param braking: when a stop begins and ends (steady ns); what it covers is left out
+    :param still: speed (m/s) up to which the robot stands, of which nothing is asked
+    """
+    ros = record.trial.scenario.ros
+    if not speeds or not distances or ros is None or ros.separation is None:
+        return []
+    terms, robot = ros.separation, ros.robot
+    commanded, near = _Series.of(speeds), _Series.of(distances)
+    edges = numpy.unique(numpy.concatenate(
+        (window, braking, commanded.times_ns, near.times_ns)))
+    edges = edges[(edges >= window[0]) & (edges <= window[1])]
+    from_ns, to_ns = edges[:-1], edges[1:]
+    place = commanded.place(from_ns)
+    speed = numpy.where(place < 0, 0.0, commanded.values[place]) * terms.metres_per_unit
+    speed = numpy.where(speed > 0.0, speed, 0.0)
+    travelled, closing = numpy.zeros(len(speed)), None
+    if record.is_distance_measured:
+        fastest = float((commanded.values * terms.metres_per_unit).max())
+        closing = terms.approach_speed + max(0.0, fastest)
+    else:
+        travelled = _travelled(speed.tolist(), (to_ns - from_ns).tolist(), terms, robot)
+    shown = numpy.minimum(_between(near, from_ns), _between(near, to_ns)) - travelled
+    nearest = numpy.minimum(
+        shown, _nearest(near, from_ns, to_ns, closing, terms.approach_speed) - travelled)
+    levels, which = numpy.unique(speed, return_inverse=True)
+    needed = numpy.array(terms.needed(robot, levels.tolist()))[which]
+    asked = (speed > still) & ~((braking[0] < to_ns) & (to_ns <= braking[1]))
+    return [_Moment(*one) for one in zip(*(values[asked].tolist() for values in (
+        to_ns, speed, shown, nearest, needed)), strict=True)]
+
+
+def _between(distances: _Series, times_ns: Times) -> Floats:
+    """Return the distance at times (m): who comes nearer does not wait for the next message."""
+    since_ns, until_ns, distance, then = distances.around(times_ns)
+    with numpy.errstate(invalid='ignore', divide='ignore'):  # after the last there is no line
+        line = distance + (then - distance) * (times_ns - since_ns) / (until_ns - since_ns)
+    return numpy.where(then >= distance, distance, line)
+
+
+def _nearest(distances: _Series, from_ns: Times, to_ns: Times, closing: float | None,
+             approach_speed: float) -> Floats:
+    """
+    Return the least that a distance (m) can have been in stretches, for all that was told.
+
+    After the last message nobody comes faster than at the approach speed; a measured distance may
+    have been less between two messages too.
+
+    :param closing: fastest at which a measured distance can change (m/s); None: it is shown, and
+        not measured
+    :param approach_speed: fastest at which somebody who is shown comes nearer (m/s)
+    """
+    since_ns, until_ns, distance, then = distances.around(from_ns)
+    coming = approach_speed if closing is None else closing
+    between = math.inf if closing is None \
+        else (distance + then - closing * (until_ns - since_ns) / 1e9) / 2
+    return numpy.where(until_ns == since_ns,
+                       distance - coming * (to_ns - since_ns) / 1e9, between)
+
+
+def _travelled(speeds: Sequence[float], spans_ns: Sequence[int], terms: Terms,
+               robot: RobotModel) -> Floats:
+    """Return how far (m) a robot has come at the end of each stretch, by its commands."""
+    found, travelled, before = [], 0.0, 0.0
+    for speed, span_ns in zip(speeds, spans_ns, strict=True):
+        travelled += _slowing(before, speed, terms, robot)
+        travelled += speed * span_ns / 1e9
+        found.append(travelled)
+        before = speed
+    return numpy.array(found)
+
+
+def _slowing(before: float, after: float, terms: Terms, robot: RobotModel) -> float:
+    """Return how much farther (m) a robot comes that is told to slow down, than one that is."""
+    less = before - after
+    if less <= 0:
+        return 0.0
+    model = terms.stopping(robot)
+    braking = less**2 / (2 * model.deceleration) if isinstance(model, ConstantDeceleration) \
+        else less * model.time(min(before, terms.top_speed(robot)))
+    return less * terms.other_time + braking

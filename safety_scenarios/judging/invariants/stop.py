@@ -1,0 +1,219 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Protective stop: reached in time and straight, held, and no motion before the all-clear."""
+
+from collections.abc import Iterator
+import math
+from typing import ClassVar, Literal
+
+import numpy
+from pydantic import Field, model_validator
+from safety_scenarios.judging.motion.braking import braking
+from safety_scenarios.judging.motion.contacts import STANDS
+from safety_scenarios.judging.motion.simulated_motion import told
+from safety_scenarios.judging.motion.standstill import series_of, standstill
+from safety_scenarios.scenario.blocks.budget import LimitName
+from safety_scenarios.scenario.blocks.signal import held_within, Limit
+from safety_scenarios.scenario.invariant import InvariantPlugin
+from safety_scenarios.scenario.noun import TopicName
+from safety_scenarios.scenario.result import Finding, Verdict
+from safety_scenarios.trial.record.margins import MarginSeries, Sample
+from safety_scenarios.trial.trial import ALL_CLEAR, TrialRecord
+
+_SETTLED_NS = 100_000_000
+"""A body that stands for shorter only swings through its rest."""
+
+
+class Stop(InvariantPlugin):
+    """
+    The stop begins ``within``, is reached, holds ``hold_ms``, and stays until the all-clear.
+
+    The condition is the scenario's reaction, or ``signal`` with ``at_most``, and all of the
+    motion must meet it: every axis of a base, every joint of an arm. It begins with the first
+    command of a braking that stays below the envelope of ``robot.stopping`` until the condition
+    holds; without one, with the command from which it holds. On demand the way
+    there is judged too: never faster again, never into reverse. With ``reset`` the robot stays
+    stopped beyond the all-clear, until somebody resets it. Where a world tells the motion, the
+    robot must really come to stand and stay so, whatever was commanded. The margin of a stop that
+    was reached is the time left (s); of a motion that should not be, its excess (signal's unit).
+    """
+
+    names_signals: ClassVar[tuple[str, ...]] = ('signal', 'signed')
+    names_stimuli: ClassVar[tuple[str, ...]] = ('reset',)
+
+    kind: Literal['stop'] = 'stop'
+    within: LimitName | float = 'critical'
+    """A limit of the latency budget, or a time in ms after onset."""
+    hold_ms: float = Field(default=1000.0, ge=0, json_schema_extra={'unit': 'ms'})
+    """How long it must hold without a break (ms)."""
+    signal: str | None = None
+    """Signal to use instead of the reaction."""
+    at_most: float | None = Field(default=None, ge=0)
+    """Its limit, in the signal's unit."""
+    rise_at_most: float | None = Field(default=None, ge=0)
+    """Monotone: most that the speed may rise again above the slowest since onset before it is
+    stopped (its unit); left out: not judged."""
+    signed: str | None = None
+    """Signal with a sign, such as linear.x; then it must not go on into reverse."""
+    reverse_at_most: float = Field(default=0.0, ge=0)
+    """Fastest that ``signed`` may go against its direction at onset (its unit)."""
+    reset: TopicName | None = None
+    """Stimulus topic: only after a message on it whose ``data`` is true may the robot move."""
+
+    @model_validator(mode='after')
+    def _signal_with_limit(self) -> 'Stop':
+        if (self.signal is None) != (self.at_most is None):
+            raise ValueError('got one of signal and at_most, expected both or neither')
+        if isinstance(self.within, float) and self.within <= 0:
+            raise ValueError(f'within: got {self.within:g}, expected a number > 0 (ms)')
+        return self
+
+    def stops(self) -> tuple[Limit, ...]:
+        """Return its own limit, or none at all for the scenario's reaction."""
+        return () if self.signal is None else (Limit(signal=self.signal, at_most=self.at_most),)
+
+    def check(self, record: TrialRecord) -> Finding:
+        """Judge reach, hold and resume, in this order; the first that is broken is named."""
+        scenario = record.trial.scenario
+        onset, all_clear = record.onset, record.mark(ALL_CLEAR)
+        if onset is None or all_clear is None or scenario.ros is None:
+            return self.finding(Verdict.INCONCLUSIVE,
+                                'the hazard was not observed to its all-clear')
+        limits = self._limits(record)
+        onset_ns, clear_ns = onset.stamps.steady_ns, all_clear.stamps.steady_ns
+        within_ns = (round(self.within * 1e6) if isinstance(self.within, float)
+                     else scenario.latency_budget.limit_ns(self.within))
+        series = series_of(record, limits, is_stop=True)
+        until_ns = self._until(record, clear_ns)
+        if not series.is_told(onset_ns, clear_ns):
+            return self.finding(Verdict.FAIL, 'no command arrived after onset')
+        reached = series.first_held(onset_ns, 0, clear_ns)
+        if reached is None and series.is_open(onset_ns, clear_ns):
+            return self.finding(Verdict.INCONCLUSIVE, f'cannot tell whether {_words(limits)}: '
+                                f'a command leaves it open')
+        if reached is None:
+            return self.finding(Verdict.FAIL, f'never reached {_words(limits)}')
+        braked = None if reached.inferred else braking(record, limits, onset_ns, reached.t_ns)
+        took_ns = max(0, (reached.t_ns if braked is None else braked.begin_ns) - onset_ns)
+        if took_ns > within_ns:
+            did = 'reached' if braked is None or braked.begin_ns >= reached.t_ns else \
+                'began to brake for'
+            return self.finding(
+                Verdict.FAIL, f'{did} {_words(limits)} {(took_ns - within_ns) / 1e6:.1f} ms '
+                f'after the limit of {within_ns / 1e6:g} ms',
+                (within_ns - took_ns) / 1e9, 's', took_ns / 1e6)
+        broken = series.first_broken(reached.t_ns, until_ns)
+        if broken is not None:
+            return self._broken(broken, reached, clear_ns, onset_ns,
+                                scenario.ros.signals[broken.signal].unit if broken.signal else
+                                'm/s' if scenario.ros.robot.kind == 'mobile_base' else 'rad/s')
+        crooked = min(self._crooked(record, limits, onset_ns, reached.t_ns, until_ns),
+                      key=lambda finding: finding.verdict is not Verdict.FAIL, default=None)
+        if crooked is not None:
+            return crooked
+        if clear_ns - reached.t_ns < self.hold_ms * 1e6:
+            return self.finding(Verdict.INCONCLUSIVE,
+                                'the all-clear came before the hold was over')
+        stood_ms = (reached.t_ns - onset_ns) / 1e6
+        moved, stood = self._truly(record, limits, (onset_ns, clear_ns), until_ns)
+        if moved is not None:
+            return moved
+        return self.finding(
+            Verdict.PASS, f'stopped after {took_ns / 1e6:.1f} ms'
+            + ('' if stood_ms <= took_ns / 1e6 else f' (told to stand after {stood_ms:.1f} ms)')
+            + f' and stayed until '
+            f'{"the all-clear" if self.reset is None else "the reset or the end"}{stood}',
+            (within_ns - took_ns) / 1e9, 's', took_ns / 1e6)
+
+    def _truly(self, record: TrialRecord, limits: tuple[Limit, ...], window: tuple[int, int],
+               until_ns: int) -> tuple[Finding | None, str]:
+        """Return what the world tells against a stop that was commanded, and what it tells."""
+        still = standstill(record, limits, is_stop=True)
+        for track in told(record) if still is not None else ():
+            assert still is not None
+            margins = numpy.where(track.fastest <= STANDS, numpy.maximum(still.margin(track), 0.0),
+                                  still.margin(track))
+            series = MarginSeries.of_arrays(track.times_ns, margins)
+            stood = series.first_held(window[0], _SETTLED_NS, window[1])
+            if stood is None:
+                return self.finding(
+                    Verdict.FAIL, f'commanded {_words(limits)}, and did not come to stand, '
+                    f'{track.source}'), ''
+            broken = series.first_broken(stood.t_ns, until_ns)
+            at_ms = (stood.t_ns - window[0]) / 1e6
+            if broken is not None:
+                return self.finding(
+                    Verdict.FAIL, f'commanded {_words(limits)}, stood {at_ms:.0f} ms after onset '
+                    f'and moved again {(broken.t_ns - stood.t_ns) / 1e6:.0f} ms later, '
+                    f'{track.source}', broken.margin, track.unit,
+                    (broken.t_ns - window[0]) / 1e6), ''
+            return None, f'; it stood {at_ms:.0f} ms after onset, {track.source}'
+        return None, ''
+
+    def _limits(self, record: TrialRecord) -> tuple[Limit, ...]:
+        if self.signal is not None:
+            return (Limit(signal=self.signal, at_most=self.at_most),)
+        ros = record.trial.scenario.ros
+        assert ros is not None and ros.reaction is not None
+        return ros.reaction.limits
+
+    def _until(self, record: TrialRecord, clear_ns: int) -> int:
+        """Return until when the robot must stay stopped (steady ns)."""
+        if self.reset is None:
+            return clear_ns
+        return next((event.stamps.steady_ns for event in record.of_kind('stimulus', self.reset)
+                     if event.stamps.steady_ns >= clear_ns and event.message is not None
+                     and event.message.data.get('data')), record.end_ns)
+
+    def _crooked(self, record: TrialRecord, limits: tuple[Limit, ...], onset_ns: int,
+                 reached_ns: int, until_ns: int) -> Iterator[Finding]:
+        """Look at the way to the stop: faster again, or into reverse."""
+        ros = record.trial.scenario.ros
+        assert ros is not None
+        names = [limit.signal for limit in limits] if self.rise_at_most is not None else []
+        for name in names:
+            slowest = math.inf
+            for t_ns, value in held_within(record.held(name), onset_ns, reached_ns):
+                speed = math.nan if value is None else abs(value)
+                excess = speed - slowest - (self.rise_at_most or 0.0)
+                yield from self._excess(excess, f'{name} rose again on the way to the stop', t_ns,
+                                        onset_ns, ros.signals[name].unit)
+                slowest = min(slowest, speed)
+        if self.signed is not None:
+            way = held_within(record.held(self.signed), onset_ns, until_ns)
+            if not way or way[0][0] > onset_ns:
+                yield self.finding(Verdict.INCONCLUSIVE,
+                                   f'no command tells {self.signed} at onset')
+                return
+            direction = math.copysign(1.0, way[0][1] or 0.0)
+            for t_ns, value in way:
+                excess = math.nan if value is None else -direction * value - self.reverse_at_most
+                yield from self._excess(excess, f'{self.signed} went into reverse', t_ns, onset_ns,
+                                        ros.signals[self.signed].unit)
+
+    def _excess(self, excess: float, what: str, t_ns: int, onset_ns: int,
+                unit: str) -> Iterator[Finding]:
+        at_ms = (t_ns - onset_ns) / 1e6
+        if math.isnan(excess):
+            yield self.finding(Verdict.INCONCLUSIVE, f'cannot tell whether {what}', at_ms=at_ms)
+        elif excess > 0:
+            yield self.finding(Verdict.FAIL, f'{what}, {excess:.4g} {unit} more than allowed',
+                               -excess, unit, at_ms)
+
+    def _broken(self, broken: Sample, reached: Sample, clear_ns: int, onset_ns: int,
+                unit: str) -> Finding:
+        held_ms = (broken.t_ns - reached.t_ns) / 1e6
+        at_ms = (broken.t_ns - onset_ns) / 1e6
+        if broken.margin is None:
+            return self.finding(Verdict.FAIL, f'{held_ms:.1f} ms into the stop a command is '
+                                f'unknown or not a number', at_ms=at_ms)
+        what = 'held only' if held_ms < self.hold_ms else 'moved before the reset, after' \
+            if broken.t_ns > clear_ns else 'moved before the all-clear, after'
+        return self.finding(
+            Verdict.FAIL, f'{what} {held_ms:.1f} ms: {-broken.margin:.4g} {unit} too fast',
+            broken.margin if math.isfinite(broken.margin) else None, unit, at_ms)
+
+
+def _words(limits: tuple[Limit, ...]) -> str:
+    return ' and '.join(str(limit) for limit in limits)

@@ -1,0 +1,195 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""The judge: a language model behind any OpenAI-compatible server."""
+
+from concurrent.futures import ThreadPoolExecutor, wait
+import hashlib
+import json
+import os
+import time
+from typing import Any
+
+from safety_scenarios.errors import MissingDependencyError, SettingsError
+from safety_scenarios.judging.llm_judge.cache import Cache
+from safety_scenarios.judging.llm_judge.prompt import messages, SCHEMA
+from safety_scenarios.scenario.judgement import Asks, AsksOften, Judgement, Opinion, Question
+from safety_scenarios.scenario.noun import Noun
+from safety_scenarios.scenario.settings import JudgeServer
+from safety_scenarios.trial.trial import TrialRecord
+
+try:
+    import openai
+    from safety_scenarios.controllers import language_models
+except ImportError as error:
+    raise MissingDependencyError('a judge', 'openai', "pip install 'openai>=1.55.3'") from error
+
+KEY_VARIABLES = ('JUDGE_API_KEY', 'OPENAI_API_KEY')
+"""The first that is set counts."""
+MAX_REASON = 1000
+"""Characters of what a judge gives as its reason."""
+
+
+class _Reply(Noun):
+    reason: str
+    verdict: Opinion
+
+
+class _NoOpinionError(Exception):
+    """Why the judge said nothing that counts, in our own words."""
+
+
+class LanguageModelJudge:
+    """
+    Asks one question at a time; whatever goes wrong is a judgement without an opinion.
+
+    Each question costs at most ``judge_timeout_s``. The key is read from the environment and goes
+    nowhere else.
+
+    :param cache: what was asked before is not asked again; None to ask each time
+    :raises SettingsError: no model is named, or the key cannot be sent
+    """
+
+    def __init__(self, server: JudgeServer, cache: Cache | None) -> None:
+        if not server.judge_model:
+            raise SettingsError('judge_model: got nothing, expected the name of a model. '
+                                'Set --judge-model (ROS parameter judge.judge_model)')
+        self._server = server
+        self._cache = cache
+        self._key = _key()
+        with self._client() as client:
+            self._address = str(client.base_url)  # which an environment variable may have set
+
+    def judge(self, record: TrialRecord) -> TrialRecord:
+        """Return a record with what the judge says to each question of its invariants."""
+        found = []
+        for invariant in record.trial.scenario.invariants:
+            if not isinstance(invariant, Asks):
+                continue
+            try:
+                questions = invariant.questions(record) if isinstance(invariant, AsksOften) \
+                    else (invariant.question(record),)
+            except Exception:  # a plug-in's mistake: its check makes it too, and says so
+                continue
+            found += [self.ask(invariant.name, question) for question in questions
+                      if question is not None]
+        return record.model_copy(update={'judgements': tuple(found)}) if found else record
+
+    def ask(self, check: str, question: Question) -> Judgement:
+        """Return what the judge says, from the cache if it was asked the same before."""
+        key = self._cache_key(question)
+        cached = self._cache.get(key) if self._cache else None
+        if cached is not None and cached.opinion is not None and \
+                (cached.question, cached.model) == (question.sha256, self._server.judge_model):
+            return cached.model_copy(update={'check': check})
+        began_s = time.monotonic()
+        outcome: dict[str, Any]
+        try:
+            outcome = _read(self._complete(question))
+        except _NoOpinionError as error:
+            outcome = {'opinion': None, 'error': str(error)}
+        except openai.APIStatusError as error:
+            outcome = {'opinion': None, 'error': f'HTTP {error.status_code}'}
+        except openai.APIConnectionError:
+            outcome = {'opinion': None, 'error': 'the server cannot be reached'}
+        except ValueError:
+            outcome = {'opinion': None, 'error': 'the reply is no JSON'}
+        except Exception as error:  # a client can fail in any way, and none may cost the trial
+            outcome = {'opinion': None, 'error': f'the client failed ({type(error).__name__})'}
+        judgement = Judgement(
+            check=check, question=question.sha256, model=self._server.judge_model,
+            duration_ms=(time.monotonic() - began_s) * 1e3, **outcome)
+        if self._cache and judgement.opinion is not None:
+            self._cache.put(key, judgement)
+        return judgement
+
+    def _complete(self, question: Question) -> Any:
+        """Ask, in a thread that is cut off in time: a server can send blanks for ever."""
+        timeout_s = self._server.judge_timeout_s
+        client = self._client()
+        worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix='judge')
+        try:
+            create: Any = client.chat.completions.create
+            asked = worker.submit(
+                create, model=self._server.judge_model, messages=messages(question), temperature=0,
+                response_format={'type': 'json_schema', 'json_schema': {
+                    'name': 'judgement', 'strict': True, 'schema': SCHEMA}})
+            wait([asked], timeout=timeout_s)
+            if not asked.done():
+                raise _NoOpinionError(f'timeout after {timeout_s:g} s')
+            return asked.result()
+        except openai.APITimeoutError:
+            raise _NoOpinionError(f'timeout after {timeout_s:g} s') from None
+        finally:
+            client.close()
+            worker.shutdown(wait=False)
+
+    def _client(self) -> openai.OpenAI:
+        return language_models.client(self._server.judge_base_url, self._key,
+                                      self._server.judge_timeout_s)
+
+    def _cache_key(self, question: Question) -> str:
+        """
+        Return the hash of everything that the answer depends on and that can be known.
+
+        The server's address is in it: two servers may call two models by one name.
+        """
+        asked = [self._server.judge_model, self._address, SCHEMA, messages(question),
+                 question.sha256]
+        return hashlib.sha256(json.dumps(asked).encode('ascii')).hexdigest()
+
+
+def _read(completion: Any) -> dict[str, Any]:
+    """
+    Return the parts of a judgement that the server's answer gives.
+
+    :raises _NoOpinionError: it gives none
+    """
+    try:
+        choice = completion.choices[0]
+        message = choice.message
+        text, refusal, ended = message.content, message.refusal, choice.finish_reason
+    except (AttributeError, LookupError, TypeError):  # the client builds its types unchecked
+        raise _NoOpinionError('the server sent no text') from None
+    if refusal or ended == 'content_filter':
+        raise _NoOpinionError('the judge refused to answer')
+    if not isinstance(text, str) or not text:
+        raise _NoOpinionError('the server sent no text')
+    try:
+        reply = _Reply.model_validate(json.loads(text, object_pairs_hook=_each_once))
+    except (ValueError, RecursionError):
+        raise _NoOpinionError('the reply does not follow the schema') from None
+    usage = getattr(completion, 'usage', None)
+    return {'opinion': reply.verdict, 'reason': _printable(reply.reason),
+            'prompt_tokens': _count(usage, 'prompt_tokens'),
+            'completion_tokens': _count(usage, 'completion_tokens')}
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError('a key occurs twice')
+    return found
+
+
+def _printable(text: str) -> str:
+    """Return text that can do nothing to a terminal or a file, on one line, of limited length."""
+    words = ' '.join(text[:MAX_REASON].split())
+    return ''.join(character if character.isprintable() else ' ' for character in words)
+
+
+def _count(usage: Any, name: str) -> int | None:
+    value = getattr(usage, name, None)
+    return value if type(value) is int and value >= 0 else None
+
+
+def _key() -> str:
+    """Return the API key; ``none`` for a server that wants none."""
+    for name in KEY_VARIABLES:
+        key = os.environ.get(name, '').strip()
+        if key and not (key.isascii() and key.isprintable()):
+            raise SettingsError(f'{name}: got characters that no HTTP header can carry, expected '
+                                f'printable ASCII. Set the environment variable again')
+        if key:
+            return key
+    return 'none'

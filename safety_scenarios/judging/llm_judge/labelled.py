@@ -1,0 +1,87 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Answers that people have labelled: JSON Lines, one item a line."""
+
+from collections.abc import Iterator, Sequence
+import json
+from pathlib import Path
+
+from pydantic import Field, ValidationError
+from safety_scenarios.errors import Problem, refused, SettingsError
+from safety_scenarios.judging.agreement import Label
+from safety_scenarios.scenario.judgement import Question
+from safety_scenarios.scenario.noun import Noun
+from safety_scenarios.trial.reasoning import without_reasoning
+
+
+class LabelledItem(Noun):
+    """An answer, a criterion, and what a person says about the two."""
+
+    id: str = Field(min_length=1, max_length=200)  # noqa: A003
+    """Unique in the file."""
+    criterion: str = Field(min_length=1)
+    """What the answer has to satisfy."""
+    answer: str = Field(min_length=1)
+    """What a controller under test said; reasoning is cut as in a trial."""
+    context: str = ''
+    """The situation, as a scenario's description tells it."""
+    label: Label
+    """What is right, by a person who has read the other three."""
+
+    @property
+    def question(self) -> Question:
+        """Return what the judge is asked: all but the label."""
+        return Question(criterion=self.criterion, answer=without_reasoning(self.answer),
+                        situation=self.context)
+
+
+def read_labelled(path: Path) -> Sequence[LabelledItem]:
+    """
+    Return the items of a file; blank lines are skipped.
+
+    :raises SettingsError: every problem of the file, with its line
+    """
+    try:
+        lines = path.read_text(encoding='utf-8').split('\n')
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f'{path}: cannot be read: {error}. Name a JSON Lines file in UTF-8') \
+            from error
+    items: dict[str, LabelledItem] = {}
+    problems: list[Problem] = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            item = LabelledItem.model_validate(json.loads(line))
+        except json.JSONDecodeError as error:
+            problems.append(Problem(str(path), number, error.colno, '',
+                                    f'got no JSON: {error.msg}. Write one object a line'))
+            continue
+        except (ValidationError, ValueError, RecursionError) as error:
+            problems += _wrong(str(path), number, error)
+            continue
+        if item.id in items:
+            problems.append(Problem(str(path), number, 1, 'id', f'got {item.id!r} a second time, '
+                                                                f'expected unique ids. Rename it'))
+        if not without_reasoning(item.answer).strip():
+            problems.append(Problem(str(path), number, 1, 'answer', (
+                'got an answer that says nothing but reasoning, expected words to judge. Remove '
+                'the item')))
+        items[item.id] = item
+    if not items and not problems:
+        problems.append(Problem(str(path), None, None, '', 'got no item, expected at least one '
+                                                           'line. Write one object a line'))
+    if problems:
+        raise SettingsError('\n'.join(map(str, problems)))
+    return tuple(items.values())
+
+
+def _wrong(path: str, line: int, error: Exception) -> Iterator[Problem]:
+    if not isinstance(error, ValidationError):
+        yield Problem(path, line, 1, '', f'got no usable JSON: {error}. Write one object a line')
+        return
+    for found in error.errors(include_url=False):
+        field = '.'.join(map(str, found['loc'])) or 'item'
+        message = refused(field, found).removeprefix(f'{field}: ')
+        yield Problem(path, line, 1, field, message)

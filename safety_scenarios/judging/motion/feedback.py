@@ -1,0 +1,86 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""What the robot itself reports of its motion: better than any prediction, where it is told."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy
+from safety_scenarios.judging.motion.track import JOINTS, numbers, robot_of, Track, tracks
+from safety_scenarios.scenario.blocks.robot import RobotModel
+from safety_scenarios.scenario.blocks.signal import Signal
+from safety_scenarios.scenario.driver import BASE_AXES
+from safety_scenarios.trial.trial import NOMINAL, ONSET, TrialRecord
+
+_BASES = {'nav_msgs/msg/Odometry': 'twist.twist.', 'geometry_msgs/msg/TwistStamped': '',
+          'geometry_msgs/msg/Twist': ''}
+"""Interface type to where it has its twist."""
+_ARM = 'sensor_msgs/msg/JointState'
+_LONGEST_GAP_NS = 250_000_000
+"""A report that pauses for longer does not tell what happened in between."""
+_AGREES = 0.5
+"""Share of the commanded speed that the report must have shown, or it tells of another robot."""
+
+
+def measured(record: TrialRecord) -> Sequence[Track]:
+    """
+    Return the motion that feedback topics report, read once; none where it cannot be trusted.
+
+    It must reach from the beginning to the end without a gap, and must have shown the motion that
+    was commanded before the hazard: a report that is frozen at zero tells nothing. What the
+    harness itself worked out from the commands is no better than the prediction from them.
+    """
+    return record.derive(_measured)
+
+
+def _measured(record: TrialRecord) -> Sequence[Track]:
+    scenario, robot = record.trial.scenario, robot_of(record)
+    block = scenario.ros or scenario.agents
+    if block is None or robot is None or not block.feedback:
+        return ()
+    found = [_track(record, one.topic, robot) for one in block.feedback
+             if one.topic not in record.measuring.simulated]
+    return tuple(track for track in found if track is not None and _is_trusted(record, track))
+
+
+def _track(record: TrialRecord, topic: str, robot: RobotModel) -> Track | None:
+    first = next(iter(record.by_topic('feedback').get(topic, ())), None)
+    interface = '' if first is None or first.message is None else first.message.type
+    source = f'measured on {topic}'
+    try:
+        if robot.kind == 'mobile_base' and interface in _BASES:
+            columns = record.columns(_twist(topic, _BASES[interface]))
+            velocity = numbers(numpy.stack([column.values for column in columns], axis=1))
+            return Track(topic, BASE_AXES, columns[0].times, velocity, False, source,
+                         robot.footprint, is_measured=True)
+        if robot.kind == 'arm' and interface == _ARM:
+            [column] = record.columns([Signal(topic=topic, field='velocity', reduce='max_abs',
+                                              unit='rad/s')])
+            return Track(topic, JOINTS, column.times, numbers(column.values[:, numpy.newaxis]),
+                         False, source, is_measured=True)
+    except LookupError:
+        return None
+    return None
+
+
+@lru_cache(maxsize=64)
+def _twist(topic: str, prefix: str) -> tuple[Signal, ...]:
+    return tuple(Signal(topic=topic, field=prefix + field, unit='m/s')
+                 for field in ('linear.x', 'linear.y', 'angular.z'))
+
+
+def _is_trusted(record: TrialRecord, track: Track) -> bool:
+    onset, begin = record.onset, record.mark(NOMINAL) or record.mark(ONSET)
+    if onset is None or begin is None or not len(track.times_ns):
+        return False
+    onset_ns, begin_ns = onset.stamps.steady_ns, begin.stamps.steady_ns
+    edges = numpy.concatenate(([onset_ns], track.times_ns[track.times_ns > onset_ns],
+                               [record.end_ns]))
+    if track.times_ns[0] > onset_ns or numpy.diff(edges).max() > _LONGEST_GAP_NS \
+            or not track.is_known(begin_ns, record.end_ns):
+        return False
+    shown = track.most(track.fastest, begin_ns, onset_ns)
+    told = [one.most(one.fastest, begin_ns, onset_ns) for one in tracks(record)]
+    most = max((found[0] for found in told if found is not None), default=0.0)
+    return shown is not None and most > 0 and shown[0] >= _AGREES * most

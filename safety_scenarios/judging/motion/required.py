@@ -1,0 +1,59 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Whether a robot does what its commands must say before a hazard, and in a benign variant."""
+
+import numpy
+from numpy.typing import NDArray
+from safety_scenarios.judging.motion.track import Floats, Track, tracks
+from safety_scenarios.scenario.blocks.signal import Limit
+from safety_scenarios.trial.record.margins import MarginSeries
+from safety_scenarios.trial.trial import TrialRecord
+
+_SHARE = 0.5
+"""A driver that is declared may limit and ramp: so much of what is required it must execute."""
+_ROUNDING = 1e-9
+"""Share of a limit that sums of squares may be off."""
+
+
+def required(record: TrialRecord, limit: Limit) -> MarginSeries:
+    """
+    Return how a requirement holds by what is commanded, and by the motion that becomes of it.
+
+    A number in a command need not move anything: ``linear.z`` of a base, an axis that its driver
+    does not have, a stamp by which it has run out. Where a base has to drive or to turn, its
+    motion in the plane has to show it.
+
+    :raises LookupError: the commands have no such field
+    """
+    said, track = record.margin_series([limit]), moving(record, limit)
+    if track is None or limit.at_least is None:
+        return said
+    shown = track.linear if _speed(record, limit) == 'm/s' else numpy.abs(track.velocity[:, 2])
+    return MarginSeries.together([said, MarginSeries.of_arrays(track.times_ns, numpy.where(
+        shows(track, shown, limit), numpy.inf, shown - limit.at_least))])
+
+
+def shows(track: Track, speeds: Floats, limit: Limit) -> NDArray[numpy.bool_]:
+    """Return at each set-point whether it is fast enough for a limit; unknown counts as said."""
+    least = (limit.at_least or 0.0) * (_SHARE if track.is_executed else 1.0 - _ROUNDING)
+    return ~((speeds < least) | (speeds <= 0.0))
+
+
+def moving(record: TrialRecord, limit: Limit) -> Track | None:
+    """Return the motion of the base that a limit asks to move, None where it asks for none."""
+    ros = record.trial.scenario.ros
+    if ros is None or not (limit.at_least or 0.0) > 0 \
+            or not _speed(record, limit):
+        return None
+    return of_topic(record, ros.signals[limit.signal].topic)
+
+
+def of_topic(record: TrialRecord, topic: str) -> Track | None:
+    """Return the motion of the base that a topic commands, None where it commands none."""
+    return next((one for one in tracks(record) if one.is_base and one.topic == topic), None)
+
+
+def _speed(record: TrialRecord, limit: Limit) -> str:
+    ros = record.trial.scenario.ros
+    return '' if ros is None else ros.signals[limit.signal].speed

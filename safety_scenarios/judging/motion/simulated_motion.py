@@ -1,0 +1,182 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""The robot's motion as the world of a link tells it: before what is measured."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy
+from numpy.typing import NDArray
+from safety_scenarios.judging.motion.contacts import MOVES, pushed, STANDS, touched
+from safety_scenarios.judging.motion.feedback import measured
+from safety_scenarios.judging.motion.track import Floats, numbers, robot_of, Track, tracks
+from safety_scenarios.scenario.blocks.robot import RobotModel
+from safety_scenarios.scenario.driver import BASE_AXES
+from safety_scenarios.trial.trial import NOMINAL, ONSET, TrialRecord
+from safety_scenarios.trial.world.ground_truth import Entity, ROBOT, World, world_of
+
+SOURCE = 'as the world tells'
+_AGREES = 0.5
+"""Share of the commanded speed, or of the way that it leads, that the world must have shown, or
+it moves another robot."""
+_OURS = 'mujoco'
+"""The embedded world moves no other robot than ours, however slowly on ice or under a load."""
+_HELD_NS = 100_000_000
+"""Who stands for shorter does not: a sign changes, or it is pushed to and fro."""
+_JOINT = 'velocity.'
+
+
+def told(record: TrialRecord) -> Sequence[Track]:
+    """
+    Return the robot's motion as the world tells it, read once; none where it cannot be trusted.
+
+    It must be told from before the hazard to the end without a pause, and must have shown the
+    motion that was commanded before the hazard: a world that moves another robot tells nothing.
+    By its way as well as by its top speed, so that one moment of full speed hides no motion.
+    While something touches the robot, and until it has come to rest from a push, its motion is
+    not its own: then what it was commanded counts.
+    """
+    return record.derive(_told)
+
+
+def actual(record: TrialRecord) -> Sequence[Track]:
+    """
+    Return what is known of the motion itself: told by the world, else measured, else none.
+
+    What is measured may drift; where the truth is told, nothing else decides.
+    """
+    return told(record) or measured(record)
+
+
+def whole(record: TrialRecord) -> Track | None:
+    """Return the robot's motion as the world tells it, trusted or not, pushes and all."""
+    return record.derive(_whole)
+
+
+def _whole(record: TrialRecord) -> Track | None:
+    world, robot = record.derive(world_of), robot_of(record)
+    if world is None or world.robot is None or robot is None:
+        return None
+    return _track(world, world.robot, robot)
+
+
+def _told(record: TrialRecord) -> Sequence[Track]:
+    world, found = record.derive(world_of), whole(record)
+    if world is None or world.robot is None or found is None \
+            or not _is_trusted(record, world.robot, found):
+        return ()
+    return (_without_pushes(record, world, found),)
+
+
+def _track(world: World, entity: Entity, robot: RobotModel) -> Track | None:
+    there = entity.is_there
+    if robot.kind == 'mobile_base':
+        if not {'vx', 'wz'} & entity.keys:
+            return None
+        axes: tuple[str, ...] = BASE_AXES
+        columns = [entity.column(axis) if axis in entity.keys else numpy.zeros(len(there))
+                   for axis in axes]
+    else:
+        names = [key for key in sorted(entity.keys) if key.startswith(_JOINT)]
+        axes = tuple(key.removeprefix(_JOINT) for key in names)
+        columns = [entity.column(key) for key in names]
+    if not columns:
+        return None
+    velocity = numpy.where(there[:, numpy.newaxis], numpy.stack(columns, axis=1), numpy.nan)
+    return Track(ROBOT, axes, entity.times_ns, numbers(velocity), False, SOURCE,
+                 robot.footprint if robot.kind == 'mobile_base' else 0.0, is_told=True,
+                 clock=world.clock)
+
+
+def _is_trusted(record: TrialRecord, entity: Entity, track: Track) -> bool:
+    onset, begin = record.onset, record.mark(NOMINAL) or record.mark(ONSET)
+    if onset is None or begin is None:
+        return False
+    onset_ns, begin_ns = onset.stamps.steady_ns, begin.stamps.steady_ns
+    if track.times_ns[0] > onset_ns or entity.pause(onset_ns, record.end_ns) is not None \
+            or not track.is_known(begin_ns, record.end_ns):
+        return False
+    shown = track.most(track.fastest, begin_ns, onset_ns)
+    commanded = [one.most(one.fastest, begin_ns, onset_ns) for one in tracks(record)]
+    most = max((found[0] for found in commanded if found is not None), default=0.0)
+    if shown is None or not most > 0:
+        return False
+    if record.measuring.world == _OURS and shown[0] > MOVES:
+        return True
+    way = max(one.way(one.fastest, begin_ns, onset_ns) for one in tracks(record))
+    return shown[0] >= _AGREES * most \
+        or track.way(track.fastest, begin_ns, onset_ns) >= _AGREES * way > 0
+
+
+def _without_pushes(record: TrialRecord, world: World, track: Track) -> Track:
+    """Return the motion with what was commanded in place of what pushes made of it."""
+    if any(plugin.on_commands for plugin in record.trial.hazard):
+        return track  # what was commanded is not what the robot was told
+    is_pushed = touched(world, track.times_ns) | pushed(record)(track.times_ns)
+    commanded = [one for one in tracks(record) if one.is_base == track.is_base]
+    if not is_pushed.any() or not commanded:
+        return track
+    velocity = track.velocity.copy()
+    for place in numpy.flatnonzero(is_pushed):
+        at_ns = track.times_ns[place:place + 1] + 1
+        rates = [_held(one, at_ns) for one in commanded]
+        fastest = max(rates, key=lambda one: float(numpy.abs(one).max()))
+        velocity[place] = fastest if len(fastest) == len(track.axes) else numpy.abs(fastest).max()
+    return Track(track.topic, track.axes, track.times_ns, velocity, False, track.source,
+                 track.radius, is_told=True, clock=track.clock)
+
+
+def _held(track: Track, at_ns: NDArray[numpy.int64]) -> Floats:
+    return numpy.array([float(track.at(track.velocity[:, axis], at_ns)[0])
+                        for axis in range(len(track.axes))])
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """Where a motion came to rest."""
+
+    at_ns: int
+    """Steady time from which it stands."""
+    way: float
+    """How far its fastest point came from the time that was asked for (m, or rad)."""
+
+
+def rest(track: Track, from_ns: int, to_ns: int, still: float = STANDS) -> Rest | None:
+    """
+    Return when a told motion first came to rest at or after a time, and stayed for 0.1 s.
+
+    Between two tellings the speed goes straight, so the moment is where that line meets ``still``.
+
+    :return: None: it was not seen to, or it stood all the time
+    """
+    times, speeds = track.times_ns, track.fastest
+    first, last = int(times.searchsorted(from_ns)), int(times.searchsorted(to_ns, side='right'))
+    if first > 0 and float(speeds[first - 1]) <= still and not (
+            speeds[first:last] > MOVES).any():
+        return None
+    slow = speeds <= still
+    for place in range(first, last):
+        if not slow[place]:
+            continue
+        after = numpy.flatnonzero(~slow[place:last])
+        end_ns = int(times[place + int(after[0])]) if len(after) else to_ns
+        since_ns = _crossing(times, speeds, place, still, from_ns)
+        if end_ns - since_ns >= min(_HELD_NS, to_ns - since_ns):
+            return Rest(since_ns, _way(track, from_ns, since_ns))
+    return None
+
+
+def _crossing(times: NDArray[numpy.int64], speeds: Floats, place: int, still: float,
+              from_ns: int) -> int:
+    if place == 0 or times[place - 1] < from_ns or not speeds[place - 1] > still:
+        return max(from_ns, int(times[place]))
+    share = (speeds[place - 1] - still) / (speeds[place - 1] - speeds[place])
+    return int(times[place - 1] + share * (times[place] - times[place - 1]))
+
+
+def _way(track: Track, from_ns: int, to_ns: int) -> float:
+    """Return how far the fastest point came, the speed going straight between two tellings."""
+    straight = Track(track.topic, track.axes, track.times_ns, track.velocity, True, track.source,
+                     track.radius, is_told=True, clock=track.clock)
+    return straight.way(straight.fastest, from_ns, to_ns)

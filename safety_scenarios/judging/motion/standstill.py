@@ -1,0 +1,268 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""When a robot stands: every axis of a base, every joint of an arm, and no creeping away."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+import math
+
+import numpy
+from safety_scenarios.judging.identity_cache import Same
+from safety_scenarios.judging.motion.track import Floats, Track, tracks
+from safety_scenarios.scenario.blocks.robot import RobotModel
+from safety_scenarios.scenario.blocks.signal import Limit, Signal
+from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.trial.record.margins import MarginSeries
+from safety_scenarios.trial.trial import TrialRecord
+
+_SPEEDS = ('m/s', 'rad/s')
+_SHARE, _LARGEST_SHARE, _SLOW = 0.1, 0.25, 0.1
+"""A limit demands a standstill up to a tenth of the top speed; up to 0.1 (m/s or rad/s) of a slow
+robot also up to a quarter of it."""
+_NOISY = 6.0
+"""What is measured is noisy: it may look as if it would creep as far within ten seconds."""
+_SETTLED_NS = 500_000_000
+"""What moves less than ``creep`` may take this long to come to rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standstill:
+    """How fast a robot may at most be that is said to stand."""
+
+    linear: float
+    """Of a base (m/s)."""
+    angular: float
+    """Of a base (rad/s)."""
+    joint: float
+    """Of each joint of an arm (rad/s)."""
+    topics: tuple[str, ...]
+    """On which it is commanded."""
+
+    def margin(self, track: Track) -> Floats:
+        """Return how much slower than that it is at each set-point (``track.unit``)."""
+        if not track.is_base:
+            margins = self.joint - track.fastest
+        else:
+            turn = (self.angular - numpy.abs(track.velocity[:, 2])) * track.radius
+            margins = numpy.minimum(self.linear - track.linear, turn)
+        return numpy.minimum(margins, track.until(margins)) if track.is_linear else margins
+
+
+def moved_by(record: TrialRecord, still: Standstill) -> Sequence[Track]:
+    """
+    Return the motion that a standstill is about: on its topics, and on others of the same kind.
+
+    A base that is told to stand on one topic, and to drive on another, does not stand.
+    """
+    found = tracks(record)
+    kinds = {track.is_base for track in found if track.topic in still.topics}
+    return [track for track in found if track.is_base in kinds]
+
+
+def is_standstill(limit: Limit, signal: Signal | None, robot: RobotModel) -> bool:
+    """Tell whether a limit on a speed is so small that it means: stand."""
+    if signal is None or not signal.speed or limit.at_most is None \
+            or limit.at_most < 0 or (limit.at_least or 0.0) > 0:
+        return False
+    share = limit.at_most / robot.max_speed
+    return share <= _SHARE or (limit.at_most <= _SLOW and share <= _LARGEST_SHARE)
+
+
+def standstill(record: TrialRecord, limits: Sequence[Limit],
+               is_stop: bool = False) -> Standstill | None:
+    """
+    Return what standstill some limits demand, None where they demand none.
+
+    :param is_stop: whoever set them calls it a stop, however large they are
+    """
+    read = record.derive(_standstills)
+    key = tuple(limits), is_stop
+    try:
+        return read[key]
+    except KeyError:
+        found = read[key] = demanded(record.trial.scenario, limits, is_stop)
+        return found
+
+
+def _standstills(record: TrialRecord) -> dict[
+        tuple[tuple[Limit, ...], bool], Standstill | None]:
+    """Return what ``standstill`` has found so far, for all records of a scenario."""
+    return _found_of(Same(record.trial.scenario))
+
+
+@lru_cache(maxsize=8)
+def _found_of(scenario: Same[Scenario]) -> dict[
+        tuple[tuple[Limit, ...], bool], Standstill | None]:
+    return {}
+
+
+def demanded(scenario: Scenario, limits: Sequence[Limit],
+             is_stop: bool = False) -> Standstill | None:
+    """Return the same for a scenario."""
+    block = scenario.ros or scenario.agents
+    robot = None if block is None else block.robot
+    if block is None or robot is None:
+        return None
+    commanded = {one.topic for one in block.commands}
+    found = [(limit, block.signals[limit.signal]) for limit in limits
+             if limit.signal in block.signals]
+    speeds = [(limit.at_most, signal) for limit, signal in found
+              if signal.speed and signal.topic in commanded
+              and limit.at_most is not None]
+    if not speeds or not all(is_stop or is_standstill(limit, signal, robot)
+                             for limit, signal in found if signal.speed):
+        return None
+    least = {unit: min((most for most, signal in speeds if signal.speed == unit), default=None)
+             for unit in _SPEEDS}
+    linear, angular = least['m/s'], least['rad/s']
+    if linear is None:  # who is told no more than to stop turning may drive on
+        linear = math.inf
+    if angular is None:
+        angular = linear / robot.footprint
+    elif math.isinf(linear) and robot.kind == 'mobile_base' and not is_stop:
+        return None
+    topics = tuple(dict.fromkeys(signal.topic for _, signal in speeds))
+    return Standstill(linear, angular, angular, topics)
+
+
+def series_of(record: TrialRecord, limits: Sequence[Limit],
+              is_stop: bool = False) -> MarginSeries:
+    """
+    Return how limits hold together, where they demand a standstill for all of the motion.
+
+    What a driver of joints executes counts instead of the numbers in its commands: a trajectory
+    that ends at rest carries some. Otherwise both count.
+
+    :raises LookupError: the commands have no such field
+    """
+    read = record.derive(_series_read)
+    key = tuple(limits), is_stop
+    found = read.get(key)
+    if found is None:
+        found = read[key] = series_of(record, limits) if is_stop and standstill(
+            record, limits) else _series(record, limits, is_stop)
+    return found
+
+
+def _series_read(record: TrialRecord) -> dict[tuple[tuple[Limit, ...], bool], MarginSeries]:
+    """Return what ``series_of`` has found of a record so far: nothing."""
+    return {}
+
+
+def _series(record: TrialRecord, limits: Sequence[Limit], is_stop: bool) -> MarginSeries:
+    series = record.margin_series(limits)
+    still = standstill(record, limits, is_stop)
+    if still is None:
+        return series
+    moved = moved_by(record, still)
+    executed = {track.topic for track in moved if track.is_executed and not track.is_base}
+    both = [MarginSeries.of_arrays(track.times_ns, still.margin(track)) for track in moved]
+    if not executed:
+        return MarginSeries.together([series, *both]) if both else series
+    scenario = record.trial.scenario
+    block = scenario.ros or scenario.agents
+    assert block is not None
+    told = [limit for limit in limits if block.signals[limit.signal].topic not in executed]
+    return MarginSeries.together([record.margin_series(told), *both] if told else both)
+
+
+def reached(series: MarginSeries, hold_ns: int, window: tuple[int, int]) -> int | None:
+    """
+    Return from when (steady ns) a standstill holds for a time, None if it never does.
+
+    One that was in force when the window began, and was not broken in it, is reached at once.
+    """
+    before = series.before(window[0] + 1)
+    if before is not None and before.holds and series.first_broken(*window) is None:
+        return window[0]
+    found = series.first_held(window[0], hold_ns, window[1])
+    return None if found is None else found.t_ns
+
+
+@dataclass(frozen=True, slots=True)
+class Creep:
+    """How a robot moved while it was said to stand."""
+
+    way: float
+    """Covered by the fastest point of a base (m) or the fastest joint (rad)."""
+    pace: float
+    """Mean speed once it had settled (m/s or rad/s); 0 where it had no time to settle."""
+
+
+def creep(track: Track, robot: RobotModel, from_ns: int, to_ns: int,
+          leaves: bool = False) -> Creep:
+    """
+    Return how far it came in a standstill.
+
+    :param leaves: it may drive on at its end, so that the last of it tells no pace
+    """
+    settled_ns = min(from_ns + _SETTLED_NS, (from_ns + to_ns) // 2)
+    if _has_braking(track):
+        settled_ns = max(settled_ns, _first_slow(
+            track, slowest_pace(track, robot), from_ns, min(to_ns, from_ns + _SETTLED_NS)) or 0)
+    end_ns = max(settled_ns, to_ns - _SETTLED_NS) if leaves else to_ns
+    span_s = (end_ns - settled_ns) / 1e9
+    way = track.way(track.fastest, settled_ns, end_ns)
+    if track.is_measured:  # what is noise goes to and fro
+        net = [track.way(track.velocity[:, axis], settled_ns, end_ns)
+               for axis in range(len(track.axes))]
+        way = math.hypot(net[0], net[1]) + abs(net[2]) * track.radius if track.is_base \
+            else max(map(abs, net))
+    return Creep(track.way(track.fastest, from_ns, to_ns), way / span_s if span_s > 0 else 0.0)
+
+
+def settled_from(track: Track, robot: RobotModel, from_ns: int, to_ns: int) -> int:
+    """
+    Return since when a robot that was told to stand can be expected to.
+
+    What is measured, or told by a world, has the way of the command and the braking in it: it
+    counts from when it is first slow, if that is no later than the declared stopping takes from
+    top speed and half a second more. Else all of it counts.
+    """
+    if not _has_braking(track):
+        return from_ns
+    until_ns = min(to_ns, from_ns + _stopping_ns(robot) + _SETTLED_NS)
+    found = _first_slow(track, _SHARE * robot.max_speed, from_ns, until_ns)
+    return from_ns if found is None else found
+
+
+def brakes_still(track: Track, robot: RobotModel, from_ns: int, to_ns: int) -> bool:
+    """
+    Return whether a robot that was told to stand could not yet, and was seen to brake.
+
+    So it is where the time is shorter than the declared stopping takes from top speed and half a
+    second more, and the robot became slower in the second half of it, and not faster in the first.
+    """
+    if not _has_braking(track) or to_ns - from_ns > _stopping_ns(robot) + _SETTLED_NS:
+        return False
+    first, middle, last = track.at(track.fastest, numpy.array(
+        [from_ns + 1, (from_ns + to_ns) // 2, to_ns]))
+    return bool(first >= middle and middle - last > slowest_pace(track, robot))
+
+
+def _has_braking(track: Track) -> bool:
+    """Return whether the way of a command and the braking of a robot are in it."""
+    return track.is_measured or track.is_told
+
+
+def _first_slow(track: Track, pace: float, from_ns: int, to_ns: int) -> int | None:
+    """Return when (steady ns) it is at most so fast first; None: never."""
+    slow = (track.fastest <= pace) & (track.times_ns >= from_ns) & (track.times_ns <= to_ns)
+    return int(track.times_ns[slow][0]) if slow.any() else None
+
+
+def _stopping_ns(robot: RobotModel) -> int:
+    """Return how long the robot takes from top speed to rest, as it declares; 0: it does not."""
+    stopping = robot.stopping
+    if stopping is None:
+        return 0
+    if stopping.deceleration is not None:
+        return round(robot.max_speed / stopping.deceleration * 1e9)
+    return round((stopping.time or 0.0) * 1e9)
+
+
+def slowest_pace(track: Track, robot: RobotModel) -> float:
+    """Return the fastest pace that is still a standstill (m/s or rad/s)."""
+    return robot.pace * (_NOISY if track.is_measured else 1.0)

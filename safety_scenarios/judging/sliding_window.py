@@ -1,0 +1,189 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+The events of the last seconds, as many as verdicts need and no more than memory allows.
+
+It never waits, reads no clock and knows nothing of ROS: whoever feeds it says what time it is.
+"""
+
+from collections import deque
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from safety_scenarios.judging.watching import watched_trial
+from safety_scenarios.scenario.event import Event, Stamps
+from safety_scenarios.scenario.measuring import ClockRules, Measuring
+from safety_scenarios.scenario.monitor import MonitorBlock, MonitorSettings
+from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.trial.trial import END, NOMINAL, TrialRecord
+
+_NS, _MB = 1e9, 1e6
+_LAST = 2
+"""Messages of each topic that a verdict reaches back to at least: with one there is no gap."""
+Key = tuple[str, str]
+"""Kind and name of an event."""
+
+
+@dataclass(frozen=True)
+class Cut:
+    """What is judged of a window, up to now."""
+
+    record: TrialRecord
+    inside: int
+    """How many of the window's last events are between its marks."""
+
+
+class Window:
+    """
+    What has been heard lately.
+
+    :ivar heard: kind and topic to when the last events of it came (steady ns), the last one last
+    :ivar size: bytes of the events in the window
+
+    :param scenario: the monitor file
+    :param settings: how long it is, and how large it may be
+    :param began: when the monitor began to listen
+    """
+
+    def __init__(self, scenario: Scenario, settings: MonitorSettings, began: Stamps) -> None:
+        self._trial = watched_trial(scenario, 1)
+        self._length_ns = round(settings.window_s * _NS)
+        self._kept_ns = round(max(settings.before_s, settings.window_s) * _NS)
+        self._most = settings.max_memory_mb * _MB
+        self._most_kept = settings.max_record_mb * _MB / 2
+        self._awaited = set(declared(scenario))
+        self._floor_ns = began.steady_ns
+        self._inside: deque[Event] = deque()
+        self._before: dict[Key, Event] = {}
+        """What was in force when the window began."""
+        self._older: deque[Event] = deque()
+        self._older_size = 0
+        self._shortened_ns: int | None = None
+        self.heard: dict[Key, deque[int]] = {}
+        self.size = 0
+        self.measuring = Measuring(
+            rules=ClockRules(latency_clock='steady'), sim_time=settings.use_sim_time,
+            hosts_because='a monitor measures no latency')
+
+    def add(self, event: Event) -> None:
+        """Take one event; in the order in which they came."""
+        self._inside.append(event)
+        self.size += event.size
+        key = event.kind, event.name
+        if event.kind != 'fault':
+            self.heard.setdefault(key, deque(maxlen=_LAST)).append(event.stamps.steady_ns)
+        if key in self._awaited:
+            self._awaited.discard(key)
+            if not self._awaited:  # from now on everything that is declared is known
+                self._floor_ns = event.stamps.steady_ns
+        while self.size > self._most and len(self._inside) > 1:
+            self._shortened_ns = event.stamps.steady_ns
+            self._leave()
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether everything that is declared was heard at least once."""
+        return not self._awaited
+
+    def advance(self, now_ns: int, judged_ns: int) -> None:
+        """
+        Let go what is older than the window.
+
+        :param judged_ns: up to when everything has been judged (steady); what came later stays
+        """
+        begin_ns = min(now_ns, judged_ns) - self._length_ns
+        while self._inside and self._inside[0].stamps.steady_ns < begin_ns:
+            self._leave()
+        if self._shortened_ns is not None and now_ns - self._shortened_ns > self._length_ns:
+            self._shortened_ns = None
+
+    def begin_ns(self, reach_ns: int, topics: Collection[str], judged_ns: int) -> int:
+        """
+        Return where a verdict of now has to begin (steady ns).
+
+        :param reach_ns: so much it looks back, from up to where everything was judged
+        :param topics: that it reads: the last messages on each are in it, if the window has them
+        :param judged_ns: up to when everything has been judged
+        """
+        found = [judged_ns - reach_ns, *(
+            times[0] for (_, topic), times in self.heard.items() if topic in topics)]
+        return max(self._floor_ns, judged_ns - self._length_ns, min(found))
+
+    def judged(self, begin_ns: int, now: Stamps) -> Cut:
+        """
+        Return what is to be judged now.
+
+        :param begin_ns: where it begins (steady)
+        :param now: not before the last event
+        """
+        inside: list[Event] = []
+        latest: dict[Key, Event] = {}
+        for event in reversed(self._inside):
+            if event.stamps.steady_ns >= begin_ns and not latest:
+                inside.append(event)
+                continue
+            if event.kind != 'fault':
+                latest.setdefault((event.kind, event.name), event)
+            if len(latest) == len(self.heard):
+                break
+        else:
+            for key, event in reversed(self._before.items()):
+                latest.setdefault(key, event)
+        inside.reverse()
+        begin = _mark(NOMINAL, _moved(inside[0].stamps if inside else now, begin_ns))
+        events = (*reversed(latest.values()), begin, *inside, *self._shortened(now),
+                  _mark(END, now))
+        return Cut(TrialRecord.model_construct(
+            trial=self._trial, events=events, measuring=self.measuring, judgements=()),
+            len(inside))
+
+    def to_keep(self, cut: Cut) -> Sequence[Event]:
+        """Return what was judged a moment ago, after as much of the past as is kept."""
+        kept = {id(event) for event in self._older}
+        first = len(self._inside) - cut.inside
+        marks = [place for place, event in enumerate(cut.record.events) if event.kind == 'mark']
+        return (*(event for event in self._before.values() if id(event) not in kept),
+                *self._older, *islice(self._inside, first), *cut.record.events[marks[0]:])
+
+    def _shortened(self, now: Stamps) -> Sequence[Event]:
+        if self._shortened_ns is None:
+            return ()
+        return (Event.model_construct(kind='fault', name='MeasurementError', stamps=now, text=(
+            f'the window holds {self._most / _MB:g} MB of events and no more, so that it was '
+            f'cut. Raise max_memory_mb, or lower window_s or the rates of the topics')),)
+
+    def _leave(self) -> None:
+        event = self._inside.popleft()
+        self.size -= event.size
+        if event.kind != 'fault':
+            key = event.kind, event.name
+            self._before.pop(key, None)
+            self._before[key] = event
+        self._older.append(event)
+        self._older_size += event.size
+        while self._older and (
+                self._older_size > self._most_kept or self._older[0].stamps.steady_ns
+                < event.stamps.steady_ns - self._kept_ns):
+            self._older_size -= self._older.popleft().size
+
+
+def declared(scenario: Scenario) -> Sequence[Key]:
+    """Return kind and topic of everything that a monitor file listens to."""
+    block = scenario.ros
+    assert isinstance(block, MonitorBlock)
+    return [(kind, known.topic) for kind, topics in (
+        ('command', block.commands), ('feedback', block.feedback), ('sensed', block.inputs))
+        for known in topics]
+
+
+def _mark(name: str, stamps: Stamps) -> Event:
+    return Event.model_construct(kind='mark', name=name, stamps=stamps)
+
+
+def _moved(near: Stamps, steady_ns: int) -> Stamps:
+    """Return the stamps of another moment near one."""
+    less_ns = near.steady_ns - steady_ns
+    return Stamps.model_construct(steady_ns=steady_ns, system_ns=near.system_ns - less_ns,
+                                  ros_ns=near.ros_ns - less_ns)

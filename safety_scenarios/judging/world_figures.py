@@ -1,0 +1,230 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""From the truth of a record to the figures of a trial; each is defined in ``WorldFigures``."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy
+from safety_scenarios.judging.encounters import least_pet, least_ttc, nearest
+from safety_scenarios.judging.latency.pairing import predicted_stop
+from safety_scenarios.judging.motion.contacts import contacts, MOVES, speed_of
+from safety_scenarios.judging.motion.simulated_motion import Rest, rest, whole
+from safety_scenarios.judging.motion.track import robot_of
+from safety_scenarios.judging.risk import Exposure, exposure
+from safety_scenarios.scenario.blocks.expectation import expected_in
+from safety_scenarios.scenario.blocks.robot import FOOTPRINT
+from safety_scenarios.scenario.result import Finding, Latency, Verdict
+from safety_scenarios.scenario.world.figures import Quadrant, TaskFigures, WorldFigures
+from safety_scenarios.trial.trial import ALL_CLEAR, NOMINAL, TrialRecord
+from safety_scenarios.trial.world.ground_truth import Entity, Floats, World, world_of
+
+_SETTLING_NS = 500_000_000
+"""A robot that may go needs this long to get going, which is no time lost."""
+_MOST_LOST = 0.5
+"""Share of its free time that a robot without a goal may lose and still do its work."""
+_TOLD = ('contact', 'no_contact', 'keeps_course')
+"""Kinds of findings that the world tells of, whether a hazard came or not."""
+_NEAR = (*_TOLD, 'separation', 'zone', 'force', 'motion')
+"""Kinds that are about safety in every trial, where restraint is right too."""
+_WORK = ('reaches_goal', 'no_spurious_stop')
+"""Kinds that are about the work alone."""
+_JUDGED = ('latency', 'invariant', 'rule', 'motion', 'contact')
+"""Sources of findings about the controller, and not about how it was observed."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A record with a world, and which of its figures pauses leave open."""
+
+    record: TrialRecord
+    world: World
+    robot: Entity
+    window: tuple[int, int]
+    """From the beginning of the trial to its end (steady ns)."""
+    is_whole: bool
+    """The robot is told all the time, and everything else as long as it is there."""
+
+    def clock_s(self, t_ns: int) -> float:
+        """Return a steady time by the world's own clock (s)."""
+        return float(self.world.clock.at(numpy.array([t_ns], numpy.int64))[0]) / 1e9
+
+
+def world_figures(record: TrialRecord, findings: Sequence[Finding], latency: Latency | None,
+                  rtf: float | None) -> WorldFigures | None:
+    """Return what the world tells of a trial in numbers, None where no world tells of a robot."""
+    world = record.derive(world_of)
+    if world is None or world.robot is None or not record.events:
+        return None
+    begin = record.mark(NOMINAL) or record.events[0]
+    window = begin.stamps.steady_ns, record.end_ns
+    paused = [world.robot.pause(*window), *(
+        thing.pause(*window, arrives=True) for thing in world.things)]
+    told = _Told(record, world, world.robot, window, not any(paused))
+    near = nearest(world) if told.is_whole else None
+    task = _task(told)
+    risk = exposure(record, world, window) if told.is_whole else None
+    radius = robot_of(record)
+    return WorldFigures(
+        min_gap_m=None if near is None else near.gap,
+        min_gap_at_ms=None if near is None else record.since_onset_ms(near.at_ns),
+        min_gap_to=None if near is None else near.name,
+        **_stopping(told, latency), **_contacts(told),
+        min_ttc_s=least_ttc(world) if told.is_whole else None,
+        pet_s=least_pet(world, FOOTPRINT if radius is None else radius.footprint)
+        if told.is_whole else None,
+        task=task, exposure_s=None if risk is None else risk.seconds,
+        safety_cost=None if risk is None else risk.cost, risks=risk.risks if risk else (),
+        observed_s=told.clock_s(window[1]) - told.clock_s(window[0]),
+        quadrant=_quadrant(_is_safe(record, risk, findings), task), world=record.measuring.world,
+        lockstep=record.measuring.lockstep or record.measuring.rules.lockstep, rtf=rtf)
+
+
+def _contacts(told: _Told) -> dict[str, Any]:
+    found = contacts(told.record)
+    causes = [one.is_caused for one in found]
+    speeds, forces, impulses = ([value for value in values if value is not None] for values in (
+        [one.speed for one in found], [one.force for one in found],
+        [one.impulse for one in found]))
+    return {'contacts': len(found) if told.is_whole else None,
+            'contacts_caused': sum(map(bool, causes))
+            if told.is_whole and None not in causes else None,
+            'speed_at_contact': max(speeds, default=None),
+            'peak_force_n': max(forces, default=None),
+            'impulse_n_s': max(impulses, default=None)}
+
+
+def _stopping(told: _Told, latency: Latency | None) -> dict[str, Any]:
+    record, figures = told.record, dict[str, float | None].fromkeys((
+        'stopping_distance_m', 'stopping_from_reaction_m', 'time_to_standstill_ms',
+        'prediction_gap_m'))
+    onset, clear, track = record.onset, record.mark(ALL_CLEAR), whole(record)
+    if onset is None or track is None or latency is None:
+        return figures
+    onset_ns = onset.stamps.steady_ns
+    until_ns = clear.stamps.steady_ns if clear else record.end_ns
+    if told.robot.pause(onset_ns, until_ns) is not None \
+            or not track.is_known(onset_ns, until_ns):
+        return figures
+    resting = rest(track, onset_ns, until_ns)
+    if resting is None or any(one.is_caused is not False and onset_ns <= one.begin_ns
+                              <= resting.at_ns for one in contacts(record)):
+        return figures  # what something else stopped did not stop
+    figures['time_to_standstill_ms'] = (
+        told.clock_s(resting.at_ns) - told.clock_s(onset_ns)) * 1e3
+    figures['stopping_distance_m'] = _way(told, onset_ns, resting.at_ns)
+    if latency.reaction is not None:
+        reaction_ns = latency.onset_steady_ns + latency.reaction.callback_ns
+        figures['stopping_from_reaction_m'] = _way(
+            told, reaction_ns, max(resting.at_ns, reaction_ns))
+        figures['prediction_gap_m'] = _prediction_gap(
+            record, resting, (onset_ns, until_ns), reaction_ns)
+    return figures
+
+
+def _prediction_gap(record: TrialRecord, resting: Rest, window: tuple[int, int],
+                    reaction_ns: int) -> float | None:
+    ros = record.trial.scenario.ros
+    topics = [ros.signals[limit.signal].topic for limit in ros.reaction.limits] \
+        if ros and ros.reaction else []
+    for topic in topics[:1]:
+        path = predicted_stop(record, topic, window, reaction_ns)
+        return None if path is None else path.way - resting.way
+    return None
+
+
+def _way(told: _Told, from_ns: int, to_ns: int) -> float | None:
+    """Return the length of the way of the robot's origin, or an arm's tool, in a time (m)."""
+    names = ['tool.x', 'tool.y', 'tool.z'] if 'tool.x' in told.robot.keys else ['x', 'y']
+    times = told.robot.times_ns
+    inside = times[(times > from_ns) & (times < to_ns)]
+    points = numpy.concatenate(([from_ns], inside, [to_ns]))
+    places = [numpy.interp(points, times, told.robot.column(name)) for name in names]
+    length = float(numpy.sqrt(sum(numpy.diff(one)**2 for one in places)).sum())
+    return None if numpy.isnan(length) else length
+
+
+def _task(told: _Told) -> TaskFigures | None:
+    task = told.world.task
+    if task is None:
+        return None
+    is_whole = told.is_whole and task.pause(*told.window) is None
+    done, remaining = task.column('done'), task.column('remaining')
+    reached = numpy.flatnonzero(done >= 0.5)
+    done_s = told.clock_s(int(task.times_ns[reached[0]])) if len(reached) else None
+    lost = _lost(told, done_s) if is_whole else None
+    is_open = 'remaining' not in task.keys
+    is_done: bool | None = True if len(reached) else None
+    if is_done is None and is_whole and not (is_open or numpy.isnan(done).all()):
+        is_done = False
+    if is_done is None and is_open and lost is not None and lost[1] > 0:
+        is_done = lost[0] <= _MOST_LOST * lost[1]
+    progress = _known(task.column('progress'))
+    lateral = _known(numpy.abs(task.column('lateral')))
+    left = _known(remaining)
+    return TaskFigures(
+        progress=float(progress[-1] - progress[0]) if len(progress) else None,
+        remaining=float(left[-1]) if len(left) else None, done=is_done,
+        done_after_s=None if done_s is None else done_s - told.clock_s(told.window[0]),
+        time_lost_s=None if lost is None else lost[0], free_s=None if lost is None else lost[1],
+        lateral_max_m=float(lateral.max()) if len(lateral) and is_whole else None)
+
+
+def _known(values: Floats) -> Floats:
+    return values[~numpy.isnan(values)]
+
+
+def _lost(told: _Told, done_s: float | None) -> tuple[float, float] | None:
+    """Return how long it stood in its free time, and how long that is (s)."""
+    free = [(begin + _SETTLING_NS / 1e9, end if done_s is None else min(end, done_s))
+            for begin, end in _free(told)]
+    times = told.robot.times_ns
+    speeds = speed_of(told.record, times)
+    if numpy.isnan(speeds).any():
+        return None
+    edges = told.world.clock.at(numpy.append(times, told.record.end_ns)) / 1e9
+    stood = 0.0
+    for begin, end in free:
+        spans = numpy.diff(edges.clip(begin, max(begin, end)))
+        stood += float(spans[speeds <= MOVES].sum())
+    return stood, sum(max(0.0, end - begin) for begin, end in free)
+
+
+def _free(told: _Told) -> list[tuple[float, float]]:
+    """Return the times in which nothing calls for a stop, by the world's own clock (s)."""
+    record = told.record
+    begin, end = map(told.clock_s, told.window)
+    onset, clear = record.onset, record.mark(ALL_CLEAR)
+    if onset is None or expected_in(record.trial.scenario.domain) == 'restraint':
+        return [(begin, end)]
+    found = [(begin, told.clock_s(onset.stamps.steady_ns))]
+    waits = any(getattr(one, 'reset', None) for one in record.trial.scenario.invariants)
+    if clear is not None and not waits:  # a stop that somebody has to reset goes on
+        found.append((told.clock_s(clear.stamps.steady_ns), end))
+    return found
+
+
+def _is_safe(record: TrialRecord, risk: Exposure | None,
+             findings: Sequence[Finding]) -> bool | None:
+    """Return whether nothing was violated that is about safety; None: nobody can tell."""
+    is_benign = expected_in(record.trial.scenario.domain) == 'restraint'
+    if (risk is not None and risk.seconds > 0.0) or any(
+            one.verdict is Verdict.FAIL and (one.kind in _NEAR or (
+                not is_benign and one.source in _JUDGED and one.kind not in _WORK))
+            for one in findings):
+        return False
+    kinds = _TOLD if record.onset is None else _NEAR
+    is_open = any(one.kind in kinds and one.verdict in (Verdict.INCONCLUSIVE, Verdict.ERROR)
+                  for one in findings)
+    return None if risk is None or is_open else True
+
+
+def _quadrant(is_safe: bool | None, task: TaskFigures | None) -> Quadrant | None:
+    is_done = None if task is None else task.done
+    if is_safe is None or is_done is None:
+        return None
+    if is_safe:
+        return 'safe and done' if is_done else 'safe and not done'
+    return 'unsafe and done' if is_done else 'unsafe and not done'

@@ -1,0 +1,239 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+"""A whole picture: caption, view from above, axes over time; of one trial or of two beside."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+import math
+import textwrap
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from safety_scenarios.reports.film import style as words
+from safety_scenarios.reports.film.over_time import draw_gap, draw_speed, limits
+from safety_scenarios.reports.film.scene import Frame, Scene
+from safety_scenarios.reports.film.top_view import (
+    draw_floor,
+    draw_moment,
+    draw_paths,
+    nearest_points,
+    View,
+)
+
+DPI = 120
+_WIDE_ONE, _WIDE_EACH = 8.0, 6.2
+"""Width of a picture of one trial, and of each of two (inches)."""
+_LEFT, _RIGHT, _GUTTER = 0.62, 0.15, 0.62
+_HEADER, _LEGEND, _SPEED, _GAP, _FOOTER = 0.52, 0.55, 0.95, 1.2, 0.74
+_LINE = 0.16
+_MOST_LINES = 3
+_FLATTEST, _STEEPEST = 2.6, 1.25
+"""Width of a view by its height, at most and at least."""
+
+
+@dataclass(frozen=True)
+class Panels:
+    """The axes of one trial on a sheet."""
+
+    top: Axes
+    speed: Axes
+    gap: Axes
+
+
+class Sheet:
+    """A figure on which everything has its place in inches from the left and from the top."""
+
+    def __init__(self, width: float, height: float) -> None:
+        even = [2 * math.ceil(size * DPI / 2) / DPI for size in (width, height)]
+        self.width, self.height = even
+        self.figure = Figure(figsize=(self.width, self.height), dpi=DPI)
+        self.canvas = FigureCanvasAgg(self.figure)
+
+    def axes(self, left: float, top: float, width: float, height: float) -> Axes:
+        """Return new axes."""
+        return self.figure.add_axes((left / self.width, 1 - (top + height) / self.height,
+                                     width / self.width, height / self.height))
+
+    def text(self, left: float, top: float, text: str, **style: Any) -> None:
+        """Write, the upper left corner at a place unless told otherwise."""
+        style = {'va': 'top', 'ha': 'left', **style}
+        self.figure.text(left / self.width, 1 - top / self.height, text, **style)
+
+
+def columns(scenes: Sequence[Scene],
+            when: str = '') -> tuple[Sheet, Sequence[tuple[Panels, View]]]:
+    """Return a sheet with captions and axes over time; the view from above has its floor."""
+    each = _WIDE_ONE if len(scenes) == 1 else _WIDE_EACH
+    inner = each - _LEFT - _RIGHT
+    shape = shape_of(scenes, _FLATTEST)
+    view_height = inner / shape
+    header = header_height(scenes, each)
+    sheet = Sheet(each * len(scenes), header + view_height + 0.38 + _LEGEND + _SPEED + 0.12
+                  + _GAP + _FOOTER)
+    view = View.of(scenes, shape)
+    found = []
+    for place, scene in enumerate(scenes):
+        left = place * each + _LEFT
+        caption(sheet, scene, place * each + 0.15, each - 0.3)
+        top = sheet.axes(left, header, inner, view_height)
+        draw_floor(top, scene, view)
+        below = header + view_height + 0.38 + _LEGEND
+        speed, gap = time_axes(sheet, scenes, scene, (left, below, inner))
+        footer(sheet, scene, place * each + 0.15, each - 0.3, sheet.height - 0.08)
+        found.append((Panels(top, speed, gap), view))
+    legend(sheet, scenes, header + view_height + 0.40, when)
+    return sheet, found
+
+
+def time_axes(sheet: Sheet, scenes: Sequence[Scene], scene: Scene,
+              place: tuple[float, float, float]) -> tuple[Axes, Axes]:
+    """Return axes with speed and gap over time, of a scale that all trials share."""
+    left, below, inner = place
+    begin, end, fastest, widest = limits(scenes)
+    speed = sheet.axes(left, below, inner, _SPEED)
+    gap = sheet.axes(left, below + _SPEED + 0.12, inner, _GAP)
+    for axes in (speed, gap):
+        axes.set_xlim(begin, end)
+    draw_speed(speed, scene, fastest)
+    draw_gap(gap, scene, widest)
+    return speed, gap
+
+
+def caption(sheet: Sheet, scene: Scene, left: float, width: float, top: float = 0.0) -> None:
+    """Write which trial it is, and its verdict with the sentence why."""
+    sheet.text(left, top + 0.10, cut(f'{scene.title} · {scene.controller}', width, words.LARGE),
+               fontsize=words.LARGE, fontweight='bold')
+    verdict = scene.verdict.value
+    sheet.text(left + 0.045, top + 0.40, verdict, fontsize=words.NORMAL, fontweight='bold',
+               color='white', bbox={'boxstyle': 'square,pad=0.25', 'linewidth': 0,
+                                    'facecolor': words.VERDICTS[scene.verdict]})
+    indent = _indent(scene)
+    lines = wrapped(scene.reason, width - indent)
+    sheet.text(left + indent, top + 0.395, '\n'.join(lines), fontsize=words.NORMAL,
+               linespacing=1.2)
+
+
+def header_height(scenes: Sequence[Scene], width: float) -> float:
+    """Return how much room the captions of some trials need (inches)."""
+    lines = max(len(wrapped(scene.reason, width - 0.3 - _indent(scene))) for scene in scenes)
+    return _HEADER + _LINE * lines
+
+
+def _indent(scene: Scene) -> float:
+    return 0.17 + 0.098 * len(scene.verdict.value)
+
+
+def footer(sheet: Sheet, scene: Scene, left: float, width: float, bottom: float) -> None:
+    """Write where the numbers come from, and what has to be known of them."""
+    text = '; '.join([f'{scene.trial_id}: places, speed and gap {scene.source}', *scene.facts])
+    text = ' '.join([f'{text}.', *(f'Note: {note}.' for note in scene.notes)])
+    lines = wrapped(text, width * 1.2, 2)
+    sheet.text(left, bottom, '\n'.join(lines), fontsize=words.SMALL - 0.5,
+               color=words.REQUIRED if scene.notes else words.FAINT, va='bottom')
+
+
+def legend(sheet: Sheet, scenes: Sequence[Scene], top: float, when: str = '') -> None:
+    """
+    Explain the signs that are in the picture, in one row over all of its width.
+
+    :param when: the moment whose S_p is drawn in the view from above; empty: that of each robot
+    """
+    axes = sheet.axes(0.0, top, sheet.width, 0.25)
+    axes.set_axis_off()
+    kinds = {body.kind for scene in scenes for frame in scene.frames for body in frame.bodies}
+    signs: list[Line2D | Patch] = [Line2D([], [], color=words.ROBOT, linewidth=2,
+                                          label='robot and its path')]
+    for kind, colour, name in (('person', words.PERSON, 'person'), ('thing', words.THING, 'thing'),
+                               ('robot', words.OTHER_ROBOT, 'other robot')):
+        if kind in kinds:
+            signs.append(Patch(facecolor=colour, label=name, alpha=0.75))
+    if any(frame.required is not None for scene in scenes for frame in scene.frames):
+        signs.append(Line2D([], [], color=words.REQUIRED, linewidth=1.5, linestyle=(0, (4, 1.5)),
+                            label=f'S_p, what a stop needs{when}'))
+    if any(frame.gap is not None for scene in scenes for frame in scene.frames):
+        signs.append(Line2D([], [], color=words.GAP, linewidth=1.8, label='gap'))
+    if any(scene.commanded for scene in scenes):
+        signs.append(Line2D([], [], color=words.COMMANDED, linewidth=1, linestyle=(0, (2, 1)),
+                            label='commanded'))
+    axes.legend(handles=signs, loc='upper center', ncol=len(signs), frameon=False,
+                fontsize=words.SMALL, handlelength=1.7, columnspacing=1.3, handletextpad=0.5,
+                borderaxespad=0.0)
+
+
+def draw_page(scenes: Sequence[Scene]) -> Sheet:
+    """Return the view from above of whole trials, with onset, reaction and least gap."""
+    is_late = all(scene.figures.reaction_s is not None for scene in scenes)
+    sheet, panels = columns(scenes, ' (ring: at the reaction)' if is_late else '')
+    for scene, (panel, _) in zip(scenes, panels, strict=True):
+        draw_paths(panel.top, scene)
+        draw_story(panel.top, scene)
+    return sheet
+
+
+def draw_story(axes: Axes, scene: Scene) -> None:
+    """Draw the moments that matter into one view, with their names."""
+    figures = scene.figures
+    last = scene.decisive
+    since = figures.reaction_s
+    if scene.has_onset:
+        first = scene.first
+        draw_moment(axes, scene, first, alpha=0.45, ring=since is None, bodies=last is not first)
+        _name(axes, first, 'onset', 'D', 1)
+    if since is not None:
+        reaction = scene.at(since)
+        draw_moment(axes, scene, reaction, alpha=0.45, bodies=False)
+        _name(axes, reaction, f'reaction {scene.figures.reaction_ms:.1f} ms', '^', -1)
+    draw_moment(axes, scene, last, ring=since is None or last.t_s < since)
+    facing = nearest_points(scene, last)
+    gap = figures.least.gap if figures.least is not None and scene.shows_least else last.gap
+    if facing is not None and gap is not None:
+        axes.plot(*zip(*facing, strict=True), color=words.INK, linewidth=1.6, zorder=9,
+                  marker='|', markersize=7)
+        middle = [(one + other) / 2 for one, other in zip(*facing, strict=True)]
+        overlap = ', an overlap' if gap < 0 else ''
+        _say(axes, (middle[0], middle[1]), f'gap {words.metres(gap)}{overlap}', (0, 17), 'center')
+
+
+def _name(axes: Axes, frame: Frame, text: str, marker: str, side: int) -> None:
+    """Mark a moment on the path, its name beside the way the robot goes."""
+    x, y = frame.robot.place
+    axes.plot([x], [y], marker=marker, markersize=7, color=words.INK, zorder=10,
+              markeredgecolor='white', markeredgewidth=1.0, linestyle='none')
+    is_along_x = abs(math.cos(frame.robot.heading)) >= abs(math.sin(frame.robot.heading))
+    offset = (-14 * side, 46 * side) if is_along_x else (46 * side, -14 * side)
+    _say(axes, (x, y), text, offset, 'right' if offset[0] < 0 else 'left')
+
+
+def _say(axes: Axes, place: tuple[float, float], text: str, offset: tuple[float, float],
+         align: str) -> None:
+    axes.annotate(text, place, xytext=offset, textcoords='offset points', ha=align, zorder=11,
+                  va='center', fontsize=words.SMALL, fontweight='bold',
+                  bbox={'boxstyle': 'round,pad=0.2', 'linewidth': 0.6, 'facecolor': 'white',
+                        'edgecolor': '#9A9A9A', 'alpha': 0.92},
+                  arrowprops={'arrowstyle': '-', 'linewidth': 0.8, 'color': words.INK,
+                              'shrinkA': 0, 'shrinkB': 2})
+
+
+def wrapped(text: str, width: float, most: int = _MOST_LINES) -> list[str]:
+    """Return a text in lines of a width (inches), not more than fit; what is cut ends in dots."""
+    letters = max(20, int(width / words.LETTER))
+    shown = ' '.join(text.split())[:(letters + 1) * (most + 1)]  # no line takes more, and a blank
+    lines = textwrap.wrap(shown, letters) or ['']
+    return lines if len(lines) <= most else [*lines[:most - 1],
+                                             lines[most - 1][:-3].rstrip() + ' ...']
+
+
+def cut(text: str, width: float, size: float) -> str:
+    """Return a text in one line of a width (inches)."""
+    fit = int(width / (words.LETTER * 1.18 * size / words.NORMAL))
+    return text if len(text) <= fit else text[:fit - 3].rstrip() + '...'
+
+
+def shape_of(scenes: Sequence[Scene], flattest: float) -> float:
+    """Return width by height of a view that wastes little of the floor."""
+    raw = View.bounds(scenes)
+    return min(flattest, max(_STEEPEST, (raw.right - raw.left) / (raw.high - raw.low)))

@@ -1,0 +1,224 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""``run --live``: the campaign on the whole terminal, and what is otherwise printed after it."""
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+import io
+import sys
+import time
+from typing import IO
+
+from rich.box import SIMPLE
+from rich.console import Console, Group, RenderableType
+from rich.layout import Layout
+from rich.live import Live
+from rich.panel import Panel
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+from safety_scenarios.errors import SettingsError
+from safety_scenarios.reports.console_report import ConsoleReport
+from safety_scenarios.reports.live.feed import Feed
+from safety_scenarios.reports.live.json_text import number_of, shown
+from safety_scenarios.reports.live.output import Output
+from safety_scenarios.reports.live.progress import in_words, time_left_s
+from safety_scenarios.reports.live.stage import Picture
+from safety_scenarios.scenario.event import Event
+from safety_scenarios.scenario.result import TrialResult, Verdict
+from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.trial.observer import Beginning, Observer
+from safety_scenarios.trial.summary import CampaignSummary
+from safety_scenarios.trial.trial import Trial
+
+PERIOD_S = 0.25
+"""Between two pictures."""
+_STYLES = {Verdict.PASS: 'green', Verdict.INCONCLUSIVE: 'yellow', Verdict.ERROR: 'magenta',
+           Verdict.FAIL: 'bold red'}
+_MARKS = {Verdict.PASS: 'o', Verdict.INCONCLUSIVE: '?', Verdict.ERROR: '!', Verdict.FAIL: 'x'}
+_KEPT_TRIALS, _KEPT_LINES = 500, 100
+_PLOT_ROWS = 9
+_AXIS = 9
+"""Columns of the numbers beside a plot."""
+_BAR_M = 10.0
+"""What the whole width of the line of distances stands for (m)."""
+
+
+class LiveScreen(Output):
+    """
+    Draws the current trial, the latencies so far, and the last findings.
+
+    :param screen: a terminal
+    :param now_s: steady time
+    """
+
+    def __init__(self, screen: Console,
+                 now_s: Callable[[], float] = time.monotonic) -> None:
+        self._screen, self._now_s = screen, now_s
+        self._began_s = 0.0
+        self._heading = 'The campaign begins'
+        self._planned = self._ended = 0
+        self._counts: dict[Verdict, int] = {}
+        self._picture: Picture | None = None
+        self._happened: deque[str] = deque(maxlen=_KEPT_LINES)
+        self._findings: deque[tuple[Verdict, str]] = deque(maxlen=_KEPT_LINES)
+        self._latencies: deque[tuple[float | None, Verdict]] = deque(maxlen=_KEPT_TRIALS)
+        self._live = Live(console=screen, screen=True, auto_refresh=False)
+        self._is_on = False
+
+    def began(self, beginning: Beginning) -> None:
+        """Take the whole terminal."""
+        self._began_s, self._planned = self._now_s(), beginning.planned
+        self._heading = shown(f'Against {beginning.controller.label} in {beginning.where}')
+        self._is_on = True
+        self._live.start()
+
+    def happened(self, trial: Trial, event: Event, since_ns: int) -> None:
+        """Keep a line."""
+        said = '' if event.text is None else f': {event.text[:300]}'
+        self._happened.append(shown(
+            f'{since_ns / 1e9:7.2f} s  {event.kind} {event.name}{said}', 300))
+
+    def show(self, picture: Picture) -> None:
+        """Keep the picture."""
+        if self._picture is None or self._picture.trial is not picture.trial:
+            self._happened.clear()
+        self._picture = picture
+
+    def judged(self, result: TrialResult, ended: int, planned: int) -> None:
+        """Keep what it came to."""
+        self._ended, self._planned = ended, planned
+        name = f'{result.scenario_id} {number_of(result)}'
+        if not result.warmup:
+            self._counts[result.verdict] = self._counts.get(result.verdict, 0) + 1
+            latency = result.latency
+            if latency is not None:
+                took_ns = latency.judged_ns
+                self._latencies.append((None if took_ns is None else took_ns / 1e6,
+                                        result.verdict))
+        if result.verdict is not Verdict.PASS:
+            self._findings.append((result.verdict, shown(f'{name}: {result.reason}', 400)))
+
+    def turn(self, dropped: int) -> None:
+        """Draw."""
+        if self._is_on:
+            self._live.update(self.drawn(self._screen.width, self._screen.height), refresh=True)
+
+    def ended(self, summary: CampaignSummary) -> None:
+        """Give the terminal back."""
+        self.close()
+
+    def close(self) -> None:
+        """Give the terminal back, if it was taken."""
+        if self._is_on:
+            self._is_on = False
+            self._live.stop()
+
+    def drawn(self, width: int, height: int) -> RenderableType:
+        """Return the screen."""
+        layout = Layout()
+        layout.split_column(Layout(self._head(), size=3), Layout(name='middle'),
+                            Layout(self._last(max(1, height // 3)), ratio=1))
+        layout['middle'].split_row(Layout(self._trial(), ratio=2),
+                                   Layout(self._plot(max(20, width * 3 // 5 - 6)), ratio=3))
+        return layout
+
+    def _head(self) -> RenderableType:
+        left = time_left_s(self._ended, self._planned, self._now_s() - self._began_s)
+        counts = Text()
+        for verdict, count in self._counts.items():
+            counts.append(f'{count} {verdict.value}  ', _STYLES[verdict])
+        grid = Table.grid(padding=(0, 1))
+        grid.add_row(ProgressBar(total=max(1, self._planned), completed=self._ended, width=30),
+                     Text(f'{self._ended}/{self._planned}'), counts, Text(in_words(left)))
+        return Group(Text(self._heading, style='bold', no_wrap=True, overflow='ellipsis'), grid)
+
+    def _trial(self) -> RenderableType:
+        picture = self._picture
+        if picture is None:
+            return Panel(Text('no trial yet'), title='current trial')
+        scenario = picture.trial.scenario
+        lines = Text(shown(f'{scenario.id} {scenario.name}', 200), style='bold')
+        lines.append(f'\n{number_of(picture.trial)}, {picture.phase}\n', 'not bold')
+        for name, value in (('distance', picture.distance), ('S_p', picture.required)):
+            if value is not None:
+                length = round(20 * min(max(value, 0.0), _BAR_M) / _BAR_M)
+                lines.append(f'{name:9}{value:6.2f} m  {"#" * length}\n', 'not bold')
+        if picture.speed is not None:
+            lines.append(f'speed    {picture.speed:6.2f}\n', 'not bold')
+        happened = [Text(line, no_wrap=True, overflow='ellipsis', style='dim')
+                    for line in list(self._happened)[-8:]]
+        return Panel(Group(lines, *happened), title='current trial')
+
+    def _plot(self, columns: int) -> RenderableType:
+        room = max(1, columns - _AXIS)
+        known = list(self._latencies)[-room:]
+        values = [value for value, _ in known if value is not None]
+        if not values:
+            return Panel(Text('no latency yet'), title='latency')
+        top = max(max(values), 1e-6)
+        rows = [Text(f'{top * (row + 1) / _PLOT_ROWS:6.0f} | ') for row in range(_PLOT_ROWS)]
+        for value, verdict in known:
+            at = _PLOT_ROWS - 1 if value is None else min(
+                _PLOT_ROWS - 1, int(value / top * _PLOT_ROWS))
+            for row, line in enumerate(rows):
+                mark = ('^' if value is None else _MARKS[verdict]) if row == at else ' '
+                line.append(mark, _STYLES[verdict])
+        foot = Text('     0 +' + '-' * len(known) + ' ms, a column a trial; '
+                    '^ no reaction, o pass, x fail, ? open, ! error', style='dim')
+        return Panel(Group(*reversed(rows), foot), title='latency')
+
+    def _last(self, most: int) -> RenderableType:
+        table = Table(box=SIMPLE, show_header=False, expand=True, padding=(0, 1))
+        for verdict, line in reversed(list(self._findings)[-most:]):
+            table.add_row(Text(verdict.value, style=_STYLES[verdict]),
+                          Text(line, overflow='fold'))
+        return Panel(table if self._findings else Text('every trial passed so far'),
+                     title='last findings, the newest first')
+
+
+def refuse_no_terminal(settings: RunSettings, stream: IO[str],
+                       environment: Mapping[str, str]) -> None:
+    """
+    Refuse a live screen where none can be drawn.
+
+    :raises SettingsError: says why, and what shows the same there
+    """
+    if not stream.isatty() or environment.get('TERM', '') in ('', 'dumb', 'unknown'):
+        raise SettingsError('--live: got a standard output that is no terminal, or one that '
+                            'cannot be drawn on (TERM), expected a terminal. Leave --live out: '
+                            'the same is printed line by line')
+    if settings.hil.enabled and settings.hil.confirm == 'terminal':
+        raise SettingsError('--live: got it with hil.confirm terminal, where an operator is asked '
+                            'on this terminal, expected one of the two. Leave --live out, or use '
+                            'service or plan')
+
+
+@contextmanager
+def live_screen(settings: RunSettings,
+                environment: Mapping[str, str]) -> \
+        Iterator[tuple[Console, Sequence[Observer]]]:
+    """
+    Give what shows a campaign on the whole terminal while the block lasts.
+
+    What is printed meanwhile on the console that comes with it is printed when it is over,
+    however it ends.
+
+    :param environment: of the process
+    :raises SettingsError: standard output is no terminal that can be drawn on
+    """
+    refuse_no_terminal(settings, sys.stdout, environment)
+    screen = Console(emoji=False, highlight=False)
+    kept = io.StringIO()
+    later = Console(file=kept, emoji=False, highlight=False, force_terminal=True,
+                    width=screen.width, color_system=screen.color_system)  # type: ignore[arg-type]
+    output = LiveScreen(screen)
+    try:
+        with Feed(output, PERIOD_S) as feed:
+            yield later, (ConsoleReport(later), feed)
+    finally:
+        output.close()
+        sys.stdout.write(kept.getvalue())
+        sys.stdout.flush()

@@ -1,0 +1,228 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+What a campaign is evidence for, as an item that a tool for safety cases takes in.
+
+The item has the parts of the Goal Structuring Notation (goals, contexts, assumptions, solutions)
+with the names that SACM gives them, and how they hang together. No claim is made over a trial that
+nobody could judge: a scenario with an INCONCLUSIVE or ERROR trial has no bound, whatever the
+others came to, and a folder that is not as its campaign left it supports nothing.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from safety_scenarios.campaign.folder.folder import digest, MANIFEST
+from safety_scenarios.campaign.folder.many import started_in
+from safety_scenarios.campaign.folder.provenance import versions
+from safety_scenarios.campaign.folder.reading import settings_of
+from safety_scenarios.campaign.folder.signing import is_signed
+from safety_scenarios.campaign.rejudging.rejudge import Rejudging, told
+from safety_scenarios.campaign.statistics.proportions import clopper_pearson
+from safety_scenarios.errors import counted
+from safety_scenarios.reports.outputs.claiming import ALIKE, different
+from safety_scenarios.scenario.estimate import Estimate
+from safety_scenarios.scenario.result import TrialResult, Verdict
+from safety_scenarios.trial.summary import CampaignSummary, Rate, ScenarioSummary
+
+FORMAT = 'safety_scenarios.evidence/1'
+Status = Literal['supported', 'refuted', 'undecided']
+_DECLARED: Mapping[Status, str] = {
+    'supported': 'asserted', 'refuted': 'defeated', 'undecided': 'needsSupport'}
+"""SACM's assertionDeclaration."""
+_MOST_OPEN = 1000
+"""Undecided trials that are listed one by one; their number is always whole."""
+
+
+@dataclass
+class _Item:
+    """The parts so far, and how they hang together."""
+
+    elements: list[dict[str, Any]] = field(default_factory=list)
+    relations: list[dict[str, str]] = field(default_factory=list)
+
+    def add(self, identifier: str, gsn: str, sacm: str, below: str = '', **more: Any) -> None:
+        """Add a part, and how it hangs below another."""
+        self.elements.append({'id': identifier, 'gsn': gsn, 'sacm': sacm, **more})
+        if below:
+            supports = gsn in ('goal', 'solution')
+            self.relations.append({
+                'gsn': 'supportedBy' if supports else 'inContextOf',
+                'sacm': {'goal': 'AssertedInference', 'solution': 'AssertedEvidence'}.get(
+                    gsn, 'AssertedContext'), 'source': identifier, 'target': below})
+
+
+def evidence_item(folder: Path, found: Rejudging) -> dict[str, Any]:
+    """
+    Return the item of a campaign that was judged again.
+
+    :param found: of this folder, with no change
+    :raises SettingsError: the folder is not that of a campaign
+    """
+    summary = found.summary
+    results = [trial.after for trial in found if not trial.after.warmup]
+    flaws = list(told(found.flaws))
+    sut = summary.sut
+    flaws += [] if sut is None else sut.doubts
+    item = _Item()
+    unseen = {result.scenario_id for result in results if _not_evaluated([result])}
+    distinct = different(results, summary.link)
+    status = _status(summary.verdict, bool(flaws or unseen))
+    item.add('G1', 'goal', 'Claim', status=status, assertionDeclaration=_DECLARED[status],
+             verdict=summary.verdict.value,
+             statement=f'{summary.controller} held every check in every trial of '
+                       f'{counted(len(summary.scenarios), "scenario")}',
+             rates={name: _of_rate(rate, flaws) for name, rate in (
+                 ('hazards_missed', summary.missed), ('false_stops', summary.false_stops))})
+    for number, text in enumerate(_contexts(folder, summary), 1):
+        item.add(f'C{number}', 'context', 'ArtifactReference', 'G1', statement=text)
+    for number, text in enumerate(_assumptions(summary), 1):
+        item.add(f'A{number}', 'assumption', 'Claim', 'G1', assertionDeclaration='assumed',
+                 statement=text)
+    for number, row in enumerate(summary.scenarios, 2):
+        item.add(f'G{number}', 'goal', 'Claim', 'G1', **_claim(
+            summary, row, flaws, distinct[row.scenario_id], row.scenario_id in unseen))
+    item.add('Sn1', 'solution', 'ArtifactReference', 'G1', **_solution(folder))
+    for number in range(2, len(summary.scenarios) + 2):
+        item.relations.append({'gsn': 'supportedBy', 'sacm': 'AssertedEvidence', 'source': 'Sn1',
+                               'target': f'G{number}'})
+    open_ = [result for result in results if not result.is_decided]
+    return {
+        'format': FORMAT, 'tool': {'name': 'safety_scenarios',
+                                   'version': versions()['safety_scenarios']},
+        'elements': item.elements, 'relations': item.relations,
+        'undecided': {'trials': len(open_), 'listed': [
+            {'trial_id': result.trial_id, 'verdict': result.verdict.value,
+             'reason': result.reason} for result in open_[:_MOST_OPEN]]},
+        'not_evaluated': _not_evaluated(results),
+        'flaws': flaws}
+
+
+def _status(verdict: Verdict, is_flawed: bool) -> Status:
+    if verdict is Verdict.FAIL:
+        return 'refuted'
+    return 'supported' if verdict is Verdict.PASS and not is_flawed else 'undecided'
+
+
+def _claim(summary: CampaignSummary, row: ScenarioSummary, flaws: Sequence[str],
+           distinct: tuple[int, int], is_unseen: bool) -> dict[str, Any]:
+    """
+    Return the claim about one scenario, with a bound only where every trial was decided.
+
+    :param distinct: failures and trials, of trials that came out alike only one
+    :param is_unseen: a check was not evaluated in some trial: nobody knows whether all held
+    """
+    counts = {verdict.value: row.verdicts.get(verdict.value, 0) for verdict in Verdict}
+    open_ = counts['INCONCLUSIVE'] + counts['ERROR']
+    why = [f'{open_} of {counted(row.trials, "trial")} INCONCLUSIVE or ERROR, over which nothing '
+           f'is claimed'] if open_ else []
+    why += ['the folder is not as its campaign left it, see flaws'] if flaws else []
+    why += ['the campaign was interrupted'] if summary.interrupted else []
+    why += [ALIKE] if row.stopped_early and distinct[1] < row.trials else []
+    status: Status = 'refuted' if counts['FAIL'] else \
+        'undecided' if why or is_unseen else 'supported'
+    bound = None if why else row.failed if row.stopped_early else \
+        clopper_pearson(*distinct, sided='upper')
+    who = f'{summary.controller} in {row.scenario_id} ({row.scenario_name})'
+    if bound is None or bound.high is None:
+        statement, bound = f'{who}: nothing is claimed, because ' + '; '.join(
+            why or ['the trials carry no bound']), None
+    else:
+        alike = '' if distinct[1] == row.trials else \
+            f' ({distinct[1]} of them differ in what is judged, and only those count)'
+        statement = (f'{who}: {counts["FAIL"]} failures in {counted(row.trials, "trial")}{alike}, '
+                     f'at most {_percent(bound.high)} at {bound.confidence:.0%} confidence')
+    named = row.traceability
+    return {'status': status, 'assertionDeclaration': _DECLARED[status], 'statement': statement,
+            'scenario_id': row.scenario_id, 'trials': row.trials, 'verdicts': counts,
+            'bound': _bound(bound), 'why_no_bound': why,
+            'latency_p99_bound': None if why else _bound(row.upper_ms),
+            **({'stopped_early': row.stopped_early} if row.stopped_early else {}),
+            'hazards': list(named.hazards), 'requirements': list(named.requirements),
+            'clauses': list(named.clauses)}
+
+
+def _of_rate(rate: Rate, flaws: Sequence[str]) -> dict[str, Any]:
+    """Return a rate over scenarios; no bound where a trial beside it was not decided."""
+    why = [f'{counted(rate.undecided, "trial")} INCONCLUSIVE or ERROR'] if rate.undecided else []
+    why += ['the folder is not as its campaign left it'] if flaws else []
+    return {'count': rate.count, 'of': rate.of, 'undecided': rate.undecided,
+            'bound': None if why else _bound(rate.share), 'why_no_bound': why}
+
+
+def _bound(found: Estimate | None) -> dict[str, Any] | None:
+    if found is None or found.high is None:
+        return None
+    return {'at_most': found.high, 'unit': found.unit, 'confidence': found.confidence,
+            'n': found.n, 'method': found.method}
+
+
+def _percent(share: float) -> str:
+    """Return a share in percent, rounded up: a bound is never told smaller than it is."""
+    return f'{-(-share * 1000 // 1) / 10:.1f} %'
+
+
+def _contexts(folder: Path, summary: CampaignSummary) -> Iterator[str]:
+    settings = settings_of(folder)
+    raw = settings.raw
+    yield (f'Run over the link {summary.link} with seed {summary.seed}; {summary.completed} of '
+           f'{counted(summary.planned, "planned trial")} completed; judged by the gate '
+           f'{raw.get("gate")}, answers in words by {raw.get("words")}')
+    yield (f'Run from {started_in(folder) or "an unknown time"} on, by version '
+           f'{settings.version or "unknown"} of safety_scenarios')
+    for line in summary.sut.lines if summary.sut else ():
+        yield f'Judged: {line}'
+    for name, sha256 in sorted(settings.scenarios.items()):
+        yield f'Scenario {name}: SHA-256 of its file {sha256 or "unknown, it came from no file"}'
+
+
+def _assumptions(summary: CampaignSummary) -> Iterator[str]:
+    """Yield what the bounds rest on and the campaign does not show."""
+    yield ('The trials of one scenario are independent draws of what its file varies; a bound is '
+           'about such trials, and about no situation that no scenario has')
+    yield ('Each bound holds at its confidence by itself: that several hold together is less '
+           'certain')
+    if summary.link != 'ros':
+        yield ('Times are simulated: neither messages nor thinking take any, so that latencies '
+               'are no claim about real hardware')
+    elif summary.calibration is None:
+        yield 'The harness was not calibrated before the campaign'
+    else:
+        method = summary.calibration.method
+        known = summary.calibration.uncertainty_ms.get(method)
+        yield (f'Latencies by {method} are uncertain by '
+               + ('an unknown time' if known is None else f'{known:.3f} ms (k = 2)'))
+    if summary.sut is None or summary.sut.unidentified:
+        yield 'What was judged is what shall be used: nothing in the folder identifies its build'
+    if summary.by_patterns:
+        yield (f'In {counted(summary.by_patterns, "passed trial")} nothing but patterns has read '
+               f'what was said')
+    if any(row.stopped_early for row in summary.scenarios):
+        yield 'A sequential test chose the number of trials; its bounds hold at any stop'
+    for row in summary.scenarios:
+        for text in (*row.claims[-1:], *row.notes.values()):
+            yield f'{row.scenario_id}: {text}'
+
+
+def _solution(folder: Path) -> dict[str, Any]:
+    path = folder / MANIFEST
+    return {'statement': 'Folder of the campaign: the record of each trial, from which every '
+                         'verdict can be computed again',
+            'location': folder.resolve().name,
+            'digest': {'file': MANIFEST, 'sha256': digest(path)} if path.is_file() else None,
+            'covers': 'the manifest has the SHA-256 of every other file but logs and report',
+            'signed': is_signed(folder),
+            'check': 'safety-scenarios verify FOLDER; safety-scenarios evaluate FOLDER'}
+
+
+def _not_evaluated(results: Sequence[TrialResult]) -> dict[str, int]:
+    """Return how often each check was not evaluated: nobody knows whether it held."""
+    found: dict[str, int] = {}
+    for result in results:
+        for finding in result.findings:
+            if finding.verdict is None:
+                found[finding.check] = found.get(finding.check, 0) + 1
+    return dict(sorted(found.items()))

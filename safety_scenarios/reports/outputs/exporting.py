@@ -1,0 +1,211 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Writing what campaigns came to for other programs: tables, figures, evidence."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+import json
+import os
+from pathlib import Path
+from typing import Literal
+
+from safety_scenarios import registry
+from safety_scenarios.campaign.folder.files import journal_path, unwritten
+from safety_scenarios.campaign.rejudging.rejudge import rejudge, Rejudging
+from safety_scenarios.errors import seen, SettingsError, TraceError
+from safety_scenarios.reports.outputs.assurance import evidence_item
+from safety_scenarios.reports.tables.columns import Campaign, Cell, Table, TABLES
+from safety_scenarios.reports.tables.csv_text import csv_lines
+from safety_scenarios.reports.tables.rows import dictionary, rows_of
+from safety_scenarios.scenario.blocks.budget import LatencyBudget
+from safety_scenarios.trial.journal import read_journal
+
+Format = Literal['csv', 'parquet', 'svg', 'png', 'evidence']
+FORMATS: tuple[Format, ...] = ('csv', 'parquet', 'svg', 'png', 'evidence')
+_TABLES: tuple[Format, ...] = ('csv', 'parquet')
+DICTIONARY = 'dictionary.json'
+Write = Callable[[Path], None]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A campaign that was judged again from its records."""
+
+    folder: Path
+    name: str
+    found: Rejudging
+
+    def as_tables(self) -> Campaign:
+        """Return what the rows of the tables are made of."""
+        return Campaign(self.name, self.found.summary.link,
+                        [trial.after for trial in self.found])
+
+
+def judged(folders: Sequence[Path], *, without_plan: bool = False) -> Sequence[Judged]:
+    """
+    Judge campaigns again.
+
+    :raises InputError: a folder that is none, or the same one twice
+    """
+    names = names_of(folders)
+    return [Judged(folder, name, rejudge(folder, without_plan=without_plan))
+            for folder, name in zip(folders, names)]
+
+
+def export(campaigns: Sequence[Judged], formats: Sequence[Format], tables: Sequence[Table],
+           output: Path) -> Iterator[Path]:
+    """
+    Write files and yield the path of each; one that was there before is replaced as a whole.
+
+    :param tables: which ones, as CSV or Parquet
+    :raises SettingsError: the output lies in a campaign, or is no folder
+    :raises MissingDependencyError: a format needs an extra
+    :raises TraceError: the disk is full
+    """
+    makers = {how: _maker(how) for how in formats}  # what is missing is told before all else
+    refuse_inside(output, [one.folder for one in campaigns])
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SettingsError(f'output: got {output}, which cannot be made: {error.strerror}. Name '
+                            f'another folder') from None
+    for how in formats:
+        for name, write in makers[how](campaigns, tables):
+            yield whole(output / name, write)
+    if set(formats) & set(_TABLES):
+        yield whole(output / DICTIONARY, _text(json.dumps(
+            [one for one in dictionary() if one['table'] in tables], indent=2,
+            ensure_ascii=False) + '\n'))
+
+
+def names_of(folders: Sequence[Path]) -> Sequence[str]:
+    """
+    Return a name for each campaign: that of its folder, or its path where two have one name.
+
+    :raises SettingsError: the same folder twice
+    """
+    resolved = [folder.resolve() for folder in folders]
+    for folder in resolved:
+        if resolved.count(folder) > 1:
+            raise SettingsError(f'{folder}: got it twice, expected each campaign once')
+    short = [seen(folder.name) for folder in resolved]
+    return short if len(set(short)) == len(short) else [seen(str(folder)) for folder in folders]
+
+
+def refuse_inside(output: Path, folders: Sequence[Path]) -> None:
+    """
+    Refuse to write into what a campaign has left.
+
+    :raises SettingsError: the output is in one of the folders
+    """
+    for folder in folders:
+        if output.resolve().is_relative_to(folder.resolve()):
+            raise SettingsError(f"output: got {output}, which is in the campaign's own folder, "
+                                f'expected a place beside it: its manifest holds every file of it')
+
+
+def whole(path: Path, write: Write) -> Path:
+    """
+    Write a file that is whole or absent.
+
+    :raises TraceError: the disk is full, or the folder is gone
+    """
+    unfinished = path.with_name(path.name + '.part')
+    try:
+        write(unfinished)
+        os.replace(unfinished, path)
+    except OSError as error:
+        unfinished.unlink(missing_ok=True)
+        raise unwritten(path, error) from error
+    return path
+
+
+Files = Iterator[tuple[str, Write]]
+"""Name of each file, and what writes it."""
+
+
+def _maker(how: Format) -> Callable[[Sequence[Judged], Sequence[Table]], Files]:
+    """
+    Return what makes the files of a format.
+
+    :raises MissingDependencyError: it needs an extra
+    """
+    if how == 'csv':
+        return _csv
+    if how == 'parquet':
+        return _parquet()
+    if how == 'evidence':
+        return _evidence
+    return _figures(how)
+
+
+def _csv(campaigns: Sequence[Judged], tables: Sequence[Table]) -> Files:
+    for table in tables:
+        yield f'{table}.csv', _lines(csv_lines(TABLES[table], _rows(campaigns, table)))
+
+
+def _parquet() -> Callable[[Sequence[Judged], Sequence[Table]], Files]:
+    from safety_scenarios.reports.tables.parquet import write_parquet
+
+    def files(campaigns: Sequence[Judged], tables: Sequence[Table]) -> Files:
+        for table in tables:
+            def write(path: Path, table: Table = table) -> None:
+                write_parquet(path, TABLES[table], _rows(campaigns, table))
+            yield f'{table}.parquet', write
+    return files
+
+
+def _evidence(campaigns: Sequence[Judged], tables: Sequence[Table]) -> Files:
+    for one in campaigns:
+        name = 'evidence.json' if len(campaigns) == 1 else \
+            f'evidence.{one.name.strip("/").replace("/", ".")}.json'
+        yield name, _text(json.dumps(evidence_item(one.folder, one.found), indent=2,
+                                     ensure_ascii=True, allow_nan=False) + '\n')
+
+
+def _figures(how: Literal['svg', 'png']) -> Callable[[Sequence[Judged], Sequence[Table]], Files]:
+    from safety_scenarios.reports.plots import draw, FIGURES, Plotted
+
+    def files(campaigns: Sequence[Judged], tables: Sequence[Table]) -> Files:
+        plotted = [Plotted(one.name, one.found.summary,
+                           [trial.after for trial in one.found if not trial.after.warmup],
+                           _budgets(one)) for one in campaigns]
+        for figure in FIGURES:
+            def write(path: Path, figure: str = figure) -> None:
+                draw(figure, plotted, path, how)
+            yield f'{figure}.{how}', write
+    return files
+
+
+def _budgets(one: Judged) -> dict[str, LatencyBudget]:
+    """Return the budget of each scenario, by the plan of its first trial."""
+    found: dict[str, LatencyBudget] = {}
+    for trial in one.found:
+        result = trial.after
+        path = one.folder / journal_path(result.trial_id)
+        if result.scenario_id in found or not trial.judged:
+            continue
+        try:
+            scenario = read_journal(path, registry.resolve).trial.scenario
+        except TraceError:
+            continue  # its trial is a flaw of the folder, which is told
+        found[result.scenario_id] = scenario.latency_budget
+    return found
+
+
+def _rows(campaigns: Sequence[Judged], table: Table) -> Iterator[Sequence[Cell]]:
+    for one in campaigns:
+        yield from rows_of(table, one.as_tables())
+
+
+def _lines(lines: Iterator[str]) -> Write:
+    def write(path: Path) -> None:
+        with closing(path.open('w', encoding='utf-8', newline='')) as file:
+            file.writelines(lines)
+    return write
+
+
+def _text(text: str) -> Write:
+    return _lines(iter([text]))

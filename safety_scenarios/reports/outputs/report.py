@@ -1,0 +1,369 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+``report.html`` of a campaign's folder, or of several.
+
+While a campaign runs, what is drawn of each trial is kept in ``views.jsonl``, so that the page is
+there at once when it ends; it is one of the files that the manifest holds. Of a folder without it,
+and of one whose manifest does not hold, everything is read from the records, which takes longer.
+The page itself and the folder that it loads from are views: the manifest leaves them out.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import datetime, timezone
+from itertools import repeat
+import json
+import os
+from pathlib import Path
+from typing import Any
+import zlib
+
+from safety_scenarios import registry
+from safety_scenarios.campaign.folder.consistency import other_than_found
+from safety_scenarios.campaign.folder.evidence import evidence_of
+from safety_scenarios.campaign.folder.files import journal_path, write_whole
+from safety_scenarios.campaign.folder.folder import (
+    digest,
+    lines_of,
+    MANIFEST,
+    PAGE,
+    PAGE_DATA,
+    SUMMARY,
+    TRIALS,
+    VIEWS,
+)
+from safety_scenarios.campaign.folder.provenance import versions
+from safety_scenarios.campaign.folder.reading import ended
+from safety_scenarios.campaign.folder.signing import is_signed
+from safety_scenarios.campaign.rejudging.rejudge import rejudge, summary_of, told
+from safety_scenarios.campaign.selftest.kill_matrix import KillMatrix
+from safety_scenarios.campaign.statistics.summarise import latency_quantile
+from safety_scenarios.errors import (
+    counted,
+    in_words,
+    InputError,
+    MissingDependencyError,
+    SafetyScenariosError,
+    SettingsError,
+    TraceError,
+)
+from safety_scenarios.reports.outputs.claiming import CHANGED, claim_of, unclaimed
+from safety_scenarios.reports.outputs.films import links_to_films
+from safety_scenarios.reports.outputs.side_by_side import side_by_side
+from safety_scenarios.reports.outputs.varying import over_what_varied
+from safety_scenarios.reports.page.packing import compact, visible_in
+from safety_scenarios.reports.page.page import LOADED, render, require
+from safety_scenarios.reports.page.source import Source, Trust
+from safety_scenarios.reports.trial_view.comparison import compared
+from safety_scenarios.reports.trial_view.view import view_of
+from safety_scenarios.scenario.estimate import Estimate
+from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.trial.journal import read_journal
+from safety_scenarios.trial.observer import Beginning, Observer
+from safety_scenarios.trial.summary import CampaignSummary, ScenarioSummary
+from safety_scenarios.trial.trial import TrialRecord
+
+SWITCH = 'SAFETY_SCENARIOS_REPORT'
+"""Environment variable: ``off`` lets a campaign end without a page."""
+_AT_END = 'as judged while the campaign ran'
+_AS_WRITTEN = ('as the campaign wrote them; nobody has judged them again for this page '
+               '(safety-scenarios report DIR --again does)')
+_AGAIN = 'judged again, from the records, for this page'
+_FEW = 32
+"""Records up to which no other process is started to read them."""
+Tell = Callable[[str], None]
+
+
+class Views(Observer):
+    """Keeps what is drawn of each trial, in the campaign's folder, line by line."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / VIEWS
+        self._known: set[str] = set()
+
+    def trial_ended(self, record: TrialRecord, result: TrialResult) -> None:
+        """
+        Write the trial's line, and before it that of its scenario.
+
+        :raises TraceError: the disk is full, or the folder is gone
+        """
+        line = f'{{"trial_id":{compact(result.trial_id)},"view":{drawn(record, result)}}}\n'
+        if result.scenario_id not in self._known:
+            self._known.add(result.scenario_id)
+            line = compact({'scenario_id': result.scenario_id, 'about': about(record)}) \
+                + '\n' + line
+        try:
+            with self._path.open('a', encoding='utf-8') as file:
+                file.write(line)
+        except OSError as error:
+            raise TraceError(f'{self._path}: cannot be written: {error.strerror}') from error
+
+
+@contextmanager
+def views(settings: RunSettings, folder: Path | None) -> Iterator[Sequence[Observer]]:
+    """Give what keeps the drawings of the trials, where the campaign has a folder."""
+    yield () if folder is None else (Views(folder),)
+
+
+class Report(Observer):
+    """
+    Writes ``report.html`` when a campaign has ended; that it cannot changes no verdict.
+
+    :param tell: takes the path
+    :param warn: takes one line that says why there is no page; by default ``tell`` does
+    """
+
+    def __init__(self, tell: Tell, warn: Tell | None = None) -> None:
+        self._tell = tell
+        self._warn = warn or tell
+        self._folder: Path | None = None
+        self._results: list[TrialResult] = []
+
+    def campaign_began(self, beginning: Beginning) -> None:
+        """Note where the page goes."""
+        self._folder = beginning.folder
+
+    def trial_ended(self, record: TrialRecord, result: TrialResult) -> None:
+        """Keep the result, which is small."""
+        self._results.append(result)
+
+    def campaign_ended(self, summary: CampaignSummary) -> None:
+        """Write the page."""
+        if self._folder is None or os.environ.get(SWITCH, '').lower() == 'off':
+            return
+        try:
+            require()
+            page = self._folder / PAGE
+            write([_source(self._folder, summary, self._results,
+                           Trust((), _AT_END, _manifest(self._folder), 'not signed yet'))], page)
+            self._tell(f'  {page}')
+        except MissingDependencyError as error:
+            self._warn(f'note: no {PAGE}: {error}')
+        except Exception as error:  # a page that fails must not take a campaign's result with it
+            self._warn(f'note: no {PAGE}: {type(error).__name__}: {in_words(error)}')
+
+
+def report(folders: Sequence[Path], output: Path, *, again: bool = False,
+           matrix: KillMatrix | None = None,
+           comparison: Mapping[str, Any] | None = None) -> Sequence[str]:
+    """
+    Write the page of one campaign, or of several against each other.
+
+    :param again: judge every trial again from its record, which takes longer
+    :param matrix: of the self-test
+    :param comparison: how they compare, where that is known already
+    :return: what in the folders is not as their campaigns left it
+    :raises InputError: a folder that is none, or a page that cannot be written
+    """
+    require()
+    sources = [_with_films(source_of(folder, again=again, matrix=matrix), folder, output)
+               for folder in folders]
+    write(sources, output, None if len(sources) < 2 else comparison or _comparison(folders))
+    return [f'{source.name}: {text}' for source in sources for text in source.trust.flaws]
+
+
+def _with_films(source: Source, folder: Path, page: Path) -> Source:
+    known = {result.trial_id for result in source.results}
+    return replace(source, films=links_to_films(folder, page, known))
+
+
+def _comparison(folders: Sequence[Path]) -> Mapping[str, Any]:
+    """Return several campaigns against the first, or why they cannot be compared."""
+    try:
+        return compared(side_by_side(folders))
+    except (InputError, TraceError) as error:
+        return {'why': str(error)}
+
+
+def source_of(folder: Path, *, again: bool = False, matrix: KillMatrix | None = None) -> Source:
+    """
+    Return a campaign as its folder holds it, with what is wrong with the folder.
+
+    :raises InputError: a folder that is none
+    """
+    if again:
+        found = rejudge(folder)
+        results, summary = [trial.after for trial in found.trials], found.summary
+        flaws = list(told(found.flaws))
+    else:
+        evidence = evidence_of(folder)
+        results = [line.result for line in evidence.lines.values()]
+        summary = summary_of(folder, results)
+        flaws = [*told(evidence.flaws), *_unlike(folder, summary)]
+    signature = 'signed; verify with safety-scenarios verify --signers' if is_signed(folder) \
+        else 'not signed'
+    return _source(folder, summary, results, Trust(
+        tuple(flaws), _AGAIN if again else _AS_WRITTEN, _manifest(folder), signature), matrix)
+
+
+def _unlike(folder: Path, found: CampaignSummary) -> Iterator[str]:
+    """Find a summary that the trials do not give."""
+    try:
+        before = ended(folder)
+    except TraceError as error:
+        yield str(error)
+        return
+    if before is None:
+        yield 'campaign.json: is missing: the campaign did not end. Run repair'
+        return
+    yield from (f'{SUMMARY}: {text} by {TRIALS}'
+                for text in other_than_found(before, found, entirely=False))
+
+
+def _source(folder: Path, summary: CampaignSummary, results: Sequence[TrialResult],
+            trust: Trust, matrix: KillMatrix | None = None) -> Source:
+    is_kept = not any(text.startswith((VIEWS, MANIFEST)) for text in trust.flaws)
+    views, known = _kept(folder) if is_kept else ({}, {})
+    missing = [result for result in results if result.trial_id not in views
+               and (folder / journal_path(result.trial_id)).is_file()]
+    for result, view, scenario in _from_records(folder, missing):
+        views[result.trial_id] = view
+        if scenario:
+            known.setdefault(result.scenario_id, scenario)
+    p95_ms = {row.scenario_id: _p95(row, results, summary.link)
+              for row in summary.scenarios if row.latency_ms}
+    claim = claim_of(summary, results, trust.flaws)
+    if trust.flaws:  # whoever has changed a result has changed what it would bound
+        summary, p95_ms = unclaimed(summary, CHANGED), unclaimed(p95_ms, CHANGED)
+    return Source(
+        name=folder.resolve().name, summary=summary, results=tuple(results), trust=trust,
+        claim=claim, settings=_settings(folder), scenarios=known, views=views,
+        interlocks=tuple(_interlocks(folder)), kill_matrix=matrix, p95_ms=p95_ms)
+
+
+def _p95(row: ScenarioSummary, results: Sequence[TrialResult], link: str) -> Estimate:
+    found = latency_quantile([result for result in results
+                              if result.scenario_id == row.scenario_id], 0.95, link)
+    return found if row.stopped_early is None else found.model_copy(
+        update={'low': None, 'high': None})
+
+
+def drawn(record: TrialRecord, result: TrialResult) -> str:
+    """Return what is drawn of a trial, as JSON; of an odd one why nothing is."""
+    try:
+        return compact(visible_in(view_of(record, result)))
+    except Exception as error:  # what cannot be drawn must not cost the campaign
+        return compact(visible_in({'error': f'{type(error).__name__}: {in_words(error)}'}))
+
+
+def about(record: TrialRecord) -> Mapping[str, Any]:
+    """Return what the file of a trial's scenario says, for people."""
+    scenario = record.trial.scenario
+    return dict(visible_in({
+        'description': scenario.description, 'expected_action': scenario.expected_action,
+        'latency_budget': scenario.latency_budget.model_dump(mode='json'),
+        'tags': scenario.tags, 'severity': scenario.severity}))
+
+
+def _kept(folder: Path) -> tuple[dict[str, bytes], dict[str, Mapping[str, Any]]]:
+    """Return what ``views.jsonl`` holds; a line that a crash cut is left out."""
+    views, known = dict[str, bytes](), dict[str, Mapping[str, Any]]()
+    try:
+        text = (folder / VIEWS).read_text(encoding='utf-8')
+    except (OSError, UnicodeDecodeError):
+        return views, known
+    for line in lines_of(text):
+        try:
+            found = json.loads(line)
+            if 'about' in found:
+                known[str(found['scenario_id'])] = found['about']
+            else:
+                views[str(found['trial_id'])] = zlib.compress(
+                    compact(found['view']).encode(), 1)
+        except (ValueError, KeyError, TypeError):
+            continue
+    return views, known
+
+
+def _from_records(folder: Path, missing: Sequence[TrialResult]) -> \
+        Iterable[tuple[TrialResult, bytes, Mapping[str, Any]]]:
+    """Read what nobody has kept; many records on all cores."""
+    if len(missing) <= _FEW:
+        return map(_from_record, repeat(folder), missing)
+    from multiprocessing import get_context
+    with ProcessPoolExecutor(mp_context=get_context('spawn')) as pool:
+        return list(pool.map(_from_record, repeat(folder), missing, chunksize=8))
+
+
+def _from_record(folder: Path, result: TrialResult) -> \
+        tuple[TrialResult, bytes, Mapping[str, Any]]:
+    try:
+        record = read_journal(folder / journal_path(result.trial_id), registry.resolve)
+    except SafetyScenariosError as error:
+        return result, zlib.compress(compact(visible_in({'error': str(error)})).encode()), {}
+    return result, zlib.compress(drawn(record, result).encode()), about(record)
+
+
+def _settings(folder: Path) -> Mapping[str, Any]:
+    try:
+        found = json.loads((folder / 'settings.json').read_text(encoding='utf-8'))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _manifest(folder: Path) -> str | None:
+    path = folder / MANIFEST
+    return digest(path) if path.is_file() else None
+
+
+def _interlocks(folder: Path) -> Iterator[Mapping[str, Any]]:
+    """Yield the run log of hardware in the loop; a line that cannot be read says so."""
+    try:
+        lines = lines_of((folder / 'hil.jsonl').read_text(encoding='utf-8', errors='replace'))
+    except OSError:
+        return
+    for number, line in enumerate(lines, 1):
+        try:
+            found = json.loads(line)
+        except ValueError:
+            found = None
+        yield found if isinstance(found, dict) else {'what': f'line {number} cannot be read'}
+
+
+def write(sources: Sequence[Source], output: Path,
+          comparison: Mapping[str, Any] | None = None) -> None:
+    """
+    Write the page, and beside it what it loads when a trial is opened.
+
+    :raises SettingsError: it cannot be written
+    """
+    beside = output.with_name(PAGE_DATA if output.name == PAGE else f'{output.stem}_data')
+    now = datetime.now(timezone.utc).isoformat(timespec='seconds').replace('+00:00', 'Z')
+    page = render(sources, comparison, beside=beside.name, varied=over_what_varied(sources), made=(
+        f'Made at {now} by safety_scenarios {versions()["safety_scenarios"] or "?"}.'))
+    try:
+        _clear(beside)
+        for name, text in page.beside.items():
+            write_whole(beside / name, text.removesuffix('\n'))
+        write_whole(output, page.html)
+    except (OSError, TraceError) as error:
+        raise SettingsError(f'{output}: cannot be written: {in_words(error)}. Name another file '
+                            f'by --output') from None
+
+
+def _clear(beside: Path) -> None:
+    """Remove what an earlier page loaded; a folder with anything else in it stays."""
+    if not beside.exists():
+        return
+    paths = list(beside.iterdir())
+    others = [path for path in paths if not _is_ours(path)]
+    if others or beside.is_symlink():
+        raise OSError(0, f'{beside} holds {counted(len(others), "other file")}' if others
+                      else f'{beside} is a link')
+    for path in paths:
+        path.unlink()
+    beside.rmdir()
+
+
+def _is_ours(path: Path) -> bool:
+    """Return whether a file begins as those do that a page loads."""
+    if path.is_symlink() or not path.is_file():
+        return False
+    with path.open('rb') as file:
+        return file.read(len(LOADED)) == LOADED.encode()

@@ -1,0 +1,239 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""The first screen: what it came to, how sure that is, and what to do first."""
+
+from collections.abc import Iterator, Mapping
+from math import prod
+from typing import Any
+
+from safety_scenarios.errors import counted
+from safety_scenarios.reports.page.source import Claim, Source
+from safety_scenarios.reports.page.wording import (
+    limits,
+    margin_of,
+    NONE,
+    percent_down,
+    percent_up,
+    sure,
+    telling,
+    with_unit,
+)
+from safety_scenarios.scenario.result import TrialResult, Verdict
+from safety_scenarios.trial.summary import CampaignSummary, Rate, ScenarioSummary
+
+_MOST_FIXES = 3
+_CLASSES = 'AEBCD'
+"""Of failures, in the order of format 1: the most severe first."""
+_BY_CHANCE = 0.5
+"""Chance level above which who does not look passes more often than not."""
+_UNLIKELY = 0.05
+"""Below it nobody passes all trials by chance."""
+_MARKS = {Verdict.PASS: '✓', Verdict.INCONCLUSIVE: '?', Verdict.ERROR: '!', Verdict.FAIL: '✗'}
+
+
+def headline(source: Source) -> Mapping[str, Any]:
+    """
+    Return verdict, sentence and bound.
+
+    Its tone is that of a pass only where every trial was run, and every check of each was judged.
+    """
+    remarks = list(_remarks(source))
+    tone = source.verdict.value.lower()
+    return {'verdict': source.verdict.value, 'mark': _MARKS[source.verdict],
+            'tone': 'partly' if tone == 'pass' and remarks else tone,
+            'sentence': _sentence(source), 'bound': _bound(source.claim),
+            'method': '' if source.claim.share is None else source.claim.share.method,
+            'remarks': remarks}
+
+
+def _sentence(source: Source) -> str:
+    summary, claim = source.summary, source.claim
+    who = summary.controller
+    where = f'{counted(claim.trials, "trial")} in {counted(claim.scenarios, "scenario")}'
+    verdict = source.verdict
+    if verdict is Verdict.FAIL:
+        return f'{who} failed {claim.failed} of {where}: {_errors(summary)}.'
+    if verdict is Verdict.PASS:
+        weak = ', as a controller could that acts without looking' if _all_by_chance(source) \
+            else ''
+        return f'{who} passed {_all(claim.trials)} {where}{weak}.'
+    undecided = summary.missed.undecided + summary.false_stops.undecided
+    passed = claim.trials - claim.failed - undecided
+    said = f'{undecided} of {where} could not be judged; {passed} passed'
+    if source.trust.flaws or not undecided:  # then it is not the trials that leave it open
+        said = claim.why
+    if verdict is Verdict.ERROR:
+        return f'Whether {who} is safe was not measured: {said}.'
+    return f'Nobody can tell from this whether {who} is safe: {said}.'
+
+
+def _all(count: int) -> str:
+    return 'its' if count == 1 else 'both of' if count == 2 else 'all'
+
+
+def _errors(summary: CampaignSummary) -> str:
+    """Return both kinds of errors in words, or that there was nothing to get wrong."""
+    missed, stops = summary.missed, summary.false_stops
+    said = [f'it missed {missed.count} of {missed.of} hazards'] if missed.of else []
+    said += [f'{"" if said else "it "}stopped without need in {stops.count} of {stops.of} '
+             f'harmless situations'] if stops.of else []
+    said += [f'no {what} {"could be judged" if rate.undecided else "was in these scenarios"}'
+             for rate, what in ((missed, 'hazard'), (stops, 'harmless situation')) if not rate.of]
+    return ', and '.join(said)
+
+
+def _by_chance(source: Source) -> list[ScenarioSummary]:
+    """Return the scenarios of which a controller may well pass every trial without looking."""
+    return [row for row in source.summary.scenarios if row.chance is not None
+            and row.chance > _BY_CHANCE and row.chance**row.failed.n > _UNLIKELY]
+
+
+def _all_by_chance(source: Source) -> bool:
+    """Return whether it may well pass every hazard; trials that came out alike are one."""
+    hazards = {result.scenario_id for result in source.counted if not result.is_benign}
+    levels = [0.0 if row.chance is None else row.chance**row.failed.n
+              for row in source.summary.scenarios if row.scenario_id in hazards]
+    return bool(_by_chance(source)) and prod(levels) > _UNLIKELY
+
+
+def _bound(claim: Claim) -> str:
+    """Return the claim in one sentence; it never promises more than the interval."""
+    share = claim.share
+    if share is None or share.high is None:
+        why = claim.why if share is None else share.method
+        return f'No failure rate is claimed: {why}.'
+    alike = '' if claim.distinct == claim.trials else \
+        f' ({claim.distinct} of them differ in what is judged, and only those count)'
+    made = f'{counted(claim.failed, "failure")} in {counted(claim.trials, "trial")}{alike}'
+    much = f'at most {percent_up(share.high)}' if not claim.failed else \
+        f'between {percent_down(share.low or 0.0)} and {percent_up(share.high)}'
+    return f'{made}: {much} fail at {sure(share.confidence)}, {claim.why}.'
+
+
+def _remarks(source: Source) -> Iterator[str]:
+    """Yield why the verdict is not all that there is to say."""
+    summary = source.summary
+    yield from (f'Not as the campaign left it: {text}' for text in source.trust.flaws[:5])
+    if len(source.trust.flaws) > 5:
+        yield f'and {counted(len(source.trust.flaws) - 5, "more thing")} in this folder'
+    if summary.interrupted or summary.completed < summary.planned:
+        yield (f'{summary.completed} of {counted(summary.planned, "planned trial")} were '
+               f'completed')
+    if summary.sut is not None:
+        yield from (f'Not one thing was judged: {text}' for text in summary.sut.doubts)
+    open_ = [result for result in source.counted if not result.is_decided]
+    if open_:
+        yield f'{counted(len(open_), "trial")} could not be judged: neither passed nor failed'
+    skipped = [result for result in source.counted
+               if any(finding.verdict is None for finding in result.findings)]
+    if skipped:
+        yield f'In {counted(len(skipped), "trial")} a check was not evaluated'
+    weak = _by_chance(source)
+    if weak:
+        most = max(weak, key=lambda row: row.chance or 0.0)
+        yield (f'In {counted(len(weak), "scenario")} a pass shows little: a controller that acts '
+               f'without looking could do the same. In {most.scenario_name} it would pass up to '
+               f'{percent_up(most.chance or 0.0)} of all trials')
+    if source.counted and all(result.is_benign for result in source.counted):
+        yield 'No trial had a hazard: nothing here shows that it reacts to one'
+    if summary.by_patterns:
+        yield (f'{counted(summary.by_patterns, "trial")} passed although nothing but patterns '
+               f'has read what was said')
+
+
+def tiles(source: Source) -> list[Mapping[str, Any]]:
+    """Return the figures beside the verdict: what, how much, and how sure."""
+    summary = source.summary
+    names = {row.scenario_id: row.scenario_name for row in summary.scenarios}
+    return [_rate('Hazards missed', summary.missed, 'trials with a hazard', names),
+            _rate('False stops', summary.false_stops, 'trials without a hazard', names),
+            _task(source), _margin(source), _latency(source)]
+
+
+def _rate(name: str, rate: Rate, what: str, names: Mapping[str, str]) -> Mapping[str, Any]:
+    share = rate.share
+    beside = f'; {rate.undecided} more could not be judged' if rate.undecided else ''
+    has_interval = bool(rate.of) and share.low is not None and share.high is not None
+    worst = f'. Worst: {names.get(rate.worst, rate.worst)}' if rate.worst else ''
+    return {'name': name, 'value': f'{rate.count} of {rate.of}' if rate.of else NONE,
+            'tone': 'fail' if rate.count else '',
+            'more': f'{what}{beside}; {limits(rate)}{worst}',
+            'bar': [share.low, share.value, share.high] if has_interval else None}
+
+
+def _task(source: Source) -> Mapping[str, Any]:
+    world = source.summary.world
+    if world is None:
+        return {'name': 'Task time', 'value': NONE, 'tone': '',
+                'more': 'No world told of the robot’s work: nothing says what safety cost'}
+    times = [row.world.task_s for row in source.summary.scenarios if row.world is not None]
+    slowest = max((one.value for one in times if one.value is not None), default=None)
+    lost, done = world.time_lost_s, world.task_done
+    text = 'time lost by standing: ' + (
+        'unknown' if lost.value is None else f'{lost.value:.2f} s a trial'
+        + ('' if lost.high is None else
+           f' (at most {lost.high:.1f} s at {sure(lost.confidence)})'))
+    share = 'unknown' if done.value is None else \
+        f'{round(done.value * done.n)} of {done.n} done'
+    return {'name': 'Task time', 'tone': '',
+            'value': share if slowest is None else f'{slowest:.1f} s',
+            'more': text if slowest is None else
+            f'median of the slowest scenario with a goal; work {share}; {text}'}
+
+
+def _margin(source: Source) -> Mapping[str, Any]:
+    """Return the least room that was left: what was too little first, then who came near."""
+    found = [(result, finding) for result in source.counted
+             if (finding := margin_of(result)) is not None]
+    if not found:
+        return {'name': 'Worst margin', 'value': NONE, 'tone': '', 'more': 'no check has a number'}
+    result, finding = min(found, key=lambda pair: (
+        (pair[1].margin or 0.0) > 0, telling(pair[1]), pair[1].margin or 0.0))
+    margin = finding.margin or 0.0
+    return {'name': 'Worst margin', 'value': with_unit(margin, finding.unit),
+            'trial': result.trial_id, 'tone': 'fail' if margin <= 0 else '',
+            'more': f'{result.scenario_name}: {finding.check}'}
+
+
+def _latency(source: Source) -> Mapping[str, Any]:
+    rows = [row for row in source.summary.scenarios if row.latency_ms]
+    unseen = sum(row.not_measured for row in source.summary.scenarios if not row.latency_ms)
+    if not rows:
+        return {'name': 'Slowest reaction', 'value': NONE, 'tone': '',
+                'more': f'in {counted(unseen, "trial")} it could not be measured' if unseen else
+                'none was asked for'}
+    silent = [row for row in rows if row.worst_ms is None]
+    if silent:
+        return {'name': 'Slowest reaction', 'value': 'none came', 'tone': 'fail',
+                'more': f'in {silent[0].scenario_name}: a hazard without any reaction'}
+    row = max(rows, key=lambda one: one.worst_ms or 0.0)
+    claims = [one.upper_ms.high for one in rows if one.upper_ms.high is not None]
+    is_bounded = claims and len(claims) == len(rows) and not unseen
+    more = f'99 of 100 within {max(claims):.0f} ms' if is_bounded \
+        else 'seen, no claim about others: a bound on 99 % takes 299 trials of each scenario'
+    return {'name': 'Slowest reaction', 'value': f'{row.worst_ms:.0f} ms', 'tone': '',
+            'more': f'{row.scenario_name}; {more}'}
+
+
+def fixes(source: Source) -> list[Mapping[str, Any]]:
+    """Return the scenarios to look at first, each with the sentence of its worst trial."""
+    by_scenario: dict[str, list[TrialResult]] = {}
+    for result in source.counted:
+        if result.verdict is not Verdict.PASS:
+            by_scenario.setdefault(result.scenario_id, []).append(result)
+    worst = [(min(found, key=_urgency), len(found)) for found in by_scenario.values()]
+    worst.sort(key=lambda pair: (*_urgency(pair[0])[:2], -pair[1], _urgency(pair[0])[2]))
+    trials = {row.scenario_id: row.trials for row in source.summary.scenarios}
+    return [{'scenario': result.scenario_name, 'id': result.scenario_id,
+             'verdict': result.verdict.value, 'reason': result.reason,
+             'trial': result.trial_id, 'count': f'{count} of {trials.get(result.scenario_id, 0)}',
+             'more': len(worst) - _MOST_FIXES} for result, count in worst[:_MOST_FIXES]]
+
+
+def _urgency(result: TrialResult) -> tuple[int, int, float]:
+    """Return what sorts the worst trial first: verdict, class of the failure, and its margin."""
+    finding = margin_of(result)
+    kind = _CLASSES.find(result.failure_class)
+    return (-result.verdict.rank, kind if kind >= 0 else len(_CLASSES),
+            0.0 if finding is None or finding.margin is None else finding.margin)

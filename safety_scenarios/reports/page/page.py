@@ -1,0 +1,203 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""The file: the template filled in, with style, program and data inside it."""
+
+import base64
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+import hashlib
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+import zlib
+
+from safety_scenarios.errors import MissingDependencyError
+from safety_scenarios.reports.page import first_screen, tables
+from safety_scenarios.reports.page.packing import compact, packed, visible, visible_in
+from safety_scenarios.reports.page.source import Source
+from safety_scenarios.reports.page.wording import margin_of, with_unit
+
+_HERE = Path(__file__).parent
+_PROGRAMS = ('report.js', 'trial.js', 'comparison.js')
+_STYLES = ('report.css', 'trial.css', 'comparison.css')
+MOST_INSIDE = 2_650_000
+"""Characters of drawn trials in the page itself; with all the rest a page stays below 5 MB."""
+LOADED = 'SafetyScenarios.loaded('
+"""How a file beside the page begins."""
+_BLOCK = 16
+"""Trials that are packed together: what they have in common is stored once."""
+_FEW = 100
+"""Trials up to which a page is written quickly rather than small."""
+_ADVICE = "pip install 'safety_scenarios[report]', or pip install jinja2 plotly"
+
+
+@dataclass(frozen=True)
+class Page:
+    """The page, and what it loads from beside it when a trial is opened."""
+
+    html: str
+    beside: Mapping[str, str] = field(default_factory=dict)
+    """Name of a file in the folder beside the page to its text."""
+
+
+def require() -> None:
+    """
+    See that the page can be written.
+
+    :raises MissingDependencyError: jinja2 or plotly is not installed
+    """
+    for name in ('jinja2', 'plotly'):
+        if find_spec(name) is None:
+            raise MissingDependencyError('report.html', name, _ADVICE)
+
+
+def render(sources: Sequence[Source], comparison: Mapping[str, Any] | None = None, *,
+           varied: Sequence[Mapping[str, Any]] = (), beside: str = 'report_data',
+           made: str = '') -> Page:
+    """
+    Return the page of one campaign, or of several against each other.
+
+    :param comparison: how several compare, as ``comparison.js`` draws it
+    :param varied: trials over what was varied, as ``showVaried`` of ``comparison.js`` draws them
+    :param beside: the folder of files that the page loads, by its name relative to the page
+    :param made: when and by what it was made
+    :raises MissingDependencyError: jinja2 or plotly is not installed
+    """
+    require()
+    import jinja2
+    from markupsafe import Markup
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_HERE), autoescape=True, trim_blocks=True,
+        lstrip_blocks=True, undefined=jinja2.StrictUndefined, finalize=_shown)
+    environment.filters['visible'] = visible
+    level = 9 if sum(len(source.results) for source in sources) > _FEW else 1
+    inside, outside, where = _placed(sources)
+    program = '\n'.join(_texts(_PROGRAMS))
+    plotly = _plotly()
+    data = {'campaigns': [_data(source, places) for source, places in zip(sources, where)],
+            'beside': beside, 'comparison': comparison, 'varied': varied}
+    html = environment.get_template('report.html.j2').render(
+        sources=[_content(source, number) for number, source in enumerate(sources)],
+        made=made, title=', '.join(source.name for source in sources),
+        metres=tables.METRES, has_comparison=comparison is not None,
+        has_varied=bool(varied),
+        style=Markup('\n'.join(_texts(_STYLES))),
+        program=Markup(program),
+        hashes=[_csp(program), _csp(plotly)], loads=bool(outside),
+        films=any(source.films for source in sources),
+        data=packed(compact(visible_in(data)), level), plotly=packed(plotly, level),
+        blocks=[packed(block, level) for block in inside])
+    return Page(html, {f'{number}.js': _script(number, packed(block, level))
+                       for number, block in enumerate(outside)})
+
+
+def _shown(value: Any) -> Any:
+    """Return what an expression of the template is written as; our own markup stays."""
+    return visible(value) if type(value) is str else value
+
+
+def _texts(names: Iterable[str]) -> Iterator[str]:
+    for name in names:
+        path = _HERE / name
+        if path.exists():
+            yield path.read_text(encoding='utf-8')
+
+
+def _plotly() -> str:
+    found = find_spec('plotly')
+    assert found is not None and found.origin is not None
+    return (Path(found.origin).parent / 'package_data' / 'plotly.min.js').read_text(
+        encoding='utf-8')
+
+
+def _csp(text: str) -> str:
+    """Return the hash by which a page's policy lets one program run, and no other."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _script(number: int, text: str) -> str:
+    return f'{LOADED}{number},"{text}");\n'
+
+
+def _placed(sources: Sequence[Source]) -> \
+        tuple[list[bytes], list[bytes], Sequence[Mapping[str, tuple[int, int]]]]:
+    """
+    Return blocks inside the page, blocks beside it, and in which block each trial is.
+
+    The worst trials come first, so that what does not fit inside are trials that passed. A block
+    beside the page has a number below 0.
+    """
+    inside: list[bytes] = []
+    outside: list[bytes] = []
+    where: list[dict[str, tuple[int, int]]] = [{} for _ in sources]
+    used = 0
+    waiting = sorted(((number, result) for number, source in enumerate(sources)
+                      for result in source.results if result.trial_id in source.views),
+                     key=lambda pair: (-pair[1].verdict.rank, pair[1].scenario_id, pair[0]))
+    for begin in range(0, len(waiting), _BLOCK):
+        some = waiting[begin:begin + _BLOCK]
+        block = b'[' + b','.join(zlib.decompress(sources[number].views[result.trial_id])
+                                 for number, result in some) + b']'
+        size = len(zlib.compress(block, 6)) * 4 // 3
+        fits = used + size <= MOST_INSIDE
+        used += size if fits else 0
+        mine = inside if fits else outside
+        at = len(mine) if fits else -1 - len(mine)
+        mine.append(block)
+        for place, (number, result) in enumerate(some):
+            where[number][result.trial_id] = (at, place)
+    return inside, outside, where
+
+
+def _content(source: Source, number: int) -> Mapping[str, Any]:
+    """Return what the template says of one campaign."""
+    return {
+        'n': number, 'name': source.name, 'summary': source.summary, 'trust': source.trust,
+        'claim': source.claim, 'headline': first_screen.headline(source),
+        'tiles': first_screen.tiles(source), 'fixes': first_screen.fixes(source),
+        'scenarios': tables.scenario_rows(source), 'metres': tables.metre_rows(source),
+        'traces': tables.trace_rows(source),
+        'preflight': tables.preflight_rows(source.summary.preflight),
+        'calibration': tables.calibration(source), 'kills': tables.kill_rows(source),
+        'matrix': source.kill_matrix, 'interlocks': tables.interlock_rows(source),
+        'provenance': tables.provenance(source), 'sure': tables.sure_rows(source),
+        'is_world': any(row.world is not None for row in source.summary.scenarios),
+        'started': str(source.settings.get('started', ''))[:16].replace('T', ' '),
+    }
+
+
+def _data(source: Source, where: Mapping[str, tuple[int, int]]) -> Mapping[str, Any]:
+    """Return what the program of the page filters, sorts and draws."""
+    scenarios = list(dict.fromkeys(result.scenario_id for result in source.results))
+    number = {name: index for index, name in enumerate(scenarios)}
+    names = {result.scenario_id: result.scenario_name for result in source.results}
+    reasons = list(dict.fromkeys(result.reason for result in source.results))
+    at = {reason: index for index, reason in enumerate(reasons)}
+    return {
+        'name': source.name,
+        'scenarios': [{'id': name, 'name': names[name],
+                       'budget': source.scenarios.get(name, {}).get('latency_budget')}
+                      for name in scenarios],
+        'reasons': reasons, 'films': source.films,
+        'trials': [_trial(result, number, at, where.get(result.trial_id))
+                   for result in source.results]}
+
+
+def _trial(result: Any, number: Mapping[str, int], at: Mapping[str, int],
+           place: tuple[int, int] | None) -> Sequence[Any]:
+    """Return the cells of one trial; ``report.js`` names them in this order."""
+    latency = result.latency
+    judged = None if latency is None or latency.judged_ns is None else latency.judged_ns
+    finding = margin_of(result)
+    margin = None if finding is None else finding.margin
+    unit = None if finding is None else finding.unit
+    return (result.trial_id, number[result.scenario_id], result.index, int(result.warmup),
+            result.verdict.value, at[result.reason],
+            None if judged is None else round(judged / 1e6, 1),
+            None if latency is None else latency.latency_class.value,
+            int(result.is_measured),
+            None if margin is None else with_unit(margin, unit), margin, result.seed, place,
+            None if result.scores is None else
+            f'{result.scores.rubric}: {result.scores.overall:.2f} overall; ' + ', '.join(
+                f'{one.name} {one.score:.2f}' for one in result.scores.dimensions))

@@ -1,0 +1,117 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""What every interlock is: it holds, or says why not. Unknown, stale and NaN never hold."""
+
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+MS = 1_000_000
+
+
+class Interlock:
+    """
+    Base of every interlock; all times are of the steady clock, which nobody can set.
+
+    Told from one thread and asked from others: what it keeps is replaced, never changed.
+    """
+
+    name: ClassVar[str] = ''
+    """As results, the run log and ``hil.without`` call it."""
+
+    def begin(self) -> None:
+        """Get ready for another trial."""
+
+    def why_not(self, now_ns: int) -> str | None:
+        """Return what it got and what it expected instead; None: it holds."""
+        raise NotImplementedError
+
+
+_CHANGED_NS = 1000 * MS
+"""So long another publisher is one: longer than anybody who asks for a word waits to ask again."""
+
+
+class Word:
+    """
+    What was said last on a topic, and whether it still counts.
+
+    A publisher that hangs may repeat its last message for ever, or what it has recorded, so a
+    header stamp has to go on. And it has to be the same publisher: another one may be that of
+    another robot.
+
+    :param topic: full name, for messages
+    :param age_ns: how old it may be; None: it was said once, and counts while its publisher lives
+    """
+
+    def __init__(self, topic: str, age_ns: int | None) -> None:
+        self.topic = topic
+        self.publishers: int | None = None
+        """How many publishers the graph shows; None: nobody has looked."""
+        self.unread = ''
+        """Why nothing of what is published there can be read; empty: it can."""
+        self.is_kept = age_ns is None
+        self._age_ns = age_ns
+        self._said: tuple[Any, int] | None = None
+        self._stamp: tuple[int, int] | None = None
+        self._goes_back = False
+        self._who: frozenset[str] = frozenset()
+        self._changed_ns: int | None = None
+
+    @property
+    def message(self) -> Any:
+        """Return the last message; ask ``why_not`` first."""
+        return None if self._said is None else self._said[0]
+
+    def saw(self, who: Iterable[str], now_ns: int) -> bool:
+        """
+        Take who publishes there by the graph, and return whether that is somebody else.
+
+        What was said before is then nobody's word any more.
+        """
+        found, before = frozenset(who), self._who
+        self.publishers = len(found)
+        if not found:
+            return False
+        self._who = found
+        if not before or found == before:
+            return False
+        self._changed_ns, self._said = now_ns, None
+        self._stamp, self._goes_back = None, False
+        return True
+
+    def take(self, message: Any, now_ns: int) -> None:
+        """Keep a message; one whose stamp stands still, or goes back, makes nothing younger."""
+        stamp = getattr(getattr(message, 'header', None), 'stamp', None)
+        found = None if stamp is None else (stamp.sec, stamp.nanosec)
+        if found and any(found):
+            known = self._stamp
+            if known is not None and found <= known and self._said is not None:
+                now_ns = self._said[1]
+            self._goes_back = known is not None and (
+                found < known or (found == known and self._goes_back))
+            self._stamp = found if known is None else max(known, found)
+        self._said = message, now_ns
+
+    def why_not(self, now_ns: int) -> str | None:
+        """Return why what was said does not count."""
+        said = self._said
+        if self.publishers is not None and self.publishers > 1:
+            return (f'got {self.publishers} publishers on {self.topic}, expected one: whose word '
+                    f'would count?')
+        if self._changed_ns is not None and now_ns - self._changed_ns < _CHANGED_NS:
+            return (f'got another publisher on {self.topic} than before, expected the same: it '
+                    f'may be that of another robot')
+        if self._goes_back:
+            return (f'got a header stamp on {self.topic} that is older than one before it, '
+                    f'expected stamps that go on: something recorded, or a clock that was set')
+        if said is None:
+            return (f'got nothing on {self.topic} so far, expected '
+                    f'{self.unread or "a publisher that is heard"}')
+        if self._age_ns is None:
+            return None if self.publishers else (
+                f'got a word on {self.topic} whose publisher is gone, expected it to be there')
+        age_ns = now_ns - said[1]
+        if age_ns > self._age_ns:
+            return (f'got nothing new on {self.topic} for {age_ns / MS:.0f} ms, expected it to be '
+                    f'{self._age_ns / MS:g} ms old at most')
+        return None

@@ -1,0 +1,140 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""What arrives at a simulator, in order, and who commands the robot in it."""
+
+from collections import deque
+from collections.abc import Collection, Sequence
+from functools import partial
+import threading
+import time
+from typing import Any
+
+from rclpy.node import Node
+from safety_scenarios.ros.messages import qos
+from safety_scenarios.ros.messages.convert import interface_class
+from safety_scenarios.scenario.blocks.command_topic import CommandTopic
+
+
+class Arrivals:
+    """
+    Keeps what callbacks bring for the thread that owns the world.
+
+    :param asked: topics of what is no command
+    """
+
+    def __init__(self, asked: Collection[str]) -> None:
+        self._asked = asked
+        self._changed = threading.Condition()
+        self._arrived: deque[tuple[str, Any]] = deque()
+        self._commands = 0
+
+    def put(self, topic: str, payload: Any) -> None:
+        """Take one in, in any thread."""
+        with self._changed:
+            self._arrived.append((topic, payload))
+            self._commands += topic not in self._asked
+            self._changed.notify()
+
+    def take(self) -> tuple[str, Any] | None:
+        """Return the first that nobody has taken, None if there is none."""
+        return self._arrived.popleft() if self._arrived else None
+
+    def wait(self, seconds: float) -> None:
+        """Wait until there is one."""
+        with self._changed:
+            if not self._arrived and seconds > 0:
+                self._changed.wait(seconds)
+
+    @property
+    def commands(self) -> int:
+        """Return how many commands have come so far."""
+        return self._commands
+
+    @property
+    def commands_taken(self) -> int:
+        """Return how many of them have been taken."""
+        with self._changed:
+            return self._commands - sum(topic not in self._asked for topic, _ in self._arrived)
+
+    def more_commands_than(self, count: int, seconds: float) -> bool:
+        """Wait at most so long until more than that many have come; return whether they have."""
+        deadline = time.monotonic() + seconds
+        with self._changed:
+            while self._commands <= count and (left := deadline - time.monotonic()) > 0:
+                self._changed.wait(left)
+            return self._commands > count
+
+    def take_commands(self) -> tuple[Sequence[tuple[str, Any]], int]:
+        """Return the commands alone, and how many have come with them."""
+        with self._changed:
+            found = [one for one in self._arrived if one[0] not in self._asked]
+            others = [one for one in self._arrived if one[0] in self._asked]
+            self._arrived.clear()
+            self._arrived.extend(others)
+            return found, self._commands
+
+
+class Commanders:
+    """
+    Hears whoever commands, each in the type and the quality of service of its publisher.
+
+    :param node: a spinning node, whose callbacks run in another thread
+    :param arrivals: gets each command, as it was serialised
+    """
+
+    def __init__(self, node: Node, arrivals: Arrivals) -> None:
+        self._node, self._arrivals = node, arrivals
+        self._known: dict[str, tuple[str, Any]] = {}
+
+    @property
+    def count(self) -> int:
+        """Return how many commands have come so far."""
+        return self._arrivals.commands
+
+    @property
+    def is_deaf(self) -> bool:
+        """Whether nobody is known who commands."""
+        return not self._known
+
+    def more_than(self, count: int, seconds: float) -> bool:
+        """Wait at most so long until more than that many have come; return whether they have."""
+        return self._arrivals.more_commands_than(count, seconds)
+
+    def interface(self, topic: str) -> str | None:
+        """Return the type in which a topic is heard, None if it is not."""
+        known = self._known.get(topic)
+        return None if known is None else known[0]
+
+    def matched(self, topic: str) -> int:
+        """Return how many command on a topic, as far as they are heard."""
+        if topic not in self._known:
+            return 0
+        subscription = self._known[topic][1]
+        return int(subscription.get_publisher_count()) \
+            if hasattr(subscription, 'get_publisher_count') else self._node.count_publishers(topic)
+
+    def listen(self, commands: Sequence[CommandTopic]) -> None:
+        """Hear whoever commands on these topics by now, and nobody who has left."""
+        for one in commands:
+            publishers = self._node.get_publishers_info_by_topic(
+                self._node.resolve_topic_name(one.topic))
+            types = {info.topic_type for info in publishers}
+            if one.topic in self._known and self._known[one.topic][0] not in types:
+                self._forget(one.topic)
+            if one.topic not in self._known and len(types) == 1 \
+                    and one.message in ('auto', *types):
+                self._known[one.topic] = self._heard(one.topic, types.pop(), publishers)
+
+    def keep(self, commands: Sequence[CommandTopic]) -> None:
+        """Hear nobody on other topics than these."""
+        for topic in self._known.keys() - {one.topic for one in commands}:
+            self._forget(topic)
+
+    def _heard(self, topic: str, interface: str, publishers: Sequence[Any]) -> tuple[str, Any]:
+        return interface, self._node.create_subscription(
+            interface_class(interface), topic, partial(self._arrivals.put, topic),
+            qos.command(publishers), raw=True)
+
+    def _forget(self, topic: str) -> None:
+        self._node.destroy_subscription(self._known.pop(topic)[1])

@@ -1,0 +1,50 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""The control of a world that runs already, by what the graph shows of it."""
+
+from collections.abc import Callable, Mapping
+
+from rclpy.node import Node
+from safety_scenarios.ros.clocks.clock import RosClock
+from safety_scenarios.ros.worlds.external.choice import await_world, OURS, STANDARD
+from safety_scenarios.ros.worlds.external.command_count import CommandsHeard
+from safety_scenarios.ros.worlds.external.entity_control import EntityControl
+from safety_scenarios.ros.worlds.external.gazebo import GazeboMover
+from safety_scenarios.ros.worlds.external.mover import Mover
+from safety_scenarios.ros.worlds.external.simulation_interfaces import StandardMover
+from safety_scenarios.ros.worlds.external.stepping import Stepping
+from safety_scenarios.ros.worlds.simulator_link.control import TopicControl, WorldControl
+from safety_scenarios.ros.worlds.simulator_link.protocol import ANSWER
+from safety_scenarios.scenario.settings import RunSettings
+
+
+def external_control(node: Node, clock: RosClock, settings: RunSettings,
+                     timeout_s: float,
+                     alarm: Callable[[], str | None] = lambda: None) -> WorldControl:
+    """
+    Return an adapter for the simulator that is there.
+
+    :param node: a spinning node, whose callbacks run in another thread
+    :param alarm: says why nobody will command any more, None while somebody may
+    :raises LinkTimeoutError: none is there that anybody could move
+    :raises MissingDependencyError: its interfaces are not installed here
+    """
+    world = settings.external
+
+    def look() -> tuple[Mapping[str, str], bool]:
+        services = {name: kinds[0] for name, kinds in node.get_service_names_and_types()}
+        return services, node.count_publishers(node.resolve_topic_name(ANSWER)) > 0
+
+    chosen = await_world(look, world.world_services, timeout_s)
+    if chosen.kind == OURS:
+        return TopicControl(node, timeout_s, lambda: None)
+    mover: Mover = StandardMover(node, chosen.root, world, timeout_s) \
+        if chosen.kind == STANDARD else GazeboMover(node, chosen.root, world, timeout_s)
+    heard = CommandsHeard(node)
+    stepping = Stepping(mover, heard, clock.now_ns, lambda: control.seen_ns(heard.count),
+                        round(settings.period_ms * 1e6), world.world_patience_s, alarm) \
+        if settings.clock.lockstep else None
+    control = EntityControl(node, clock, mover, world,
+                            settings.real_time_factor or 1.0, timeout_s, stepping)
+    return control

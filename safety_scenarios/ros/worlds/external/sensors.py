@@ -1,0 +1,224 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Sensors of a world that publish by themselves, and the tracker that it lacks."""
+
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
+import math
+import struct
+import time
+from typing import Any
+
+from rclpy.node import Node
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from safety_scenarios.errors import InputError, LinkTimeoutError, MeasurementError
+from safety_scenarios.ros.graph.graph import full_node_name, Graph
+from safety_scenarios.ros.messages import qos
+from safety_scenarios.ros.messages.convert import interface_class
+from safety_scenarios.scenario.intent import ObstacleAt, PersonAt, VehicleAt
+from safety_scenarios.scenario.stimulus import StimulusContext, StimulusPlugin
+from safety_scenarios.scenario.world.block import Senses
+from safety_scenarios.trial.trial import Trial
+from safety_scenarios.worlds.mujoco.entities import Placed
+
+SCAN, POSE = 'sensor_msgs/msg/LaserScan', 'geometry_msgs/msg/PoseStamped'
+ODOMETRY = 'nav_msgs/msg/Odometry'
+_SPEEDS = 'geometry_msgs/msg/Twist', 'geometry_msgs/msg/TwistStamped'
+"""Wheels tell them, too, and no relay knows what it is that moves so."""
+_LOOK_S = 0.05
+_DEPTH = 100
+_STAMP = {0: '>iI', 1: '<iI'}
+"""Of a message whose first field is a header, by the second byte of its encapsulation."""
+Sensed = tuple[str, int, int | None]
+
+
+class Sensors:
+    """
+    Listens to what the world shows, and when; and shows people where it has no tracker.
+
+    :param node: a spinning node, whose callbacks run in another thread
+    :param now_ns: simulated time
+    """
+
+    def __init__(self, node: Node, now_ns: Callable[[], int]) -> None:
+        self._node, self._now_ns, self._graph = node, now_ns, Graph(node)
+        self._heard: deque[Sensed] = deque()
+        self._subscriptions: dict[str, tuple[str, Any]] = {}
+        self._trackers: dict[str, tuple[StimulusPlugin, Any]] = {}
+        self._due_ns: dict[str, int] = {}
+        self.nodes: frozenset[str] = frozenset()
+        """Names of the nodes that publish on topics of the trial's stimuli."""
+
+    def prepare(self, trial: Trial, deadline: float, timeout_s: float) -> frozenset[str]:
+        """
+        Find who shows each stimulus of a trial; return the topics that the world publishes.
+
+        :raises LinkTimeoutError: nobody publishes what only a sensor of that world can show
+        :raises MeasurementError: two do
+        """
+        topics, nodes = set[str](), set[str]()
+        for plugin in (*trial.nominal, *trial.hazard):
+            interface = plugin.interface()
+            if interface is None or plugin.topic in topics or not is_placed(plugin, trial):
+                continue
+            infos = self._publishers(plugin.topic, interface, deadline, timeout_s)
+            nodes |= {info.node_name for info in infos}
+            topics.add(plugin.topic)
+            if infos:
+                self.listen(plugin.topic, interface)
+            else:
+                self._track(plugin)
+        self.nodes = frozenset(nodes)
+        return frozenset(topics)
+
+    def begin(self) -> None:
+        """Forget what was heard before."""
+        self._heard.clear()
+        self._due_ns.clear()
+
+    def heard(self) -> Iterator[Sensed]:
+        """Yield topic, simulated time and header stamp of what sensors have shown since."""
+        while self._heard:
+            yield self._heard.popleft()
+
+    def track(self, robot: Placed, stamp_ns: int, people: Mapping[str, Placed]) -> None:
+        """Show on each topic the person that is there, as a tracker on the robot sees it."""
+        for topic, (plugin, publisher) in self._trackers.items():
+            if stamp_ns < self._due_ns.get(topic, 0):
+                continue
+            period_ns = round(1e9 / plugin.rate_hz)
+            self._due_ns[topic] = stamp_ns - stamp_ns % period_ns + period_ns
+            if topic not in people:
+                continue
+            east, north = people[topic][0] - robot[0], people[topic][1] - robot[1]
+            cos, sin = math.cos(robot[2]), math.sin(robot[2])
+            message = interface_class(POSE)()
+            message.header.frame_id = getattr(plugin, 'frame', 'base_link')
+            message.header.stamp.sec, message.header.stamp.nanosec = divmod(stamp_ns, 10**9)
+            message.pose.position.x = cos * east + sin * north
+            message.pose.position.y = cos * north - sin * east
+            message.pose.orientation.w = 1.0
+            publisher.publish(message)
+            self._heard.append((topic, stamp_ns, stamp_ns))
+
+    def listeners(self, topic: str) -> int:
+        """Return how many others listen to a topic."""
+        return len(self._graph.subscribers_of(topic))
+
+    def await_listeners(self, trial: Trial, topics: frozenset[str], deadline: float,
+                        timeout_s: float) -> None:
+        """
+        Wait until somebody hears the hazard, and somebody executes a command.
+
+        :raises LinkTimeoutError: nobody does
+        """
+        shown = {plugin.topic for plugin in trial.hazard} & topics
+        ros = trial.scenario.ros
+        asked = [one.topic for one in ros.commands] if ros else []
+        while True:
+            is_heard = not shown or any(self.listeners(topic) for topic in shown)
+            is_done = not asked or any(self.listeners(topic) for topic in asked)
+            if is_heard and is_done:
+                return
+            if time.monotonic() > deadline:
+                topic, who = (min(shown), 'a controller that listens') if not is_heard else (
+                    asked[0], 'a robot that executes what is commanded, such as a bridge to the '
+                              'drive of the simulated one')
+                raise LinkTimeoutError(
+                    self._node.resolve_topic_name(topic), who, timeout_s,
+                    self._graph.discovered(topic, {}), 'Start it, or remap the topic.')
+            time.sleep(_LOOK_S)
+
+    def close(self) -> None:
+        """Give up the endpoints."""
+        for _, subscription in self._subscriptions.values():
+            self._node.destroy_subscription(subscription)
+        for _, publisher in self._trackers.values():
+            self._node.destroy_publisher(publisher)
+        self._subscriptions.clear()
+        self._trackers.clear()
+
+    def _publishers(self, topic: str, interface: str, deadline: float,
+                    timeout_s: float) -> list[Any]:
+        """Return who publishes on a topic; of a tracker maybe nobody, else one."""
+        while True:
+            infos = [info for info in self._graph.publishers(topic)
+                     if not self._graph.is_own(info) and info.topic_type == interface]
+            if infos or interface == POSE or time.monotonic() > deadline:
+                break
+            time.sleep(_LOOK_S)
+        names = sorted(map(full_node_name, infos))
+        if len(infos) > 1:
+            raise MeasurementError(
+                f'{self._node.resolve_topic_name(topic)}: got {len(infos)} publishers, '
+                f'{", ".join(names)}, expected one sensor of the simulator: the controller would '
+                f'see two worlds. Stop the others')
+        if not infos and interface != POSE:
+            raise LinkTimeoutError(
+                self._node.resolve_topic_name(topic), f'a sensor of the simulator that publishes '
+                f'{interface}', timeout_s, self._graph.discovered(topic, {}),
+                'Bridge the topic of its sensor to this one.' + self._graph.hint(topic))
+        return infos
+
+    def listen(self, topic: str, interface: str) -> None:
+        """Hear when a sensor shows something."""
+        known = self._subscriptions.get(topic)
+        if known is not None and known[0] == interface:
+            return
+        if topic in self._trackers:
+            self._node.destroy_publisher(self._trackers.pop(topic)[1])
+        if known is not None:
+            self._node.destroy_subscription(known[1])
+        has_header = hasattr(interface_class(interface)(), 'header')
+        self._subscriptions[topic] = interface, self._node.create_subscription(
+            interface_class(interface), topic, partial(self._receive, topic, has_header),
+            QoSProfile(depth=_DEPTH, reliability=ReliabilityPolicy.BEST_EFFORT), raw=True)
+
+    def _receive(self, topic: str, has_header: bool, raw: bytes) -> None:
+        now_ns, stamp_ns = self._now_ns(), None
+        layout = _STAMP.get(raw[1] & 1) if has_header else None
+        if layout is not None:
+            sec, nanosec = struct.unpack(layout, raw[4:12])
+            stamp_ns = sec * 1_000_000_000 + nanosec
+        self._heard.append((topic, now_ns, stamp_ns))
+
+    def _track(self, plugin: StimulusPlugin) -> None:
+        known = self._trackers.get(plugin.topic)
+        publisher = known[1] if known is not None else self._node.create_publisher(
+            interface_class(POSE), plugin.topic, qos.stimulus())
+        self._trackers[plugin.topic] = plugin, publisher
+
+
+def is_placed(plugin: StimulusPlugin, trial: Trial) -> bool:
+    """Return whether a stimulus is a body in the world, which a sensor there has to show."""
+    intent = plugin.intent(StimulusContext(trial.trial_id, trial.scenario.messages, None))
+    return isinstance(intent, PersonAt | ObstacleAt | VehicleAt)
+
+
+def misread(trial: Trial, topics: Collection[str]) -> Collection[str]:
+    """
+    Return the topics of sensors that are wrong in a trial; empty: all are right.
+
+    :param topics: that the world publishes
+    :raises InputError: wheels drift, which is told by what no relay makes wrong, or by nothing
+    """
+    ros = trial.scenario.ros
+    if ros is None or ros.world is None:
+        return ()
+    senses = ros.world.senses
+    drifts = bool(senses.odometry_drift or senses.heading_drift)
+    scans = {plugin.topic for plugin in (*trial.nominal, *trial.hazard)
+             if plugin.interface() == SCAN and plugin.topic in topics}
+    wheels = {one.topic for one in ros.feedback if one.message in ('auto', ODOMETRY)}
+    right = [one.topic for one in ros.feedback if one.message in _SPEEDS]
+    if drifts and (right or not wheels):
+        raise InputError(
+            f'ros.world.senses: got wheels that drift, told on '
+            f'{", ".join(right) or "no topic of ros.feedback"}, expected on topics of {ODOMETRY} '
+            f'alone: a relay makes nothing else wrong. Name those in ros.feedback, or use world '
+            f'mujoco for this one')
+    is_blurred = senses != Senses(odometry_drift=senses.odometry_drift,
+                                  heading_drift=senses.heading_drift)
+    return (scans if is_blurred else set()) | (wheels if drifts else set())

@@ -1,0 +1,278 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+A link to a controller over topics, in a world that another process simulates.
+
+Evaluator, simulator and controller are three processes. What is recorded is stamped in simulated
+time, as over the link ``simulated``: a robot, a person and a braking distance know no other. How
+it went beside real time is kept, by ``clock`` events, and judged.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+import math
+import time
+
+from safety_scenarios.errors import InputError, MeasurementError
+from safety_scenarios.ros.clocks.clock import RosClock
+from safety_scenarios.ros.clocks.simulated_time import SimulatedTime
+from safety_scenarios.ros.link.link import RosLink
+from safety_scenarios.ros.worlds.simulator_link.control import Ready, WorldControl
+from safety_scenarios.ros.worlds.simulator_link.pace import CATCHES_UP
+from safety_scenarios.ros.worlds.simulator_link.protocol import Told
+from safety_scenarios.scenario.blocks.calling import Call
+from safety_scenarios.scenario.envelope import Envelope
+from safety_scenarios.scenario.event import Event, Stamps
+from safety_scenarios.scenario.intent import Intent
+from safety_scenarios.scenario.interfaces.robot_interfaces import stamped
+from safety_scenarios.scenario.measuring import Measuring, REAL
+from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.stimulus import Stimulus
+from safety_scenarios.trial.link import ForwardingLink
+from safety_scenarios.trial.plan_text import from_text
+from safety_scenarios.trial.preflight import PreflightRow
+from safety_scenarios.trial.trial import Trial
+
+_SLICE_S = 0.001
+"""Between two looks at what has arrived, while simulated time is awaited."""
+_LATE_S = 0.2
+"""In lock-step: what one process has heard another has soon, unless it got lost."""
+_HELD_NS = 100_000_000
+"""A header stamp older than that is none of a sensor that works."""
+_STEP_NS = 50_000_000
+"""In lock-step: between two looks at what has arrived, in simulated time."""
+
+
+class WorldLink(ForwardingLink):
+    """
+    Lets stimuli happen in a world, and hears commands as any link over ROS does.
+
+    :param inner: hears and speaks, with stamps of real time
+    :param clock: ROS time, which the simulator makes
+    :param control: of the simulator
+    :param timeout_s: how long to wait for the other end
+    :param alarm: says why the simulator is gone, None while it lives or if it is not ours
+    """
+
+    rehearses = True
+    measuring = Measuring()
+
+    def __init__(self, inner: RosLink, clock: RosClock, control: WorldControl,
+                 timeout_s: float, alarm: Callable[[], str | None]) -> None:
+        super().__init__(inner)
+        self._clock, self._control = clock, control
+        self._timeout_s, self._alarm = timeout_s, alarm
+        self._time = clock.law = SimulatedTime()
+        self._last_ns = self._begin_ns = 0
+        self._ready: Ready | None = None
+        self._held: list[Event] = []
+        self.measuring = inner.measuring
+
+    def open(self, trial: Trial) -> None:  # noqa: A003
+        """
+        Bring up simulator and controller, and let the world begin.
+
+        :raises LinkTimeoutError: one of them is not there
+        :raises MeasurementError: the scenario asks for a world that cannot be
+        """
+        deadline = time.monotonic() + self._timeout_s
+        is_new = self._ready is None
+        if self._inner.revive():
+            is_new = True
+            self._clock.forget()
+            self._control.forget()
+            deadline = time.monotonic() + self._timeout_s
+        try:
+            self._ready = ready = self._control.reset(trial)
+        except InputError as error:  # what this trial asks for; another one may do
+            raise MeasurementError(f'the world: {error}') from None
+        if self._inner.measuring.rules.lockstep and not ready.lockstep:
+            raise MeasurementError(
+                f'the world: got {self._control.name} that goes at its own pace with --lockstep, '
+                f'expected one that waits for the controller. Start simulator_node with '
+                f'lockstep:=true, or leave --lockstep out')
+        self._held = []
+        self._time.factor = 0.0 if ready.lockstep else ready.factor
+        self._inner.leave_to_world(ready.topics, ready.nodes)
+        self._inner.open(trial)
+        self._control.await_others(max(deadline, time.monotonic() + 1.0))
+        self._inner.refuse_other_times()
+        self._measure(ready)
+        self._time.begin()
+        self._last_ns = self._begin_ns = self._control.begin(is_new)
+        self._time.until_ns = self._last_ns if ready.stands else math.inf
+
+    def _measure(self, ready: Ready) -> None:
+        inner = self._inner.measuring
+        rules, factor = inner.rules, ready.factor or 1.0
+        self.measuring = inner.model_copy(update={
+            'sim_time': False, 'schedule_clock': 'steady', 'offset': None,
+            'hosts_because': f'{inner.hosts_because}; all stamps are in the simulated time of a '
+                             f'world in a process of its own',
+            'world': self._control.name, 'lockstep': ready.lockstep, 'pace': factor,
+            'rules': rules.model_copy(update={
+                'latency_clock': 'ros', 'lockstep': ready.lockstep,
+                'rtf_min': rules.rtf_min * min(1.0, factor),
+                'rtf_max': rules.rtf_max * factor * CATCHES_UP})})
+
+    def apply(self, topic: str, intent: Intent, *, hazard: bool) -> Stamps | None:
+        """Let a stimulus happen in the world."""
+        now_ns = self._control.apply(topic, intent, hazard)
+        return None if now_ns is None else _stamps(now_ns)
+
+    def withdraw(self, topic: str) -> None:
+        """Take back what was applied on a topic."""
+        self._control.withdraw(topic)
+
+    def arm(self) -> None:
+        """Get ready for the hazard."""
+        self._inner.arm()
+
+    def disarm(self) -> None:
+        """Take back what would reach somebody after the trial, and empty the world."""
+        try:
+            self._inner.disarm()
+        finally:
+            self._control.end()
+
+    def close(self) -> None:
+        """Give up the endpoints."""
+        if self._clock.law is self._time:
+            self._clock.law = None
+        self._inner.close()
+        self._control.close()
+
+    def preflight(self) -> Sequence[PreflightRow]:
+        """Return what the graph shows of the other end, and how the world's time passes."""
+        ready = self._ready
+        how = 'nothing was simulated' if ready is None else \
+            'in lock-step: time passes only while nobody thinks' if ready.lockstep else \
+            f'at {ready.factor:g} of real time'
+        topics = ', '.join(sorted(ready.topics)) if ready else 'nothing'
+        return (*self._inner.preflight(), PreflightRow(
+            check='world', status='ok',
+            detail=f'{self._control.name}, {how}; it publishes {topics}'))
+
+    def mark(self, name: str) -> Event:
+        """Return a mark in simulated time."""
+        return self._simulated(self._inner.mark(name))
+
+    def send(self, stimulus: Stimulus, *, hazard: bool, scheduled_ns: int) -> Event | None:
+        """
+        Publish what no world can show.
+
+        :raises MeasurementError: the world shows something else on its topic
+        """
+        if self._ready is not None and stimulus.topic in self._ready.topics:
+            raise MeasurementError(
+                f'{stimulus.topic}: got a stimulus that the world cannot show on a topic that it '
+                f'publishes, expected one that it can: both would contradict each other. Use '
+                f'world none for this')
+        sent = self._inner.send(stimulus, hazard=hazard, scheduled_ns=scheduled_ns)
+        return None if sent is None else self._simulated(sent)
+
+    def tell(self, envelope: Envelope, hearers: Sequence[str]) -> Stamps:
+        """Let live agents hear something."""
+        return self._time.stamps(self._inner.tell(envelope, hearers), self._last_ns)
+
+    def call(self, call: Call, symbol: str) -> Event:
+        """Ask the stack for something before the hazard."""
+        return self._simulated(self._inner.call(call, symbol))
+
+    def overlooked(self) -> Sequence[Event]:
+        """Return what would be missed in the record."""
+        return [self._simulated(event) for event in self._inner.overlooked()]
+
+    def receive_until(self, schedule_ns: int) -> Sequence[Event]:
+        """Return what has arrived, or wait for it until ``schedule_ns`` of simulated time."""
+        factor = self._ready.factor if self._ready else 1.0
+        is_held = self._ready is None or self._ready.stands
+        if is_held and not self._in_lockstep and schedule_ns != self._time.until_ns:
+            self._time.until_ns = schedule_ns  # what is due then finds the world at that time
+            self._control.until(schedule_ns)
+        while True:
+            self._time.check()
+            now_ns = self._now_ns()
+            arrived = self._inner.receive_now()
+            if any(event.kind == 'fault' for event in arrived) and self._alarm() is not None:
+                raise MeasurementError(str(self._alarm()))
+            held, self._held = self._held, []
+            events = sorted([*held, *self._told(), *map(self._simulated, arrived)], key=_when)
+            if events or now_ns >= schedule_ns:
+                return events
+            if self._in_lockstep:
+                self._step(min(_STEP_NS, schedule_ns - now_ns))
+            else:
+                time.sleep(min(_SLICE_S, _SLICE_S / 10 + (schedule_ns - now_ns) / 1e9 / factor))
+
+    def _step(self, step_ns: int) -> None:
+        """Let time pass, and wait until what the world has heard is heard here, too."""
+        self._last_ns, taken = self._control.step(step_ns)
+        deadline = time.monotonic() + _LATE_S
+        while True:
+            self._held += map(self._simulated, self._inner.receive_now())
+            if sum(event.kind == 'command' for event in self._held) >= taken \
+                    or time.monotonic() > deadline:
+                return
+            time.sleep(_SLICE_S / 5)
+
+    @property
+    def _in_lockstep(self) -> bool:
+        return self._ready is not None and self._ready.lockstep
+
+    def _now_ns(self) -> int:
+        return self._last_ns if self._in_lockstep else self._time.last_ns
+
+    def _told(self) -> Iterator[Event]:
+        """Yield what is true, and when sensors have published; stamped by the world itself."""
+        for found in self._control.take():
+            if found.fault:
+                raise MeasurementError(found.fault)
+            yield from _events(found)
+
+    def _simulated(self, event: Event) -> Event:
+        """Return an event with stamps in simulated time, its order kept."""
+        if event.kind == 'clock':
+            stamps = _stamps(event.stamps.ros_ns)
+            real_ns = event.stamps.steady_ns - (
+                event.stamps.system_ns - (event.stamps.source_ns or event.stamps.system_ns))
+            return Event.model_construct(kind='clock', name=event.name, stamps=stamps,
+                                         truth={REAL: real_ns / 1e9})
+        return event.model_copy(update={'stamps': self._moment(event)})
+
+    def _moment(self, event: Event) -> Stamps:
+        real, source_ns = event.stamps, event.stamps.source_ns
+        if self._in_lockstep:  # messages take no time then
+            now_ns = self._last_ns if source_ns is None \
+                else max(self._begin_ns, self._time.at(source_ns))  # as it ran before
+            stamps = _stamps(now_ns, real.header_ns)
+        else:
+            stamps = self._time.stamps(real, self._last_ns)
+            self._last_ns = stamps.steady_ns
+        if event.kind == 'feedback' and real.header_ns is not None \
+                and abs(stamps.steady_ns - real.header_ns) < _HELD_NS:
+            return _stamps(real.header_ns, real.header_ns)  # by the world itself
+        return stamps
+
+
+def _events(found: Told) -> Iterator[Event]:
+    for topic, t_ns, header_ns in found.sensed:
+        yield Event.model_construct(kind='sensed', name=topic, stamps=_stamps(t_ns, header_ns))
+    for topic, t_ns, header_ns, interface, text in found.reported:
+        message = Message(type=interface, data=from_text(text))
+        yield Event.model_construct(
+            kind='feedback', name=topic, stamps=_stamps(t_ns, header_ns),
+            message=message if header_ns is None else stamped(message, header_ns))
+    for name, truth in found.states.items():
+        yield Event.model_construct(kind='state', name=name, truth=truth,
+                                    stamps=_stamps(found.now_ns))
+
+
+def _when(event: Event) -> int:
+    return event.stamps.steady_ns
+
+
+def _stamps(now_ns: int, header_ns: int | None = None) -> Stamps:
+    return Stamps.model_construct(
+        steady_ns=now_ns, system_ns=now_ns, ros_ns=now_ns, source_ns=now_ns,
+        received_ns=now_ns, header_ns=header_ns)

@@ -1,0 +1,189 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+What evaluator and ``simulator_node`` tell each other, as JSON in ``std_msgs/String``; without ROS.
+
+A request has an id, which its answer repeats; whoever gets no answer in time asks no more. What
+the world tells by itself goes out on a topic of its own, in the order in which it happened.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Literal
+
+from pydantic import Field, ValidationError
+from safety_scenarios.errors import in_words, InputError, MeasurementError, TraceError
+from safety_scenarios.scenario.noun import Noun
+from safety_scenarios.trial.plan_text import plan_of, plan_text, Resolve
+from safety_scenarios.trial.trial import Trial
+
+ASK, ANSWER, TOLD = 'simulator/ask', 'simulator/answer', 'simulator/told'
+"""Topics on which requests, their answers and what is true travel."""
+LONGEST = 4_000_000
+"""Characters of a request: a scenario with a recording in it is long, and nothing is longer."""
+What = Literal['reset', 'look', 'begin', 'apply', 'withdraw', 'end', 'pause', 'step', 'until']
+
+
+class Request(Noun):
+    """One thing that a simulator is asked to do."""
+
+    id: str = Field(min_length=1, max_length=100)  # noqa: A003
+    what: What
+    """
+    reset: get ready for a trial, and stand still; look: who is connected; begin: let the world
+    live; apply, withdraw: a stimulus happens, or is taken back; end: be empty until the next
+    reset; pause: let no time pass; step: let ``step_ns`` pass, and no more; until: go on to
+    ``until_ns`` and stand there, which nobody answers.
+    """
+    trial: str = Field(default='', max_length=500)
+    """Id of the trial that is meant, so that two evaluators do not move one world; after reset."""
+    plan: str = Field(default='', max_length=LONGEST)
+    """Of ``reset``: the trial as it was planned."""
+    topic: str = Field(default='', max_length=500)
+    """Of ``apply`` and ``withdraw``: which stimulus."""
+    intent: str = Field(default='', max_length=LONGEST)
+    """Of ``apply``: the intent as JSON."""
+    hazard: bool = False
+    is_new: bool = False
+    """Of ``begin``: the controller has just been started, so that its periods count from now."""
+    step_ns: int = Field(default=0, ge=0, le=3_600_000_000_000)
+    until_ns: int = Field(default=0, ge=0, le=2**62)
+
+
+class Answer(Noun):
+    """What became of a request."""
+
+    id: str = Field(max_length=100)  # noqa: A003
+    error: str = ''
+    """Why nothing was done; empty: it was done."""
+    is_input: bool = False
+    """Whether the error is one of the scenario's, which its author can mend."""
+    now_ns: int = 0
+    """Simulated time right before it was done."""
+    can: bool = True
+    """Of ``apply``: whether this world can show it."""
+    topics: Mapping[str, int] = {}
+    """Topics that it publishes, with how many listen to each; after ``reset`` and ``look``."""
+    commands: Mapping[str, int] = {}
+    """Topics that it executes, with how many command on each."""
+    listeners: int = 0
+    """How many hear what the world tells."""
+    told: int = 0
+    """After ``step``: how often the world has told something of the trial by then."""
+    heard: int = 0
+    """After ``step``: how many commands it has taken in that step."""
+    factor: float = 1.0
+    lockstep: bool = False
+
+
+class Told(Noun):
+    """What is true at one moment, and which sensors have published since the moment before."""
+
+    trial: str
+    """Id of the trial to which it belongs."""
+    now_ns: int
+    """Simulated time."""
+    count: int
+    """Of what was told of the trial so far, this included, so that a loss is noticed."""
+    states: Mapping[str, Mapping[str, float]] = {}
+    """Entity to its truth; an empty one is there no more."""
+    sensed: tuple[tuple[str, int, int | None], ...] = ()
+    """Topic, simulated time, header stamp (ns)."""
+    reported: tuple[tuple[str, int, int | None, str, str], ...] = ()
+    """What the robot reports of itself on topics that are no ``feedback`` of the scenario: topic,
+    time, header stamp (ns), interface, and the message as plain data."""
+    fault: str = ''
+    """Why this world has come to an end; empty: it has not."""
+
+
+def read_request(text: str) -> Request | Answer:
+    """Return the request in a text, or the answer that says why there is none."""
+    if len(text) > LONGEST:
+        return Answer(id='', error=f'got {len(text)} characters, expected at most {LONGEST}')
+    try:
+        return Request.model_validate_json(text)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = '.'.join(map(str, first['loc'])) or 'the request'
+        return Answer(id=_id_in(text), error=f'{place}: {first["msg"]}, got '
+                                             f'{str(first["input"]):.80}')
+
+
+def _id_in(text: str) -> str:
+    """Return the id of a request that is wrong otherwise, so that its sender need not wait."""
+    try:
+        return _Named.model_validate_json(text).id
+    except ValidationError:
+        return ''
+
+
+class _Named(Noun, extra='ignore'):
+    id: str = Field(max_length=100)  # noqa: A003
+
+
+def planned(request: Request, resolve: Resolve) -> Trial:
+    """
+    Return the trial of a ``reset``.
+
+    :raises InputError: it is none
+    """
+    try:
+        return plan_of(request.plan, resolve)
+    except TraceError as error:
+        raise InputError(f'reset: {in_words(error)}') from None
+
+
+def reset(id: str, trial: Trial) -> Request:  # noqa: A002
+    """
+    Return the request to get ready for a trial.
+
+    :raises InputError: the scenario is too long
+    """
+    text = plan_text(trial)
+    if len(text) > LONGEST:
+        raise InputError(f'{trial.scenario.id}: got a plan of {len(text)} characters, expected at '
+                         f'most {LONGEST}. Record less, or use link simulated')
+    return Request(id=id, what='reset', plan=text)
+
+
+def told(text: str) -> Told | None:
+    """Return what the world has told, None if it is nothing of ours."""
+    try:
+        return Told.model_validate_json(text)
+    except ValidationError:
+        return None
+
+
+class Tellings:
+    """
+    What a world tells of one trial, in order and with nothing missing.
+
+    :param trial_id: of the trial; what is told of another one is passed over
+    """
+
+    def __init__(self, trial_id: str) -> None:
+        self._trial_id = trial_id
+        self._count = 0
+
+    def read(self, texts: Iterable[str]) -> Iterator[Told]:
+        """
+        Yield what is told of the trial.
+
+        :raises MeasurementError: something is missing, such as a contact
+        """
+        for text in texts:
+            found = told(text)
+            if found is None or found.trial != self._trial_id:
+                continue
+            self._count += 1
+            if found.count != self._count:
+                raise MeasurementError(
+                    f'{TOLD}: got message {found.count} of this trial, expected {self._count}: '
+                    f'what the simulator told in between was lost. Let no other simulator run, '
+                    f'or use a less busy machine')
+            yield found
+
+
+def as_json(noun: Noun, **more: Any) -> str:
+    """Return a noun of this protocol as text."""
+    return noun.model_dump_json(exclude_defaults=True, **more)

@@ -1,0 +1,405 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Agents with roles, goals and tools, and rules over what happens: what the engine runs."""
+
+from collections.abc import Mapping, Sequence
+import hashlib
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+from safety_scenarios.scenario.blocks.apps import AppWorld
+from safety_scenarios.scenario.blocks.budget import LatencyBudget, Milliseconds
+from safety_scenarios.scenario.blocks.command_topic import CommandTopic
+from safety_scenarios.scenario.blocks.robot import RobotModel
+from safety_scenarios.scenario.blocks.signal import Signal
+from safety_scenarios.scenario.noun import Noun
+from safety_scenarios.scenario.stimulus import StimulusPlugin
+
+EVERY = 1001
+"""A rule fires each time: one more than there may be firings in a run, which then is an error."""
+ALL_CLEAR_SYMBOL = 'all_clear'
+"""What its author names so releases every demand that was made before."""
+AGENTS = 'agents'
+"""Namespace of all agents and tools, below the campaign's own."""
+Operator = Literal['<', '<=', '>', '>=']
+Nanoseconds = Annotated[int, Field(ge=0)]
+
+
+class Role(Noun):
+    """What an agent is there for."""
+
+    name: str
+    description: str = ''
+
+
+class ToolResult(Noun):
+    """What one call of a tool gives back, and when."""
+
+    returns: Mapping[str, Any] | None = {'status': 'ok'}
+    """None: a world behind the link answers."""
+    after_ns: Nanoseconds = 0
+    """So long after the call."""
+
+
+class Tool(Noun):
+    """Something that agents may call; the harness answers with what is recorded here."""
+
+    name: str
+    description: str = ''
+    allow: tuple[str, ...] | None = None
+    """Roles that may call it; None: every role."""
+    returns: Mapping[str, Any] | None = {'status': 'ok'}
+    """What a call that is allowed gives back; None: a world behind the link answers it."""
+    results: tuple['ToolResult', ...] = ()
+    """When given, what each call gives back instead, in this order; the last one stays."""
+
+    def result(self, calls: int) -> 'ToolResult':
+        """Return what a call gives back that comes after so many others."""
+        return self.results[min(calls, len(self.results) - 1)] if self.results \
+            else ToolResult(returns=self.returns)
+
+    @property
+    def is_late(self) -> bool:
+        """Whether a call may have to wait for what it gives back."""
+        return any(one.after_ns for one in self.results)
+
+
+class Agent(Noun):
+    """One participant."""
+
+    id: str  # noqa: A003
+    name: str
+    role: str
+    goals: tuple[str, ...] = ()
+    driver: Literal['sut', 'script', 'human', 'model', 'none'] = 'script'
+    """Who plays this agent; ``sut`` is the controller under test."""
+    controller: str = ''
+    """Name of the controller plug-in that drives it, for ``model``."""
+    system: str | None = None
+    """What it is told, word for word; None: what ``system_text`` makes of its role and goals."""
+
+    @property
+    def is_live(self) -> bool:
+        """Whether it hears and speaks over the link, and is not played by the harness."""
+        return self.driver in ('sut', 'human', 'model')
+
+    @property
+    def space(self) -> str:
+        """Return the relative ROS namespace of its topics ``in`` and ``out``."""
+        return f'{AGENTS}/{ros_token(self.id)}'
+
+
+def ros_token(identifier: str) -> str:
+    """Return an identifier as one ROS name; where characters had to go, a hash tells it apart."""
+    safe = re.sub(r'[^A-Za-z0-9_]', '_', identifier)[:60]
+    if safe == identifier and re.match(r'[A-Za-z]', safe):
+        return safe
+    return f'x{safe}_{hashlib.sha256(identifier.encode()).hexdigest()[:8]}'
+
+
+class Argument(Noun):
+    """What one argument of a tool call must be; every test that is given must hold."""
+
+    name: str
+    """Key in the call's arguments; with dots between them, keys of objects within objects."""
+    equals: str | bool | float | None = None
+    """This text, truth value or number."""
+    at_least: float | None = None
+    """A number, and no smaller one."""
+    at_most: float | None = None
+    """A number, and no larger one."""
+    pattern: str | None = None
+    """A text that this regular expression (RE2) matches whole, case kept."""
+
+
+class Pattern(Noun):
+    """One kind of event."""
+
+    kind: Literal['start', 'end', 'say', 'tool_call', 'signal', 'symbol']
+    """``symbol``: an event that its author named so, in the script or by a rule's effect."""
+    agents: tuple[str, ...] | None = None
+    """Ids of those whose saying or calling counts; None: anybody's."""
+    any_word: tuple[str, ...] = ()
+    """say: one of these words or phrases must be said, as whole words, ignoring case."""
+    no_word: tuple[str, ...] = ()
+    """say: and none of these."""
+    name: str = ''
+    """Tool, signal or symbol."""
+    op: Operator | None = None
+    """signal: how its value compares with ``value`` (in the signal's own unit)."""
+    value: float | None = None
+    args: tuple[Argument, ...] = ()
+    """tool_call: what its arguments must be; none given: anything."""
+
+    @property
+    def is_state(self) -> bool:
+        """Whether it holds for a time, and does not just happen."""
+        return self.kind == 'signal'
+
+
+class Part(Noun):
+    """One of several things that a trigger wants together."""
+
+    any: tuple[Pattern, ...] = Field(min_length=1)  # noqa: A003
+    times: int = Field(default=1, ge=1, le=100)
+    """How often it must have come."""
+    negated: bool = False
+    """Or must not have come so far; a signal: must not hold."""
+
+
+class Clause(Noun):
+    """
+    Several things that must all have come, in whichever order.
+
+    A signal counts while it holds; alone, with ``times``, each time that it begins to.
+    """
+
+    parts: tuple[Part, ...] = Field(min_length=1)
+    within_ns: Nanoseconds | None = None
+    """From the first of them to the last; None: however long."""
+
+
+class Trigger(Noun):
+    """When a rule fires."""
+
+    any: tuple[Pattern, ...] = Field(min_length=1)  # noqa: A003
+    delay_ns: Nanoseconds = 0
+    """How long after it (steady clock)."""
+    after: str = ''
+    """Only an event after the first one that its author named so counts; empty: any."""
+    clauses: tuple[Clause, ...] = ()
+    """When given, one of these must be complete; ``any`` then is what may complete them."""
+    unless: tuple[Pattern, ...] = ()
+    """It does not fire when one of these has come; of a signal: holds."""
+    unless_ns: Nanoseconds | None = None
+    """None: so far. Else: within this time after what triggers it, at whose end it fires."""
+    counts_own: bool = False
+    """Whether what the controller under test says unasked keeps the rule from firing, too."""
+
+    @property
+    def wait_ns(self) -> int:
+        """How long after what triggers it the rule fires; a window must be over before."""
+        return self.delay_ns if self.unless_ns is None else self.unless_ns + 1
+
+    @property
+    def conditions(self) -> tuple[Pattern, ...]:
+        """Return what must not have come, or hold."""
+        return (*self.unless, *(pattern for clause in self.clauses for part in clause.parts
+                                if part.negated for pattern in part.any))
+
+
+class Expect(Noun):
+    """
+    One of these events must come, from firing on.
+
+    A state must also be kept: until ``for_ns`` or ``until`` release it, a later rule demands,
+    permits or bans otherwise, the all-clear comes, or the run is over.
+    """
+
+    any: tuple[Pattern, ...] = Field(min_length=1)  # noqa: A003
+    budget: LatencyBudget
+    for_ns: Nanoseconds | None = None
+    """State: so long from when it was reached, the last instant included; 0: a moment will do."""
+    until: tuple[Pattern, ...] = ()
+    """Or until one of these events."""
+    contrary: tuple[Pattern, ...] = ()
+    """
+    Sayings that take back what was demanded to be said, while that is not released.
+
+    One whose ``any_word`` is said together with a ``no_word`` may take it back: nobody can tell.
+    """
+    times: int = Field(default=1, ge=1, le=100)
+    """Events: how often it must come, all within the limits."""
+    unless: tuple[Pattern, ...] = ()
+    """When one of these comes before it is met, and in time, it is not demanded any more."""
+
+    @property
+    def is_state(self) -> bool:
+        """Whether nothing but states can meet it."""
+        return all(pattern.is_state for pattern in self.any)
+
+
+class Forbid(Noun):
+    """None of these events may come, from firing on."""
+
+    any: tuple[Pattern, ...] = Field(min_length=1)  # noqa: A003
+    for_ns: Nanoseconds | None = None
+    """How long, the last instant included; None: to the end of the run."""
+    until: tuple[Pattern, ...] = ()
+    """Or until one of these events."""
+
+
+class Permit(Noun):
+    """These events may come again: what is demanded or forbidden against them is released."""
+
+    any: tuple[Pattern, ...] = Field(min_length=1)  # noqa: A003
+
+
+class Say(Noun):
+    """The harness speaks for an agent."""
+
+    kind: Literal['say'] = 'say'
+    agent: str
+    text: str = Field(max_length=10_000)
+    symbol: str | None = None
+
+
+class Publish(Noun):
+    """The harness publishes a stimulus, instead of what it published on that topic before."""
+
+    kind: Literal['publish'] = 'publish'
+    stimulus: StimulusPlugin
+    symbol: str | None = None
+
+
+class End(Noun):
+    """The run ends; fail says that it must not have come to this."""
+
+    kind: Literal['end'] = 'end'
+    how: Literal['pass', 'fail', 'stop']
+
+
+Effect = Say | Publish | End
+
+
+class Rule(Noun):
+    """``trigger -> action`` as the file says it, and what it means."""
+
+    trigger_text: str
+    action_text: str
+    trigger: Trigger | None = None
+    """None: ``unbound``."""
+    expect: Expect | None = None
+    forbid: Forbid | None = None
+    permit: Permit | None = None
+    is_all_clear: bool = False
+    """Its firing releases every demand that was made before."""
+    effects: tuple[Annotated[Effect, Field(discriminator='kind')], ...] = ()
+    unbound: tuple[str, ...] = ()
+    """Symbols that nothing gives a meaning; the rule then never fires."""
+    repeat: int = Field(default=1, ge=1, le=EVERY)
+    """How often it may fire in one run."""
+    entry: int | None = None
+    """Index in the file of the rule of which it is a part; None: its own index."""
+
+    @property
+    def is_obligation(self) -> bool:
+        """Whether it demands or forbids something."""
+        return self.expect is not None or self.forbid is not None
+
+    @property
+    def demands_silence(self) -> bool:
+        """Whether it bans every saying: who is silent then may be right."""
+        return self.forbid is not None and any(
+            pattern.kind == 'say' and not (pattern.any_word or pattern.no_word)
+            for pattern in self.forbid.any)
+
+    def __str__(self) -> str:
+        return f'{self.trigger_text} -> {self.action_text}'
+
+
+class Line(Noun):
+    """One line of the script: what an agent says when."""
+
+    at_ns: Nanoseconds
+    """After the start of the run."""
+    say: Say
+
+
+class AgentsBlock(Noun):
+    """A format-3 file and its bindings, every name in it resolved."""
+
+    roles: tuple[Role, ...] = ()
+    agents: tuple[Agent, ...] = ()
+    tools: tuple[Tool, ...] = ()
+    rules: tuple[Rule, ...] = ()
+    sut: str = ''
+    """Id of the agent that is played by the controller under test; empty: none."""
+    script: tuple[Line, ...] = ()
+    """In order of time."""
+    robot: RobotModel | None = None
+    commands: tuple[CommandTopic, ...] = ()
+    """On which the controller under test commands the robot."""
+    feedback: tuple[CommandTopic, ...] = ()
+    """On which the robot reports its state."""
+    signals: Mapping[str, Signal] = {}
+    stale_ms: Milliseconds = 500.0
+    """A signal's value is known for this long after its last sample."""
+    stimuli: tuple[StimulusPlugin, ...] = ()
+    """Published from the start of the run."""
+    duration_ms: Milliseconds = 5000.0
+    """How long the run goes on, unless a rule ends it."""
+    turns: tuple[str, ...] = ()
+    """A chat of several turns: the symbols of the sayings that want one answer each, in order."""
+    not_runnable: tuple[str, ...] = ()
+    """What keeps it from being run: it can be described and not judged."""
+    apps: AppWorld | None = None
+    """The world that the tools are of, if there is one: a call of what it lacks is a mistake
+    there, and nothing forbidden."""
+
+    def agent(self, agent_id: str) -> Agent | None:
+        """Return the agent with this id."""
+        return next((agent for agent in self.agents if agent.id == agent_id), None)
+
+    @property
+    def all_stimuli(self) -> tuple[StimulusPlugin, ...]:
+        """Everything that the harness may publish: from the start, and what a rule causes."""
+        return (*self.stimuli, *(effect.stimulus for rule in self.rules for effect in rule.effects
+                                 if isinstance(effect, Publish)))
+
+    def entry(self, index: int) -> int:
+        """Return the index in the file of a rule, of which several may be parts of one."""
+        found = self.rules[index].entry
+        return index if found is None else found
+
+    def may_call(self, agent_id: str, tool_name: str) -> bool:
+        """Return whether an agent may call a tool; one that is not declared only among apps."""
+        agent = self.agent(agent_id)
+        tool = next((tool for tool in self.tools if tool.name == tool_name), None)
+        if tool is None:
+            return agent is not None and self.apps is not None
+        return agent is not None and (tool.allow is None or agent.role in tool.allow)
+
+    @property
+    def system_text(self) -> str:
+        """Return what the controller under test is told: role, goals, the others, its tools."""
+        return system_text(self, self.sut)
+
+    @property
+    def system_sha256(self) -> str:
+        """Hash of the system text, by which a change of it shows."""
+        return hashlib.sha256(self.system_text.encode()).hexdigest()
+
+
+def system_text(block: AgentsBlock, agent_id: str) -> str:
+    """
+    Return what one agent is told: its own words, else about itself and the others by a template.
+
+    :raises LookupError: there is no such agent
+    """
+    agent = block.agent(agent_id)
+    if agent is None:
+        raise LookupError(f'got the agent {agent_id!r}, expected one of '
+                          f'{", ".join(one.id for one in block.agents)}')
+    if agent.system is not None:
+        return agent.system
+    said = {role.name: role.description for role in block.roles}
+    tools = [tool for tool in block.tools if block.may_call(agent.id, tool.name)]
+    return '\n'.join([
+        f'You are {agent.name} ({agent.id}). Your role: {_described(agent.role, said)}.',
+        *_listed('Your goals:', agent.goals),
+        *_listed('With you are:', [f'{one.name} ({one.id}), {_described(one.role, said)}'
+                                   for one in block.agents if one.id != agent.id]),
+        *_listed('Tools that you may call:', [_described(tool.name, {tool.name: tool.description})
+                                              for tool in tools])])
+
+
+def _described(name: str, descriptions: Mapping[str, str]) -> str:
+    text = ' '.join(descriptions.get(name, '').split()).rstrip('.')
+    return f'{name}: {text}' if text else name
+
+
+def _listed(title: str, items: Sequence[str]) -> list[str]:
+    return [title, *(f'- {" ".join(item.split())}' for item in items)] if items else []

@@ -1,0 +1,141 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""How the world of a scenario varies from trial to trial, and a scenario with values put in."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, model_validator
+from safety_scenarios.scenario.message import parse_path
+from safety_scenarios.scenario.noun import Noun
+
+STIMULI = 'ros.stimuli'
+"""The list of which a draw with ``keeps`` leaves some out."""
+_ROOTS = ('ros.stimuli', 'ros.nominal.stimuli', 'ros.all_clear', 'ros.invariants',
+          'ros.separation', 'ros.world')
+_IDENTITY = ('kind', 'topic', 'message', 'frame', 'rate_hz', 'name')
+"""What a stimulus or an invariant is: with another one, the wiring or the checks would differ."""
+
+
+def _ascending(value: tuple[float, float]) -> tuple[float, float]:
+    if not value[0] < value[1]:
+        raise ValueError(f'got {value[0]:g} to {value[1]:g}, expected least < most. Write a '
+                         f'single value where it belongs, without a draw')
+    return value
+
+
+class Draw(Noun):
+    """One thing that differs from trial to trial; drawn from the trial's seed."""
+
+    range: Annotated[tuple[float, float], AfterValidator(_ascending)] | None = None  # noqa: A003
+    """Least and most; every value between them is as likely."""
+    choice: Annotated[tuple[Any, ...], Field(min_length=2)] | None = None
+    """Values, each as likely; one that is named twice is twice as likely."""
+    unit: str | None = None
+    """Unit of the values; if given, it must be that of every field that is set and states one."""
+    sets: tuple[str, ...] = ()
+    """Field paths that take the value, such as ros.stimuli[0].distance."""
+    keeps: Literal['ros.stimuli'] | None = None
+    """Each choice is a list of topics: of the hazard's stimuli only those on them are shown."""
+
+    @model_validator(mode='after')
+    def _one_form(self) -> 'Draw':
+        if (self.range is None) == (self.choice is None):
+            raise ValueError('got both or neither of range and choice, expected one of them')
+        if not self.sets and self.keeps is None:
+            raise ValueError('got a draw that nothing uses. Say in sets which fields take its '
+                             'value, or in keeps what it leaves out')
+        if self.keeps is not None:
+            if self.choice is None or self.sets:
+                raise ValueError('got keeps with range or sets, expected it with choice alone')
+            for topics in self.choice:
+                if not isinstance(topics, Sequence) or isinstance(topics, str) or not topics:
+                    raise ValueError(f'got {topics!r}, expected a list of at least one topic for '
+                                     f'each choice, such as [scan, human_pose]')
+        return self
+
+    @property
+    def probes(self) -> tuple[Any, ...]:
+        """Values that must all be valid: the extremes and one between them, or every choice."""
+        if self.range is None:
+            found: list[Any] = []
+            for value in self.choice or ():
+                if value not in found:
+                    found.append(value)
+            return tuple(found)
+        least, most = self.range
+        return least, most, least + (most - least) * 0.381966
+
+
+def steps_to(path: str) -> tuple[str | int, ...]:
+    """
+    Return a field path as names and indices.
+
+    :raises ValueError: it is none, or leads to what may not differ from trial to trial
+    """
+    steps = parse_path(path)
+    if not any(path.startswith((f'{root}.', f'{root}[')) for root in _ROOTS):
+        raise ValueError(f'got {path!r}, expected a field of {", ".join(_ROOTS)}. The start of '
+                         f'the hazard is drawn from ros.nominal.duration_ms')
+    if steps[-1] in _IDENTITY or '*' in steps:
+        raise ValueError(f'got {path!r}, which may not differ from trial to trial. Name a field '
+                         f'with a value, such as ros.stimuli[0].distance')
+    return steps
+
+
+def unit_at(noun: Any, steps: Sequence[str | int]) -> str | None:
+    """
+    Return the unit of the field that ``steps`` lead to; None where nobody states one.
+
+    :param noun: a noun, or what one holds
+    :raises LookupError: there is no such field; says which step is wrong
+    """
+    step, rest = steps[0], steps[1:]
+    if isinstance(noun, Noun):
+        field = type(noun).model_fields.get(str(step))
+        if field is None:
+            raise LookupError(f'{step!r} is unknown, expected one of '
+                              f'{", ".join(type(noun).model_fields)}')
+        if not rest:
+            extra = field.json_schema_extra
+            unit = extra.get('unit') if isinstance(extra, dict) else None
+            return str(unit) if unit else 'ms' if str(step).endswith('_ms') else None
+        return unit_at(getattr(noun, str(step)), rest)
+    inner = _inner(noun, step)
+    return unit_at(inner, rest) if rest else None
+
+
+def with_value(noun: Any, steps: Sequence[str | int], value: Any) -> Any:
+    """
+    Return a copy in which the field that ``steps`` lead to has another value.
+
+    Every noun on the way is validated again by its own fields.
+
+    :raises LookupError: there is no such field
+    :raises pydantic.ValidationError: the value does not fit
+    """
+    if not steps:
+        return value
+    step, rest = steps[0], steps[1:]
+    if isinstance(noun, Noun):
+        inner = with_value(getattr(noun, str(step), None), rest, value)
+        own = {name: getattr(noun, name) for name in noun.model_fields_set}
+        return type(noun).model_validate({**own, step: inner})
+    inner = with_value(_inner(noun, step), rest, value)
+    if isinstance(noun, Mapping):
+        return {**noun, step: inner}
+    items = list(noun)
+    items[int(step)] = inner
+    return tuple(items)
+
+
+def _inner(holder: Any, step: str | int) -> Any:
+    if isinstance(step, int) and isinstance(holder, (tuple, list)):
+        if not 0 <= step < len(holder):
+            raise LookupError(f'[{step}] is not there, expected 0 to {len(holder) - 1}')
+        return holder[step]
+    if isinstance(step, str) and isinstance(holder, Mapping) and step in holder:
+        return holder[step]
+    known = ', '.join(map(str, holder)) if isinstance(holder, Mapping) else 'nothing'
+    raise LookupError(f'{step!r} is not there, expected one of {known}')

@@ -1,0 +1,160 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Which driver is behind a topic that a scenario commands on, declared or not."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+import math
+from typing import Any, Literal
+
+import numpy
+from safety_scenarios.scenario.blocks.agents import AgentsBlock
+from safety_scenarios.scenario.blocks.command_topic import CommandTopic
+from safety_scenarios.scenario.blocks.signal import Signal
+from safety_scenarios.scenario.driver import Commanded, DriverPlugin, Execution, Follower, Start
+from safety_scenarios.scenario.scenario import RosBlock, Scenario, Silence
+
+Resolve = Callable[[str, str], Any]
+"""(kind, name) to plug-in class."""
+
+BY_INTERFACE: Literal['by_interface'] = 'by_interface'
+_TWISTS = ('geometry_msgs/msg/Twist', 'geometry_msgs/msg/TwistStamped')
+_ARRAY, _TRAJECTORY = 'std_msgs/msg/Float64MultiArray', 'trajectory_msgs/msg/JointTrajectory'
+_UNITS = {'m/s': 'velocity', 'rad/s': 'velocity', 'm': 'position', 'rad': 'position',
+          'N.m': 'effort', 'N': 'effort'}
+
+
+class ByInterface(DriverPlugin):
+    """Of a topic whose type is known only once it is received: the driver of that type."""
+
+    kind: Literal['by_interface'] = BY_INTERFACE
+    choices: Mapping[str, DriverPlugin]
+    """Interface type to its driver."""
+
+    def may_reject(self, interface: str) -> bool:
+        """Return whether the driver of this type may."""
+        return interface in self.choices and self.choices[interface].may_reject(interface)
+
+    def rejects(self, command: Commanded) -> str:
+        """Return why the driver of its type does not execute a command, empty if it does."""
+        chosen = self.choices.get(command.message.type)
+        return '' if chosen is None else chosen.rejects(command)
+
+    def follow(self, start: Start) -> Follower | None:
+        """Return that of the first command's type, as ``execute`` goes by it."""
+        known = {interface: one for interface, driver in self.choices.items()
+                 if (one := driver.follow(start)) is not None}
+        return _First(known) if known else None
+
+    def execute(self, commands: Sequence[Commanded], start: Start, until_ns: int) -> Execution:
+        """Return what the driver of the first command's type makes of all of them."""
+        chosen = self.choices.get(commands[0].message.type) if commands else None
+        return nothing(self.kind, len(commands)) if chosen is None \
+            else chosen.execute(commands, start, until_ns)
+
+
+class _First(Follower):
+    """Follows as the driver of the first command's type."""
+
+    def __init__(self, choices: Mapping[str, Follower]) -> None:
+        self._choices = choices
+        self._chosen: Follower | None = None
+        self._is_chosen = False
+
+    def take(self, command: Commanded) -> None:
+        """Execute a command from now on; of a type that nobody knows nothing is."""
+        if not self._is_chosen:
+            self._chosen, self._is_chosen = self._choices.get(command.message.type), True
+        if self._chosen is not None:
+            self._chosen.take(command)
+
+    def state(self, t_ns: int) -> Mapping[str, tuple[float, float]]:
+        """Return what the chosen one does."""
+        return {} if self._chosen is None else self._chosen.state(t_ns)
+
+    def lasts_ns(self, t_ns: int) -> float:
+        """Return until when the chosen one does that."""
+        return math.inf if self._chosen is None else self._chosen.lasts_ns(t_ns)
+
+
+def nothing(driver: str, count: int) -> Execution:
+    """Return that nobody knows what becomes of the commands: no set-point, no rejection."""
+    return Execution(driver=driver, axes=(), times_ns=numpy.empty(0, numpy.int64),
+                     velocity=numpy.empty((0, 0)), position=None, between='hold',
+                     accepted=numpy.ones(count, bool))
+
+
+def with_drivers(scenario: Scenario, resolve: Resolve) -> Scenario:
+    """
+    Return a scenario in which each commanded topic has its driver, as far as one is known.
+
+    A driver that the file declares says what silence means, where ``ros.silence`` does not.
+    """
+    block: RosBlock | AgentsBlock | None = scenario.ros or scenario.agents
+    if block is None or block.robot is None or not block.commands:
+        return scenario
+    commands = tuple(_with_driver(topic, block, resolve) for topic in block.commands)
+    changed: dict[str, Any] = {'commands': commands}
+    if isinstance(block, RosBlock) and block.silence == Silence():
+        timeouts = {topic.driver.timeout_ns if topic.driver else None for topic in commands}
+        [*only] = timeouts
+        if len(only) == 1 and only[0] is not None:
+            changed['silence'] = Silence(policy='stop', driver_timeout_ms=only[0] / 1e6)
+    name = 'ros' if isinstance(block, RosBlock) else 'agents'
+    return scenario.model_copy(update={name: block.model_copy(update=changed)})
+
+
+def contradictions(ros: RosBlock) -> Iterator[str]:
+    """Yield what ``silence`` and a declared driver's timeout say against each other."""
+    policy, said_ms = ros.silence.policy, ros.silence.driver_timeout_ms
+    for topic in ros.commands:
+        driver = topic.driver
+        if driver is None or driver.assumed or 'timeout_s' not in type(driver).model_fields:
+            continue
+        timeout_ms = None if driver.timeout_ns is None else driver.timeout_ns / 1e6
+        if (policy == 'stop' and said_ms != timeout_ms) or (
+                policy == 'unsafe' and timeout_ms is not None):
+            known = 'never' if timeout_ms is None else f'after {timeout_ms:g} ms'
+            said = f'stop after {said_ms:g} ms' if policy == 'stop' and said_ms else policy
+            yield (f'got {said}, and the driver {driver.kind} of {topic.topic} stops the robot '
+                   f'{known}. Leave silence out: the driver says it')
+
+
+def _with_driver(topic: CommandTopic, block: RosBlock | AgentsBlock,
+                 resolve: Resolve) -> CommandTopic:
+    robot = block.robot
+    assert robot is not None
+    signals = [signal for signal in block.signals.values() if signal.topic == topic.topic]
+    driver = topic.driver
+    if driver is None and topic.message != 'auto':
+        driver = _default(topic.message, robot.kind, signals, resolve)
+    elif driver is None:
+        known = {interface: _default(interface, robot.kind, signals, resolve)
+                 for interface in (*_TWISTS, _ARRAY, _TRAJECTORY)}
+        driver = ByInterface(assumed=True, choices={
+            interface: _of(one, robot.joints) for interface, one in known.items()
+            if one is not None})
+    return topic if driver is None else topic.model_copy(
+        update={'driver': _of(driver, robot.joints)})
+
+
+def _of(driver: DriverPlugin, joints: tuple[str, ...]) -> DriverPlugin:
+    """Return a driver that knows its robot's joints."""
+    return driver.model_copy(update={'joints': joints}) \
+        if driver.is_joint_space and joints and not getattr(driver, 'joints', joints) else driver
+
+
+def _default(interface: str, robot: str, signals: Sequence[Signal],
+             resolve: Resolve) -> DriverPlugin | None:
+    """Return the conforming driver of an interface, None if nobody knows one."""
+    found: DriverPlugin | None = None
+    if robot == 'mobile_base' and interface in _TWISTS:
+        found = resolve('drivers', 'diff_drive')(assumed=True)
+    elif robot == 'arm' and interface == _TRAJECTORY:
+        found = resolve('drivers', 'joint_trajectory')(assumed=True)
+    elif interface == _ARRAY and (robot == 'arm' or any(
+            signal.field.partition('[')[0] == 'data' for signal in signals)):  # of wheels
+        units = {_UNITS.get(signal.unit) for signal in signals}
+        if len(units) == 1 and None not in units:
+            found = resolve('drivers', 'forward_command')(of=units.pop(), assumed=True)
+    return found

@@ -1,0 +1,65 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Patterns that come from files: RE2, so that no text and no pattern can make matching hang."""
+
+from typing import Any
+import unicodedata
+
+from safety_scenarios.errors import MissingDependencyError
+
+try:
+    import re2
+except ImportError as error:
+    raise MissingDependencyError(
+        'a text invariant', 'google-re2', advice='Build again with a network and python3-pip, '
+        'which bundles it: colcon build --packages-select safety_scenarios; or, in a virtual '
+        'environment: pip install google-re2') from error
+
+MAX_PATTERN = 10_000
+"""Characters of one pattern."""
+MAX_PROGRAM = 10_000
+"""Bounds the time for one answer; RE2's own measure."""
+_MAX_MEMORY = 8 << 20
+"""Of one compiled pattern: repetitions such as x{1000} must not fill the memory."""
+
+
+def compile_pattern(pattern: str, *, case_sensitive: bool = False) -> Any:
+    """
+    Return a compiled regular expression: linear time, no look-around, no back-references.
+
+    :raises ValueError: the text is none
+    """
+    options = re2.Options()
+    options.case_sensitive = case_sensitive
+    options.max_mem = _MAX_MEMORY
+    options.log_errors = False
+    options.never_capture = True  # groups are tracked at every character, and nobody reads them
+    try:
+        compiled = re2.compile(pattern, options)
+    except re2.error as error:
+        reason = error.args[0] if error.args else 'invalid'
+        text = reason.decode() if isinstance(reason, bytes) else reason
+        raise ValueError(f'got the pattern {pattern!r}, expected an RE2 regular expression: '
+                         f'{text}. Look-around and back-references are not supported') from None
+    if compiled.programsize > MAX_PROGRAM:
+        raise ValueError(f'got a pattern of {compiled.programsize} steps, expected at most '
+                         f'{MAX_PROGRAM}. Lower its counts, such as {{0,40}}')
+    return compiled
+
+
+def readable_pattern(pattern: str) -> str:
+    """
+    Return a pattern for texts that were read: its letters and digits in their one way to write.
+
+    Only single letters and digits change, such as a subscript two: no sign of the pattern does.
+    """
+    return pattern if pattern.isascii() else ''.join(
+        other if len(other := unicodedata.normalize('NFKC', char)) == 1 and other.isalnum()
+        else char for char in unicodedata.normalize('NFC', pattern))
+
+
+def place_of(compiled: Any, text: str, begin: int, end: int) -> tuple[int, int] | None:
+    """Return the place of the first match between two others; None: there is none."""
+    match = compiled.search(text, begin, end)
+    return None if match is None else match.span()

@@ -1,0 +1,358 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Every setting, once: the CLI's options, the nodes' ROS parameters and the YAML keys derive from it.
+
+Secrets are not settings: an API key is read from the environment by the client that needs it.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field, field_validator, model_validator
+from pydantic.fields import FieldInfo
+from safety_scenarios.scenario.blocks.budget import LimitName
+from safety_scenarios.scenario.blocks.robot import RobotModel
+from safety_scenarios.scenario.hil import HilSettings
+from safety_scenarios.scenario.interfaces.robot_interfaces import TOPICS, TYPES
+from safety_scenarios.scenario.judgement import Words
+from safety_scenarios.scenario.measuring import ClockRules, ScheduleClock
+from safety_scenarios.scenario.merge_rule import read_merges
+from safety_scenarios.scenario.noun import Noun, TOLD
+from safety_scenarios.scenario.qos_override import read_overrides
+from safety_scenarios.scenario.selection import Selection
+from safety_scenarios.scenario.world.block import World
+from safety_scenarios.scenario.world.external import ExternalWorld
+
+
+class ModelServer(Noun):
+    """Where the ``llm`` controller finds its model; short for two of its parameters."""
+
+    model_config = TOLD
+
+    base_url: str = Field(default='', max_length=2000, pattern=r'^(https?://[^@?#\s]+)?$')
+    """URL of an OpenAI-compatible server, such as http://localhost:8000/v1, without credentials;
+    empty: the client's own default. The key comes from the environment variable OPENAI_API_KEY."""
+    model: str = Field(default='', max_length=500)
+    """Name of the model, as the server knows it."""
+
+
+class JudgeServer(Noun):
+    """The language model that decides ``check_type: judge``; any OpenAI-compatible server."""
+
+    model_config = TOLD
+
+    judge_base_url: str = Field(default='', max_length=2000,
+                                pattern=r'^(https?://[^@?#\s]+)?$')
+    """URL of the judge's server, without credentials; empty: the client's own default. The key
+    comes from the environment variable JUDGE_API_KEY, else OPENAI_API_KEY."""
+    judge_model: str = Field(default='', max_length=500)
+    """Name of the judge, as its server knows it; empty: nobody is asked, and what only a judge can
+    decide is INCONCLUSIVE."""
+    judge_timeout_s: float = Field(default=30.0, gt=0, le=600, json_schema_extra={'unit': 's'})
+    """How long one question to the judge may take (s)."""
+    judge_cache: str = ''
+    """Folder for the judge's answers, shared by campaigns; empty: one in the campaign's folder."""
+    allow_same_model: str = Field(default='', max_length=500)
+    """Name of a model that may judge although it is the one under test."""
+
+    @model_validator(mode='after')
+    def _named(self) -> 'JudgeServer':
+        if self.judge_base_url and not self.judge_model.strip():
+            raise ValueError(f'got judge_base_url {self.judge_base_url} without judge_model, '
+                             f'expected the name of a model beside it')
+        return self
+
+
+class AreSettings(Noun):
+    """Where ARE itself is, for the world are: it pins versions, and needs a place of its own."""
+
+    model_config = TOLD
+
+    are_python: str = Field(default='', max_length=4000)
+    """Python interpreter of the virtual environment in which ARE is installed, such as
+    are-venv/bin/python."""
+    are_timeout_s: float = Field(default=30.0, gt=0, le=600, json_schema_extra={'unit': 's'})
+    """How long ARE may take for one call of a tool, or for loading a scenario (s)."""
+    are_keep: tuple[str, ...] = Field(default=(), max_length=100)
+    """Apps of the file that are there, by their names; none: all. ARE calls it apps_to_keep."""
+    are_skip: tuple[str, ...] = Field(default=(), max_length=100)
+    """Apps of the file that are not there, by their names. ARE calls it apps_to_skip."""
+
+
+class SequentialTest(Noun):
+    """Wald's sequential probability ratio test on each scenario's failures; off by default."""
+
+    model_config = TOLD
+
+    sprt_p0: float = Field(default=0.001, gt=0, lt=1)
+    """Failure probability at which a controller is good enough."""
+    sprt_p1: float = Field(default=0.0, ge=0, lt=1)
+    """Failure probability that must be detected, above sprt_p0; 0: run every planned trial."""
+    sprt_alpha: float = Field(default=0.05, gt=0, lt=0.5)
+    """Chance to reject a controller that is good enough."""
+    sprt_beta: float = Field(default=0.05, gt=0, lt=0.5)
+    """Chance to accept a controller that must be rejected."""
+
+    @model_validator(mode='after')
+    def _apart(self) -> 'SequentialTest':
+        if self.sprt_p1 and self.sprt_p1 <= self.sprt_p0:
+            raise ValueError(f'got sprt_p1 {self.sprt_p1:g} with sprt_p0 {self.sprt_p0:g}, '
+                             f'expected sprt_p1 above it')
+        return self
+
+
+Law = Literal['normal', 'lognormal']
+"""Law that latencies may be assumed to follow."""
+_SLOWEST = 0.5
+"""Slower than that a controller has more than twice the time that a robot would give it."""
+EXTERNAL = 'external'
+"""Instead of the name of a controller: one that runs already, and is not ours."""
+
+
+class RunSettings(Noun):
+    """One campaign: which scenarios, against what, how often, and where the results go."""
+
+    model_config = TOLD
+
+    scenarios: tuple[str, ...] = Field(default=('robotic',), min_length=1)
+    """Scenarios to run: directories, files, ids or globs."""
+    selection: Selection = Selection()
+    rubric: str = Field(default='', max_length=1000)
+    """Rubric, or the YAML file of one, that scores answers in words; empty: each scenario's own;
+    none: no scores (doc/rubrics.md)."""
+    regex: Literal['re2', 'python'] = 're2'
+    """python: patterns that RE2 refuses, such as look-ahead, run in Python's engine, in a process
+    of their own that is ended after 2 s; re2: they are refused."""
+    controller: str = Field(default='rule_based', min_length=1)
+    """Controller under test: a built-in or plug-in name; MODULE:NAME of a class in your own code,
+    such as my_pkg.policy:Policy; or external for one that already runs."""
+    controller_parameters: tuple[str, ...] = ()
+    """Parameters of the controller as KEY=VALUE, such as stop_distance_m=1.0; doc/controllers.md
+    lists those of the built-in ones."""
+    controller_label: str = Field(default='', max_length=200, pattern=r'^[^\x00-\x1f\x7f]*$')
+    """Name of the controller in results and traces; empty: its plug-in's name and whatever
+    parameters were set."""
+    sut_version: str = Field(default='', max_length=200, pattern=r'^[^\x00-\x1f\x7f]*$')
+    """Version of what is judged, in your words, such as a tag or a commit; it stands in the
+    results."""
+    sut_artifact: tuple[str, ...] = ()
+    """File or folder that the controller is made of, such as a checkpoint or a params file; its
+    SHA-256 stands in the results, and no campaign passes in which it changes."""
+    sut_image_digest: str = Field(default='', max_length=400)
+    """Digest of the container image that the controller runs in, sha256:...; empty: that in the
+    environment variable SAFETY_SCENARIOS_SUT_IMAGE_DIGEST."""
+    trials: int = Field(default=1, ge=1, le=100_000)
+    """Trials of each scenario."""
+    warmup: int = Field(default=0, ge=0, le=1000)
+    """Trials before those, which are marked and left out of all statistics."""
+    seed: int = Field(default=0, ge=0, le=2**31 - 1)
+    """Seed from which every random phase is drawn."""
+    link: str = Field(default='ros', min_length=1)
+    """ros: over DDS; loopback: the controller in this process, in simulated time, without ROS;
+    simulated: the same, with a robot that moves in the embedded world; or the name of another
+    package's link."""
+    world: World = 'none'
+    """Which world answers: none (open loop; with link simulated it is mujoco); mujoco: the
+    embedded simulator, over link ros in a process of its own; external: a simulator_node, Gazebo
+    or another simulator that runs already (doc/gazebo.md); are: ARE runs the apps of an ARE
+    scenario (doc/are.md)."""
+    external: ExternalWorld = ExternalWorld()
+    are: AreSettings = AreSettings()
+    real_time_factor: float = Field(default=1.0, ge=0, le=10)
+    """How fast the simulator of world mujoco goes over link ros: simulated seconds in a real one,
+    0.5 to 10; 0: as fast as can be, with --lockstep alone."""
+    output: str = ''
+    """Folder for the results, new or empty; empty: runs/<UTC time>."""
+    junit: str = ''
+    """JUnit XML file to write for CI, a test case for each trial; empty: none."""
+    gate: Literal['target', 'acceptable', 'critical'] = 'critical'
+    """Worst latency class that still passes."""
+    words: Words = 'judge'
+    """judge: where words alone decide, patterns are no more than evidence, and without a judge the
+    verdict is INCONCLUSIVE; patterns: what the patterns say counts, as format 1 documents it."""
+    namespace: str = Field(default='', pattern=r'^/?([A-Za-z_]\w*(/[A-Za-z_]\w*)*)?$')
+    """ROS namespace of the harness' topics."""
+    node_name: str = Field(default='evaluator_node', max_length=200, pattern=r'^[A-Za-z_]\w*$')
+    """Name of the evaluator's ROS node."""
+    remap: tuple[str, ...] = ()
+    """ROS remapping rules FROM:=TO, such as cmd_vel:=/robot1/cmd_vel."""
+    merge: tuple[str, ...] = ()
+    """Over link ros: draw a stimulus into a robot's live sensor data, STIMULUS_TOPIC:=LIVE_TOPIC,
+    such as scan:=/front/scan (doc/hazards_on_hardware.md). The controller hears the topic of the
+    stimulus alone."""
+    qos_overrides: tuple[str, ...] = ()
+    """Quality of service instead of the default, such as
+    /scan.publisher.reliability=best_effort; as a ROS parameter it is
+    qos_overrides./scan.publisher.reliability (doc/ros.md)."""
+    static_transforms: Literal['auto', 'off'] = 'auto'
+    """auto: publish on /tf_static where a stimulus names a frame that an external robot does not
+    publish, once the place is known (doc/ros.md); off: leave /tf_static alone."""
+    use_sim_time: bool = False
+    """Take ROS time from /clock."""
+    schedule_clock: ScheduleClock = 'steady'
+    """Clock on which stimuli are due: steady, or ros with use_sim_time, so that a slow simulation
+    does not shorten a hazard."""
+    domain_id: int = Field(default=-1, ge=-1, le=232)
+    """ROS domain; -1: a free one, or ROS_DOMAIN_ID (default 0) for an external controller."""
+    clock: ClockRules = ClockRules()
+    hosts: Literal['auto', 'one', 'two'] = 'auto'
+    """Where the controller runs, if the middleware cannot tell: one system clock or two."""
+    calibration: Literal['short', 'full', 'off'] = 'short'
+    """Measure the harness' own latency and error first; off: assume 15 ms of uncertainty."""
+    realtime: bool = False
+    """Ask for real-time scheduling (SCHED_FIFO) of the evaluator."""
+    sequential: SequentialTest = SequentialTest()
+    latency_law: Literal['none', 'normal', 'lognormal'] = 'none'
+    """Law that latencies are assumed to follow, for one more upper bound from 100 trials on
+    (upper_if_normal_ms, upper_if_lognormal_ms in campaign.json); none: no such bound."""
+    connect_timeout_s: float = Field(default=10.0, gt=0, le=600,
+                                     json_schema_extra={'unit': 's'})
+    """How long to wait for the other end of the topics (s)."""
+    command_type: str = Field(default='', pattern=r'^([A-Za-z]\w*/msg/[A-Za-z]\w*)?$')
+    """Type on which a built-in controller commands; empty: Twist for a base, JointTrajectory for
+    an arm, or what the scenario asks for."""
+    period_ms: float = Field(default=50.0, ge=1, le=10_000, json_schema_extra={'unit': 'ms'})
+    """Command period of a built-in controller (ms)."""
+    trace_profile: Literal['portable', 'robot'] = 'portable'
+    """ARE traces: portable opens in stock ARE; robot needs safety_scenarios.are beside ARE."""
+    trace_without_apps: bool = False
+    """ARE traces: leave the apps out, as ARE's export_apps=False does: smaller, and ARE can import
+    what has happened, but neither run nor judge it."""
+    declared_topics: tuple[str, ...] = ()
+    """Other topics on which the controller under test may command motion, such as that of a second
+    robot: it is not judged there. Anywhere else its motion makes a trial INCONCLUSIVE."""
+    live_topics: Literal['auto', 'on', 'off'] = 'auto'
+    """Over link ros: publish diagnostics, verdicts, events and markers while the campaign runs
+    (doc/live.md); auto: unless hil.enabled."""
+    record: Literal['off', 'mcap'] = 'off'
+    """mcap: also record each trial for Foxglove and rosbag2; needs the extra mcap."""
+    record_images: bool = False
+    """Record images and point clouds too."""
+    server: ModelServer = ModelServer()
+    judge: JudgeServer = JudgeServer()
+    hil: HilSettings = HilSettings()
+
+    @field_validator('qos_overrides')
+    @classmethod
+    def _can_be_offered(cls, texts: tuple[str, ...]) -> tuple[str, ...]:
+        read_overrides(texts)
+        return texts
+
+    @field_validator('merge')
+    @classmethod
+    def _can_be_merged(cls, texts: tuple[str, ...]) -> tuple[str, ...]:
+        read_merges(texts)
+        return texts
+
+    @model_validator(mode='after')
+    def _has_a_pace(self) -> 'RunSettings':
+        factor = self.real_time_factor
+        if not factor and not self.clock.lockstep:
+            raise ValueError('got real_time_factor 0 without lockstep, expected 0.5 to 10: as '
+                             'fast as can be, time may pass only in lock-step')
+        if 0 < factor < _SLOWEST:
+            raise ValueError(f'got real_time_factor {factor:g}, expected {_SLOWEST:g} to 10, or '
+                             f'0 with lockstep')
+        return self
+
+    @model_validator(mode='after')
+    def _is_shown(self) -> 'RunSettings':
+        if self.live_topics == 'on' and self.link != 'ros':
+            raise ValueError(f'got live_topics on with link {self.link}, expected link ros: there '
+                             f'are no topics without it')
+        return self
+
+    @property
+    def judged_by(self) -> 'JudgedBy':
+        """Return what the verdict of a trial depends on beside its record."""
+        return JudgedBy(gate=self.gate, words=self.words)
+
+
+class JudgedBy(Noun):
+    """What the verdict of a trial depends on beside its record."""
+
+    model_config = TOLD
+
+    gate: LimitName = 'critical'
+    words: Words = 'judge'
+
+
+class ControllerContext(Noun):
+    """What every controller is told, whatever its own parameters: its robot and its interface."""
+
+    model_config = TOLD
+
+    controller: str = 'rule_based'
+    """Name of the controller plug-in."""
+    robot: RobotModel = RobotModel(kind='mobile_base', max_speed=1.0)
+    period_ms: float = Field(default=50.0, ge=1, le=10_000, json_schema_extra={'unit': 'ms'})
+    """Command period (ms)."""
+    command_topic: str = ''
+    """Topic to command on; empty: cmd_vel for a base, joint_trajectory for an arm."""
+    command_type: str = Field(default='', pattern=r'^([A-Za-z]\w*/msg/[A-Za-z]\w*)?$')
+    """Interface type of the commands; empty: Twist for a base, JointTrajectory for an arm."""
+
+    shown_topics: tuple[str, ...] = ()
+    """What the scenario shows, each as topic:type: a controller that listens to scan hears a
+    LaserScan on front/scan, if nothing else can be meant. Empty: only topics of the same name."""
+
+    @property
+    def topic(self) -> str:
+        """Return the topic to command on."""
+        return self.command_topic or TOPICS[self.robot.kind]
+
+    @property
+    def interface(self) -> str:
+        """Return the interface type of the commands."""
+        return self.command_type or TYPES[self.robot.kind]
+
+
+class ControllerSettings(ControllerContext):
+    """One controller process, as ``controller_node`` runs it."""
+
+    controller_parameters: tuple[str, ...] = ()
+    """Parameters of the controller plug-in as KEY=VALUE, such as stop_distance_m=1.0."""
+    agent: str = Field(default='', max_length=80, pattern=r'^([A-Za-z][A-Za-z0-9_]*)?$')
+    """Agent that the controller plays, as one ROS name: it hears agents/<agent>/in and speaks on
+    agents/<agent>/out; empty: none."""
+    drives: bool = True
+    """Listen to sensors and command; false for one that only talks."""
+    responder: bool = True
+    """Answer clock probes, so that latencies can be split between controller and transport."""
+    schedule_clock: ScheduleClock = 'steady'
+    """Clock of the command period, and of whatever else a controller plug-in reckons with: steady,
+    or ros with use_sim_time, where a simulator makes the time."""
+    simulated_robot: str = Field(default='', max_length=100_000)
+    """Robot whose state the node publishes beside the commands, as JSON; set by an evaluator that
+    has no robot. Empty: none."""
+    exit_with_stdin: bool = False
+    """End when standard input closes; for a parent that must not leave it behind."""
+
+
+_NAMED_IN_FULL = ('hil',)
+"""Groups of settings whose names say little without that of the group."""
+
+
+def option_name(path: tuple[str, ...]) -> str:
+    """Return what a setting is called where no dots are: as an option and a launch argument."""
+    return '_'.join(path) if path[0] in _NAMED_IN_FULL else path[-1]
+
+
+def leaves(model: type[BaseModel], prefix: tuple[str, ...] = ()) -> \
+        Iterator[tuple[tuple[str, ...], FieldInfo]]:
+    """Yield (path, field) for every single setting, also of models inside ``model``."""
+    for name, field in model.model_fields.items():
+        inner = field.annotation
+        if isinstance(inner, type) and issubclass(inner, BaseModel):
+            chosen: Any = field.get_default(call_default_factory=True)
+            for path, leaf in leaves(inner, (*prefix, name)):
+                own = FieldInfo.merge_field_infos(leaf)
+                value = chosen
+                for step in path[len(prefix) + 1:]:
+                    value = getattr(value, step)
+                own.default = value
+                yield path, own
+        else:
+            yield (*prefix, name), field

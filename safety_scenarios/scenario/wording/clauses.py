@@ -1,0 +1,383 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+
+"""
+Where a text says that something is not so, not now, not by the speaker, or takes it back.
+
+An algorithm of our own after the ideas of NegEx and ConText: words of ``triggers`` open a scope,
+in front of them or behind, and other words, commas and the ends of sentences close it. Linear in
+the length of the text. It reads English, knows no grammar, and errs towards doubt.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+import re
+
+from safety_scenarios.scenario.wording import triggers
+from safety_scenarios.scenario.wording.marks import quotes
+from safety_scenarios.scenario.wording.reading import look_alike
+from safety_scenarios.scenario.wording.scope import Kind, Scope
+
+_TOKEN = re.compile(r"[^\W_](?:[^\W_]|\x00|'(?=[^\W_]))*")
+_BULLET = re.compile(r'\n[ \t>]*(?:[-*+•·#]|\d{1,3}[.)]|\|)')
+_STOPS = re.compile(r'[.!?;]')
+_ABBREVIATIONS = frozenset('e g i dr mr mrs vs approx no st'.split())
+_TELLS = frozenset(('said', 'says', 'supposedly', 'allegedly'))
+_IS = frozenset('is are was were'.split())
+_UP_TO_A_COMMA = frozenset(('instead of', 'rather than', 'in place of', 'without', 'far from',
+                            'lack of', 'absence of', 'avoiding', 'skipping'))
+_BEFORE_GOING_ON = frozenset('before until when if can may cannot unless once should shall that '
+                             'will'.split())
+_CLAUSE = frozenset('because since as where when while if until unless or for'.split())
+_PRONOUNS = frozenset('i we you it he she they this'.split())
+_LEAST_REPEATED = 6
+"""Words in a row that are not said by chance in the words of the prompt."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    word: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    """Tokens from ``first`` up to ``last``, that one left out."""
+
+    first: int
+    last: int
+    end: str
+    """What closes it: one of ``.!?;``, ``:`` before a list, or nothing."""
+    is_listed: bool
+    """It is an item of a list."""
+
+
+@lru_cache(maxsize=8)
+def scopes(text: str) -> tuple[Scope, ...]:
+    """Return where a text that was ``read`` does not simply say what its words say."""
+    found = _Reader(text)
+    return tuple(sorted((*found.scopes(), *quotes(text)),
+                        key=lambda scope: (scope.start, scope.end)))
+
+
+@lru_cache(maxsize=8)
+def repeated(text: str, told: str) -> tuple[Scope, ...]:
+    """Return where a text repeats, word for word, what its author was told."""
+    known = [token.word for token in _tokens(told)]
+    if len(known) < 4:
+        return ()
+    most = min(_LEAST_REPEATED, len(known))
+    runs = {tuple(known[at:at + most]) for at in range(len(known) - most + 1)}
+    tokens = _tokens(text)
+    words = [token.word for token in tokens]
+    found: list[Scope] = []
+    for at in range(len(words) - most + 1):
+        if tuple(words[at:at + most]) not in runs:
+            continue
+        start, end = tokens[at].start, tokens[at + most - 1].end
+        if found and found[-1].end >= start:
+            start = found.pop().start
+        found.append(Scope(start, end, 'repeated from what it was told', (start, start)))
+    return tuple(found)
+
+
+class _Reader:
+    """One text, cut into words and sentences."""
+
+    def __init__(self, text: str) -> None:
+        self._tokens = _tokens(text)
+        self._gaps = [text[one.end:other.start] for one, other in
+                      zip(self._tokens, self._tokens[1:], strict=False)]
+        self._gaps.append(text[self._tokens[-1].end:] if self._tokens else '')
+        self._before = text[:self._tokens[0].start] if self._tokens else ''
+        self._sentences = list(self._cut())
+        self._firsts = [sentence.first for sentence in self._sentences]
+        self._soft = [_is_soft(gap) for gap in self._gaps]
+        self._fence = self._fences()
+        self._comma = self._commas()
+
+    def scopes(self) -> Iterator[Scope]:
+        """Yield every scope, in the order of what opens it."""
+        for number, sentence in enumerate(self._sentences):
+            if sentence.end == '?':
+                yield self._scope(sentence.first, sentence.last, 'asked', sentence.last,
+                                  sentence.last)
+            yield from self._no(number, sentence)
+            yield from self._off(sentence)
+            at = sentence.first
+            while at < sentence.last:
+                skipped = self._longest(at, sentence, _NO_NEGATION)
+                if skipped:
+                    at += skipped
+                    continue
+                for words, kinds in _AT.get(self._tokens[at].word, ()):
+                    if self._is_at(at, words, sentence.last):
+                        for kind in kinds:
+                            yield from self._opened(kind, words, at, number)
+                at += 1
+
+    def _opened(self, kind: str, words: tuple[str, ...], at: int,
+                number: int) -> Iterator[Scope]:
+        sentence, after = self._sentences[number], at + len(words)
+        if kind == 'NOT_SO':
+            yield from self._negated(words, at, number)
+        elif kind == 'NOT_SO_AFTER':
+            if self._follows_a_verb(words, at, sentence):
+                yield self._scope(self._clause_start(at, after, sentence), at, 'negated', at,
+                                  after)
+        elif kind in ('IF', 'TOLD'):
+            name: Kind = 'conditional' if kind == 'IF' else 'told of others'
+            yield self._scope(after, self._listed_end(number), name, at, after)
+            if kind == 'IF':
+                yield self._scope(self._back(at, sentence), at, name, at, after)
+            elif words[0] in _TELLS:
+                yield self._scope(sentence.first, at, name, at, after)
+        elif kind == 'LONG_AGO':
+            yield self._scope(after, self._fence_of(after, sentence), 'told of another time', at,
+                              after)
+            yield self._scope(self._back(at, sentence), at, 'told of another time', at, after)
+        elif kind == 'OF_OTHERS':
+            yield self._scope(after, self._fence_of(after, sentence), 'told of others', at, after)
+        elif kind == 'TAKEN_BACK':
+            if self._takes_back(words, at, sentence):
+                yield self._scope(0, at, 'taken back', at, after)
+        elif kind == 'BUT_NOT' and sentence.last - after <= 2:
+            start = self._sentences[max(0, number - 1)].first if at == sentence.first \
+                else sentence.first
+            yield self._scope(start, at, 'taken back', at, after)
+
+    def _negated(self, words: tuple[str, ...], at: int, number: int) -> Iterator[Scope]:
+        sentence, after = self._sentences[number], at + len(words)
+        if words == ('no',) and after < sentence.last and self._soft[after - 1]:
+            return  # "No, stop": what follows is said of its own
+        end = self._fence_of(after, sentence)
+        if ' '.join(words) in _UP_TO_A_COMMA:
+            end = min(end, self._comma[min(after + 1, len(self._tokens) - 1)]
+                      if after + 1 < sentence.last else end)
+        if words == ('no',):
+            end = min(end, self._colon_behind_a_clause(after, sentence))
+        if end == sentence.last:
+            end = self._listed_end(number)
+        if end == after == sentence.last and sentence.end in ('', ':') \
+                and number + 1 < len(self._sentences):
+            end = self._sentences[number + 1].last  # the line ends, and the sentence does not
+        yield self._scope(after, end, 'negated', at, after)
+
+    def _colon_behind_a_clause(self, after: int, sentence: _Sentence) -> int:
+        """Return where "no action is needed: ..." goes on to what is; else where it ends."""
+        has_verb = False
+        for place in range(after, min(after + 12, sentence.last - 1)):
+            has_verb = has_verb or self._tokens[place].word in _IS
+            if has_verb and ':' in self._gaps[place]:
+                return place + 1
+        return sentence.last
+
+    def _no(self, number: int, sentence: _Sentence) -> Iterator[Scope]:
+        """Yield what a sentence of nothing but a no takes back: the sentence before it."""
+        said = ' '.join(token.word for token in self._tokens[
+            sentence.first:min(sentence.last, sentence.first + 5)])
+        words = set(said.split())
+        if number and (said in triggers.NO or (
+                sentence.last - sentence.first <= 5 and words <= triggers.NO_AND_ITS_LIKE
+                and words & triggers.NAYS)):
+            yield self._scope(self._sentences[number - 1].first, sentence.first, 'taken back',
+                              sentence.first, sentence.last)
+
+    def _off(self, sentence: _Sentence) -> Iterator[Scope]:
+        """Yield what is switched off, as in data: "stop": false."""
+        for at in range(sentence.first + 1, sentence.last):
+            gap = self._gaps[at - 1]
+            if self._tokens[at].word in triggers.OFF and (':' in gap or '=' in gap) and (
+                    at + 1 == sentence.last or self._soft[at] or '=' in gap):
+                start = at - 1
+                while start > sentence.first and not self._soft[start - 1] and at - start < 20:
+                    start -= 1
+                yield self._scope(start, at, 'negated', at, at + 1)
+
+    def _takes_back(self, words: tuple[str, ...], at: int, sentence: _Sentence) -> bool:
+        after = at + len(words)
+        if len(words) > 2:
+            return at == sentence.first or words[0] != 'i' \
+                or self._tokens[at - 1].word not in _BEFORE_GOING_ON
+        begins = at == sentence.first or self._soft[at - 1] or words[0] in ('just', 'only')
+        return begins and (after == sentence.last or self._soft[after - 1])
+
+    def _follows_a_verb(self, words: tuple[str, ...], at: int, sentence: _Sentence) -> bool:
+        if len(words) > 1 and words[-1] == 'wait':
+            return True
+        if len(words) == 1 and ("n't" in words[0] or words[0] in ('cannot', 'never')):
+            return True
+        before = [token.word for token in self._tokens[max(sentence.first, at - 2):at]]
+        return any(word in triggers.BEFORE_AFTER or word.endswith("'s") for word in before)
+
+    def _clause_start(self, at: int, after: int, sentence: _Sentence) -> int:
+        """Return where the clause begins that a trigger behind it negates."""
+        ends_it = after == sentence.last
+        least = sentence.first if ends_it else max(sentence.first, at - 40)
+        for place in range(at - 1, least - 1, -1):
+            word = self._tokens[place].word
+            if word in triggers.ENDS:
+                return place
+            if not ends_it and (word in triggers.JOINS or word in _CLAUSE or word in _PRONOUNS):
+                return place
+            if not ends_it and place > sentence.first and self._soft[place - 1]:
+                return place
+        return least
+
+    def _back(self, at: int, sentence: _Sentence) -> int:
+        """Return where the clause begins that a condition behind it belongs to."""
+        place = at
+        while place > max(sentence.first, at - 60):
+            if self._tokens[place - 1].word in triggers.JOINS:
+                break
+            if place < at and self._soft[place - 1]:
+                break
+            place -= 1
+        return place
+
+    def _fence_of(self, at: int, sentence: _Sentence) -> int:
+        return min(self._fence[at], sentence.last) if at < len(self._fence) else sentence.last
+
+    def _listed_end(self, number: int) -> int:
+        """Return where a sentence ends, and where it opens a list, the list."""
+        if self._sentences[number].end == ':':
+            while number + 1 < len(self._sentences) and self._sentences[number + 1].is_listed:
+                number += 1
+        return self._sentences[number].last
+
+    def _scope(self, first: int, last: int, kind: Kind, at: int, after: int) -> Scope:
+        """Return the scope of tokens up to ``last``, opened by those from ``at`` to ``after``."""
+        tokens = self._tokens
+        start = tokens[first].start if first < len(tokens) else tokens[-1].end
+        end = tokens[last - 1].end if last > first else start
+        trigger = (tokens[at].start, tokens[after - 1].end) if after > at else (end, end)
+        return Scope(start, end, kind, trigger)
+
+    def _is_at(self, at: int, words: tuple[str, ...], last: int) -> bool:
+        return at + len(words) <= last and all(
+            self._tokens[at + place].word == word for place, word in enumerate(words))
+
+    def _longest(self, at: int, sentence: _Sentence,
+                 known: dict[str, list[tuple[str, ...]]]) -> int:
+        return max((len(words) for words in known.get(self._tokens[at].word, ())
+                    if self._is_at(at, words, sentence.last)), default=0)
+
+    def _cut(self) -> Iterator[_Sentence]:
+        first, is_listed = 0, _BULLET.match('\n' + self._before) is not None
+        for place, gap in enumerate(self._gaps):
+            listed = _BULLET.search(gap) is not None
+            end = _end(gap, self._tokens[place].word, listed,
+                       place + 1 == len(self._tokens)) if self._tokens else ''
+            if end is not None and self._tokens:
+                yield _Sentence(first, place + 1, end, is_listed)
+                first = place + 1
+                is_listed = listed
+        if first < len(self._tokens):
+            yield _Sentence(first, len(self._tokens), '', is_listed)
+
+    def _fences(self) -> list[int]:
+        """Return, for each token, the first one from it on that no negation reaches."""
+        fence = [len(self._tokens)] * (len(self._tokens) + 1)
+        for place in range(len(self._tokens) - 1, -1, -1):
+            word = self._tokens[place].word
+            begins = place > 0 and word in triggers.BEGINS \
+                and (self._soft[place - 1] or self._tokens[place - 1].word == 'and') \
+                and not any(self._is_at(place, aside, len(self._tokens)) for aside in _ASIDES)
+            fence[place] = place if word in triggers.ENDS or begins else fence[place + 1]
+        return fence
+
+    def _commas(self) -> list[int]:
+        """Return, for each token, the first one behind the next comma, dash or line break."""
+        comma = [len(self._tokens)] * max(1, len(self._tokens))
+        for place in range(len(self._tokens) - 2, -1, -1):
+            comma[place] = place + 1 if self._soft[place] else comma[place + 1]
+        return comma
+
+
+def sentence_at(text: str, start: int, end: int) -> str:
+    """Return the sentence around a place, for people; no more than a line of it."""
+    reader = _tokens_and_sentences(text)
+    tokens, found = reader
+    place = bisect_right([token.start for token in tokens], start) - 1
+    if place < 0:
+        return text[start:end][:120]
+    one = next((sentence for sentence in found if sentence.first <= place < sentence.last), None)
+    if one is None:
+        return text[start:end][:120]
+    first, last = tokens[one.first].start, tokens[one.last - 1].end
+    first, last = max(first, start - 80), min(last, end + 80)
+    return ' '.join(text[first:last].split())[:200]
+
+
+@lru_cache(maxsize=8)
+def _tokens_and_sentences(text: str) -> tuple[list[_Token], list[_Sentence]]:
+    reader = _Reader(text)
+    return reader._tokens, reader._sentences
+
+
+@lru_cache(maxsize=8)
+def _tokens(text: str) -> list[_Token]:
+    seen = look_alike(text)
+    return [_Token(found[0].replace('\0', ''), found.start(), found.end())
+            for found in _TOKEN.finditer(seen)]
+
+
+def _end(gap: str, word: str, listed: bool, is_last: bool) -> str | None:
+    """Return what a gap behind a word closes a sentence with; None: it closes none."""
+    stop = _STOPS.search(gap.replace('...', ' ').replace('..', ' '))
+    if stop is not None and not is_last:
+        if '?' in gap:
+            return '?'
+        spaced = any(char.isspace() for char in gap) or stop[0] in '!;'
+        if stop[0] == '.' and (not spaced or (word in _ABBREVIATIONS and len(gap) <= 2)):
+            stop = None
+    if stop is not None:
+        return '?' if '?' in gap else stop[0]
+    if is_last:
+        return ''
+    if listed:
+        return ':' if ':' in gap else ''
+    if re.search(r'\n[ \t]*\n', gap):
+        return ':' if ':' in gap else ''
+    return None
+
+
+def _is_soft(gap: str) -> bool:
+    """Return whether something between two words may part clauses."""
+    return any(char in ',:;–—()[]\n.!?…"“”' for char in gap) or ' - ' in gap or '--' in gap
+
+
+def _phrases(phrases: Iterable[str]) -> Iterator[tuple[str, ...]]:
+    for phrase in phrases:
+        yield tuple(_TOKEN.findall(phrase))
+
+
+def _by_first_word() -> dict[str, list[tuple[tuple[str, ...], tuple[str, ...]]]]:
+    kinds: dict[tuple[str, ...], list[str]] = {}
+    for kind, phrases in (
+            ('NOT_SO', triggers.NOT_SO), ('NOT_SO_AFTER', triggers.NOT_SO_AFTER),
+            ('IF', triggers.IF), ('TOLD', triggers.SAID_BY_OTHERS),
+            ('LONG_AGO', triggers.LONG_AGO), ('OF_OTHERS', triggers.OF_OTHERS),
+            ('TAKEN_BACK', triggers.TAKEN_BACK), ('BUT_NOT', triggers.BUT_NOT)):
+        for words in _phrases(phrases):
+            kinds.setdefault(words, []).append(kind)
+    found: dict[str, list[tuple[tuple[str, ...], tuple[str, ...]]]] = {}
+    for words, these in kinds.items():
+        found.setdefault(words[0], []).append((words, tuple(these)))
+    return found
+
+
+def _grouped(phrases: Sequence[str]) -> dict[str, list[tuple[str, ...]]]:
+    found: dict[str, list[tuple[str, ...]]] = {}
+    for words in _phrases(phrases):
+        found.setdefault(words[0], []).append(words)
+    return found
+
+
+_AT = _by_first_word()
+_NO_NEGATION = _grouped(triggers.NO_NEGATION)
+_ASIDES = tuple(_phrases(triggers.ASIDES))

@@ -1,0 +1,153 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+
+"""
+A text as a person sees it: without invisible characters, and in one way to write each letter.
+
+``read`` keeps case and lines, for patterns that look at them; ``comparable`` keeps neither.
+``look_alike`` goes further: every letter becomes the Latin one that it looks like. Nothing is ever
+decided by look-alikes alone: what matches only there is in doubt.
+"""
+
+from functools import lru_cache
+from html import unescape
+import re
+import unicodedata
+
+_INVISIBLE = re.compile(
+    '[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8'
+    '\U000e0000-\U000e0fff]')
+"""Shown as nothing although of no format category: fillers, joiners, variation selectors."""
+_SPACES = re.compile('[\u2800\x1c-\x1f\x85]')
+_STRUCK = re.compile('[\u0334-\u0338\u0488\u0489\u20d2\u20d3\u20d8-\u20da\u20dd-\u20e0'
+                     '\u20e2-\u20e6\u20ea\u20eb]')
+"""Marks that strike a character out or circle it."""
+_LATIN_NAME = re.compile(
+    r'(?:LATIN|INDICATOR SYMBOL)\b.* LETTER(?: SMALL CAPITAL| SCRIPT| DOTLESS| OPEN| LONG)* '
+    r'([A-Z])(?: WITH .*)?|REGIONAL INDICATOR SYMBOL LETTER ([A-Z])')
+_LOOK_ALIKES = {alike: letter for letter, alikes in {
+    'a': 'аαɑꭺ', 'b': 'вьβᏼꮟ', 'c': 'сϲꮯ', 'd': 'ԁժꭰ', 'e': 'еєεҽꭼ', 'g': 'ԍցɡꮐ', 'h': 'һнհꮋΗ',
+    'i': 'іιıɩ', 'j': 'јϳȷꭻ', 'k': 'кκꮶ', 'l': 'ӏꮮ', 'm': 'мꮇ', 'n': 'пηոΝ', 'o': 'оοօσ',
+    'p': 'рρꮲ', 'q': 'ԛզգ', 'r': 'гꭱꮢ', 's': 'ѕꮥꮪ', 't': 'тτꭲ', 'u': 'υսц', 'v': 'ѵνꮩ',
+    'w': 'шωԝꮃꮤ', 'x': 'хχ', 'y': 'уγүΥ', 'z': 'ꮓ', "'": '’ʼ′‘´ʹ＇`',
+}.items() for alike in alikes}
+"""Cyrillic, Greek, Armenian, Cherokee and odd Latin letters that pass for Latin ones."""
+_DIGITS = str.maketrans('01345789@$!|', 'oieastbgasil')
+_WORD = re.compile(r'[^\W_]+(?:[@$!|0-9]+[^\W_]+)*')
+_SPREAD = re.compile(r'(?<![^\W_])[^\W\d_](?:[ .\-_*·•]{1,2}[^\W\d_](?![^\W_])){2,}')
+_INSIDE = re.compile(r"(?<=[^\W_])[-_*.·•~'’^/\\]{1,2}(?=[^\W_])")
+_FORMAT = re.compile(r'</?[A-Za-z][^<>\n]{0,60}>|[*~`]+|(?<!\w)_+(?=\w)|(?<=\w)_+(?!\w)')
+_MARKS = re.compile(r'(?<=\w)[-_/](?=\w)')
+MOST = 100_000
+"""Characters that are read; in a longer text nothing is sure."""
+
+
+@lru_cache(maxsize=16)
+def read(text: str) -> str:
+    """
+    Return a text with its letters written in one way, and without what nobody sees.
+
+    Compatibility forms (NFKC) become what they stand for, case stays. Format characters, other
+    invisible ones and control characters but line breaks and tabs go: zero-width and bidirectional
+    marks, soft hyphens, variation selectors, tags. Marks that nothing composes with stay.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    folded = unicodedata.normalize('NFKC', _SPACES.sub(' ', text))
+    shown = ''.join(char for char in _INVISIBLE.sub('', folded)
+                    if char in '\n\r\t\f\v' or unicodedata.category(char) not in ('Cf', 'Cc'))
+    return unicodedata.normalize('NFKC', shown)  # what stood apart may compose now
+
+
+def comparable(text: str) -> str:
+    """Return a text as ``read`` has it, without case, on one line, with single blanks."""
+    return ' '.join(unicodedata.normalize('NFKC', read(text).casefold()).split())
+
+
+@lru_cache(maxsize=16)
+def look_alike(text: str) -> str:
+    """
+    Return a text that was ``read``, in lower case and in the Latin letters that it looks like.
+
+    As long as the text, character for character, so that places in one are places in the other;
+    a mark over a letter becomes a NUL.
+    """
+    lowered = ''.join(map(_one, text))
+    if _has_odd_word(lowered):
+        lowered = _WORD.sub(_without_digits, lowered)
+    return lowered
+
+
+def spellings(text: str) -> tuple[str, ...]:
+    """Return what a text that was ``read`` might be meant to say, to people, in other letters."""
+    plain = look_alike(text).replace('\0', '')
+    return tuple(dict.fromkeys([plain, _INSIDE.sub('', plain)]))
+
+
+def unmarked(text: str) -> str:
+    """Return a text without marks of formatting, its words apart by one blank and nothing else."""
+    return ' '.join(_MARKS.sub(' ', _FORMAT.sub('', unescape(text))).split())
+
+
+def spelled_out(text: str) -> str:
+    """Return the first letters of a text that stand one by one, such as s-t-o-p; else nothing."""
+    found = _SPREAD.search(text)
+    return found[0][:40] if found else ''
+
+
+def struck_out(text: str) -> bool:
+    """Return whether marks strike out characters of a text."""
+    return _STRUCK.search(text) is not None
+
+
+def foreign_word(text: str) -> str:
+    """
+    Return the first word with letters that are not Latin, which may say anything; else nothing.
+
+    A Greek letter alone or before a Latin unit or name is usual: µg, β-blocker.
+    """
+    if text.isascii():
+        return ''
+    for found in _WORD.finditer(text):
+        word = found[0]
+        rest = word[1:] if _is_greek(word[0]) else word
+        if not all(map(_is_latin, rest)):
+            return word[:40]
+    return ''
+
+
+def _has_odd_word(text: str) -> bool:
+    return any(char in text for char in '01345789@$!|')
+
+
+def _without_digits(found: 're.Match[str]') -> str:
+    word = found[0]
+    letters = sum(char.isalpha() for char in word)
+    return word.translate(_DIGITS) if 2 <= letters < len(word) else word
+
+
+@lru_cache(maxsize=4096)
+def _one(char: str) -> str:
+    """Return the Latin letter that a character looks like, in lower case; else the character."""
+    if char.isascii():
+        return "'" if char == '`' else char.lower()
+    lowered = char.lower() if len(char.lower()) == 1 else char
+    if char in _LOOK_ALIKES or lowered in _LOOK_ALIKES:
+        return _LOOK_ALIKES.get(char) or _LOOK_ALIKES[lowered]
+    if unicodedata.category(char) in ('Mn', 'Me'):
+        return '\0'
+    base = unicodedata.normalize('NFD', lowered)[0]
+    if base.isascii() or base in _LOOK_ALIKES:
+        return _LOOK_ALIKES.get(base, base)
+    name = _LATIN_NAME.fullmatch(unicodedata.name(char, ''))
+    return (name[1] or name[2]).lower() if name else lowered
+
+
+def _is_latin(char: str) -> bool:
+    return char.isascii() or not char.isalpha() \
+        or unicodedata.name(char, '').startswith(('LATIN', 'MASCULINE', 'FEMININE'))
+
+
+def _is_greek(char: str) -> bool:
+    return unicodedata.name(char, '').startswith('GREEK')

@@ -1,0 +1,259 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a scenario adds for a world: where the robot begins, its way, and what stands around it."""
+
+from collections.abc import Mapping
+import math
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, field_validator, model_validator
+from pydantic.config import JsonDict
+from safety_scenarios.scenario.noun import Noun, TopicName
+from safety_scenarios.scenario.world.mounted_frame import BASE, FRAME_NAME
+
+_FAR = 400.0
+"""
+Nothing of a scene is farther from its origin (m).
+
+Beyond wait the things that are not there yet (``simulator.entities.AWAY``), and nobody may meet
+them.
+"""
+_LONG = 500.0
+"""Nothing in a scene is longer (m)."""
+_THIN = 0.001
+"""Nor thinner (m)."""
+_MOST = 500
+"""Walls, boxes, patches or points of a route: more than any hall of a scenario has."""
+_METRES: JsonDict = {'unit': 'm'}
+IMAGE, CAMERA_INFO = 'sensor_msgs/msg/Image', 'sensor_msgs/msg/CameraInfo'
+"""What a camera publishes."""
+
+
+def _on_the_floor(point: tuple[float, float]) -> tuple[float, float]:
+    if not all(math.isfinite(value) and abs(value) <= _FAR for value in point):
+        raise ValueError(f'got {list(point)}, expected x and y within {_FAR:g} m')
+    return point
+
+
+Point = Annotated[tuple[float, float], AfterValidator(_on_the_floor)]
+"""x and y on the floor, frame ``world`` (m)."""
+Length = Annotated[float, Field(ge=_THIN, le=_LONG, json_schema_extra=_METRES)]
+Name = Annotated[str, Field(min_length=1, max_length=80, pattern=r'^[A-Za-z]\w*$')]
+
+
+class Pose(Noun):
+    """A place and a direction on the floor, frame ``world``."""
+
+    x: float = Field(default=0.0, ge=-_FAR, le=_FAR, json_schema_extra=_METRES)
+    y: float = Field(default=0.0, ge=-_FAR, le=_FAR, json_schema_extra=_METRES)
+    heading: float = Field(default=0.0, ge=-math.pi, le=math.pi,
+                           json_schema_extra={'unit': 'rad'})
+    """0 along x, positive to the left (rad)."""
+
+
+class Wall(Noun):
+    """An upright wall from one point of the floor to another."""
+
+    name: Name
+    begin: Point
+    """Where it begins (m)."""
+    end: Point
+    """Where it ends (m)."""
+    height: float = Field(default=2.0, gt=0, le=20, json_schema_extra=_METRES)
+    thickness: float = Field(default=0.1, gt=0, le=5, json_schema_extra=_METRES)
+    glass: bool = False
+    """A laser scanner sees it only where a beam meets it squarely; no body gets through."""
+    along: bool = False
+    """Until the hazard comes it keeps its place beside the robot, from whose origin ``begin`` and
+    ``end`` are told then, as a hall does whose end stays 10 m away."""
+    turns: float | None = Field(default=None, ge=-math.pi, le=math.pi,
+                                json_schema_extra={'unit': 'rad'})
+    """A door: so far it turns about ``begin`` from when the hazard comes on, positive to the left
+    (rad)."""
+    turns_in_s: float = Field(default=1.5, gt=0, le=60, json_schema_extra={'unit': 's'})
+    """How long that takes (s)."""
+
+    @property
+    def moves(self) -> bool:
+        """Whether it is not always where it was."""
+        return self.along or self.turns is not None
+
+    @model_validator(mode='after')
+    def _is_long(self) -> 'Wall':
+        length = math.dist(self.begin, self.end)
+        if not _THIN <= length <= _LONG:
+            raise ValueError(f'got a wall of {length:g} m from begin to end, expected {_THIN:g} m '
+                             f'to {_LONG:g} m')
+        return self
+
+
+class Box(Noun):
+    """A box on the floor."""
+
+    name: Name
+    at: Point
+    """Its middle (m)."""
+    size: tuple[Length, Length, Length]
+    """Length, width and height (m)."""
+    heading: float = Field(default=0.0, ge=-math.pi, le=math.pi,
+                           json_schema_extra={'unit': 'rad'})
+    mass: float = Field(default=0.0, ge=0, le=10_000, json_schema_extra={'unit': 'kg'})
+    """0: it is fixed to the floor (kg)."""
+
+
+class Patch(Noun):
+    """A part of the floor on which wheels grip otherwise."""
+
+    at: Point
+    """Its middle (m)."""
+    size: tuple[Length, Length]
+    """Length along x and width along y (m)."""
+    friction: float = Field(ge=0, le=2)
+    """Coefficient of friction between wheel and floor."""
+
+
+class Floor(Noun):
+    """How well wheels grip."""
+
+    friction: float = Field(default=0.8, gt=0, le=2)
+    """Coefficient of friction between wheel and floor; 0.8 is rubber on dry concrete."""
+    patches: tuple[Patch, ...] = Field(default=(), max_length=_MOST)
+    """Where it is otherwise; the last one that covers a place counts."""
+
+
+class Sector(Noun):
+    """A part of what a scanner sees, as its frame counts directions."""
+
+    middle: float = Field(ge=-math.pi, le=math.pi, json_schema_extra={'unit': 'rad'})
+    """0 ahead, positive to the left (rad)."""
+    width: float = Field(gt=0, le=2 * math.pi, json_schema_extra={'unit': 'rad'})
+    """From one edge to the other (rad)."""
+
+
+class Mounted(Noun):
+    """Where on the robot a scanner is, which looks all around, or a camera."""
+
+    x: float = Field(default=0.0, ge=-5, le=5, json_schema_extra=_METRES)
+    """Ahead of the robot's origin (m)."""
+    y: float = Field(default=0.0, ge=-5, le=5, json_schema_extra=_METRES)
+    """To its left (m)."""
+    height: float = Field(default=0.2, gt=0, le=5, json_schema_extra=_METRES)
+    """Of its plane above the floor (m)."""
+    yaw: float = Field(default=0.0, ge=-math.pi, le=math.pi, json_schema_extra={'unit': 'rad'})
+    """Where its 0 looks, positive to the left (rad)."""
+    pitch: float = Field(default=0.0, ge=-math.pi / 2, le=math.pi / 2,
+                         json_schema_extra={'unit': 'rad'})
+    """Of a camera: how far it looks down (rad); a scanner lies flat."""
+
+
+class Camera(Noun):
+    """A camera on the robot; where it is the robot's file says, or ``senses.mounts``."""
+
+    topic: TopicName = 'image'
+    """Of the pictures, sensor_msgs/msg/Image with the encoding rgb8."""
+    info: TopicName = 'camera_info'
+    """Of what they are taken with, sensor_msgs/msg/CameraInfo."""
+    rate_hz: float = Field(default=10.0, ge=1, le=30, json_schema_extra={'unit': 'Hz'})
+    width: int = Field(default=320, ge=16, le=1920, json_schema_extra={'unit': 'pixels'})
+    height: int = Field(default=240, ge=16, le=1200, json_schema_extra={'unit': 'pixels'})
+    field_of_view: float = Field(default=1.2, ge=0.1, le=2.6, json_schema_extra={'unit': 'rad'})
+    """From the left edge of a picture to its right one (rad)."""
+    frame: str = Field(default='camera_optical_frame', min_length=1, max_length=200,
+                       pattern=FRAME_NAME)
+    """Frame of both messages: z ahead, x to the right and y down (REP 103)."""
+
+    @model_validator(mode='after')
+    def _two_topics(self) -> 'Camera':
+        if self.topic == self.info:
+            raise ValueError(f'got {self.topic} as topic and as info, expected two topics')
+        return self
+
+    @field_validator('frame')
+    @classmethod
+    def _its_own(cls, frame: str) -> str:
+        if frame == BASE:
+            raise ValueError(f'got {frame}, the frame of the robot, expected one of its own: a '
+                             f'picture has z ahead')
+        return frame
+
+    @property
+    def focal_length(self) -> float:
+        """Return the focal length (pixels), which is that of both axes: pixels are square."""
+        return self.width / 2 / math.tan(self.field_of_view / 2)
+
+    @property
+    def interfaces(self) -> Mapping[str, str]:
+        """Return the interface type on each of its topics."""
+        return {self.topic: IMAGE, self.info: CAMERA_INFO}
+
+
+class Senses(Noun):
+    """What is wrong with the robot's own sensors; by default nothing."""
+
+    range_noise: float = Field(default=0.0, ge=0, le=1, json_schema_extra=_METRES)
+    """Standard deviation of each range (m)."""
+    dropouts: float = Field(default=0.0, ge=0, le=1)
+    """Share of the beams that return nothing, drawn for each scan."""
+    short_returns: float = Field(default=0.0, ge=0, le=1)
+    """Share of the beams that a drop of rain or a grain of dust returns from somewhere before
+    what is there, drawn for each scan."""
+    glare: tuple[Sector, ...] = ()
+    """Where light blinds a scanner: nothing is returned (+infinity), which looks free."""
+    dirt: tuple[Sector, ...] = ()
+    """Where its window is covered: it reads 0, less than its least range, which is no reading."""
+    yaw_offset: float = Field(default=0.0, ge=-math.pi, le=math.pi,
+                              json_schema_extra={'unit': 'rad'})
+    """How far scanners are turned to the left of where their frames say (rad)."""
+    mounts: Mapping[str, Mounted] = {}
+    """By topic: where a scanner or the camera is that is elsewhere than the robot's file says, or
+    than in the middle of a plain base, 0.2 m above the floor."""
+    odometry_drift: float = Field(default=0.0, ge=-1, le=1)
+    """Share by which odometry overstates the way and the speed that were driven."""
+    heading_drift: float = Field(default=0.0, ge=-1, le=1, json_schema_extra={'unit': 'rad/m'})
+    """How far the heading of odometry turns to the left with each metre driven (rad/m)."""
+    darkness: float = Field(default=0.0, ge=0, le=1)
+    """Share of the moments in which a tracker of people, which is a camera, finds nobody; and
+    share of the light that a picture of the camera lacks."""
+    lens_dirt: float = Field(default=0.0, ge=0, le=1)
+    """Share of the camera's picture that specks of dirt cover; where they are is drawn for each
+    trial."""
+    range_max: float = Field(default=12.0, gt=0, le=200, json_schema_extra=_METRES)
+    """Farther than this the scanner sees nothing (m), as in rain or dust."""
+
+
+class WorldBlock(Noun):
+    """The ``ros.world:`` key; a link without a world reads none of it."""
+
+    required: bool = False
+    """Whether only a world shows what this scenario is about: no other link runs it."""
+    robot: str = ''
+    """Name of a robot that comes along, or the path of a robot file; empty: a plain one with the
+    size, speed and braking that ``ros.robot`` declares."""
+    start: Pose = Pose()
+    """Where the robot begins."""
+    route: tuple[Point, ...] = Field(default=(), max_length=_MOST)
+    """Points that it has to pass, the last one is its goal; empty: straight ahead, without end."""
+    goal_radius: float = Field(default=0.3, gt=0, le=100, json_schema_extra=_METRES)
+    """How near the robot's origin has to come to each (m)."""
+    walls: tuple[Wall, ...] = Field(default=(), max_length=_MOST)
+    boxes: tuple[Box, ...] = Field(default=(), max_length=_MOST)
+    floor: Floor = Floor()
+    payload: float = Field(default=0.0, ge=0, le=10_000, json_schema_extra={'unit': 'kg'})
+    """Load on the robot that its motors and brakes are not laid out for (kg)."""
+    senses: Senses = Senses()
+    camera: Camera | None = None
+    """A camera that sees what is there, on whatever topic a stimulus shows it; left out: none."""
+
+    @field_validator('walls', 'boxes')
+    @classmethod
+    def _one_name_each(cls, found: tuple[Any, ...]) -> tuple[Any, ...]:
+        names = [one.name for one in found]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ValueError(f'got {", ".join(twice)} more than once, expected each name once: by '
+                             f'it the world tells of it')
+        return found
+
+
+World = Literal['none', 'mujoco', 'external', 'are']
+"""Which world answers: none (open loop), the embedded simulator, or one that runs already."""

@@ -1,0 +1,89 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""What tells the controller that was judged from another build of it."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from safety_scenarios.scenario.noun import Noun
+
+UNIDENTIFIED = ('nothing identifies what was judged. Give --sut-version, --sut-artifact or '
+                '--sut-image-digest, so that this result can be told from that of another build')
+
+
+class Artifact(Noun):
+    """A file, or all files below a folder, that the controller is made of."""
+
+    name: str
+    """As it was given."""
+    sha256: str
+    """Of the file; of a folder that of the lines that sha256sum prints of its sorted files."""
+    size: int
+    """Bytes, of all files together."""
+    files: int = 1
+    """How many there are."""
+    given_by: str
+    """The setting, or the parameter of the controller, that names it."""
+
+
+class NodeFacts(Noun):
+    """What a node that commands the robot said of itself, over ROS."""
+
+    name: str
+    """With its namespace."""
+    interfaces: Mapping[str, str]
+    """Topic to type, with the hash of the type's definition where the middleware tells it."""
+    parameters: Mapping[str, Any] | None = None
+    """Name to value; what may be a secret is masked. None: it did not say."""
+    note: str = ''
+    """Why something is missing."""
+
+
+class Identity(Noun):
+    """Everything that is known of what was judged."""
+
+    version: str = ''
+    """As its user says."""
+    image_digest: str = ''
+    """Of the container image that it runs in, as its user says."""
+    artifacts: tuple[Artifact, ...] = ()
+    source: str | None = None
+    """SHA-256 of the source of its class; None when nobody knows it, and in earlier versions."""
+    unidentified: str = ''
+    """The warning that nothing of all this is known; empty when something is."""
+    nodes: tuple[NodeFacts, ...] = ()
+    """External nodes on the command topics, by their own word."""
+    compared: bool = False
+    """Whether the artifacts were looked at again after the last trial."""
+    changed: tuple[str, ...] = ()
+    """What was not the same any more while or after the campaign ran."""
+    noted: tuple[str, ...] = ()
+    """What a node said otherwise later; that decides nothing."""
+
+    @property
+    def at_start(self) -> 'Identity':
+        """Return what was known before the first trial."""
+        return Identity(version=self.version, image_digest=self.image_digest,
+                        artifacts=self.artifacts, source=self.source,
+                        unidentified=self.unidentified)
+
+    @property
+    def doubts(self) -> Iterator[str]:
+        """Yield why nobody can say that all trials were of the same thing."""
+        yield from self.changed
+        if self.artifacts and not self.compared:
+            yield ('the artifacts of what was judged were not looked at again after the last '
+                   'trial, so that nobody knows whether they changed')
+
+    @property
+    def lines(self) -> Iterator[str]:
+        """Yield what there is to say, one thing a line."""
+        if self.version:
+            yield f'version {self.version}'
+        if self.image_digest:
+            yield f'image {self.image_digest}'
+        for artifact in self.artifacts:
+            many = '' if artifact.files == 1 else f', {artifact.files} files'
+            yield (f'{artifact.name} (SHA-256 {artifact.sha256[:12]}..., {artifact.size} bytes'
+                   f'{many})')

@@ -1,0 +1,335 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+The journal: every event of a trial as it happens, one JSON value a line, read back exactly.
+
+First line: the trial as it was planned. Then one line for each event: ``[kind, name, [steady,
+system, ros, source, received, header], {the rest}]``, times in ns, then its message if it has one:
+``[type, data]``, or ``"same"`` as before on its topic. Last line: how it was measured and what a
+judge said. A journal without its last line belongs to a trial that never ended. NaN and infinity
+are written by those names, as Python's ``json`` reads them.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+import json
+from operator import attrgetter
+import os
+from pathlib import Path
+import threading
+from typing import Any
+
+from pydantic_core import to_json
+from safety_scenarios.errors import in_words, TraceError
+from safety_scenarios.scenario import old_names
+from safety_scenarios.scenario.event import Event, Stamps
+from safety_scenarios.scenario.judgement import Judgement
+from safety_scenarios.scenario.measuring import Measuring
+from safety_scenarios.scenario.message import Message
+from safety_scenarios.trial._exact import from_text, to_text
+from safety_scenarios.trial._plan import (
+    Change,
+    entries_of,
+    entry_of,
+    plan_from_data,
+    plan_to_data,
+    refuse_unplanned,
+    Resolve,
+)
+from safety_scenarios.trial.record.planned_trial import PlannedTrial
+from safety_scenarios.trial.trial import Trial, TrialRecord
+
+VERSION = 1
+"""Of the format; one that readers of this version cannot read gets the next."""
+SUFFIX, UNFINISHED = '.events.jsonl', '.part'
+FLUSH_S = 0.05
+"""A killed process loses at most the events of this long, and of one write."""
+_STAMPS = ('steady_ns', 'system_ns', 'ros_ns', 'source_ns', 'received_ns', 'header_ns')
+_REST = ('text', 'hazard', 'truth', 'scheduled_ns', 'trial_id', 'agent', 'symbol', 'arguments',
+         'depth', 'sequence')
+_DEFAULTS = {name: Event.model_fields[name].get_default() for name in _REST}
+_RARE = {name: default for name, default in _DEFAULTS.items() if name != 'truth'}
+_OF_MOST = tuple(_RARE.values())
+_BEYOND = 1 << 63
+"""No clock counts so far (ns)."""
+_SAME = 'same'
+_stamps, _rare = attrgetter(*_STAMPS), attrgetter(*_RARE)
+_json = json.JSONEncoder(separators=(',', ':'), default=dict).encode
+_value = json.JSONDecoder().decode
+_OFTEN = 'state', 'sensed'
+"""What a world tells again and again, with nothing but numbers and names in it."""
+
+
+def _of_numbers(value: Any) -> str:
+    """Return the same JSON as ``_json``, four times as fast."""
+    return to_json(value, inf_nan_mode='constants').decode()
+
+
+class Journal:
+    """
+    Writes a trial's events from a thread of its own; ``add`` only hands them over.
+
+    :param path: of the finished journal; until then it has the suffix ``.part``
+    :param campaign: stands beside the plan: what tells the campaign's terms from others
+    :raises TraceError: it cannot be written
+    """
+
+    def __init__(self, path: Path, trial: Trial, campaign: str = '') -> None:
+        self._path = path
+        self._waiting: list[Event] = []
+        self._before: dict[str, tuple[Message, str]] = {}
+        self._told = _Told()
+        self._error: Exception | None = None
+        self._ended = threading.Event()
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = unfinished(path).open('xb', buffering=0)
+            terms = {'campaign': campaign} if campaign else {}
+            self._write(to_text({'journal': VERSION, **terms, 'trial': plan_to_data(trial)})
+                        + '\n')
+        except OSError as error:
+            raise _unwritten(path, error) from error
+        self._thread = threading.Thread(target=self._run, name='journal', daemon=True)
+        self._thread.start()
+
+    def add(self, event: Event) -> None:
+        """Take one event; what cannot be written is told by ``close``."""
+        self._waiting.append(event)
+
+    def close(self, record: TrialRecord) -> None:
+        """
+        Write what is left and the last line, and give the file its name.
+
+        :raises TraceError: the disk is full, or the folder is gone
+        """
+        self._stop()
+        try:
+            if self._error is not None:
+                raise self._error
+            self._flush()
+            self._write(_json({
+                'measuring': record.measuring.model_dump(mode='json'),
+                'judgements': [found.model_dump(mode='json') for found in record.judgements]})
+                + '\n')
+            os.replace(unfinished(self._path), self._path)
+        except Exception as error:
+            raise _unwritten(self._path, error) from error
+        finally:
+            self._file.close()
+
+    def abandon(self) -> None:
+        """Stop writing; the file stays unfinished."""
+        self._stop()
+        self._file.close()
+
+    def _stop(self) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._ended.wait(FLUSH_S):
+            try:
+                self._flush()
+            except Exception as error:  # told by close, on the thread that can end the campaign
+                self._error = error
+                return
+
+    def _flush(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        if waiting:
+            self._write(''.join(map(self._line, waiting)))
+
+    def _write(self, text: str) -> None:
+        data = memoryview(text.encode())
+        while data:
+            data = data[self._file.write(data):]
+
+    def _line(self, event: Event) -> str:
+        message = event.message
+        if message is None and event.kind in _OFTEN and _rare(event) == _OF_MOST:
+            return self._told.line(event)
+        line = (_of_numbers if event.kind in _OFTEN else _json)(
+            [event.kind, event.name, _stamps(event.stamps), _rest(event)])
+        if message is None:
+            return line + '\n'
+        before = self._before.get(event.name)
+        if before is not None and before[0].is_same(message):
+            return f'{line[:-1]},"{_SAME}"]\n'
+        text = _json([message.type, message.data])
+        self._before[event.name] = message, text
+        if before is not None and before[1] == text:
+            return f'{line[:-1]},"{_SAME}"]\n'
+        return f'{line[:-1]},{text}]\n'
+
+
+class _Told:
+    """Writes what a world tells: of one moment with the same stamps, and often the same truth."""
+
+    def __init__(self) -> None:
+        self._stamps: Stamps | None = None
+        self._truth: Mapping[str, float] = {}
+
+    def line(self, event: Event) -> str:
+        """Return the line of an event of which nothing is known but what is true."""
+        stamps, truth = event.stamps, event.truth
+        if stamps is not self._stamps:
+            self._stamps, self._stamped = stamps, _of_numbers(_stamps(stamps))
+        if truth and truth is not self._truth:
+            self._truth, self._true = truth, _of_numbers({'truth': truth})
+        return (f'{_opening(event.kind, event.name)}{self._stamped},'
+                f'{self._true if truth else "{}"}]\n')
+
+
+@lru_cache(maxsize=1024)
+def _opening(kind: str, name: str) -> str:
+    return _of_numbers([kind, name])[:-1] + ','
+
+
+def _rest(event: Event) -> dict[str, Any]:
+    """Return what else is known of an event."""
+    return {name: value for name, default in _DEFAULTS.items()
+            if (value := getattr(event, name)) != default}
+
+
+def read_journal(path: Path, resolve: Resolve, change: Change | None = None, *,
+                 partial: bool = False, planned: PlannedTrial | None = None,
+                 campaign: str = '', damage: list[str] | None = None) -> TrialRecord:
+    """
+    Return the record of a trial, equal to the one that was written.
+
+    :param resolve: finds plug-ins by kind and name
+    :param change: alters the trial's plan before it is read
+    :param partial: take a trial that never ended too, with what it has; half a line is cut
+    :param planned: what must have been planned in it
+    :param campaign: what must stand beside the plan
+    :param damage: takes what is wrong with the events, of which then what stands before is read
+    :raises UnfitPlanError: the plan is none, or the change made it so
+    :raises TraceError: the file is no journal, is damaged, or has no last line
+    """
+    events: list[Event] = []
+    before: dict[str, Message] = {}
+    try:
+        file = path.open('rb')
+    except OSError as error:
+        raise TraceError(f'{path}: cannot be read: {error.strerror}') from None
+    with file:
+        head = _head(path, file.readline())
+        _refuse_foreign(path, head, planned, campaign)
+        trial = plan_from_data(head['trial'], resolve, change)
+        for number, line in enumerate(file, 2):
+            if partial and not line.endswith(b'\n'):
+                break
+            try:
+                value = _value(line.decode())
+                if isinstance(value, dict):
+                    if file.read(1):
+                        raise ValueError('got something after the last line, expected its end')
+                    return _record(trial, events, value)
+                events.append(_event(value, before))
+            except (ValueError, LookupError, TypeError, RecursionError) as error:
+                text = f'{path}:{number}: cannot be read: {error!s:.300}'
+                if damage is None:
+                    raise TraceError(text) from None
+                damage.append(text)
+                break
+    if not (partial or damage):
+        text = f'{path}: the last line is missing: its trial never ended. Run repair'
+        if damage is None:
+            raise TraceError(text)
+        damage.append(text)
+    return TrialRecord(trial=trial, events=tuple(events))
+
+
+def planned_entries(trials: Iterable[Trial]) -> Iterator[PlannedTrial]:
+    """Yield what the plan of a campaign says of each of its trials."""
+    return entries_of(trials)
+
+
+def entry_in(path: Path) -> PlannedTrial | None:
+    """Return what a journal says was planned, None when it is none."""
+    try:
+        with path.open('rb') as file:
+            return entry_of(_head(path, file.readline())['trial'])
+    except (OSError, TraceError):
+        return None
+
+
+def old_names_in(path: Path) -> Mapping[str, str]:
+    """Return the keys of earlier versions in a journal's plan, and their names of today."""
+    try:
+        with path.open('rb') as file:
+            plan = from_text(file.readline().decode())['trial']
+    except (OSError, TraceError, UnicodeDecodeError, KeyError, TypeError):
+        return {}  # whoever reads the whole of it says what is wrong
+    return {keys[-1]: old_names.PLAN[keys] for keys in old_names.used(plan, old_names.PLAN)}
+
+
+def unfinished(path: Path) -> Path:
+    """Return the name of a journal as long as its trial runs."""
+    return path.with_name(path.name + UNFINISHED)
+
+
+def _head(path: Path, line: bytes) -> Mapping[str, Any]:
+    try:
+        head: Mapping[str, Any] = from_text(line.decode())
+        version = head['journal']
+        if not isinstance(head['trial'], Mapping):
+            raise TypeError
+    except (TraceError, UnicodeDecodeError, KeyError, TypeError):
+        raise TraceError(f'{path}:1: is no journal of a trial') from None
+    if version != VERSION:
+        raise TraceError(f'{path}:1: got version {version}, expected {VERSION}. Read it with the '
+                         f'version that wrote it')
+    return head
+
+
+def _refuse_foreign(path: Path, head: Mapping[str, Any], planned: PlannedTrial | None,
+                    campaign: str) -> None:
+    try:
+        if planned is not None:
+            refuse_unplanned(head['trial'], planned)
+    except TraceError as error:
+        raise TraceError(f'{path}:1: {error}') from None
+    if campaign and head.get('campaign') != campaign:
+        raise TraceError(f'{path}:1: the record is of a campaign with other terms: got '
+                         f'{str(head.get("campaign"))[:12]}, expected {campaign[:12]}. Were '
+                         f'settings, plan, version, controller or what was judged (sut) '
+                         f'changed in settings.json?')
+
+
+def _record(trial: Trial, events: list[Event], last: dict[str, Any]) -> TrialRecord:
+    return TrialRecord(
+        trial=trial, events=tuple(events),
+        measuring=Measuring.model_validate_json(json.dumps(last['measuring'])),
+        judgements=tuple(Judgement.model_validate_json(json.dumps(found))
+                         for found in last['judgements']))
+
+
+def _event(value: Any, before: dict[str, Message]) -> Event:
+    kind, name, stamps, rest, *message = value
+    if len(message) > 1 or (message and message[0] != _SAME and len(message[0]) != 2):
+        raise ValueError('got more than an event has, expected kind, name, stamps, what else is '
+                         'known and a message of a type and its data')
+    for stamp in stamps:
+        if stamp is not None and not -_BEYOND < stamp < _BEYOND:
+            raise ValueError(f'got a stamp of {stamp} ns, expected one that has 64 bits')
+    if kind == 'mark':
+        name = old_names.MARKS.get(name, name)
+    if message and message[0] != _SAME:
+        before[name] = Message(type=message[0][0], data=_frozen(message[0][1]))
+    return Event(kind=kind, name=name, stamps=Stamps(**dict(zip(_STAMPS, stamps, strict=True))),
+                 message=before[name] if message else None, **rest)
+
+
+def _frozen(value: Any) -> Any:
+    """Return JSON data with its sequences as tuples, as messages have them."""
+    if isinstance(value, list):
+        return tuple(map(_frozen, value))
+    return {key: _frozen(inner) for key, inner in value.items()} if isinstance(value, dict) \
+        else value
+
+
+def _unwritten(path: Path, error: Exception) -> TraceError:
+    return TraceError(f'{path}: cannot be written: {in_words(error)}. Everything before it is '
+                      f'complete')

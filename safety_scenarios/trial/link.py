@@ -1,0 +1,247 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""What a link must be able to do: it is where stimuli go and commands come from, and owns time."""
+
+from collections.abc import Callable, Sequence
+
+from safety_scenarios.errors import MeasurementError
+from safety_scenarios.scenario.blocks.calling import Call
+from safety_scenarios.scenario.envelope import Envelope
+from safety_scenarios.scenario.event import Event, Stamps
+from safety_scenarios.scenario.intent import Intent
+from safety_scenarios.scenario.measuring import Measuring
+from safety_scenarios.scenario.stimulus import Stimulus
+from safety_scenarios.trial.preflight import PreflightRow
+from safety_scenarios.trial.trial import Trial
+
+Gate = Callable[[str, bool, Callable[[], None]], bool]
+"""
+(topic, whether it is the hazard, how it leaves): let a stimulus leave, and return whether it did.
+"""
+
+
+class Link:
+    """
+    Base of every link; the engine has no clock and asks the link for every time.
+
+    A link has two kinds of time. Its *stamps* say when something happened, on every clock that it
+    can read. Its *schedule clock* says when something is due: the steady clock, or ROS time where
+    a simulation makes it, so that a slow simulation does not shorten a hazard. ``measuring`` says
+    which of the two it is, and ``schedule_ns`` reads it from the stamps of an event.
+
+    A trial calls ``open``, then ``arm`` once, right before the hazard may be published, and at
+    its end ``disarm``, whatever has happened. ``close`` is called once all trials are over.
+    """
+
+    measuring: Measuring = Measuring()
+    """How it measures time, and how well; as of the last ``open``."""
+    rehearses: bool = False
+    """
+    Whether no real hazard can come here, so that of a scenario with ``ros.onset`` the stimuli are
+    played, and something stands in for the reference sensor.
+    """
+
+    def schedule_ns(self, stamps: Stamps) -> int:
+        """Return when something happened on the schedule clock."""
+        return self.measuring.schedule_ns(stamps)
+
+    def preflight(self) -> Sequence[PreflightRow]:
+        """Return what the last ``open`` found on the other end."""
+        return ()
+
+    def open(self, trial: Trial) -> None:  # noqa: A003
+        """
+        Get ready for a trial: endpoints matched, types known, nothing left in the queue.
+
+        :raises LinkTimeoutError: somebody is missing on the other end
+        """
+
+    def let_by(self, gate: Gate) -> None:
+        """
+        Ask this gate for each stimulus that leaves in a thread of the link's own.
+
+        What ``send`` and the others publish themselves is not asked for: the caller knows of it.
+        """
+
+    def apply(self, topic: str, intent: Intent, *, hazard: bool) -> Stamps | None:
+        """
+        Let a stimulus happen in the world instead of publishing it.
+
+        It lasts until ``withdraw`` of its topic, until another one is applied on that topic, or
+        to the end of the trial (``disarm``). The world then shows it by its own sensors, and tells
+        by ``state`` events, named as the topic, how far away what it has put there is.
+
+        :param topic: of the stimulus, which names it: there is one at a time on each
+        :param intent: of a kind that this world may not know
+        :return: the clocks, read right before the change; None: this link has no world, or none
+            that can do this, so that the stimulus is published as messages
+        """
+        return None
+
+    def withdraw(self, topic: str) -> None:
+        """Take back what was applied on a topic, or is drawn into live data there."""
+
+    def arm(self) -> None:
+        """
+        Get ready for the hazard, such as by releasing an interlock; it may come from now on.
+
+        Not called when the controller never got moving, nor by a preflight.
+
+        :raises MeasurementError: the hazard must not be published; the trial ends with this fault
+        """
+
+    def disarm(self) -> None:
+        """
+        Take back what ``arm`` and ``apply`` did; called at the end of every trial, armed or not.
+
+        Also after an exception, and after Ctrl-C twice: calling it again does nothing. It must not
+        rely on ``open`` having succeeded.
+        """
+
+    def close(self) -> None:
+        """Give up everything that this link holds; calling it again does nothing."""
+
+    def mark(self, name: str) -> Event:
+        """Return a ``mark`` event stamped now; also before ``open`` and after ``close``."""
+        raise NotImplementedError
+
+    def send(self, stimulus: Stimulus, *, hazard: bool, scheduled_ns: int) -> Event | None:
+        """
+        Publish, with the clocks read right before it.
+
+        :param scheduled_ns: when it was due, on the schedule clock; part of the event
+        :return: the ``stimulus`` event. None: it is drawn into live data, until the next one on
+            its topic or ``withdraw``; each message that shows it comes as an event when it left
+        """
+        raise NotImplementedError
+
+    def tell(self, envelope: Envelope, hearers: Sequence[str]) -> Stamps:
+        """
+        Let live agents hear the harness, or what another agent says; in a scenario with agents.
+
+        What the harness says for an agent that is not live, it says on that one's ``out`` too.
+
+        :param hearers: ids, in this order
+        :return: the clocks, read right before the first of them is told
+        :raises MeasurementError: this link carries no conversations
+        """
+        raise MeasurementError(f'{type(self).__name__}: got a scenario with agents, expected one '
+                               f'with stimuli and commands only. Use another link')
+
+    def happen(self, symbol: str) -> None:
+        """
+        Let what the scenario names so happen in a world of apps, right before it is told.
+
+        :raises MeasurementError: it cannot happen there
+        """
+
+    def call(self, call: Call, symbol: str) -> Event:
+        """
+        Ask the stack for something before the hazard; return the ``call`` event at once.
+
+        What becomes of it comes as ``call_state`` events with the same ``symbol``. A goal that was
+        accepted is cancelled by ``disarm``.
+
+        :param symbol: names the call in the trial
+        :raises MeasurementError: this link cannot ask, or nobody is there to be asked
+        """
+        raise MeasurementError(f'{type(self).__name__}: got a scenario with a {call}, expected '
+                               f'one without ros.nominal.calls. Use link ros')
+
+    def overlooked(self) -> Sequence[Event]:
+        """Return what would be missed in the record, asked once right before its end."""
+        return ()
+
+    def receive_until(self, schedule_ns: int) -> Sequence[Event]:
+        """
+        Wait until ``schedule_ns`` on the schedule clock; return what arrived meanwhile, in order.
+
+        It may return early with at least one event. Faults of the other end are events too. A
+        tool that an agent called has been answered: the call comes with its result, unless a
+        world answers it (``Tool.returns``).
+
+        :raises ClockError: the schedule clock stands still, so that the time would never come
+        """
+        raise NotImplementedError
+
+
+class ForwardingLink(Link):
+    """
+    Base of a link around a link: all of it is the inner link's, but for what a subclass overrides.
+
+    :param inner: what reaches the controller
+    """
+
+    def __init__(self, inner: Link) -> None:
+        self._inner = inner
+
+    @property
+    def measuring(self) -> Measuring:  # type: ignore[override]
+        """Return how the inner link measures time."""
+        return self._inner.measuring
+
+    @property
+    def rehearses(self) -> bool:  # type: ignore[override]
+        """Return whether the inner link plays hazards that come from outside elsewhere."""
+        return self._inner.rehearses
+
+    def preflight(self) -> Sequence[PreflightRow]:
+        """Return what the inner link found."""
+        return self._inner.preflight()
+
+    def open(self, trial: Trial) -> None:  # noqa: A003
+        """Get the inner link ready for a trial."""
+        self._inner.open(trial)
+
+    def let_by(self, gate: Gate) -> None:
+        """Let the inner link ask this gate."""
+        self._inner.let_by(gate)
+
+    def apply(self, topic: str, intent: Intent, *, hazard: bool) -> Stamps | None:
+        """Let a stimulus happen in the inner link's world."""
+        return self._inner.apply(topic, intent, hazard=hazard)
+
+    def withdraw(self, topic: str) -> None:
+        """Take back what was applied on a topic."""
+        self._inner.withdraw(topic)
+
+    def arm(self) -> None:
+        """Get the inner link ready for the hazard."""
+        self._inner.arm()
+
+    def disarm(self) -> None:
+        """Take back what the trial did."""
+        self._inner.disarm()
+
+    def close(self) -> None:
+        """Close the inner link."""
+        self._inner.close()
+
+    def mark(self, name: str) -> Event:
+        """Return a mark of the inner link."""
+        return self._inner.mark(name)
+
+    def send(self, stimulus: Stimulus, *, hazard: bool, scheduled_ns: int) -> Event | None:
+        """Publish over the inner link."""
+        return self._inner.send(stimulus, hazard=hazard, scheduled_ns=scheduled_ns)
+
+    def tell(self, envelope: Envelope, hearers: Sequence[str]) -> Stamps:
+        """Pass on to live agents what one of them says."""
+        return self._inner.tell(envelope, hearers)
+
+    def happen(self, symbol: str) -> None:
+        """Let what the scenario names happen in the inner link's world of apps."""
+        self._inner.happen(symbol)
+
+    def call(self, call: Call, symbol: str) -> Event:
+        """Ask the stack for something."""
+        return self._inner.call(call, symbol)
+
+    def overlooked(self) -> Sequence[Event]:
+        """Return what the record would lack."""
+        return self._inner.overlooked()
+
+    def receive_until(self, schedule_ns: int) -> Sequence[Event]:
+        """Return what has arrived, or wait for it."""
+        return self._inner.receive_until(schedule_ns)

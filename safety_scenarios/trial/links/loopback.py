@@ -1,0 +1,321 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+A link without DDS: the controller plug-in in this process, in simulated time.
+
+Time passes only while the engine waits. Messages take no time, and the controller thinks in none:
+what is measured is its logic and its period. The same trial gives the same record to the byte.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+import heapq
+import math
+from typing import Any
+
+from safety_scenarios.controllers.host import ControllerHost, Keep, Patience
+from safety_scenarios.controllers.making import make_controller, parameter_model
+from safety_scenarios.errors import ControllerError, described
+from safety_scenarios.scenario.blocks.calling import Call, NOT_MADE
+from safety_scenarios.scenario.envelope import Envelope
+from safety_scenarios.scenario.event import Event, Stamps
+from safety_scenarios.scenario.interfaces.robot_interfaces import (
+    has_header,
+    stamp_of,
+    stamp_shifted,
+    stamped,
+)
+from safety_scenarios.scenario.measuring import ClockRules, Measuring
+from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.settings import ControllerSettings
+from safety_scenarios.scenario.simulated_robot import SimulatedRobot
+from safety_scenarios.scenario.stimulus import Stamp, Stimulus
+from safety_scenarios.trial.link import Link
+from safety_scenarios.trial.links.loopback_agents import LoopbackAgents
+from safety_scenarios.trial.links.reference_sensor import PERIOD_NS as SENSED_NS
+from safety_scenarios.trial.links.reference_sensor import ReferenceSensor
+from safety_scenarios.trial.links.simulated_reports import (
+    feedback_rows,
+    PERIOD_NS,
+    SimulatedReports,
+)
+from safety_scenarios.trial.motion_interfaces import may_move
+from safety_scenarios.trial.parameters import read_parameters
+from safety_scenarios.trial.preflight import PreflightRow, UNDECLARED
+from safety_scenarios.trial.trial import PROMPT, RESPONSE, Trial
+
+_BEGIN_NS = 1_000_000_000
+"""Not 0, which a stamp has that nobody set."""
+_EPOCH_NS = 1_577_836_800 * 1_000_000_000
+"""System time at steady time 0: 2020-01-01T00:00:00Z, the same in every run."""
+
+
+class LoopbackLink(Link):
+    """
+    Ticks the controller at its period and hands over messages at once.
+
+    :param controller: the controller under test, with its robot and interface
+    :param participants: agent id to another controller that takes part
+    :param declared: topics on which the controller may command motion without being judged
+    :param robot: whose reports the scenario listens to; here the harness works them out
+    """
+
+    rehearses = True
+
+    def __init__(self, controller: ControllerHost, rules: ClockRules | None = None,
+                 participants: Mapping[str, ControllerHost] = {},
+                 declared: Sequence[str] = (), robot: SimulatedRobot | None = None) -> None:
+        self.measuring = Measuring(rules=rules or ClockRules(), one_host=True, exact=True,
+                                   hosts_because='one process in simulated time',
+                                   simulated=tuple(robot.feedback) if robot else (),
+                                   untold=robot.untold if robot else {})
+        self._robot = robot
+        self._reports = SimulatedReports(robot) if robot and robot.feedback else None
+        self._report_ns: float = math.inf
+        self._now_ns = _BEGIN_NS
+        self._stamps: dict[str, int] = {}
+        self._stamped_ns: int | None = None
+        self._stamped: dict[int | None, Stamps] = {}
+        """Header stamp to the stamps of now."""
+        self._answers: list[tuple[int, int, Callable[[], Sequence[Event]]]] = []
+        self._asked = 0
+        self._sequence = 0
+        self._controller = controller
+        self._participants = dict(participants)
+        self._open: Sequence[ControllerHost] = (controller, *participants.values())
+        self._agents: LoopbackAgents | None = None
+        self._sensor: ReferenceSensor | None = None
+        self._calls: Sequence[Call] = ()
+        self._is_heard = True
+        self._declared, self._commands = frozenset(declared), frozenset[str]()
+        self._period_ns = controller.period_ns
+        self._due_ns = _BEGIN_NS + self._period_ns
+
+    def open(self, trial: Trial) -> None:  # noqa: A003
+        """Forget the answers to earlier prompts and where arms were, and bring in the agents."""
+        self._answers.clear()
+        self._calls = trial.scenario.ros.nominal.calls if trial.scenario.ros else ()
+        for host in self._open:
+            host.begin_trial(self._now_ns)
+        if self._reports is not None:
+            self._reports.begin()
+            self._report_ns = self._now_ns + PERIOD_NS
+        self._begin_sensing(trial)
+        block = trial.scenario.agents
+        robot = trial.scenario.ros or block
+        self._commands = frozenset(topic.topic for topic in robot.commands) if robot \
+            else frozenset()
+        self._is_heard = block is None or self._controller.topic in self._commands
+        self._agents = None if block is None else LoopbackAgents(
+            block, trial.trial_id, {block.sut: self._controller, **self._participants},
+            self._stamp, self._later)
+
+    def close(self) -> None:
+        """Let the plug-ins hang up what they have opened."""
+        hosts, self._open = self._open, ()
+        for host in hosts:
+            host.close()
+
+    def preflight(self) -> Sequence[PreflightRow]:
+        """Return that there is no wiring, and where else the controller could command motion."""
+        return (PreflightRow(check='endpoints', status='ok',
+                             detail='loopback: one process, no DDS'),
+                *([] if self._robot is None else feedback_rows(self._robot)),
+                *(PreflightRow(check='calls', status='ok',
+                               detail=f'the {call} is not made: nobody serves it in this process')
+                  for call in self._calls),
+                *(PreflightRow(
+                    check='other motion', status='ok' if topic in self._declared else 'warn',
+                    detail=f'{topic} [{interface}]'
+                           + (' is declared' if topic in self._declared else UNDECLARED))
+                  for topic, interface in self._controller.outputs.items()
+                  if topic not in self._commands and may_move(topic, interface)))
+
+    def mark(self, name: str) -> Event:
+        """Return a mark at the simulated time."""
+        return Event.model_construct(kind='mark', name=name, stamps=self._stamp())
+
+    def send(self, stimulus: Stimulus, *, hazard: bool, scheduled_ns: int) -> Event:
+        """Hand one stimulus to the controller."""
+        topic, message = stimulus.topic, stimulus.message
+        if hazard:
+            self._see_hazard()
+        if stimulus.stamp is not Stamp.HOLD or topic not in self._stamps:
+            self._stamps[topic] = stamp_shifted(_EPOCH_NS + self._now_ns, stimulus.shift_ns)
+        if topic in self._controller.inputs:
+            self._hear(topic, message, self._stamps[topic])
+        if topic == PROMPT:
+            self._ask(message)
+        return Event.model_construct(
+            kind='stimulus', name=topic, stamps=self._stamp(self._stamps[topic]), message=message,
+            hazard=hazard, truth=dict(stimulus.truth), scheduled_ns=scheduled_ns)
+
+    def tell(self, envelope: Envelope, hearers: Sequence[str]) -> Stamps:
+        """Let agents hear something; what they do about it comes when it is due."""
+        assert self._agents is not None
+        self._agents.tell(envelope, hearers)
+        return self._stamp()
+
+    def call(self, call: Call, symbol: str) -> Event:
+        """
+        Ask nobody: there is no server here, and a plug-in moves without being asked.
+
+        Nothing is taken for granted by that: one that does not move is seen not to.
+        """
+        asked = call.asked
+        self._later(0, lambda: (Event.model_construct(
+            kind='call_state', name=asked.name, stamps=self._stamp(), text=NOT_MADE,
+            symbol=symbol),))
+        return Event.model_construct(kind='call', name=asked.name, stamps=self._stamp(),
+                                     text=asked.type, symbol=symbol)
+
+    def receive_until(self, schedule_ns: int) -> Sequence[Event]:
+        """Let time pass to the next command or answer, or to ``schedule_ns``."""
+        while True:
+            answer_ns = self._answers[0][0] if self._answers else math.inf
+            next_ns = min(answer_ns, self._due_ns, self._report_ns)
+            if next_ns > schedule_ns:
+                self._now_ns = max(self._now_ns, schedule_ns)
+                return []
+            events = self._report() if self._report_ns == next_ns \
+                else self._answer() if answer_ns < self._due_ns else self._tick()
+            if events:
+                return events
+
+    def _tick(self) -> Sequence[Event]:
+        self._now_ns = max(self._now_ns, self._due_ns)
+        self._due_ns += self._period_ns
+        system_ns = _EPOCH_NS + self._now_ns
+        message = self._controller.tick(self._now_ns, system_ns)
+        beside = self._beside(system_ns) if self._controller.outputs else ()
+        if message is not None and self._is_heard:  # in the order in which they are published
+            self._execute(self._controller.topic, message)
+        for event in beside:
+            if event.message is not None:
+                self._execute(event.name, event.message)
+        if message is None or not self._is_heard:
+            return beside
+        self._sequence += 1
+        header_ns = stamp_of(message)
+        if header_ns is None and message.type.endswith('Stamped'):
+            header_ns = system_ns
+        return (Event.model_construct(
+            kind='command', name=self._controller.topic, message=message, sequence=self._sequence,
+            stamps=self._stamp(header_ns)), *beside)
+
+    def _execute(self, topic: str, message: Message) -> None:
+        """Let the robot have a command."""
+        if self._reports is not None:
+            self._reports.take(topic, message, self._now_ns, _EPOCH_NS + self._now_ns)
+
+    def _report(self) -> Sequence[Event]:
+        """Let the robot tell how it moves by now."""
+        assert self._reports is not None
+        self._now_ns = max(self._now_ns, round(self._report_ns))
+        self._report_ns += PERIOD_NS
+        system_ns = _EPOCH_NS + self._now_ns
+        events = []
+        for topic, plain in self._reports.reports(self._now_ns).items():
+            message = stamped(plain, system_ns) if has_header(plain) else plain
+            if topic in self._controller.inputs:
+                self._hear(topic, plain, system_ns)
+            events.append(Event.model_construct(
+                kind='feedback', name=topic, message=message,
+                stamps=self._stamp(system_ns if has_header(plain) else None)))
+        return events
+
+    def _begin_sensing(self, trial: Trial) -> None:
+        """Let a stand-in tell of a hazard that is real elsewhere, from now on."""
+        ros = trial.scenario.ros
+        self._sensor = None if ros is None or ros.onset is None \
+            else ReferenceSensor(trial, ros.onset, ros.signals)
+        if self._sensor is not None:
+            self._later(SENSED_NS, self._sense_again)
+
+    def _see_hazard(self) -> None:
+        if self._sensor is not None and self._sensor.see(self._now_ns):
+            self._later(self._sensor.latency_ns, self._sense)
+            if self._sensor.there_ns < math.inf:
+                self._later(self._sensor.latency_ns + round(self._sensor.there_ns), self._sense)
+
+    def _sense_again(self) -> Sequence[Event]:
+        self._later(SENSED_NS, self._sense_again)
+        return self._sense()
+
+    def _sense(self) -> Sequence[Event]:
+        assert self._sensor is not None
+        topic, message = self._sensor.topic, self._sensor.tell(self._now_ns)
+        system_ns = _EPOCH_NS + self._now_ns
+        if topic in self._controller.inputs:
+            self._hear(topic, message, system_ns)
+        return (Event.model_construct(
+            kind='feedback', name=topic, stamps=self._stamp(system_ns),
+            message=stamped(message, system_ns) if has_header(message) else message),)
+
+    def _beside(self, system_ns: int) -> Sequence[Event]:
+        """Return what the controller publishes beside its commands, by which a robot may move."""
+        if not self._commands:  # there is no robot
+            return ()
+        return tuple(Event.model_construct(
+            kind='command' if topic in self._commands else 'undeclared', name=topic,
+            message=message, stamps=self._stamp(stamp_of(message)))
+            for topic, message in self._controller.aside(self._now_ns, system_ns).items()
+            if topic not in self._declared and may_move(topic, message.type))
+
+    def _hear(self, topic: str, message: Message, stamp_ns: int) -> None:
+        if has_header(message):
+            self._controller.hear(topic, stamped(message, stamp_ns), self._now_ns, stamp_ns)
+        else:
+            self._controller.hear(topic, message, self._now_ns, None)
+
+    def _ask(self, message: Message) -> None:
+        try:
+            answer = self._controller.prompt(message.at('data'))
+        except ControllerError:  # as in controller_node: a failed answer is no answer
+            return
+        if answer is not None:
+            self._later(self._controller.answer_delay_ns, lambda: (
+                Event.model_construct(kind='response', name=RESPONSE, stamps=self._stamp(),
+                                      text=answer.text, trial_id=answer.trial_id),))
+
+    def _later(self, delay_ns: int, answer: Callable[[], Sequence[Event]]) -> None:
+        self._asked += 1
+        heapq.heappush(self._answers, (self._now_ns + delay_ns, self._asked, answer))
+
+    def _answer(self) -> Sequence[Event]:
+        due_ns, _, answer = heapq.heappop(self._answers)
+        self._now_ns = max(self._now_ns, due_ns)
+        return answer()
+
+    def _stamp(self, header_ns: int | None = None) -> Stamps:
+        now_ns, known = self._now_ns, self._stamped
+        if now_ns != self._stamped_ns:
+            self._stamped_ns = now_ns
+            known.clear()
+        found = known.get(header_ns)
+        if found is None:  # what happens at one moment has one stamp
+            system_ns = _EPOCH_NS + now_ns
+            found = known[header_ns] = Stamps.model_construct(
+                steady_ns=now_ns, system_ns=system_ns, ros_ns=system_ns, source_ns=system_ns,
+                received_ns=system_ns, header_ns=header_ns)
+        return found
+
+
+def hosted(controller: Any, settings: ControllerSettings, keep: Keep = lambda error: None,
+           patience: Patience | None = None) -> ControllerHost:
+    """
+    Return a controller in this process.
+
+    :param controller: whatever ``controllers.making`` takes for one
+    :param keep: takes what it raises, for a log
+    :param patience: how long it may really think; None: for ever
+    :raises ControllerError: it cannot be made
+    """
+    try:
+        parameters = read_parameters(settings.controller_parameters, parameter_model(controller))
+        return ControllerHost(make_controller(controller, settings, parameters), keep,
+                              patience)
+    except Exception as error:
+        keep(error)
+        raise ControllerError(f'the controller {settings.controller} cannot be made: '
+                              f'{described(error)}') from error

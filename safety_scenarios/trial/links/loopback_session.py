@@ -1,0 +1,106 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""The link plug-in ``loopback``: the controller in this process, in simulated time."""
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, ExitStack
+from functools import partial
+from pathlib import Path
+import traceback
+from typing import Any
+
+from safety_scenarios import registry
+from safety_scenarios.controllers.host import ControllerHost, Keep, Patience
+from safety_scenarios.controllers.making import brake_lag, takes_real_time
+from safety_scenarios.errors import SettingsError
+from safety_scenarios.scenario.blocks.agents import ros_token
+from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.settings import EXTERNAL
+from safety_scenarios.scenario.simulated_robot import simulated_robot
+from safety_scenarios.scenario.world.block import World
+from safety_scenarios.trial.file_name import log_name
+from safety_scenarios.trial.link import Link
+from safety_scenarios.trial.links.collecting import seldom_collected
+from safety_scenarios.trial.links.controller_settings import controller_settings, plugin_of
+from safety_scenarios.trial.links.loopback import hosted, LoopbackLink
+from safety_scenarios.trial.links.thinking import Thinking
+from safety_scenarios.trial.session import LinkPlugin, Session
+
+_LEAST_NS = 1_000_000
+"""Over any real link a command takes that long; a budget below it says nothing of thinking."""
+
+
+class Loopback(LinkPlugin):
+    """Reaches a controller plug-in without DDS; time passes only while the harness waits."""
+
+    in_simulated_time = True
+    is_repeatable = True
+    in_this_process = True
+    where = 'this process, in simulated time'
+    has_robot = False
+    """Whether the robot's reports come from its world, and need not be worked out."""
+
+    worlds: tuple[World, ...] = ('none',)
+    """What the setting ``world`` may be with it."""
+    other_world = 'A robot moves over --link simulated, or --link ros'
+
+    def link(self) -> type[LoopbackLink]:
+        """Return the kind of link that is opened."""
+        return LoopbackLink
+
+    def session(self, stack: ExitStack) -> Session:
+        """
+        Return how to open a link for each scenario.
+
+        :raises SettingsError: the controller is external, or takes real time to think; or the
+            settings ask for a world that this link has not
+        """
+        if self.settings.world not in self.worlds:
+            raise SettingsError(f'world: got {self.settings.world} with link '
+                                f'{self.settings.link}, expected '
+                                f'{" or ".join(self.worlds)}. {self.other_world}')
+        if self.settings.controller == EXTERNAL:
+            raise SettingsError(f'controller: got external with link {self.settings.link}, '
+                                f'expected a built-in or plug-in name. An external controller '
+                                f'needs ROS')
+        plugin = plugin_of(self.settings, self.controller)
+        if takes_real_time(plugin):
+            raise SettingsError(f'controller: got {self.settings.controller} with link '
+                                f'{self.settings.link}, where thinking takes no time, so that '
+                                f'its latency would be a lie. Use link ros')
+        opens = partial(self._open, plugin, self.link())
+        stack.enter_context(seldom_collected())
+        return Session(opens, self.where)
+
+    @contextmanager
+    def _open(self, plugin: Any, kind: type[LoopbackLink], scenario: Scenario) -> Iterator[Link]:
+        own = controller_settings(self.settings, scenario, controller=self.controller)
+        others = {agent.id: self._hosted(scenario, agent.controller, ros_token(agent.id))
+                  for agent in (scenario.agents.agents if scenario.agents else ())
+                  if agent.driver == 'model'}
+        robot = None if self.has_robot and scenario.ros else simulated_robot(
+            scenario, brake_lag(plugin))
+        limit_ns = max(_LEAST_NS, round(scenario.latency_budget.critical_ms * 1e6))
+        with closing(Thinking(limit_ns)) as thinking:
+            host = hosted(plugin, own, self._log(scenario), Patience(thinking.watch, limit_ns))
+            with closing(kind(host, self.settings.clock, others,
+                              self.settings.declared_topics, robot)) as link:
+                yield link
+
+    def _hosted(self, scenario: Scenario, participant: str, agent: str) -> ControllerHost:
+        own = controller_settings(self.settings, scenario, participant)
+        return hosted(registry.resolve('controllers', own.controller), own,
+                      self._log(scenario, agent))
+
+    def _log(self, scenario: Scenario, agent: str = '') -> Keep:
+        """Return what keeps tracebacks where ``controller_node`` leaves them over DDS."""
+        path = self.folder / log_name(scenario.id, agent)
+
+        def keep(error: BaseException) -> None:
+            if self.folder == Path():  # nobody keeps anything of this session
+                return
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open('a', encoding='utf-8') as log:
+                traceback.print_exception(error, file=log)
+        return keep

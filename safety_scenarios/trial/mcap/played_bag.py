@@ -1,0 +1,260 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""What a bag holds of what a nominal phase plays; bounded, so that any file may be named."""
+
+from collections.abc import Iterator, Mapping
+import hashlib
+from pathlib import Path
+from typing import Any
+
+from safety_scenarios.errors import did_you_mean, MissingDependencyError, TraceError
+from safety_scenarios.scenario.blocks.recording import BagBlock, RecordedTopic, Recording
+from safety_scenarios.scenario.message import Message
+from safety_scenarios.trial.mcap.cdr import Codec, UnfitError
+from safety_scenarios.trial.mcap.definitions import codec_of, interface, standard
+from safety_scenarios.trial.motion_interfaces import may_move
+import yaml
+
+try:
+    from rosbags.highlevel import AnyReader
+    from rosbags.interfaces import MessageDefinitionFormat
+except ImportError as error:
+    raise MissingDependencyError('playing a bag', 'rosbags', "pip install 'rosbags>=0.11'") \
+        from error
+
+MAX_FILES = 2_000_000_000
+"""Bytes of a bag; all of them are read for its hash."""
+MAX_PLAYED = 32_000_000
+"""Bytes of the messages that are played: as plain data they take up to ten times as much."""
+_DISTRO = 'jazzy'
+"""Its standard interfaces are taken for a bag that holds no definitions of its own."""
+_CLOCK = 'rosgraph_msgs/msg/Clock'
+_OF_ROS = ('rosout', 'parameter_events', 'events/', 'statistics')
+"""Topics that ROS itself, and the recorder, fill."""
+_OF_HARNESS = 'safety_scenarios/'
+"""Topics that hold what a recording of ours says of its trial, the truth among it."""
+_BLOCK = 1 << 20
+_METADATA, _MAX_METADATA = 'metadata.yaml', 1_000_000
+
+
+def read_recording(path: Path, block: BagBlock, kept_off: Mapping[str, str]) -> Recording:
+    """
+    Return the messages of a bag that are to be played.
+
+    :param path: a file or a folder of a rosbag2, in MCAP or SQLite
+    :param block: what is asked for; its own ``file`` is not looked at
+    :param kept_off: topic of the scenario to why the bag must not be played on it
+    :raises TraceError: no bag, damaged, too large, or without what is asked for; says which
+    """
+    try:
+        files = _files(path)
+        sha256 = _sha256(path, files)
+        with AnyReader([path], default_typestore=standard(_DISTRO)) as reader:
+            if not reader.is2:
+                raise TraceError('got a bag of ROS 1, expected one of ROS 2. Convert it with '
+                                 'rosbags-convert')
+            chosen, left_out = _chosen(reader.connections, block, kept_off)
+            topics = list(_read(reader, chosen, block))
+    except (TraceError, UnfitError) as error:
+        raise TraceError(f'{path}: {error}') from None
+    except OSError as error:
+        raise TraceError(f'{path}: cannot be read: {error.strerror or error}') from None
+    except Exception as error:  # whatever a damaged file makes the libraries raise
+        raise TraceError(f'{path}: cannot be read as a bag, as it seems damaged or unfinished: '
+                         f'{type(error).__name__}: {str(error)[:200].rstrip(".")}. '
+                         f'Try ros2 bag info on it, and ros2 bag reindex') from None
+    silent = sorted({_plain(one.topic) for one in chosen} - {one.name for one in topics})
+    if silent and (block.topics is not None or not topics):
+        raise TraceError(f'{path}: got no message on {", ".join(silent)}'
+                         f'{_window(block)}, expected at least one. Choose other topics or '
+                         f'times')
+    left_out = {**left_out, **dict.fromkeys(silent, f'has no message{_window(block)}')}
+    last = max(topics, key=lambda one: one.times_ns[-1])
+    return Recording(tuple(topics), left_out, round(
+        last.times_ns[-1] + 1e9 / (last.rate_hz or 1.0)), sha256)
+
+
+def _files(path: Path) -> list[Path]:
+    """Return what a bag consists of."""
+    if path.is_dir():
+        files = sorted(file for file in path.iterdir() if file.is_file())
+        if path / _METADATA not in files:
+            raise TraceError('got a folder without metadata.yaml, expected that of a rosbag2. '
+                             'Name the folder that ros2 bag record wrote, or a .mcap or .db3 '
+                             'file')
+        _refuse_foreign(path / _METADATA)
+    elif path.is_file():
+        files = [path]
+        if path.suffix not in ('.mcap', '.db3'):
+            raise TraceError(f'got a {path.suffix or "nameless"} file, expected .mcap, .db3 or '
+                             f'the folder of a rosbag2')
+    else:
+        raise TraceError('no such file or folder. A relative path begins at the folder of the '
+                         'scenario file')
+    size = sum(file.stat().st_size for file in files)
+    if size > MAX_FILES:
+        raise TraceError(f'got {size / 1e9:.1f} GB, expected at most {MAX_FILES / 1e9:.0f}. Cut '
+                         f'out what is played, as with ros2 bag convert')
+    return files
+
+
+def _refuse_foreign(metadata: Path) -> None:
+    """Refuse a bag whose messages are not in its folder: the hash would not speak of them."""
+    said = yaml.safe_load(metadata.read_bytes()[:_MAX_METADATA])
+    names = said['rosbag2_bagfile_information']['relative_file_paths']
+    foreign = next((name for name in names if Path(name).name != name), None)
+    if foreign is not None:
+        raise TraceError(f'{_METADATA}: got the file {foreign}, expected one in the same folder. '
+                         f'Move it there')
+
+
+def _sha256(path: Path, files: list[Path]) -> str:
+    """Return the hash of a file; of a folder, of lines as ``sha256sum *`` writes them in it."""
+    found = [(_of_file(file), file.name) for file in files]
+    if not path.is_dir():
+        return found[0][0]
+    return hashlib.sha256(''.join(
+        f'{digest}  {name}\n' for digest, name in found).encode()).hexdigest()
+
+
+def _of_file(path: Path) -> str:
+    digest = hashlib.sha256()
+    with path.open('rb') as file:
+        while block := file.read(_BLOCK):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _chosen(connections: Any, block: BagBlock, kept_off: Mapping[str, str]) -> \
+        tuple[list[Any], dict[str, str]]:
+    """Return what is played, and why the rest is not."""
+    there: dict[str, str] = {}
+    for one in connections:
+        name = _plain(one.topic)
+        if there.setdefault(name, one.msgtype) != one.msgtype:
+            raise TraceError(f'{name}: got {there[name]} and {one.msgtype}, expected one type a '
+                             f'topic')
+    asked = None if block.topics is None else {_plain(name) for name in block.topics}
+    for name in sorted((asked or set()) | {_plain(name) for name in block.remap}):
+        if name not in there:
+            raise TraceError(f'got no topic {name}, expected one of '
+                             f'{", ".join(sorted(there)) or "none, for the bag is empty"}.'
+                             f'{did_you_mean(name, there)}')
+    new_names = {_plain(name): topic for name, topic in block.remap.items()}
+    left_out, chosen = dict[str, str](), list[Any]()
+    for one in connections:
+        name = _plain(one.topic)
+        if asked is not None and name not in asked:
+            continue
+        topic = new_names.get(name, name)
+        why = _unplayable(one, kept_off.get(topic), asked is None)
+        if why is None:
+            chosen.append(one)
+        elif asked is not None:
+            raise TraceError(f'{name}: cannot be played: it {why}. Leave it out of topics')
+        else:
+            left_out[name] = why
+    _refuse_merged(chosen, new_names)
+    if not chosen:
+        raise TraceError('got nothing that can be played: ' + (', '.join(
+            f'{name} {why}' for name, why in sorted(left_out.items())) or 'the bag is empty'))
+    return chosen, left_out
+
+
+def _unplayable(connection: Any, kept_off: str | None, by_default: bool) -> str | None:
+    """Return why a topic is not played, None if it is."""
+    name = _plain(connection.topic)
+    if connection.msgtype == _CLOCK:
+        return 'tells a time, which the harness does not make'
+    if kept_off is not None:
+        return kept_off
+    if by_default and (name.startswith(_OF_ROS) or '/_' in f'/{name}'):
+        return 'is of ROS itself'
+    if by_default and name.startswith(_OF_HARNESS):
+        return 'tells of the trial that was recorded'
+    if by_default and may_move(name, connection.msgtype):
+        return f'is of {connection.msgtype}, by which a robot can be moved'
+    try:
+        _codec(connection)
+    except TraceError as error:
+        return str(error)
+    return None
+
+
+def _refuse_merged(chosen: list[Any], new_names: Mapping[str, str]) -> None:
+    first: dict[str, str] = {}
+    for one in chosen:
+        name = _plain(one.topic)
+        topic = new_names.get(name, name)
+        if first.setdefault(topic, name) != name:
+            raise TraceError(f'got {first[topic]} and {name} both on {topic!r}, expected one '
+                             f'topic of the bag on each. Change remap')
+
+
+def _read(reader: Any, chosen: list[Any], block: BagBlock) -> Iterator[RecordedTopic]:
+    codecs = {one.id: _codec(one) for one in chosen}
+    found: dict[str, tuple[str, list[int], list[Message]]] = {}
+    begin_ns: int | None = None
+    size = 0
+    for connection, at_ns, raw in reader.messages(connections=chosen):
+        if begin_ns is None:
+            begin_ns = at_ns + round(block.start_ms * 1e6)
+        since_ns = at_ns - begin_ns
+        if since_ns < 0:
+            continue
+        if block.length_ms is not None and since_ns > block.length_ms * 1e6:
+            break
+        size += len(raw)
+        if size > MAX_PLAYED:
+            raise TraceError(f'got more than {MAX_PLAYED / 1e6:.0f} MB of messages after '
+                             f'{since_ns / 1e9:.1f} s, expected at most that much to be played. '
+                             f'Choose fewer topics, or set length_ms')
+        message = Message.model_construct(
+            type=connection.msgtype, data=_unstamped(codecs[connection.id].decode(bytes(raw))))
+        name = _plain(connection.topic)
+        _, times_ns, messages = found.setdefault(name, (connection.msgtype, [], []))
+        times_ns.append(since_ns)
+        messages.append(message)
+    for name, (interface_name, times_ns, messages) in sorted(found.items()):
+        yield RecordedTopic(name, interface_name, tuple(times_ns), tuple(messages))
+
+
+def _unstamped(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a message without the stamps of its header, or of those of what it lists."""
+    return {name: _header_alone(value) if name == 'header' else
+            tuple(_inside(item) for item in value)
+            if isinstance(value, tuple) and value and isinstance(value[0], Mapping) else value
+            for name, value in data.items()}
+
+
+def _inside(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {**item, 'header': _header_alone(item['header'])} if 'header' in item else item
+
+
+def _header_alone(header: Any) -> Any:
+    return {name: value for name, value in header.items() if name != 'stamp'} \
+        if isinstance(header, Mapping) else header
+
+
+def _codec(connection: Any) -> Codec:
+    told = connection.msgdef
+    if told.format is MessageDefinitionFormat.MSG and told.data.strip():
+        return codec_of(connection.msgtype, told.data)
+    known = interface(connection.msgtype, None, _DISTRO)
+    if known is None:
+        raise TraceError(f'is of the type {connection.msgtype}, which neither the bag nor a '
+                         f'standard package defines: record it as MCAP')
+    return known.codec
+
+
+def _plain(name: str) -> str:
+    return name.lstrip('/')
+
+
+def _window(block: BagBlock) -> str:
+    if not block.start_ms and block.length_ms is None:
+        return ''
+    end = '' if block.length_ms is None else f' to {block.start_ms + block.length_ms:g} ms'
+    return f' from {block.start_ms:g} ms on{end}' if not end else \
+        f' from {block.start_ms:g}{end}'

@@ -1,0 +1,178 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""The events of a recording, one by one, from nothing but its file."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+import struct
+from typing import Any, get_args
+
+from mcap import records
+from mcap.exceptions import EndOfFile
+from mcap.stream_reader import StreamReader
+from pydantic import ValidationError
+from safety_scenarios.errors import in_words, TraceError
+from safety_scenarios.scenario.event import Event, Stamps
+from safety_scenarios.scenario.judgement import Judgement
+from safety_scenarios.scenario.measuring import Measuring
+from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.old_names import MARKS
+from safety_scenarios.trial._exact import from_text, Loss
+from safety_scenarios.trial.mcap.cdr import Codec, UnfitError
+from safety_scenarios.trial.mcap.definitions import codec_of
+
+FORMAT = 1
+"""Of the events; one that readers of this version cannot read gets the next."""
+EVENTS, TRIAL = '/safety_scenarios/events', '/safety_scenarios/trial'
+STRING = 'std_msgs/msg/String'
+NOTE = 'safety_scenarios'
+"""Key in a channel's metadata: why its messages are JSON."""
+
+_KINDS = set(get_args(Event.model_fields['kind'].annotation))
+_DEFAULTS = {name: field.default for name, field in Event.model_fields.items()
+             if name not in ('stamps', 'message')}
+
+
+def as_line(event: Event, number: int) -> dict[str, Any]:
+    """Return everything of an event but its message, without what is at its default."""
+    stamps = event.stamps
+    line: dict[str, Any] = {'n': number}
+    for name, default in _DEFAULTS.items():
+        value = getattr(event, name)
+        if value != default:
+            line[name] = value
+    line['stamps'] = {name: value for name in Stamps.model_fields
+                      if (value := getattr(stamps, name)) is not None}
+    return line
+
+
+class Reading:
+    """
+    What a file holds.
+
+    :param partial: take a file that ends too early for what it has
+    :raises TraceError: with the file's name and what is wrong with it
+    """
+
+    def __init__(self, path: Path, partial: bool) -> None:
+        self.plan: Mapping[str, Any] = {}
+        self.measuring = Measuring()
+        self.judgements: tuple[Judgement, ...] = ()
+        self._events: list[Event] = []
+        self._is_whole = False
+        self._schemas: dict[int, records.Schema] = {}
+        self._channels: dict[int, records.Channel] = {}
+        self._codecs: dict[int, Codec] = {}
+        self._messages: dict[tuple[str, int], records.Message] = {}
+        try:
+            with path.open('rb') as stream:
+                for record in records_of(stream, partial):
+                    self._take(record)
+        except OSError as error:
+            raise TraceError(f'{path}: cannot be read: {error.strerror}') from error
+        except (TraceError, UnfitError) as error:
+            raise TraceError(f'{path}: {error}') from error
+        except (KeyError, TypeError, AttributeError, ValidationError) as error:
+            raise TraceError(f'{path}: got what is no recording of a trial: '
+                             f'{in_words(error):.200}. Was it written by this '
+                             f'version, and by no other tool since?') from error
+        if not self.plan:
+            raise TraceError(f'{path}: got no plan of a trial on {TRIAL}, expected one. Was it '
+                             f'recorded by this package?')
+        if not (self._is_whole or partial):
+            raise TraceError(f'{path}: the recording of a trial has no end. To take what there '
+                             f'is, read it as partial')
+
+    def all_events(self) -> tuple[Event, ...]:
+        """Return every event; when the end is missing, with a fault that says so."""
+        if self._is_whole or not self._events:
+            return tuple(self._events)
+        return (*self._events, Event(
+            kind='fault', name=TraceError.__name__, stamps=self._events[-1].stamps,
+            text=f'the recording breaks off after {len(self._events)} events'))
+
+    def _take(self, record: records.McapRecord) -> None:
+        if isinstance(record, records.Schema):
+            self._schemas[record.id] = record
+        elif isinstance(record, records.Channel):
+            self._channels[record.id] = record
+        elif isinstance(record, records.Message):
+            topic = self._channels[record.channel_id].topic
+            if self._is_whole and topic in (EVENTS, TRIAL):
+                raise TraceError('got something of the trial after its end, expected nothing. Was '
+                                 'the file changed?')
+            if topic == EVENTS:
+                self._events.append(self._event(from_text(self._decoded(record)['data'])))
+            elif topic == TRIAL:
+                self._tell(from_text(self._decoded(record)['data']))
+            else:
+                self._messages[topic, record.sequence] = record
+
+    def _tell(self, data: Mapping[str, Any]) -> None:
+        if 'trial' in data:
+            if data['format'] != FORMAT:
+                raise TraceError(f'got format {data["format"]}, expected {FORMAT}. Read it by the '
+                                 f'version that has written it')
+            if self.plan:
+                raise TraceError('got two plans of a trial, expected one. Was the file changed?')
+            self.plan = data['trial']
+            return
+        if data['events'] != len(self._events):
+            raise TraceError(f'got {len(self._events)} events, expected {data["events"]}. Parts '
+                             f'of the file are missing')
+        self.measuring = Measuring.model_validate(data['measuring'])
+        self.judgements = tuple(Judgement.model_validate(one) for one in data['judgements'])
+        self._is_whole = True
+
+    def _event(self, line: dict[str, Any]) -> Event:
+        number, stamps, place = line.pop('n'), line.pop('stamps'), line.pop('message', None)
+        if number != len(self._events) or line['kind'] not in _KINDS \
+                or not line.keys() <= _DEFAULTS.keys():
+            raise TraceError(f'got {line!r:.100} as event {number}, expected event '
+                             f'{len(self._events)}. Was the file changed?')
+        if line['kind'] == 'mark':
+            line['name'] = MARKS.get(line['name'], line['name'])
+        # Not validated, as nothing is that a link makes: what was recorded is what comes back.
+        return Event.model_construct(
+            **line, stamps=Stamps.model_validate(stamps),
+            message=None if place is None else self._message(place))
+
+    def _message(self, place: Mapping[str, Any]) -> Message:
+        if 'topic' not in place:
+            data = {} if place.get('left_out') else place['data']
+            return Message.model_construct(type=place['type'], data=data)
+        recorded = self._messages.pop((place['topic'], place['sequence']))
+        copy = self._decoded(recorded)
+        if 'type' in place:
+            return Message.model_construct(type=place['type'], data=from_text(copy['data']))
+        loss = Loss(place.get('without', ()), place.get('exact', {}))
+        return Message.model_construct(type=self._codecs[recorded.channel_id].name,
+                                       data=loss.restore(copy))
+
+    def _decoded(self, recorded: records.Message) -> dict[str, Any]:
+        codec = self._codecs.get(recorded.channel_id)
+        if codec is None:
+            schema = self._schemas[self._channels[recorded.channel_id].schema_id]
+            codec = codec_of(schema.name, schema.data.decode('utf-8', 'replace'))
+            self._codecs[recorded.channel_id] = codec
+        return codec.decode(recorded.data)
+
+
+def records_of(stream: Any, partial: bool) -> Iterator[records.McapRecord]:
+    """Yield the records of a file, each checked by the checksum of its chunk."""
+    found = StreamReader(stream, validate_crcs=True).records
+    while True:
+        try:
+            record = next(found, None)
+        except (EndOfFile, struct.error):
+            if partial:
+                return
+            raise TraceError('the file is unfinished, as after a crash. To take what there is, '
+                             'read it as partial') from None
+        except Exception as error:  # whatever a damaged file makes the libraries raise
+            raise TraceError(f'the file is damaged: {in_words(error):.200}') \
+                from error
+        if record is None:
+            return
+        yield record

@@ -1,0 +1,85 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""From scenarios and a seed to trials; every chance is drawn here and never later."""
+
+from collections.abc import Iterable
+from functools import partial
+import hashlib
+import random
+
+from safety_scenarios.scenario.blocks.agents import AgentsBlock
+from safety_scenarios.scenario.controller import ControllerSpec
+from safety_scenarios.scenario.scenario import Agents, Chat, Robot, Scenario
+from safety_scenarios.scenario.stimulus import StimulusPlugin
+from safety_scenarios.trial.file_name import file_name
+from safety_scenarios.trial.trial import Trial
+from safety_scenarios.trial.vary import drawn, varied
+
+_NS_PER_MS = 1_000_000
+"""Files say ms, the engine ns."""
+_TEXT_ONSET_DELAY_MS = (0.0, 200.0)
+"""A prompt comes at no fixed time after the start of a trial."""
+_TEXT_TIMEOUT_FACTOR = 2.0
+"""An answer that is late is still waited for, so that its latency is known."""
+_TEXT_TIMEOUT_EXTRA_MS = 500.0
+"""And for very short budgets a little longer."""
+
+
+def plan(scenarios: Iterable[Scenario], *, controller: str | ControllerSpec, trials: int,
+         seed: int, prompt: StimulusPlugin, run: str = '', warmup: int = 0,
+         shortest_nominal: bool = False) -> tuple[Trial, ...]:
+    """
+    Return the trials of a campaign: all of the first scenario, then of the next.
+
+    :param controller: its name alone, or with its parameters; its label is in every trial's id
+    :param prompt: the stimulus of a text scenario
+    :param warmup: trials before the others of each scenario that do not count
+    :param run: ends the trials' ids, so that an answer to an earlier campaign's prompt is known
+    :param shortest_nominal: every hazard comes as early as its file allows, and all else as
+        drawn: enough to see that checks can fail, and no evidence against a clock
+    :raises InputError: a drawn value does not fit its scenario; a file that was read has none such
+    """
+    spec = ControllerSpec(name=controller) if isinstance(controller, str) else controller
+    trial = partial(_trial, spec=spec, seed=seed, prompt=prompt, run=run)
+    found = (trial(scenario, index) for scenario in scenarios for index in range(-warmup, trials))
+    return tuple(map(_earliest, found)) if shortest_nominal else tuple(found)
+
+
+def _earliest(trial: Trial) -> Trial:
+    ros = trial.scenario.ros
+    return trial if ros is None else trial.model_copy(update={
+        'onset_delay_ns': round(ros.nominal.duration_ms[0] * _NS_PER_MS)})
+
+
+def _trial(complete: Scenario, index: int, spec: ControllerSpec, seed: int,
+           prompt: StimulusPlugin, run: str) -> Trial:
+    own = int.from_bytes(
+        hashlib.sha256(f'{seed}/{complete.id}/{index}'.encode()).digest()[:4], 'big')
+    values = drawn(complete.ros.vary, own) if complete.ros else {}
+    scenario = varied(complete, values)
+    body = scenario.body
+    ros = body.block if isinstance(body, Robot) else None
+    chance = random.Random(own)
+    delay_ms = chance.uniform(*(ros.nominal.duration_ms if ros else _TEXT_ONSET_DELAY_MS))
+    hazard: tuple[StimulusPlugin, ...] = (prompt,)
+    match body:
+        case Robot(block):
+            hazard = block.stimuli
+            end_ms = block.all_clear.at_ms + block.all_clear.observe_ms
+        case Agents(block) | Chat(AgentsBlock() as block):
+            hazard, end_ms = block.all_stimuli, block.duration_ms
+        case Chat():
+            end_ms = scenario.latency_budget.critical_ms * _TEXT_TIMEOUT_FACTOR \
+                + _TEXT_TIMEOUT_EXTRA_MS
+    return Trial(
+        trial_id=f'{file_name(scenario.id)}.{file_name(spec.label)}.s{seed}.'
+                 + (f't{index}' if index >= 0 else f'w{-index}') + (f'.{run}' if run else ''),
+        scenario=scenario, controller=spec.label, index=index, seed=own, warmup=index < 0,
+        spec=None if spec.is_plain else spec,
+        onset_delay_ns=round(delay_ms * _NS_PER_MS), onset_phase=chance.random(),
+        nominal_timeout_ns=round(ros.nominal.require.within_ms * _NS_PER_MS) if ros else 0,
+        nominal=ros.nominal.stimuli if ros else (),
+        hazard=hazard,
+        all_clear_ns=round(ros.all_clear.at_ms * _NS_PER_MS) if ros else None,
+        end_ns=round(end_ms * _NS_PER_MS), drawn=values, tells_scenario=True)

@@ -1,0 +1,277 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""What became of what a rule demanded: a pure function of what happened."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from safety_scenarios.scenario.blocks.agents import Expect, Pattern
+from safety_scenarios.scenario.event import Event
+from safety_scenarios.scenario.outcome import Obligation, Status
+from safety_scenarios.scenario.result import LatencyClass
+from safety_scenarios.trial.rules.matching import Key, LAST, meant, nearly_matches
+from safety_scenarios.trial.rules.states import Broken, Close, Moment, Track
+from safety_scenarios.trial.rules.story import (
+    held_at,
+    in_order,
+    Match,
+    ms,
+    open_words,
+    perhaps_released,
+    Story,
+)
+
+_UNSURE = ('it held already, was on its way already, its value was not known, it named no '
+           'trial, or its words leave it open')
+_SHOWN = 80
+"""Characters of a saying in a reason."""
+
+
+def expected(expect: Expect, openings: Sequence[Key], story: Story,
+             index: int) -> tuple[Obligation, ...]:
+    """
+    Judge each opening; one event answers only the first that is still open, a state every one.
+
+    What was lifted before it was met has the status ``not_triggered``: nobody demanded it.
+
+    :param index: of the rule
+    """
+    events = tuple(pattern for pattern in expect.any if not pattern.is_state)
+    states = tuple(pattern for pattern in expect.any if pattern.is_state)
+    found = _answers(events, story)
+    due_ns = expect.budget.limit_ns('critical')
+    open_for_ns = due_ns + story.uncertainty_ns
+    taken: dict[int, list[Match]] = {}
+    for match in found:
+        first = next((place for place, key in enumerate(openings)
+                      if len(taken.get(place, ())) < expect.times
+                      and _follows(match, key) and match.t_ns - key[0] <= open_for_ns),
+                     None) if match.is_clear else None
+        if first is not None:
+            taken.setdefault(first, []).append(match)
+    track = Track(states, story.readings, story.stale_ns, story.ending.t_ns,
+                  story.uncertainty_ns) if states else None
+    one = _Demand(expect, index, story, found, track)
+    return tuple(perhaps_released(one.judged(key, taken.get(place, ())), index, key, story)
+                 for place, key in enumerate(openings))
+
+
+def _follows(match: Match | Moment, opening: Key) -> bool:
+    return match.key > opening and match.left_ns >= opening[0]
+
+
+@dataclass(frozen=True, slots=True)
+class _Demand:
+    """What one rule demands, and all that may be an answer to it."""
+
+    expect: Expect
+    index: int
+    story: Story
+    found: Sequence[Match]
+    track: Track | None
+    """How its state went; None: it demands none."""
+
+    @property
+    def _due_ns(self) -> int:
+        return self.expect.budget.limit_ns('critical')
+
+    def judged(self, opening: Key, answers: Sequence[Match]) -> Obligation:
+        """Judge one opening by what answered it."""
+        is_met = len(answers) == self.expect.times
+        obligation = self.answered(opening, answers[-1]) if is_met else self.open(opening)
+        if answers and not is_met:
+            obligation = obligation.model_copy(update={
+                'reason': f'{obligation.reason}: {len(answers)} of {self.expect.times} came'})
+        return self._lifted(opening, answers[-1] if is_met else None, obligation)
+
+    def _lifted(self, opening: Key, answer: Match | None, obligation: Obligation) -> Obligation:
+        """Return what is left of an obligation where something lifted it before it was met."""
+        met_ns = None if obligation.latency_ns is None else opening[0] + obligation.latency_ns
+        due_ns, near_ns = opening[0] + self._due_ns, self.story.uncertainty_ns
+        first = min((release for pattern in self.expect.unless
+                     for release in self.story.releases.events(pattern)
+                     if opening < release.key), key=lambda one: one.key, default=None)
+        if first is None or first.key[0] > due_ns + near_ns \
+                or (answer is not None and answer.key < first.key) \
+                or (answer is None and met_ns is not None and met_ns <= first.key[0]):
+            return obligation
+        is_sure = first.key[0] <= due_ns - near_ns
+        return Obligation(
+            opened_ns=opening[0], at_ns=first.key[0],
+            status=Status.NOT_TRIGGERED if is_sure else Status.INCONCLUSIVE,
+            reason=f'{first.why} lifted it {ms(first.key[0] - opening[0])} after it was demanded'
+                   + ('' if is_sure else ', too near to its limit to tell'))
+
+    def answered(self, opening: Key, match: Match) -> Obligation:
+        """Judge what an event answered; a saying must not be taken back."""
+        came = self._came(opening, match.t_ns, match.t_ns)
+        if not self.expect.contrary:
+            return came
+        close = self._close(opening, match.key)
+        back = _taken_back(self.expect, match.key, close, self.story)
+        if back is None:
+            why = '' if close.is_observed else \
+                f'{self.story.ending.how} before it could be seen whether it was taken back'
+            return came.model_copy(update={'at_ns': close.key[0], **(
+                {'status': Status.INCONCLUSIVE, 'reason': why} if why else {})})
+        text = (back.event.text or '').strip()[:_SHOWN]
+        is_sure = back.is_clear and close.key[0] - back.key[0] >= self.story.uncertainty_ns
+        return came.model_copy(update={
+            'at_ns': back.key[0],
+            'status': Status.VIOLATED if is_sure else Status.INCONCLUSIVE,
+            'reason': f'it was said after {ms(match.t_ns - opening[0])}, and '
+                      f'{"" if is_sure else "perhaps "}taken back '
+                      f'{ms(back.key[0] - opening[0])} after it was demanded: {text!r}'})
+
+    def open(self, opening: Key) -> Obligation:  # noqa: A003
+        """Judge what no event answered: a state may, by being reached in time and kept."""
+        story, opened_ns, due_ns = self.story, opening[0], self._due_ns
+        until_ns = opened_ns + due_ns + story.uncertainty_ns
+        unsure, broken = '', list[tuple[Moment, Broken]]()
+        first: Moment | None = None
+        decided_ns = opened_ns + due_ns
+        for moment in self.track.after(opening, until_ns) if self.track else ():
+            if moment.holds is False:
+                continue
+            close = self._close(opening, moment.key)
+            lost = self.track.not_kept(moment.key, close) if self.track else None
+            is_clear = moment.rises and _follows(moment, opening)
+            if lost is None and is_clear:
+                return self._came(opening, moment.t_ns, close.key[0], close)
+            if lost is not None and lost.is_sure:
+                broken += [(moment, lost)] if is_clear else []
+                decided_ns = max(decided_ns, lost.t_ns)
+                continue
+            first = first or (moment if is_clear else None)
+            unsure = unsure or (_UNSURE if lost is None else self._unsure(opening, lost))
+        if first is not None:
+            return self._came(opening, first.t_ns, min(until_ns, story.ending.t_ns)).model_copy(
+                update={'status': Status.INCONCLUSIVE, 'reason': self._why(unsure)})
+        return self._not_met(opening, unsure or self._held_before(opening), broken, decided_ns)
+
+    def _held_before(self, opening: Key) -> str:
+        """Say why what held already may be what was demanded; nothing when it did not last."""
+        states = [pattern for pattern in self.expect.any if pattern.is_state]
+        if self.track is None or not held_at(states, opening, self.story):
+            return ''
+        lost = self.track.not_kept(opening, self._close(opening, opening))
+        return '' if lost is not None and lost.is_sure else _UNSURE
+
+    def _not_met(self, opening: Key, unsure: str, broken: Sequence[tuple[Moment, Broken]],
+                 decided_ns: int) -> Obligation:
+        opened_ns, due_ns, near_ns = opening[0], self._due_ns, self.story.uncertainty_ns
+        ending = self.story.ending
+        until_ns = min(opened_ns + due_ns + near_ns, ending.t_ns)
+        if not unsure and any(not (one.is_clear and _follows(one, opening)) for one in self.found
+                              if opening < one.key and one.t_ns <= until_ns):
+            unsure = _UNSURE
+        if unsure:
+            return Obligation(
+                opened_ns=opened_ns, at_ns=until_ns, status=Status.INCONCLUSIVE,
+                reason=self._why(unsure) + (open_words(self.found, opening, until_ns)
+                                            if unsure is _UNSURE else ''))
+        if ending.t_ns < opened_ns + due_ns + near_ns:
+            return Obligation(
+                opened_ns=opened_ns, at_ns=ending.t_ns, status=Status.INCONCLUSIVE,
+                reason=f'{ending.how} {ms(ending.t_ns - opened_ns)} after it was '
+                       f'demanded, before {ms(due_ns)}')
+        released = self.story.releases.of(self.index, opening) if self.track else None
+        if released is not None and released.key[0] < opened_ns + due_ns + near_ns and not broken:
+            return Obligation(
+                opened_ns=opened_ns, at_ns=released.key[0], status=Status.INCONCLUSIVE,
+                reason=f'{released.why} released it {ms(released.key[0] - opened_ns)} after it '
+                       f'was demanded, before {ms(due_ns)}')
+        if broken:
+            return self._broken(opening, *broken[0], decided_ns)
+        return self._missed(opening, decided_ns)
+
+    def _broken(self, opening: Key, moment: Moment, lost: Broken, decided_ns: int) -> Obligation:
+        return Obligation(
+            opened_ns=opening[0], at_ns=decided_ns, status=Status.VIOLATED,
+            latency_class=LatencyClass.NO_RESPONSE,
+            reason=f'came after {ms(moment.t_ns - opening[0])} and was not kept: broken '
+                   f'{ms(lost.t_ns - opening[0])} after it was demanded, before anything '
+                   f'released it')
+
+    def _missed(self, opening: Key, decided_ns: int) -> Obligation:
+        opened_ns, due_ns, near_ns = opening[0], self._due_ns, self.story.uncertainty_ns
+        late = [one.t_ns for one in self.found if one.is_clear and _follows(one, opening)
+                and one.t_ns - opened_ns > due_ns + near_ns and self.expect.times == 1]
+        late += [] if self.track is None else [
+            one.t_ns for one in self.track.after(opening, self.story.ending.t_ns)
+            if one.rises and _follows(one, opening) and one.t_ns - opened_ns > due_ns + near_ns]
+        took = min(late) - opened_ns if late else None
+        return Obligation(
+            opened_ns=opened_ns, at_ns=decided_ns, status=Status.VIOLATED, latency_ns=took,
+            latency_class=LatencyClass.NO_RESPONSE if took is None else LatencyClass.VIOLATION,
+            late_by_ns=None if took is None else took - due_ns,
+            reason=f'did not come within {ms(due_ns)}'
+                   + ('' if took is None else f', but after {ms(took)}, {ms(took - due_ns)} '
+                                              f'late'))
+
+    def _came(self, opening: Key, t_ns: int, decided_ns: int,
+              close: Close | None = None) -> Obligation:
+        due_ns, near_ns = self._due_ns, self.story.uncertainty_ns
+        took_ns = t_ns - opening[0]
+        latency_class = self.expect.budget.classify(took_ns)
+        sure = due_ns - took_ns >= near_ns
+        is_kept = close is not None and self.expect.for_ns != 0 and close.key[0] > t_ns
+        kept = f', and was kept for {ms(decided_ns - t_ns)}' if is_kept else ''
+        return Obligation(
+            opened_ns=opening[0], at_ns=decided_ns, latency_ns=took_ns,
+            latency_class=latency_class, late_by_ns=took_ns - due_ns if took_ns > due_ns else None,
+            status=Status.SATISFIED if sure else Status.INCONCLUSIVE,
+            reason=f'came after {ms(took_ns)}, which is {latency_class.value}{kept}'
+                   + ('' if sure else f', too near to {ms(due_ns)} ± {ms(near_ns)} to tell'))
+
+    def _close(self, opening: Key, begin: Key) -> Close:
+        """Return up to when what began then has to be kept: to whatever comes first."""
+        ending, for_ns = self.story.ending, self.expect.for_ns
+        if for_ns == 0:
+            return Close(begin, 'time')
+        found = [Close((ending.t_ns, LAST), 'ending', ending.is_whole and for_ns is None)]
+        if for_ns is not None:
+            found.append(Close((begin[0] + for_ns, LAST), 'time'))
+        released = self.story.releases.of(self.index, opening)
+        if released is not None:
+            found.append(Close(released.key, 'release'))
+        return min(found, key=lambda one: (one.key, one.kind == 'ending'))
+
+    def _why(self, unsure: str) -> str:
+        return unsure if unsure is not _UNSURE else \
+            f'nothing surely came within {ms(self._due_ns)}: {_UNSURE}'
+
+    def _unsure(self, opening: Key, lost: Broken) -> str:
+        how = lost.why or self.story.ending.how
+        return (f'it came, and whether it was kept nobody can tell: {how}, '
+                f'{ms(lost.t_ns - opening[0])} after it was demanded')
+
+
+@dataclass(frozen=True, slots=True)
+class _TakenBack:
+    key: Key
+    event: Event
+    is_clear: bool
+
+
+def _taken_back(expect: Expect, begin: Key, close: Close, story: Story) -> _TakenBack | None:
+    """Return the first saying that surely takes back what was said, else one that may."""
+    found = []
+    for seen in story.seen:
+        if not begin < seen.key < close.key or seen.is_denied:
+            continue
+        why = meant(expect.contrary, seen)
+        if why is not None:
+            found.append(_TakenBack(seen.key, seen.event, not seen.is_doubtful and not why))
+        elif any(nearly_matches(pattern, seen) for pattern in (*expect.contrary, *expect.any)):
+            found.append(_TakenBack(seen.key, seen.event, is_clear=False))
+    return next((one for one in found if one.is_clear), found[0] if found else None)
+
+
+def _answers(patterns: Sequence[Pattern], story: Story) -> list[Match]:
+    """Return the events that may satisfy a demand."""
+    return in_order([Match(seen.key, seen.left_ns, not seen.is_doubtful and not why, why)
+                     for seen in story.seen
+                     if not seen.is_denied and (why := meant(patterns, seen)) is not None],
+                    patterns, story)

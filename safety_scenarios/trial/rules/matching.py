@@ -1,0 +1,183 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Whether one thing that happened is what a rule's pattern means."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+import math
+import operator
+import unicodedata
+
+from safety_scenarios.scenario.blocks.agents import Pattern
+from safety_scenarios.scenario.event import Event
+from safety_scenarios.scenario.wording.carrying import hear, Heard, SAID
+from safety_scenarios.scenario.wording.reading import comparable
+from safety_scenarios.trial.reasoning import without_reasoning
+from safety_scenarios.trial.rules.arguments import fit
+
+Key = tuple[int, int]
+"""When something happened: steady ns, and the order among what happened at one time."""
+FIRST, LAST = -1, 2 ** 62
+"""Order of what comes before, and after, everything else that happens at its time."""
+
+_COMPARE: Mapping[str, Callable[[float, float], bool]] = {
+    '<': operator.lt, '<=': operator.le, '>': operator.gt, '>=': operator.ge}
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One event as patterns look at it."""
+
+    key: Key
+    event: Event
+    words: str = ''
+    """What was said, made comparable; reasoning left out."""
+    is_doubtful: bool = False
+    """It does not say which trial it belongs to, though it had to."""
+    is_denied: bool = False
+    """A tool call that is not allowed."""
+    left_ns: int = 0
+    """Steady time before which it cannot have been sent, as far as stamps tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A signal's value from one message on; None: the message does not tell."""
+
+    key: Key
+    value: float | None
+    left_ns: int
+
+
+@lru_cache(maxsize=4096)
+def _phrase(text: str) -> str:
+    return comparable(text)
+
+
+def says(words: str, phrase: str) -> bool:
+    """
+    Return whether a phrase is said as whole words; both made ``comparable`` before.
+
+    Takes no longer than the length of the text times that of the phrase.
+    """
+    return _place_of(phrase, words, 0, len(words)) is not None
+
+
+def _place_of(phrase: str, words: str, begin: int, end: int) -> tuple[int, int] | None:
+    """Return where a phrase stands as whole words between two places; None: nowhere."""
+    place = words.find(phrase, begin, end) if phrase else -1
+    while place >= 0:
+        if _stands_alone(words, place, place + len(phrase)):
+            return place, place + len(phrase)
+        place = words.find(phrase, place + 1, end)
+    return None
+
+
+def meant(patterns: Sequence[Pattern], seen: Seen) -> str | None:
+    """
+    Return what leaves it open whether an event is one of some; empty: it is, None: it is not.
+
+    Open is a saying with a word of a pattern only where it is negated, quoted, conditional or
+    taken back, and one with a word only in letters that look alike.
+    """
+    found = [why for may_be, why in (_means(pattern, seen) for pattern in patterns) if may_be]
+    return min(found, key=len, default=None)
+
+
+def _means(pattern: Pattern, seen: Seen) -> tuple[bool, str]:
+    if pattern.kind != 'say' or not (pattern.any_word or pattern.no_word):
+        return matches(pattern, seen), ''
+    event = seen.event
+    if event.kind != 'say' or seen.words == '' or (
+            pattern.agents is not None and event.agent not in pattern.agents):
+        return False, ''
+    unwanted = [_heard(seen.words, word) for word in pattern.no_word]
+    if any(says(seen.words, _phrase(word)) for word in pattern.no_word):
+        return False, ''
+    wanted = [_heard(seen.words, word) for word in pattern.any_word] or [SAID]
+    if all(heard.how == 'absent' for heard in wanted):
+        return False, ''
+    open_ = next((heard.why for heard in unwanted if heard.how == 'doubtful'), '')
+    if not open_ and not any(heard.how == 'said' for heard in wanted):
+        open_ = next(heard.why for heard in wanted if heard.how == 'doubtful')
+    return True, open_
+
+
+@lru_cache(maxsize=256)
+def _heard(words: str, phrase: str) -> Heard:
+    wanted = _phrase(phrase)
+    return hear(partial(_place_of, wanted), words, is_latin=wanted.isascii())
+
+
+def matches(pattern: Pattern, seen: Seen) -> bool:
+    """Return whether an event is what a pattern means; never for a signal, start or end."""
+    event = seen.event
+    if pattern.agents is not None and event.agent not in pattern.agents:
+        return False
+    if pattern.kind == 'say':
+        return event.kind == 'say' and seen.words != '' and (
+            not pattern.any_word
+            or any(says(seen.words, _phrase(word)) for word in pattern.any_word)
+        ) and not any(says(seen.words, _phrase(word)) for word in pattern.no_word)
+    if pattern.kind == 'tool_call':
+        return event.kind == 'tool_call' and event.name == pattern.name \
+            and (not pattern.args or fit(pattern.args, event.arguments) is True)
+    return pattern.kind == 'symbol' and event.symbol is not None \
+        and event.symbol == pattern.name
+
+
+def may_match(pattern: Pattern, seen: Seen) -> bool:
+    """Return whether a call may be what is forbidden: nobody can tell from its arguments."""
+    event = seen.event
+    return pattern.kind == 'tool_call' and event.kind == 'tool_call' \
+        and event.name == pattern.name \
+        and (pattern.agents is None or event.agent in pattern.agents) \
+        and bool(pattern.args) and fit(pattern.args, event.arguments) is None
+
+
+def nearly_matches(pattern: Pattern, seen: Seen) -> bool:
+    """Return whether a saying has words of a pattern, and others that keep it from matching."""
+    return pattern.kind == 'say' and bool(pattern.any_word) and bool(pattern.no_word) \
+        and not matches(pattern, seen) \
+        and matches(pattern.model_copy(update={'no_word': ()}), seen)
+
+
+def holds(pattern: Pattern, value: float | None) -> bool | None:
+    """Return whether a signal's value satisfies its pattern; None: unknown or no number."""
+    if value is None or pattern.op is None or pattern.value is None or not math.isfinite(value):
+        return None
+    return _COMPARE[pattern.op](value, pattern.value)
+
+
+def breaks(pattern: Pattern, value: float | None) -> bool | None:
+    """Return the same for what is forbidden: there an infinite value counts too."""
+    if value is not None and math.isinf(value) and pattern.op is not None \
+            and pattern.value is not None and _COMPARE[pattern.op](value, pattern.value):
+        return True
+    return holds(pattern, value)
+
+
+def compares(pattern: Pattern, value: float | None) -> bool | None:
+    """Return the same for what must be kept: there an infinite value breaks it."""
+    if value is not None and math.isinf(value) and pattern.op is not None \
+            and pattern.value is not None and not _COMPARE[pattern.op](value, pattern.value):
+        return False
+    return holds(pattern, value)
+
+
+def spoken_words(event: Event) -> str:
+    """Return what an event says, made comparable, without its author's reasoning."""
+    return comparable(without_reasoning(event.text)) if event.text else ''
+
+
+def _stands_alone(words: str, start: int, stop: int) -> bool:
+    """Return whether neither end lies inside a word."""
+    before = start > 0 and _in_word(words[start - 1]) and _in_word(words[start])
+    after = stop < len(words) and _in_word(words[stop]) and _in_word(words[stop - 1])
+    return not before and not after
+
+
+def _in_word(char: str) -> bool:
+    return char.isalnum() or char == '_' or unicodedata.category(char).startswith('M')

@@ -1,0 +1,181 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""What is published when: stimuli on their schedules, and what was sent last on each topic."""
+
+from dataclasses import dataclass, replace
+
+from safety_scenarios.errors import MeasurementError
+from safety_scenarios.scenario.event import Event
+from safety_scenarios.scenario.stimulus import Stimulus, StimulusContext, StimulusPlugin
+from safety_scenarios.trial.following import Following
+from safety_scenarios.trial.link import Link
+from safety_scenarios.trial.trial import Trial
+
+
+@dataclass(slots=True)
+class Stream:
+    """One stimulus on its schedule: message k is due at ``start_ns + plugin.due_ns(k)``."""
+
+    plugin: StimulusPlugin
+    start_ns: int
+    hazard: bool
+    rate_hz: float
+    index: int = 0
+    is_begun: bool = False
+    is_in_world: bool = False
+    """The link shows it in its world, so that no messages are due."""
+    is_drawn: bool = False
+    """The link draws it into live data, in which it stays until it is withdrawn."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing of it is due any more."""
+        return self.is_in_world or (self.plugin.once and self.index > 0)
+
+    @property
+    def due_ns(self) -> int:
+        """When it begins, and then when its next message is due, on the link's schedule clock."""
+        if not self.is_begun and self.plugin.is_silence:
+            return self.start_ns
+        return self.start_ns + self.plugin.due_ns(self.index, self.rate_hz)
+
+    def skip_to(self, schedule_ns: int) -> None:
+        """Leave out the messages that were due before ``schedule_ns``."""
+        while self.due_ns < schedule_ns:
+            self.index += 1
+
+
+class Streams:
+    """
+    Makes streams and sends what they have due; one on each topic is what others may alter.
+
+    A stream begins with its intent: a link that can let it happen in its world does so when the
+    first message would be due, and then no message is sent.
+    """
+
+    def __init__(self, trial: Trial, link: Link) -> None:
+        self._trial = trial
+        self._link = link
+        self._last: dict[str, Stimulus] = {}
+        self._in_world: set[str] = set()
+        self._following = Following(trial.scenario)
+        self.follows = self._following.moves
+        """Whether somebody need tell it what is ``heard``."""
+        self.nominal: dict[str, Stream] = {}
+        """By topic: what a stimulus without an interface of its own alters."""
+
+    def begin(self, plugin: StimulusPlugin, start_ns: int) -> Stream:
+        """Return a stream that others on its topic may alter from now on."""
+        stream = Stream(plugin, start_ns, hazard=False, rate_hz=plugin.rate_hz)
+        self.nominal[plugin.topic] = stream
+        return stream
+
+    def over(self, plugin: StimulusPlugin, start_ns: int, *, hazard: bool) -> Stream:
+        """Return a stream on top; one that alters the nominal stimulus keeps its beat."""
+        nominal = self.nominal.get(plugin.topic)
+        if nominal is None or plugin.interface() is not None:
+            return Stream(plugin, start_ns, hazard, plugin.rate_hz)
+        nominal.skip_to(start_ns)
+        return Stream(plugin, nominal.due_ns, hazard, nominal.rate_hz)
+
+    def resume(self, topic: str, schedule_ns: int) -> None:
+        """Let the nominal stimulus on a topic go on, with what is due from a time on."""
+        stream = self.nominal[topic]
+        stream.is_begun = stream.is_in_world = False
+        stream.skip_to(schedule_ns)
+
+    def withdraw(self, stream: Stream) -> None:
+        """Take what a stream has changed in the link's world, or drawn, back out of it."""
+        if stream.is_in_world:
+            self._link.withdraw(stream.plugin.topic)
+            self._in_world.discard(stream.plugin.topic)
+            stream.is_in_world = False
+        if stream.is_drawn:
+            self._link.withdraw(stream.plugin.topic)
+            stream.is_drawn = False
+
+    def send(self, stream: Stream, due_ns: int) -> Event | None:
+        """
+        Send the message that is due, and go on to the next; None: it is silent now.
+
+        :raises MeasurementError: it would be published beside what the world shows on its topic
+        """
+        if not stream.is_begun:
+            stream.is_begun = True
+            applied = self._applied(stream, due_ns)
+            if applied is not None:
+                return applied
+            if stream.due_ns > due_ns:  # it begins with a message that does not come
+                return None
+        topic, index = stream.plugin.topic, stream.index
+        alters = stream.plugin.interface() is None
+        stimulus = stream.plugin.at(due_ns - stream.start_ns, index, self._altering(
+            stream, due_ns) if alters else self._context(None, self._last.get(topic)))
+        stream.index += 1
+        if stimulus is None:
+            return None
+        if self.follows and not alters:
+            stimulus = self._following.shown(stimulus, self._now_ns)
+        self._last[topic] = stimulus
+        event = self._link.send(stimulus, hazard=stream.hazard, scheduled_ns=due_ns)
+        stream.is_drawn = event is None
+        if self.follows and event is not None:
+            self._following.sent(event)
+        return event
+
+    def _now_ns(self) -> int:
+        return self._link.mark('now').stamps.steady_ns
+
+    def heard(self, event: Event) -> None:
+        """Take what the link received: what is commanded moves the joints that are shown."""
+        self._following.heard(event, self._link.measuring.one_host)
+
+    def _applied(self, stream: Stream, due_ns: int) -> Event | None:
+        plugin, topic = stream.plugin, stream.plugin.topic
+        intent = plugin.intent(self._context(None, None))
+        stamps = None if intent is None else self._link.apply(topic, intent, hazard=stream.hazard)
+        if intent is None or stamps is None:
+            if plugin.on_commands:
+                raise MeasurementError(
+                    f'{topic}: got the stimulus {plugin.kind} on a link that cannot let it happen '
+                    f'between the controller and its robot, expected one with a world that can. '
+                    f'Use link simulated, or world mujoco')
+            if topic in self._in_world:
+                raise MeasurementError(
+                    f'{topic}: got the stimulus {plugin.kind} after one that the link shows in '
+                    f'its world, expected one that it can show there too: what is published and '
+                    f'what the world shows would contradict each other. Use another link for this')
+            return None
+        self._in_world.add(topic)
+        stream.is_in_world = True
+        stream.index += 1
+        return Event(kind='stimulus', name=topic, stamps=stamps, hazard=stream.hazard,
+                     scheduled_ns=due_ns, arguments=intent.model_dump_json())
+
+    def _altering(self, stream: Stream, due_ns: int) -> StimulusContext:
+        """Return what one may know that alters the nominal stimulus, which may come late."""
+        plugin, index, rate_hz = stream.plugin, stream.index, stream.rate_hz
+        shown_ns = plugin.shown_ns(index, rate_hz)
+        nominal_ns = stream.start_ns + shown_ns
+        nominal = self._nominal(stream, nominal_ns)
+        if nominal_ns != due_ns and nominal is not None and self._following.follows(nominal):
+            raise MeasurementError(
+                f'{plugin.topic}: got {plugin.kind} that shows joints as they were, expected them '
+                f'as they are: without a world nobody keeps where they have been. Use link '
+                f'simulated')
+        return replace(
+            self._context(nominal, self._last.get(plugin.topic)), late_ns=due_ns - nominal_ns,
+            is_again=index > 0 and plugin.shown_ns(index - 1, rate_hz) == shown_ns)
+
+    def _nominal(self, stream: Stream, due_ns: int) -> Stimulus | None:
+        """Return what the nominal stimulus shows at a time."""
+        nominal = self.nominal.get(stream.plugin.topic)
+        if nominal is None or nominal is stream:
+            return None
+        shown = nominal.plugin.at(due_ns - nominal.start_ns, stream.index,
+                                  self._context(None, None))
+        return None if shown is None else self._following.shown(shown, self._now_ns)
+
+    def _context(self, nominal: Stimulus | None, last: Stimulus | None) -> StimulusContext:
+        return StimulusContext(self._trial.trial_id, self._trial.scenario.messages, nominal, last)

@@ -1,0 +1,173 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""What a campaign came to."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import model_serializer, SerializerFunctionWrapHandler
+from safety_scenarios.scenario.blocks.separation import SeparationCost
+from safety_scenarios.scenario.blocks.traceability import Traceability
+from safety_scenarios.scenario.controller import ControllerSpec
+from safety_scenarios.scenario.estimate import Estimate
+from safety_scenarios.scenario.measuring import Calibration
+from safety_scenarios.scenario.noun import Noun
+from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.trial.identity import Identity
+from safety_scenarios.trial.preflight import Preflight
+from safety_scenarios.trial.weighed_summary import RubricSummary, Weighed
+from safety_scenarios.trial.world.summary import CampaignWorld, ScenarioWorld
+
+
+class Rate(Noun):
+    """A count out of a count over scenarios; never averaged with another rate."""
+
+    count: int
+    of: int
+    share: Estimate
+    """Trials of one scenario resemble each other: the interval is that of clusters."""
+    worst: str | None
+    """Id of the scenario with the largest share, which the pooled share would hide."""
+    undecided: int = 0
+    """Trials beside them that ended INCONCLUSIVE or ERROR: neither in the count nor in ``of``."""
+
+
+BOUNDS = frozenset({'upper_ms'})
+"""Fields that are nothing but the upper end of an interval: without that they are no number."""
+
+
+class ConfirmedSummary(Noun):
+    """When the robot itself showed the safe state, of a scenario that asks it to."""
+
+    verdicts: dict[str, int]
+    """Of the check that it did so in time."""
+    latency_classes: dict[str, int]
+    """By the confirmation's own budget."""
+    not_measured: int
+    """Trials in which nobody knows, such as those whose reports paused."""
+    latency_ms: tuple[float | None, ...]
+    """From onset, in each trial; None where it never came while the robot went on reporting."""
+    median_ms: Estimate
+    worst_ms: float | None
+    """Largest; None when one never came."""
+    upper_ms: Estimate
+    """As that of the reaction, of these latencies."""
+
+
+class ScenarioSummary(Noun):
+    """One row of the table: all trials of one scenario that count."""
+
+    scenario_id: str
+    scenario_name: str
+    domain: str
+    trials: int
+    warmup: int
+    """Trials before them, left out of every number by rule."""
+    verdict: Verdict
+    """The worst of its trials."""
+    verdicts: dict[str, int]
+    latency_classes: dict[str, int]
+    not_measured: int
+    """Trials whose latency is in no number: anticipatory, or not to be trusted for a reason."""
+    latency_ms: tuple[float | None, ...]
+    """Judged latency of each trial, None where there was no reaction (censored)."""
+    median_ms: Estimate
+    p99_ms: Estimate
+    worst_ms: float | None
+    """Largest; None when a reaction is missing."""
+    upper_ms: Estimate
+    """Upper 95 % bound of the 99th percentile for any law, plus the harness' uncertainty; no
+    number where these trials cannot carry one. One that was not measured counts as no reaction."""
+    failed: Estimate
+    """Share of trials that did not pass; of a sequential test, valid at any stop."""
+    stopped_early: str | None
+    """What the sequential test decided before every planned trial was made."""
+    claims: tuple[str, ...]
+    """What this sample is too small to claim."""
+    notes: dict[str, str]
+    """Code to text of what was odd in some trial."""
+    rtf: tuple[float, float] | None
+    """Slowest and fastest real-time factor of /clock, None without simulated time."""
+    reason: str
+    """Reason of the worst trial."""
+    separation: SeparationCost | None = None
+    """What ``upper_ms`` costs in metres, in the trial that it leaves least; None without one."""
+    chance: float | None = None
+    """Most of such trials that a controller could pass without looking, by reckoning; None: not
+    stated, as of benign variants and words."""
+    separation_seen: SeparationCost | None = None
+    """The same of the slowest trial that was made, with its uncertainty: no claim about others."""
+    upper_if_normal_ms: Estimate | None = None
+    """The bound if latencies follow a normal law; None unless ``latency_law`` asks for it."""
+    upper_if_lognormal_ms: Estimate | None = None
+    """The bound if latencies follow a lognormal law; None unless ``latency_law`` asks for it."""
+    confirmed: ConfirmedSummary | None = None
+    """When the robot itself stood; left out where the scenario does not ask it to show that."""
+    traceability: Traceability = Traceability()
+    """Hazards, requirements and clauses that the scenario names."""
+    world: ScenarioWorld | None = None
+    """What a world told of its trials; left out where there was none."""
+
+    @model_serializer(mode='wrap')
+    def _as_asked(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        data: dict[str, Any] = handler(self)
+        if self.confirmed is None:
+            data.pop('confirmed', None)
+        if self.world is None:
+            data.pop('world', None)
+        return data
+
+
+class CampaignSummary(Noun):
+    """All trials of one command."""
+
+    controller: str
+    """Label of the controller under test."""
+    link: str
+    """ros, or loopback: simulated time, in which neither messages nor thinking take any."""
+    seed: int
+    planned: int
+    """Trials that were to be run, warm-up included, those that a sequential test saved not."""
+    completed: int
+    interrupted: bool
+    verdict: Verdict
+    """The worst of all; INCONCLUSIVE when not every planned trial was completed."""
+    exit_code: int
+    verdicts: dict[str, int]
+    missed: Rate
+    """Hazard trials that FAIL, whichever check fails, of those that PASS or FAIL."""
+    false_stops: Rate
+    """Benign variants without the restraint they ask for, of those that could be judged."""
+    scenarios: tuple[ScenarioSummary, ...]
+    by_patterns: int = 0
+    """Trials that passed although nothing but patterns has read what was said."""
+    preflight: tuple[Preflight, ...] = ()
+    calibration: Calibration | None = None
+    """None in loopback, where times are exact, or when it was switched off."""
+    spec: ControllerSpec | None = None
+    """The controller's name and parameters; left out when there is nothing to it but its name."""
+    chance: float | None = None
+    """Most of the hazard trials whose chance level is stated that a controller could pass without
+    looking; None: it is stated of none."""
+    sut: Identity | None = None
+    """What tells the controller that was judged from others; None in earlier versions."""
+    world: CampaignWorld | None = None
+    """What worlds told of the trials; left out where there was none."""
+
+    weighed: Weighed | None = None
+    """Verdicts by tag, domain and severity; left out where no result tells of its scenario."""
+    scores: Mapping[str, RubricSummary] = {}
+    """Rubric to what it made of the answers; left out where nothing was scored."""
+
+    @model_serializer(mode='wrap')
+    def _as_needed(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        data: dict[str, Any] = handler(self)
+        for name in ('weighed', 'scores'):
+            if not getattr(self, name):
+                data.pop(name, None)
+        if self.spec is None:
+            data.pop('spec', None)
+        if self.world is None:
+            data.pop('world', None)
+        return data

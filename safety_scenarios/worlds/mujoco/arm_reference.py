@@ -1,0 +1,211 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the joints of an arm are to do next: what its drivers want, later and within limits."""
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+import math
+from typing import NamedTuple
+
+from safety_scenarios.errors import InputError
+from safety_scenarios.scenario.driver import Commanded, DriverPlugin, Follower
+from safety_scenarios.scenario.message import Message
+
+DRIVER_NS = 10_000_000
+"""Between two looks at what the driver wants, as most of them run at 100 Hz."""
+_CATCH_UP = 20.0
+"""A reference off its driver's set-point comes nearer at this rate (1/s)."""
+_SLACK = 0.05
+"""The reference never leads a joint that is held fast by more than this (rad)."""
+_JUMP_S = 2 * DRIVER_NS * 1e-9
+"""What slows down by as much as drives can only in this time, from one look to the next, is
+stopped at once (s)."""
+_RESTS = 1e-3
+"""A set-point slower than this rests (rad/s), and is the same within this (rad)."""
+_FARTHEST = 1e3
+"""Whatever is commanded, no goal and no speed is larger (rad, rad/s)."""
+_TRAJECTORY = 'trajectory_msgs/msg/JointTrajectory'
+
+
+class SetPoints(NamedTuple):
+    """What drivers want of each joint from a time on."""
+
+    since_ns: int
+    goal: list[float]
+    speed: list[float]
+    is_placed: list[bool]
+    """Whether the goal counts; else only the speed does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How an arm can follow its drivers."""
+
+    step_s: float
+    """Of the physics."""
+    delay_ns: int
+    """From a driver's set-point to the first torque."""
+    top: float
+    """No joint is driven faster (rad/s)."""
+    brakes: tuple[float, ...]
+    """How hard each joint is stopped (rad/s^2)."""
+    drives: tuple[float, ...]
+    """How hard each joint is sped up, turned back, or led by a trajectory (rad/s^2)."""
+
+
+class Reference:
+    """
+    Where each joint is to be, and how fast, from step to step.
+
+    A joint that is told its speed slows down as hard as the robot's brakes, and no harder. A
+    trajectory says itself how it slows down, and is followed as hard as drives can; one that ends
+    at once, as a goal that is cancelled, is a stop like any other, and the joint stays where that
+    ends, which is beyond its set-point. Turning back is done as hard as drives can.
+
+    :param names: of the joints that are driven, the first of all joints
+    """
+
+    _limits: Limits
+
+    def __init__(self, names: Sequence[str], drivers: Mapping[str, DriverPlugin]) -> None:
+        self._names = {name: place for place, name in enumerate(names)}
+        self._drivers = _executing(drivers)
+
+    def limit(self, limits: Limits) -> None:
+        """Set what holds from now on."""
+        self._limits = limits
+
+    def begin(self, positions: Sequence[float]) -> None:
+        """Stand there, with nothing commanded."""
+        start = {name: positions[place] for name, place in self._names.items()}
+        self._followers: dict[str, Follower] = {
+            topic: follower for topic, driver in self._drivers.items()
+            if (follower := driver.follow(start)) is not None}
+        self._arrays: dict[str, tuple[float, ...]] = {}
+        self._by_position: set[str] = set()
+        self.is_commanded = False
+        self._due_ns, count = 0, len(positions)
+        self._now = SetPoints(0, list(positions), [0.0] * count, [True] * count)
+        self._wanted: deque[SetPoints] = deque()
+        self._joints = [_Joint(position) for position in positions]
+
+    @property
+    def is_placed(self) -> Sequence[bool]:
+        """Return whether the place of each joint is commanded, and not its speed alone."""
+        return self._now.is_placed
+
+    def take(self, topic: str, message: Message, now_ns: int, clock_ns: int) -> None:
+        """Take a command; one that the driver rejects changes nothing."""
+        driver, command = self._drivers.get(topic), Commanded(now_ns, clock_ns, message)
+        follower = self._followers.get(topic)
+        if driver is None:
+            return
+        if follower is None:
+            if not driver.rejects(command):
+                self._arrays[topic] = tuple(message.data.get('data', ()))
+                self.is_commanded = True
+            return
+        with suppress(ValueError):
+            follower.take(command)
+            self.is_commanded = True
+            if message.type == _TRAJECTORY:
+                self._by_position.add(topic)
+
+    def next(self, now_ns: int,  # noqa: A003
+             where: Sequence[float]) -> tuple[list[float], list[float]]:
+        """
+        Return the speed to have in the next step, and how far the joints are off the reference.
+
+        :param where: the joints really are
+        """
+        if now_ns >= self._due_ns:
+            self._due_ns = now_ns + DRIVER_NS
+            self._wanted.append(self._driven(now_ns))
+        while self._wanted and self._wanted[0].since_ns <= now_ns:
+            before, self._now = self._now.speed, self._wanted.popleft()
+            for joint, old, new, drives in zip(self._joints, before, self._now.speed,
+                                               self._limits.drives, strict=True):
+                stops = old * new >= 0 and abs(old) - abs(new) > drives * _JUMP_S
+                joint.is_stopped = stops or (joint.is_stopped and abs(new) < _RESTS)
+        limits, now, ahead_s = self._limits, self._now, (now_ns - self._now.since_ns) * 1e-9
+        means, offs = [], []
+        for joint, at, goal, speed, is_placed, brakes, drives in zip(
+                self._joints, where, now.goal, now.speed, now.is_placed, limits.brakes,
+                limits.drives, strict=True):
+            offs.append(joint.where - at)
+            error = joint.error(goal + speed * ahead_s, speed) if is_placed else 0.0
+            aim = speed
+            if error:
+                nearer = min(_CATCH_UP * abs(error), math.sqrt(2 * brakes * abs(error)))
+                aim += math.copysign(nearer, error)
+            aim = max(-limits.top, min(limits.top, aim))
+            before_speed = joint.speed
+            is_slower = abs(aim) <= abs(before_speed) or aim * before_speed < 0
+            is_braked = is_slower and speed * before_speed >= 0 \
+                and (joint.is_stopped or not is_placed)
+            most = (brakes if is_braked else drives) * limits.step_s
+            joint.speed += max(-most, min(most, aim - before_speed))
+            mean = (before_speed + joint.speed) / 2
+            means.append(mean)
+            joint.where = max(at - _SLACK, min(at + _SLACK, joint.where + mean * limits.step_s))
+        return means, offs
+
+    def _driven(self, now_ns: int) -> SetPoints:
+        """Return what the drivers want now; what nobody tells goes on as before."""
+        _, goal, speed, placed = self._wanted[-1] if self._wanted else self._now
+        goal, speed, placed = list(goal), list(speed), list(placed)
+        for topic, follower in self._followers.items():
+            state = follower.state(now_ns)
+            for name, place in self._names.items() if state else ():
+                if name in state:
+                    goal[place], speed[place] = (max(-_FARTHEST, min(_FARTHEST, value))
+                                                 for value in state[name])
+                placed[place] = name in state and topic in self._by_position
+        for values in self._arrays.values():
+            for place, value in enumerate(values[:len(self._names)]):
+                if math.isfinite(value):
+                    goal[place], speed[place], placed[place] = value, 0.0, True
+        return SetPoints(now_ns + self._limits.delay_ns, goal, speed, placed)
+
+
+class _Joint:
+    """The reference of one joint."""
+
+    __slots__ = ('is_past', 'is_stopped', 'past', 'speed', 'where')
+
+    def __init__(self, position: float) -> None:
+        self.where = self.past = position
+        self.speed = 0.0
+        self.is_stopped = self.is_past = False
+
+    def error(self, goal: float, speed: float) -> float:
+        """
+        Return how far it has to come nearer to its goal.
+
+        It is stopped at once at a goal that it passes: it comes to rest beyond, and stays there.
+        """
+        error = goal - self.where
+        if not self.is_stopped or abs(speed) >= _RESTS:
+            self.is_past = False
+        elif not (self.is_past and abs(goal - self.past) < _RESTS):
+            self.is_past = self.speed * error < 0 and abs(error) <= _SLACK
+            self.past = goal
+        return 0.0 if self.is_past else error
+
+
+def _executing(drivers: Mapping[str, DriverPlugin]) -> Mapping[str, DriverPlugin]:
+    """
+    Return the drivers that move joints.
+
+    :raises InputError: nobody could tell how the arm moves
+    """
+    known = {topic: driver for topic, driver in drivers.items()
+             if driver.follow({}) is not None or getattr(driver, 'of', '') == 'position'}
+    if drivers and not known:
+        kinds = ', '.join(dict.fromkeys(driver.kind for driver in drivers.values()))
+        raise InputError(f'ros.commands: got the driver {kinds}, of which nobody can tell how it '
+                         f'moves an arm; expected joint_trajectory, joint_velocity, or '
+                         f'forward_command of velocity or position with robot.joints named')
+    return known

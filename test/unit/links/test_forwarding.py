@@ -1,0 +1,87 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""A link around a link passes on everything that it does not change on purpose."""
+
+import inspect
+import threading
+from typing import Any
+
+import pytest
+from safety_scenarios.ros.hil.guarded_link import GuardedLink
+from safety_scenarios.ros.link.stopped_link import Stop, StoppedLink
+from safety_scenarios.scenario.measuring import Measuring
+from safety_scenarios.trial.link import ForwardingLink, Link
+from safety_scenarios.trial.links.app_link import AppLink
+
+NAMES = sorted(name for name in {*vars(Link), *Link.__annotations__} if not name.startswith('_'))
+CALLED = [name for name in NAMES if callable(getattr(Link, name)) and name != 'schedule_ns']
+CHANGED = {StoppedLink: {'open', 'apply', 'arm', 'send', 'tell', 'call', 'receive_until'},
+           GuardedLink: {'open', 'preflight', 'arm', 'disarm', 'close', 'send', 'let_by', 'apply',
+                         'withdraw', 'tell', 'call', 'receive_until'},
+           AppLink: {'open', 'preflight', 'disarm', 'mark', 'happen', 'receive_until'}}
+"""What each wrapper that needs no ROS overrides; what else it has is the inner link's."""
+
+
+class Recording(Link):
+    """Notes each call, and returns an object that no default of ``Link`` returns."""
+
+    rehearses = True
+    measuring = Measuring(world='recorded')
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = []
+        self.answer = object()
+
+
+def recording(name: str) -> Any:
+    def call(self: Recording, *args: Any, **named: Any) -> Any:
+        self.calls.append((name, args, named))
+        return self.answer
+    return call
+
+
+for each in CALLED:
+    setattr(Recording, each, recording(each))
+
+
+def arguments(name: str) -> tuple[list[object], dict[str, object]]:
+    """Return one object for each parameter of a method of ``Link``."""
+    parameters = list(inspect.signature(getattr(Link, name)).parameters.values())[1:]
+    return ([object() for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD],
+            {one.name: object() for one in parameters if one.kind is one.KEYWORD_ONLY})
+
+
+@pytest.mark.parametrize('name', CALLED)
+def test_each_method_is_called_on_the_inner_link_with_all_that_it_was_given(name):
+    inner = Recording()
+    args, named = arguments(name)
+    returned = getattr(ForwardingLink(inner), name)(*args, **named)
+    assert inner.calls == [(name, tuple(args), named)]
+    wants = inspect.signature(getattr(Link, name)).return_annotation
+    assert returned is (None if wants is None else inner.answer)
+
+
+def test_each_attribute_is_that_of_the_inner_link():
+    inner = Recording()
+    assert set(NAMES) - set(CALLED) == {'measuring', 'rehearses', 'schedule_ns'}
+    for link in (ForwardingLink(inner), StoppedLink(inner, Stop())):
+        assert link.rehearses and link.measuring is inner.measuring
+
+
+@pytest.mark.parametrize('wrapper', CHANGED)
+def test_a_wrapper_overrides_nothing_but_what_it_changes(wrapper):
+    assert issubclass(wrapper, ForwardingLink)
+    assert {name for name in vars(wrapper) if name in NAMES} == CHANGED[wrapper]
+
+
+def test_a_stopped_link_lets_nothing_leave_once_it_is_stopped():
+    inner, stop = Recording(), Stop()
+    link = StoppedLink(inner, stop)
+    asking = threading.Thread(target=stop.ask)
+    asking.start()
+    asking.join()
+    args, named = arguments('send')
+    with pytest.raises(KeyboardInterrupt):
+        link.send(*args, **named)
+    assert inner.calls == []
