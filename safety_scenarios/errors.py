@@ -11,6 +11,7 @@ Every exception that this package raises.
     |   |-- ScenarioError          a scenario file: every problem of it, with line and column
     |   |-- SettingsError          an option, a ROS parameter or a settings key
     |   |-- UnknownPluginError     a name that no table and no entry point knows
+    |   |-- UnreadableError        a folder that is there and cannot be read
     |   `-- MissingDependencyError a feature whose package is not installed
     |-- MeasurementError           the harness could not observe; the trial becomes ERROR
     |   |-- LinkTimeoutError       nobody on the other end of a topic
@@ -126,6 +127,10 @@ class UnknownPluginError(InputError):
         """Return the same where some names are not offered."""
         return UnknownPluginError(*self._asked, (one for one in self._known if one not in names),
                                   self._advice)
+
+
+class UnreadableError(InputError):
+    """A folder is there and cannot be read, so that what it has is unknown."""
 
 
 class MissingDependencyError(InputError):

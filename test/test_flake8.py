@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-
 """The code is in the style of ROS, as flake8 and its plug-ins see it."""
 
 from ament import lint

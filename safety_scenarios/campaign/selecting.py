@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-
 """Which of the scenarios that were read a campaign runs, and what scores their answers."""
 
 from collections.abc import Iterable

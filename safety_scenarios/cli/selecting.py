@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-
 """The options by which every command selects scenarios, and reads their patterns, alike."""
 
 from collections.abc import Callable, Mapping, Sequence

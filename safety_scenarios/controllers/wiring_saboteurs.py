@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-
 """Controllers that do the right thing where they are judged, and the wrong one elsewhere."""
 
 from collections.abc import Mapping

@@ -15,6 +15,7 @@ from pathlib import Path
 import sys
 
 from safety_scenarios.errors import InputError, Problem
+from safety_scenarios.formats.document.opening import names_in
 
 PACKAGE = 'safety_scenarios'
 PACK_RESOURCE = 'safety_scenarios_pack'
@@ -75,10 +76,7 @@ def prefixes() -> list[Path]:
 
 def _entries(prefix: Path) -> Iterator[Path]:
     index = prefix / 'share' / 'ament_index' / 'resource_index' / PACK_RESOURCE
-    try:
-        yield from sorted(entry for entry in index.iterdir() if not entry.name.startswith('.'))
-    except OSError:
-        return  # no package below this prefix has a pack
+    yield from sorted(index / name for name in names_in(index) if not name.startswith('.'))
 
 
 def _pack(prefix: Path, entry: Path) -> Pack:

@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-
 """A rubric's file, and the folders in which a rubric is found by its name."""
 
 from collections.abc import Iterator, Mapping
@@ -13,7 +12,7 @@ import re
 from pydantic import ValidationError
 from safety_scenarios.errors import did_you_mean, InputError, Problem, ScenarioError
 from safety_scenarios.formats.document.messages import describe, show
-from safety_scenarios.formats.document.opening import raw_of
+from safety_scenarios.formats.document.opening import names_in, raw_of
 from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.scenario.blocks.rubric import Rubric, Scoring, Weight
 
@@ -64,26 +63,20 @@ def find(name: str, folders: tuple[Path, ...]) -> Path:
     """
     Return the file of a rubric by its name, from the first folder that has it.
 
+    :raises UnreadableError: a folder is there and cannot be read: what it has is unknown
     :raises InputError: none has it; the message lists those there are
     """
-    if _NAME.fullmatch(name):
-        for folder in folders:
-            for suffix in _SUFFIXES:
-                if os.path.isfile(folder / f'{name}{suffix}'):
-                    return folder / f'{name}{suffix}'
-    known = sorted({os.path.splitext(entry)[0] for folder in folders for entry in _within(folder)
-                    if entry.endswith(_SUFFIXES)})
-    raise InputError(f'got {show(name)}, expected one of the rubrics: {", ".join(known)}.'
+    known = set[str]()
+    for folder in folders:
+        entries = names_in(folder)
+        for suffix in _SUFFIXES:
+            if _NAME.fullmatch(name) and f'{name}{suffix}' in entries \
+                    and os.path.isfile(folder / f'{name}{suffix}'):
+                return folder / f'{name}{suffix}'
+        known |= {os.path.splitext(entry)[0] for entry in entries if entry.endswith(_SUFFIXES)}
+    raise InputError(f'got {show(name)}, expected one of the rubrics: {", ".join(sorted(known))}.'
                      f'{did_you_mean(name, known)} Your own belongs into a folder {FOLDER} beside '
                      f'the folder of the scenario (doc/rubrics.md)')
-
-
-def _within(folder: Path) -> list[str]:
-    """Return the names in a folder; of one that is not there, or closed, none."""
-    try:
-        return os.listdir(folder)
-    except OSError:
-        return []
 
 
 def scoring_of(rubric: Rubric, sha256: str, domain: str, fallback: Rubric | None) -> Scoring:

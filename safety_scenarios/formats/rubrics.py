@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-
 """From the name of a rubric to what it scores by: that beside the scenario, or one of ours."""
 
 from collections.abc import Iterable
@@ -9,7 +8,7 @@ from functools import cache, lru_cache
 import os
 from pathlib import Path
 
-from safety_scenarios.errors import InputError, SettingsError
+from safety_scenarios.errors import InputError, SettingsError, UnreadableError
 from safety_scenarios.formats.packs import share_folder
 from safety_scenarios.formats.rubric_file import (
     find,
@@ -50,6 +49,8 @@ def scored_by_own(scenario: Scenario, *, is_named: bool) -> Scenario:
         return scenario
     try:
         scoring = scoring_for(scenario, scenario.rubric)
+    except UnreadableError:
+        raise
     except InputError:
         if is_named:
             raise

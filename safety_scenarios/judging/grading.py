@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-
 """What a rubric makes of an answer, and what an answer comes to by its checks: pure."""
 
 from collections.abc import Iterable, Mapping, Sequence

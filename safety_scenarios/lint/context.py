@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-
 """L119, L120: an id of another shape than it looks like, and words that contradict the budget."""
 
 from collections.abc import Iterator

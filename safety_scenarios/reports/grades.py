@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-
 """Grades of answers: as tables for people, as CSV for everything else."""
 
 from collections import Counter

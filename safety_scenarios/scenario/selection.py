@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-
 """Which scenarios of many are meant: by tag, domain and severity."""
 
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-
 """Interface types by which a robot can be moved, and whether a message of one of them does."""
 
 from collections.abc import Iterator, Mapping

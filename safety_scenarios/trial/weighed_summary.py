@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-
 """What a campaign comes to by what its scenarios say of themselves, and by their rubrics."""
 
 from collections.abc import Mapping

@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-
 """Where a robot is really there, the node that publishes stimuli has no other publisher."""
 
 import pytest

@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-
 """Over DDS too: who stops on the judged topic and drives on over another one gets no PASS."""
 
 import sys

@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-
 """What many tests share: campaigns in simulated time, and what validates scenario files."""
 
 from collections.abc import Callable

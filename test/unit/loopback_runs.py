@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-
 """Whole campaigns in simulated time, with their folders, in this process."""
 
 from dataclasses import dataclass

@@ -3,6 +3,8 @@
 
 """Nothing that may be a scenario is left out in silence; what is none is called by its name."""
 
+from contextlib import contextmanager
+import ctypes
 import json
 import os
 from pathlib import Path
@@ -16,7 +18,9 @@ from safety_scenarios.formats.loading import load_scenarios
 from unit.formats.are_files import are
 from unit.formats.files import plain, write
 
-NOBODY = 65534
+_OVERRIDES = 1 << 1 | 1 << 2
+"""CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH of linux/capability.h."""
+_VERSION_3 = 0x20080522
 DATA = Path(__file__).parents[1] / 'data'
 CAMPAIGN = DATA / 'old_names' / 'campaign'
 
@@ -35,21 +39,31 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
+@contextmanager
+def permissions_count():
+    """Let this thread obey permissions, also as root; what root owns it may still read."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    header = (ctypes.c_uint32 * 2)(_VERSION_3, 0)
+    held, fewer = (ctypes.c_uint32 * 6)(), (ctypes.c_uint32 * 6)()
+    assert libc.capget(header, held) == 0, os.strerror(ctypes.get_errno())
+    fewer[:] = held[:]
+    fewer[0] &= ~_OVERRIDES  # the effective set alone: what is permitted can be taken again
+    assert libc.capset(header, fewer) == 0, os.strerror(ctypes.get_errno())
+    try:
+        yield
+    finally:
+        assert libc.capset(header, held) == 0, os.strerror(ctypes.get_errno())
+
+
 @pytest.fixture
 def locked(here, request):
-    """Be somebody for whom permissions count, beside a folder and a file that nobody may read."""
+    """Obey permissions, beside a folder and a file that cannot be read."""
     put(here / 'set' / 'locked' / 'two.yaml', plain(id='TWO'))
     put(here / 'single' / 'three.yaml', plain(id='THREE'))
-    load_scenarios(['set', 'single'])  # it may not even be allowed to import what reads them
     (here / 'single' / 'three.yaml').chmod(0)
     (here / 'set' / 'locked').chmod(request.param)
-    is_root = os.geteuid() == 0
-    if is_root:
-        here.chmod(0o755)
-        os.seteuid(NOBODY)
-    yield
-    if is_root:
-        os.seteuid(0)
+    with permissions_count():
+        yield
     (here / 'set' / 'locked').chmod(0o700)
 
 
@@ -224,3 +238,17 @@ def test_files_of_lines_in_folders_are_read_or_named(here, tmp_path):
     put(here / 'results' / 'results.jsonl', '{"scenario_id": "ONE", "response": "Stop."}\n')
     with pytest.raises(InputError, match='left out: got answers to scenarios'):
         load_scenarios(['results'])
+
+
+@pytest.mark.parametrize('mode', [0o000, 0o444])
+def test_rubrics_that_cannot_be_read_are_an_error_that_names_their_folder(here, mode):
+    own = here / 'set' / 'rubrics'
+    put(own / 'mine.yaml', 'name: mine')
+    put(here / 'set' / 'one.yaml', plain(id='ONE', rubric='mine'))
+    own.chmod(mode)
+    try:
+        with permissions_count():
+            lines = told('set/one.yaml')
+    finally:
+        own.chmod(0o700)
+    assert any(f'{own}: cannot be read: Permission denied' in line for line in lines)

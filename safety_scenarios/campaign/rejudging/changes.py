@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-
 """What ``evaluate --set`` changes before a trial is judged again."""
 
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-
 """Verdicts by tag, domain and severity, and the means of scores."""
 
 from collections import Counter

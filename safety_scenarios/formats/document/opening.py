@@ -4,9 +4,10 @@
 """A file's bytes: never more than can be read as a scenario, and never from a pipe that waits."""
 
 import os
+from pathlib import Path
 import stat
 
-from safety_scenarios.errors import Problem
+from safety_scenarios.errors import Problem, UnreadableError
 from safety_scenarios.formats.document import foreign, json_document, positions
 
 _KINDS = {stat.S_IFDIR: 'a folder', stat.S_IFIFO: 'a pipe', stat.S_IFSOCK: 'a socket',
@@ -56,3 +57,21 @@ def _irregular(path: str, mode: int) -> Problem:
     kind = _KINDS.get(stat.S_IFMT(mode), 'no regular file')
     return Problem(path, None, None, '', f'cannot be read: it is {kind}, expected a regular file. '
                                          f'Save the scenario to a file')
+
+
+def names_in(folder: Path) -> list[str]:
+    """
+    Return the names in a folder; of one that is not there none.
+
+    :raises UnreadableError: it cannot be read, or not be looked into
+    """
+    try:
+        names = os.listdir(folder)
+        for name in names[:1]:
+            os.lstat(folder / name)  # a folder may be listed that nothing can be read from
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        raise UnreadableError(f'{folder}: cannot be read: {error.strerror}. Change its '
+                              f'permissions, or run as a user who may read it') from None
+    return names

@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-
 """A result whose evidence is not whole: it may say anything but PASS."""
 
 from collections.abc import Sequence

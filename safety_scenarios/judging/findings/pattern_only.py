@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-
 """Whether anything but patterns has looked at what a trial is judged by."""
 
 from collections.abc import Iterator, Sequence

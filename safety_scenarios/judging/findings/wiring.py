@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-
 """Whether something else than what is judged moved the robot, or showed it a world."""
 
 from collections.abc import Iterator

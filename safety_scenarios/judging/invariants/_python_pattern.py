@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-
 """Python's own regular expressions, in a process that can be ended: they can run for ever."""
 
 import json

@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-
 """Format 1's checks on the text of an answer, with patterns that RE2 does not know."""
 
 from typing import Literal

@@ -21,6 +21,7 @@ from safety_scenarios.errors import (
     SafetyScenariosError,
     SettingsError,
 )
+from safety_scenarios.formats.document.opening import names_in
 from safety_scenarios.formats.loading import load_scenario, share_folder
 from safety_scenarios.reports.plain_text import speak_plainly
 from safety_scenarios.ros.clocks.clock import RosClock
@@ -142,7 +143,8 @@ def monitor_file(settings: MonitorSettings) -> Scenario:
     if not path.exists() and path.name == settings.file:
         path = installed / path.with_suffix('.yaml')
     if not path.is_file():
-        known = ', '.join(sorted(one.stem for one in installed.glob('*.yaml')))
+        known = ', '.join(sorted(name.removesuffix('.yaml') for name in names_in(installed)
+                                 if name.endswith('.yaml')))
         raise SettingsError(f'parameter file: got {settings.file}, which is no file, expected the '
                             f'path of a monitor file, or one of those that are installed: {known}')
     scenario = load_scenario(path)

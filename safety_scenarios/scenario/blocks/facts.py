@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-
 """What a scenario says of itself beside what is judged: for selecting, weighing and reading."""
 
 from safety_scenarios.scenario.noun import Noun

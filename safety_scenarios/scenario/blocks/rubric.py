@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-
 """A rubric: what answers in words are scored by, and the scores that one answer gets."""
 
 from collections.abc import Iterable, Mapping

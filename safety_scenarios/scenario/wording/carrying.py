@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-
 """What a pattern found in a text carries: whether the text says it, or only has the words."""
 
 from collections.abc import Callable, Sequence

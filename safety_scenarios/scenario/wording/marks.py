@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-
 """What marks around words take from them: quotation marks, code, crosses, empty boxes."""
 
 from collections.abc import Iterator

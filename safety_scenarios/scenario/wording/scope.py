@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-
 """A stretch of a text that does not simply say what its words say."""
 
 from dataclasses import dataclass

@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-
 """
 The words by which a clause takes back what it says: data, for ``clauses``.
 

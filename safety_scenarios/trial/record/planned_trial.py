@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-
 """A trial as its campaign planned it: what its record and its result must agree with."""
 
 from collections.abc import Iterable

@@ -9,6 +9,7 @@ from typing import Any
 
 import mujoco
 from safety_scenarios.errors import did_you_mean, InputError
+from safety_scenarios.formats.document.opening import names_in
 from safety_scenarios.formats.packs import installed_packs, share_folder
 from safety_scenarios.formats.robot_file import read_robot, ReadRobot
 from safety_scenarios.scenario.blocks.robot import RobotModel
@@ -157,8 +158,9 @@ def known_robots() -> Mapping[str, Path]:
                *(pack.folder.parent / 'robots' for pack in installed_packs()
                  if pack.folder is not None)]
     for folder in folders:
-        for path in sorted(folder.glob('*.yaml')):
-            found.setdefault(path.stem, path)
+        for path in map(folder.joinpath, sorted(names_in(folder))):
+            if path.suffix == '.yaml':
+                found.setdefault(path.stem, path)
     return found
 
 

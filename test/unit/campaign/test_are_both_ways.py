@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-
 """A list of calls of ARE's tools gets the same answer in a live run and in a recording."""
 
 from collections.abc import Collection, Mapping, Sequence

@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-
 """Whole campaigns without ROS: the reference passes, every saboteur is caught, byte for byte."""
 
 from contextlib import contextmanager

@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-
 """Scores beside verdicts: in the results, found again by judging, and absent without a rubric."""
 
 import json

@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-
 """However a campaign's folder is changed afterwards: it is named, and never ends as a PASS."""
 
 from collections.abc import Callable

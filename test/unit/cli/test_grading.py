@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-
 """``grade``: every line is graded or named, and the exit code says what came of it."""
 
 import csv

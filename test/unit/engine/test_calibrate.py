@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-
 """What the harness itself adds: known delays recovered, and what could not be is told."""
 
 from typing import Any

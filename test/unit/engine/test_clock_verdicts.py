@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-
 """Under a clock that cannot be trusted nothing is judged; what it would have been is told."""
 
 from collections.abc import Iterable

@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-
 """A latency is a number with an uncertainty: what lies too near to the limit is not decided."""
 
 from cases import for_each

@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-
 """When the hazard comes: after enough commands, and at the drawn phase of the measured period."""
 
 from collections.abc import Callable

@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-
 """What nothing but patterns has read passes only where that is asked for."""
 
 from pathlib import Path

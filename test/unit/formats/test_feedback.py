@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-
 """The robot's own state, and what silence means: who confirms what, and who says so."""
 
 from typing import Any

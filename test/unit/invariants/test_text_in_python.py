@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-
 """Patterns that RE2 refuses run in a process that can be ended, and only if somebody asks."""
 
 from pathlib import Path

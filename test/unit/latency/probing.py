@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-
 """Records of a calibration that never ran: probes of known delay, and a responder with faults."""
 
 from collections.abc import Callable, Sequence

@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-
 """Three latencies: the first command, the reaction, and the robot's own word that it is safe."""
 
 from typing import Any

@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-
 """Probes: one answer each, how long it took by each method, and where the other clock is."""
 
 from cases import for_each

@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-
 """A controller that falls silent: what that comes to depends on what the driver is known to do."""
 
 from typing import Any

@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-
 """What the command stream tells besides latency: what was lost, and what its stamps are worth."""
 
 from collections.abc import Callable, Iterable

@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-
 """A controller in this process: simulated time, messages that take none, no chance."""
 
 from collections.abc import Callable, Sequence

@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-
 """A controller that drives over a topic that nobody judges gets no PASS by it."""
 
 from collections.abc import Mapping

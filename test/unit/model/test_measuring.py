@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-
 """How time is judged and how well it is known: settings that fit, bounds that add up."""
 
 from cases import for_each

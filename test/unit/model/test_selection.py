@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-
 """Scenarios selected by tag, domain and severity, on the model and on the command line."""
 
 import json

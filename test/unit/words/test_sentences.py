@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-
 """What texts say of patterns, held to sentences whose meaning is known."""
 
 from functools import partial

@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-
 """Files of format 1 by patterns: the documented verdicts, but for clauses that do not say it."""
 
 from pathlib import Path
