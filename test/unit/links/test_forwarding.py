@@ -4,16 +4,24 @@
 """A link around a link passes on everything that it does not change on purpose."""
 
 import inspect
+from pathlib import Path
 import threading
 from typing import Any
 
 import pytest
+from safety_scenarios.campaign.connect import connection
+from safety_scenarios.campaign.run import run
 from safety_scenarios.ros.hil.guarded_link import GuardedLink
-from safety_scenarios.ros.link.stopped_link import Stop, StoppedLink
+from safety_scenarios.ros.link.stopped_link import Stop, stoppable, StoppedLink
 from safety_scenarios.scenario.measuring import Measuring
+from safety_scenarios.scenario.result import TrialResult, Verdict
+from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.link import ForwardingLink, Link
 from safety_scenarios.trial.links.app_link import AppLink
+from safety_scenarios.trial.observer import Observer
+from safety_scenarios.trial.trial import TrialRecord
 
+REAL = Path(__file__).parents[2] / 'data' / 'real_hazard.yaml'
 NAMES = sorted(name for name in {*vars(Link), *Link.__annotations__} if not name.startswith('_'))
 CALLED = [name for name in NAMES if callable(getattr(Link, name)) and name != 'schedule_ns']
 CHANGED = {StoppedLink: {'open', 'apply', 'arm', 'send', 'tell', 'call', 'receive_until'},
@@ -85,3 +93,28 @@ def test_a_stopped_link_lets_nothing_leave_once_it_is_stopped():
     with pytest.raises(KeyboardInterrupt):
         link.send(*args, **named)
     assert inner.calls == []
+
+
+def test_a_managed_campaign_plays_a_rehearsed_hazard(tmp_path):
+    """As the lifecycle node runs it: over a link that another thread can stop."""
+    path = tmp_path / 'real.yaml'
+    path.write_text(REAL.read_text(encoding='utf-8').replace('  nominal:\n', (
+        '  nominal:\n'
+        '    stimuli: [{kind: person, topic: scan, distance: 6.0, rate_hz: 40}]\n')))
+    settings = RunSettings(scenarios=(str(path),), link='loopback', trials=1, seed=0)
+    kept = Kept()
+    summary = run(settings, [kept], stoppable(connection(settings), Stop()), files=False)
+    assert summary.verdict is Verdict.PASS
+    [record] = kept.records
+    assert any(event.name == 'scan' and event.hazard for event in record.of_kind('stimulus'))
+
+
+class Kept(Observer):
+    """Keeps the records."""
+
+    def __init__(self) -> None:
+        self.records: list[TrialRecord] = []
+
+    def trial_ended(self, record: TrialRecord, result: TrialResult) -> None:
+        """Keep one."""
+        self.records.append(record)
