@@ -23,7 +23,7 @@ __all__ = ['Controller', 'EventSink', 'InvariantPlugin', 'Link', 'Stamp', 'Stimu
 
 class Controller(Protocol):
     """
-    A controller of before there was ``model.controller.ControllerPlugin``; it still runs.
+    A controller of before there was ``scenario.controller.ControllerPlugin``; it still runs.
 
     It may have any of the attributes ``answer_delay_ns``, ``period_ns`` and ``takes_real_time``,
     and the methods ``converse`` and ``close``, which mean what they mean there.

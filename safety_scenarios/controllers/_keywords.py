@@ -21,7 +21,7 @@ def keywords(thing: type[Any]) -> Mapping[str, tuple[Any, Any]]:
     Return name to (type, default) of what can be set by text; ... for no default.
 
     What has another type, such as a device, keeps its default. A constructor that takes one thing
-    of which nothing is known takes the settings, as ``model.contracts.Controller`` describes it.
+    of which nothing is known takes the settings, as ``campaign.plugin_roles.Controller`` says.
     """
     found = {}
     for parameter in _parameters(thing):

@@ -5,7 +5,7 @@
 From whatever may be a controller to a plug-in that is begun.
 
 A controller is a class with ``ControllerPlugin`` as its base, an instance of one, a function of an
-observation, or a class or an object as ``model.contracts.Controller`` describes it.
+observation, or a class or an object as ``campaign.plugin_roles.Controller`` describes it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -118,7 +118,7 @@ class WrappedController(ControllerPlugin):
 
 
 class OldController(_OldParameters, WrappedController):
-    """Runs what ``model.contracts.Controller`` describes."""
+    """Runs what ``campaign.plugin_roles.Controller`` describes."""
 
     critical_shares: ClassVar[Mapping[str, float]] = {'delay_ms': 1.5, 'timeout_ms': 0.8}
 

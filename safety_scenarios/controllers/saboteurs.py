@@ -6,7 +6,7 @@ Controllers that react wrongly on purpose, so that every check can show that it 
 
 Each is wrong in one way and otherwise the reference. Those that are wrong in how their commands
 look are in ``faulty_streams``, those that are wrong in what they believe of other agents in
-``agents_saboteurs``; what must not let which of them pass is in ``model.selftest``.
+``agents_saboteurs``; what must not let which of them pass is in ``campaign.selftest.kill_matrix``.
 """
 
 from collections import deque

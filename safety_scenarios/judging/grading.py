@@ -37,7 +37,7 @@ _SHOWN = 80
 
 @runtime_checkable
 class Hears(Protocol):
-    """What an answer says of a pattern, as ``words.carrying`` tells it."""
+    """What an answer says of a pattern, as ``scenario.wording.carrying`` tells it."""
 
     how: str
     why: str

@@ -65,7 +65,7 @@ class InvariantPlugin(Noun):
         """
         Return whether it allows a contact in a world, which then nobody else calls a violation.
 
-        :param contact: a ``motion.contacts.Contact``
+        :param contact: a ``judging.motion.contacts.Contact``
         """
         return False
 

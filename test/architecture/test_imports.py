@@ -63,7 +63,7 @@ def imported_in(tree: ast.Module) -> Iterator[ast.Import | ast.ImportFrom]:
 
 
 def name_of(path: Path) -> str:
-    """Return ``model.event`` for ``.../safety_scenarios/model/event.py``."""
+    """Return ``scenario.event`` for ``.../safety_scenarios/model/event.py``."""
     return '.'.join(path.relative_to(ROOT).with_suffix('').parts)
 
 

@@ -5,9 +5,10 @@
 Scenarios without agents as rules: one engine says of all formats what was answered, and when.
 
 A prompt becomes "what was asked -> expect an answer", a hazard "it came -> expect the reaction",
-within the file's own budget. Judging goes by ``latency.pairing``, which knows more: stamps of the
-middleware, the hold of a reaction, the silence of a driver. This is the second opinion on it, and
-where a braking begins it reckons for itself. The two say the same class of every reaction, but for
+within the file's own budget. Judging goes by ``judging.latency.pairing``, which knows more: stamps
+of the middleware, the hold of a reaction, the silence of a driver. This is the second opinion
+on it, and where a braking begins it reckons for itself. The two say the same class of every
+reaction, but for
 these cases, in which the rules are stricter:
 
 - the reaction held already before the hazard (``anticipatory``): its edge is missing here, or a

@@ -66,7 +66,7 @@ def grade_file(path: Path, scenarios: Sequence[Scenario], words: Words = 'judge'
     Grade every line of a file.
 
     :param path: of the file, or of the folder of a campaign
-    :param words: as in ``engine.grading.graded``
+    :param words: as in ``judging.grading.graded``
     :param others: ids of scenarios that are known and were not selected
     :raises InputError: it cannot be read, or holds no line
     """

@@ -4,5 +4,5 @@
 """
 From a record to findings: one module for each part that finds something, named in ``source``.
 
-``harness`` makes those of the harness itself; ``engine.evaluate`` puts all of them together.
+``harness`` makes those of the harness itself; ``judging.evaluate`` puts all of them together.
 """

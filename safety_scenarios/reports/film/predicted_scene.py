@@ -3,9 +3,9 @@
 """
 Where a base and what is shown to it would be, by its commands: for a trial without a world.
 
-The path is that of ``motion.course``, slowed as the robot declares. What the stimuli show in the
-nominal phase keeps its place relative to the robot; a hazard is placed where it is shown at the
-onset and then moves as its stimulus tells, whatever the robot does.
+The path is that of ``judging.motion.path``, slowed as the robot declares. What the stimuli show
+in the nominal phase keeps its place relative to the robot; a hazard is placed where it is shown
+at the onset and then moves as its stimulus tells, whatever the robot does.
 """
 
 from bisect import bisect_right

@@ -5,5 +5,6 @@
 A campaign while it runs: what is seen of it, apart from where that is shown.
 
 ``feed`` takes events and results out of the campaign's way, ``stage`` and ``shapes`` make a
-picture of them, ``words`` make JSON; an ``Output`` shows it. To add one, write another ``Output``.
+picture of them, ``json_text`` makes JSON; an ``Output`` shows it. To add one, write another
+``Output``.
 """

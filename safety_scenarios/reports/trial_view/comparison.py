@@ -3,7 +3,8 @@
 """
 Campaigns side by side as a page shows them: nothing is reckoned here that ``compare`` reckons.
 
-The tests are those of ``stats.compare``, the rates and means those of each campaign's summary.
+The tests are those of ``campaign.statistics.compare``, the rates and means those of each
+campaign's summary.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
