@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a picture of a trial shows: where everything was, moment by moment, and what it came to."""
+"""What a picture of a trial shows: where everything was, moment by moment, and its result."""
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 import math
@@ -13,6 +13,10 @@ from safety_scenarios.scenario.verdict import Verdict
 
 Point = tuple[float, float]
 Phase = Literal['nominal', 'hazard', 'after']
+Kind = Literal['person', 'thing', 'robot']
+"""As what a body is drawn; each has a colour of its own."""
+CALLED: Mapping[Kind, str] = {'person': 'person', 'thing': 'thing', 'robot': 'other robot'}
+"""What a body is called that has no label of its own, in the order of a legend."""
 
 
 class Robot(NamedTuple):
@@ -22,7 +26,7 @@ class Robot(NamedTuple):
     y: float
     heading: float
     speed: float | None
-    """Over ground, of an arm that of its tool (m/s); None: nobody knows it."""
+    """Over ground, of an arm that of its tool (m/s); None: it is not known."""
     tool: Point | None = None
     """Of an arm: its tool, seen from above."""
 
@@ -33,10 +37,10 @@ class Robot(NamedTuple):
 
 
 class Body(NamedTuple):
-    """A person or a thing at one moment."""
+    """A person, another robot or a thing at one moment."""
 
     name: str
-    kind: Literal['person', 'thing', 'robot']
+    kind: Kind
     x: float
     y: float
     heading: float
@@ -46,8 +50,21 @@ class Body(NamedTuple):
     """Corners of what is not round, about its own origin (m)."""
 
     gap: float | None = None
-    """To the robot, between the closest points of both (m); negative: they overlap. None: nobody
-    knows it, or it is not judged."""
+    """To the robot, between the closest points of both (m); negative: they overlap. None: it is
+    not known, or it is not judged."""
+    label: str = ''
+    """What pictures call it; empty: as all of its kind."""
+    above: float = 0.0
+    """Of its lower side above the floor (m)."""
+    height: float | None = None
+    """From its lower to its upper side (m); None: it is not known."""
+    is_scenery: bool = False
+    """Whether it is a wall or a door of the scene, to which no distance is judged."""
+
+    @property
+    def called(self) -> str:
+        """Return what a picture calls it."""
+        return self.label or CALLED[self.kind]
 
     @property
     def corners(self) -> tuple[Point, ...]:
@@ -67,6 +84,10 @@ class Frame(NamedTuple):
     """The least since the moment before (m)."""
     required: float | None
     """The protective separation distance S_p at the robot's speed (m)."""
+    distance: float | None = None
+    """From the nearest body, by the terms of ``ros.separation`` (m)."""
+    commanded: float | None = None
+    """The robot's speed in the last command, in the unit of its signal; for live views alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +133,7 @@ class Scene:
     source: str
     """Where poses and gaps come from, in words."""
     is_predicted: bool
-    """Whether no world told them."""
+    """Whether they are predicted, because no world reported them."""
     has_onset: bool
     """Whether zero is the onset; else the trial's beginning."""
     begin_s: float
@@ -148,7 +169,7 @@ class Scene:
 
     @property
     def first(self) -> Frame:
-        """Return the first moment from zero on: what appears at the onset is told from then."""
+        """Return the first moment from zero on: what appears at the onset is there from then."""
         return next((frame for frame in self.frames if frame.t_s >= 0.0), self.frames[-1])
 
     @property
@@ -181,7 +202,7 @@ class Scene:
 
 
 def turned(points: Iterable[Point], x: float, y: float, heading: float) -> tuple[Point, ...]:
-    """Return points that are told about an origin in the world, where that lies turned."""
+    """Return points about an origin as points in the world, in which it lies turned."""
     cos, sin = math.cos(heading), math.sin(heading)
     return tuple((x + a * cos - b * sin, y + a * sin + b * cos) for a, b in points)
 
