@@ -1,14 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""How far apart two outlines on the floor are: discs, boxes and capsules."""
+"""Places on the floor, and how far apart two outlines there are: discs, boxes and capsules."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 import math
 
-from safety_scenarios.worlds.mujoco.entities import Placed
-
+Placed = tuple[float, float, float]
+"""x, y (m) and heading (rad), frame ``world``."""
 Point = tuple[float, float]
 
 
@@ -36,6 +36,12 @@ class Footprint:
         cos, sin = math.cos(heading), math.sin(heading)
         return [(x + ahead * cos - left * sin, y + ahead * sin + left * cos)
                 for ahead, left in self.points]
+
+
+def beside(robot: Placed, ahead: float, left: float) -> Point:
+    """Return a place in the frame ``world`` (m) that is given as seen from the robot."""
+    cos, sin = math.cos(robot[2]), math.sin(robot[2])
+    return robot[0] + ahead * cos - left * sin, robot[1] + ahead * sin + left * cos
 
 
 def disc(radius: float) -> Footprint:
