@@ -12,8 +12,8 @@ import numpy
 from numpy.typing import NDArray
 from safety_scenarios.reports.film import style as words
 from safety_scenarios.reports.film.pages import columns, Panels
-from safety_scenarios.reports.film.scene import Scene
 from safety_scenarios.reports.film.top_view import draw_moment, draw_paths
+from safety_scenarios.reports.scene.scene import Scene
 
 Pixels = NDArray[numpy.uint8]
 """Shape (height, width, 3)."""

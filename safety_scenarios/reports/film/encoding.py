@@ -7,8 +7,8 @@ import io
 from pathlib import Path
 
 from safety_scenarios.errors import in_words, MissingDependencyError, TraceError
-from safety_scenarios.reports.film.formats import Format
-from safety_scenarios.reports.film.scene import Scene
+from safety_scenarios.reports.film.files import Format
+from safety_scenarios.reports.scene.scene import Scene
 
 try:
     import imageio_ffmpeg

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
 from safety_scenarios.reports.film import style as words
-from safety_scenarios.reports.film.scene import Frame, Phase, Scene
+from safety_scenarios.reports.scene.scene import Frame, Phase, Scene
 
 _HEADROOM = 1.42
 """Of the speed, so that the phases' names stand above its line."""

@@ -15,7 +15,6 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from safety_scenarios.reports.film import style as words
 from safety_scenarios.reports.film.over_time import draw_gap, draw_speed, limits
-from safety_scenarios.reports.film.scene import Frame, Scene
 from safety_scenarios.reports.film.top_view import (
     draw_floor,
     draw_moment,
@@ -23,6 +22,7 @@ from safety_scenarios.reports.film.top_view import (
     nearest_points,
     View,
 )
+from safety_scenarios.reports.scene.scene import CALLED, Frame, Scene
 
 DPI = 120
 _WIDE_ONE, _WIDE_EACH = 8.0, 6.2
@@ -144,13 +144,12 @@ def legend(sheet: Sheet, scenes: Sequence[Scene], top: float, when: str = '') ->
     """
     axes = sheet.axes(0.0, top, sheet.width, 0.25)
     axes.set_axis_off()
-    kinds = {body.kind for scene in scenes for frame in scene.frames for body in frame.bodies}
+    called = {(body.kind, body.called) for scene in scenes for frame in scene.frames
+              for body in frame.bodies}
     signs: list[Line2D | Patch] = [Line2D([], [], color=words.ROBOT, linewidth=2,
                                           label='robot and its path')]
-    for kind, colour, name in (('person', words.PERSON, 'person'), ('thing', words.THING, 'thing'),
-                               ('robot', words.OTHER_ROBOT, 'other robot')):
-        if kind in kinds:
-            signs.append(Patch(facecolor=colour, label=name, alpha=0.75))
+    for kind, name in sorted(called, key=lambda one: (list(CALLED).index(one[0]), one[1])):
+        signs.append(Patch(facecolor=words.BODIES[kind], label=name, alpha=0.75))
     if any(frame.required is not None for scene in scenes for frame in scene.frames):
         signs.append(Line2D([], [], color=words.REQUIRED, linewidth=1.5, linestyle=(0, (4, 1.5)),
                             label=f'S_p, what a stop needs{when}'))

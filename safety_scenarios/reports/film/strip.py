@@ -16,8 +16,8 @@ from safety_scenarios.reports.film.pages import (
     Sheet,
     time_axes,
 )
-from safety_scenarios.reports.film.scene import Scene
 from safety_scenarios.reports.film.top_view import draw_floor, draw_moment, draw_paths, View
+from safety_scenarios.reports.scene.scene import Scene
 
 MOMENTS = 6
 _WIDTH, _LEFT, _RIGHT, _BETWEEN = 12.0, 0.62, 0.15, 0.12

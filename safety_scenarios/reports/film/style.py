@@ -4,10 +4,11 @@
 
 from collections.abc import Mapping
 
-from safety_scenarios.reports.film.scene import Phase, Scene
+from safety_scenarios.reports.scene.scene import Kind, Phase, Scene
 from safety_scenarios.scenario.verdict import Verdict
 
-ROBOT, PERSON, THING, OTHER_ROBOT = '#0072B2', '#E69F00', '#8A8A8A', '#56B4E9'
+ROBOT = '#0072B2'
+BODIES: Mapping[Kind, str] = {'person': '#E69F00', 'thing': '#8A8A8A', 'robot': '#56B4E9'}
 """Of the palette of Okabe and Ito, which people see apart who see colours otherwise."""
 GAP, REQUIRED, COMMANDED = '#007F5F', '#D55E00', '#7A7A7A'
 INK, FAINT, GRID = '#1A1A1A', '#5A5A5A', '#E2E2E2'
@@ -45,7 +46,7 @@ def metres(value: float | None) -> str:
 
 
 def least(scene: Scene) -> str:
-    """Return the least gap in words, empty where nobody knows one."""
+    """Return the least gap in words, empty where it is not known."""
     found = scene.figures.least
     if found is None:
         return ''

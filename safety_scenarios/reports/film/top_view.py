@@ -11,7 +11,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.patches import Circle, Polygon
 from safety_scenarios.reports.film import style as words
-from safety_scenarios.reports.film.scene import Body, Frame, Point, Robot, Scene
+from safety_scenarios.reports.scene.scene import Body, Frame, Point, Robot, Scene
 
 _NEAR_M, _FAR_M = 5.0, 12.0
 """Who is farther away in the hazard, and when the gap is least, need not be in the picture."""
@@ -103,7 +103,7 @@ def draw_paths(axes: Axes, scene: Scene, until_s: float | None = None, *,
     alpha = 0.35 if faint else 1.0
     for name, body in {body.name: body for frame in frames for body in frame.bodies}.items():
         for points in _tracks(frames, name):
-            axes.plot(*zip(*points, strict=True), color=_colour(body), linewidth=1.4,
+            axes.plot(*zip(*points, strict=True), color=words.BODIES[body.kind], linewidth=1.4,
                       alpha=alpha, linestyle=(0, (3, 1.5)), zorder=3)
     for phase, style in (('nominal', (0, (1, 1.2))), ('hazard', '-'), ('after', (0, (4, 2)))):
         points = [frame.robot.place for frame in frames if frame.phase == phase]
@@ -160,7 +160,7 @@ def _draw_robot(axes: Axes, scene: Scene, robot: Robot, alpha: float) -> Iterato
 
 
 def _draw_body(axes: Axes, body: Body, alpha: float) -> Iterator[Artist]:
-    colour = _colour(body)
+    colour = words.BODIES[body.kind]
     face: dict[str, Any] = {'facecolor': (*_rgb(colour), 0.55 * alpha),
                             'edgecolor': (*_rgb(colour), alpha), 'linewidth': 1.4, 'zorder': 5}
     if body.outline:
@@ -216,10 +216,6 @@ def _on_segment(begin: Point, end: Point, point: Point) -> Point:
     share = 0.0 if not square else min(1.0, max(0.0, (
         (point[0] - begin[0]) * dx + (point[1] - begin[1]) * dy) / square))
     return begin[0] + share * dx, begin[1] + share * dy
-
-
-def _colour(body: Body) -> str:
-    return {'person': words.PERSON, 'robot': words.OTHER_ROBOT, 'thing': words.THING}[body.kind]
 
 
 def _rgb(colour: str) -> tuple[float, float, float]:

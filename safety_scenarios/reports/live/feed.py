@@ -19,7 +19,7 @@ from typing import Any
 
 from safety_scenarios.reports.live.json_text import is_worth_telling
 from safety_scenarios.reports.live.output import Output
-from safety_scenarios.reports.live.stage import Stage
+from safety_scenarios.reports.live.picture import LiveTrial
 from safety_scenarios.scenario.event import Event, EventSink
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.trial.observer import Beginning, Observer
@@ -66,7 +66,7 @@ class Feed(Observer):
         self.dropped = 0
         self._output: Output | None = output
         self._period_s = period_s
-        self._stage = Stage()
+        self._live = LiveTrial()
         self._is_closed = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f'live {type(output).__name__}',
                                         daemon=True)
@@ -124,7 +124,7 @@ class Feed(Observer):
     def _turn(self, output: Output) -> None:
         for _ in range(len(self.waiting)):
             self._take(self.waiting.popleft(), output)
-        picture = self._stage.picture()
+        picture = self._live.picture()
         if picture is not None:
             output.show(picture)
         elif self._clear_s is not None and time.monotonic() >= self._clear_s:
@@ -136,7 +136,7 @@ class Feed(Observer):
         output.close()
 
     def _clear(self, output: Output) -> None:
-        if self._clear_s is not None or self._stage.trial is not None:
+        if self._clear_s is not None or self._live.trial is not None:
             output.clear()
         self._clear_s = None
 
@@ -153,12 +153,12 @@ class Feed(Observer):
             output.ended(told)
 
     def _happened(self, trial: Trial, event: Event, output: Output) -> None:
-        if self._stage.trial is not trial:
+        if self._live.trial is not trial:
             self._clear(output)
-            self._stage.begin(trial)
+            self._live.begin(trial)
             self._since_ns = event.stamps.steady_ns
             self._shown_topics.clear()
-        self._stage.take(event)
+        self._live.take(event)
         if is_worth_telling(event) or self._is_first(event):
             output.happened(trial, event, event.stamps.steady_ns - self._since_ns)
 
@@ -172,11 +172,11 @@ class Feed(Observer):
     def _judged(self, result: TrialResult, output: Output) -> None:
         self._ended += 1
         reaction = result.latency.reaction if result.latency else None
-        if self._stage.trial is not None:
-            picture = self._stage.picture(
+        if self._live.trial is not None:
+            picture = self._live.picture(
                 result.verdict, None if reaction is None else reaction.judged_ns / 1e6)
             if picture is not None:
                 output.show(picture)
             self._clear_s = time.monotonic() + _VERDICT_S
-        self._stage.over(result.verdict)
+        self._live.over(result.verdict)
         output.judged(result, self._ended, self._planned)

@@ -3,7 +3,7 @@
 
 """What shows a running campaign; called from the thread of its feed, and from nowhere else."""
 
-from safety_scenarios.reports.live.stage import Picture
+from safety_scenarios.reports.live.picture import Picture
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.trial.observer import Beginning

@@ -24,8 +24,8 @@ from safety_scenarios.reports.console_report import ConsoleReport
 from safety_scenarios.reports.live.feed import Feed
 from safety_scenarios.reports.live.json_text import number_of, shown
 from safety_scenarios.reports.live.output import Output
+from safety_scenarios.reports.live.picture import Picture
 from safety_scenarios.reports.live.progress import in_words, time_left_s
-from safety_scenarios.reports.live.stage import Picture
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import TrialResult, Verdict
 from safety_scenarios.scenario.settings import RunSettings

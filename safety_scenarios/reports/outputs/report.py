@@ -51,8 +51,8 @@ from safety_scenarios.errors import (
     SettingsError,
     TraceError,
 )
+from safety_scenarios.reports.film.files import links_to_films
 from safety_scenarios.reports.outputs.claiming import CHANGED, claim_of, unclaimed
-from safety_scenarios.reports.outputs.films import links_to_films
 from safety_scenarios.reports.outputs.side_by_side import side_by_side
 from safety_scenarios.reports.outputs.varying import over_what_varied
 from safety_scenarios.reports.page.packing import compact, visible_in

@@ -16,7 +16,9 @@ from safety_scenarios.campaign.rejudging.rejudge import never_began
 from safety_scenarios.campaign.rejudging.trial_in import judged, named
 from safety_scenarios.errors import counted, SettingsError
 from safety_scenarios.judging.findings.evidence import doubted
-from safety_scenarios.reports.outputs.films import films_beside
+from safety_scenarios.reports.film.files import films_beside
+from safety_scenarios.reports.scene.scene import Scene
+from safety_scenarios.reports.scene.trial_scene import build_scene
 from safety_scenarios.reports.trial_view.terminal import Row
 from safety_scenarios.reports.trial_view.view import view_of
 from safety_scenarios.scenario.result import TrialResult, Verdict
@@ -69,6 +71,22 @@ def view_in(folder: Path, name: str) -> Mapping[str, Any]:
     record, result, notes = judged(folder, evidence, planned)
     film = films_beside(folder).get(planned.trial_id)
     return view_of(record, result, notes, None if film is None else str(film))
+
+
+def scene_in(folder: Path, name: str) -> Scene:
+    """
+    Return what a picture of one trial of a campaign shows, by its record.
+
+    :param name: a trial's id or the beginning of one, the id of a scenario for its first trial,
+        an index, or ``SCENARIO:INDEX``
+    :raises InputError: the folder is not that of a campaign, it has no such trial, or there is
+        nothing to be seen in it
+    :raises TraceError: nothing of the trial's record can be read
+    """
+    evidence = evidence_of(folder, without_plan=True, has_ended=False)
+    planned = named(list(evidence.plan.values()), name)
+    record, result, notes = judged(folder, evidence, planned)
+    return build_scene(record, result, notes)
 
 
 def _without_record(folder: Path, planned: PlannedTrial, line: Line | None) -> Iterator[str]:

@@ -785,12 +785,13 @@
   }
 
   function legend(view) {
-    const kinds = new Set(view.truth.bodies.map((body) => body.kind));
     const names = { person: 'person', thing: 'thing', robot: 'other robot' };
+    const kinds = new Map(view.truth.bodies.map(
+      (body) => [body.label || names[body.kind] || body.kind, body.kind]));
     return make('ul', { class: 'ss-legend' },
       make('li', {}, make('span', { class: 'ss-key ss-key-robot' }), 'robot under test'),
-      [...kinds].map((kind) => make('li', {},
-        make('span', { class: 'ss-key ss-key-' + kind }), names[kind] || kind)),
+      [...kinds].map(([name, kind]) => make('li', {},
+        make('span', { class: 'ss-key ss-key-' + kind }), name)),
       view.truth.required.some((value) => value !== null) ? make('li', {},
         make('span', { class: 'ss-key ss-key-required' }),
         'S_p, the protective separation distance') : null);

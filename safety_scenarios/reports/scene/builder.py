@@ -2,248 +2,374 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-From the events of a running trial to the picture of this moment, seen from the robot.
+From the events of one trial, as they come, to the frame of any moment.
 
-Everything is told in the robot's own frame, ``base_link`` (REP 105): x ahead, y to the left. A
-world tells where robot and people are; without one it is what the stimuli show. It decides
-nothing: verdicts come from the record alone.
+Where the world of the link reports the robot's place, everything is where the world reports it.
+Without a world, bodies are where their stimuli show them, as seen from the robot. If its path is
+predicted, a hazard is placed where it is shown at the onset and then moves as its stimulus says,
+whatever the robot does. Else the robot stays the origin.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 import math
-from typing import Any, Literal
 
-from safety_scenarios.errors import InputError
+from safety_scenarios.reports.scene.scene import Body, Frame, Kind, Phase, Robot
+from safety_scenarios.scenario.body_intent import BodyIntent
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.intent import ObstacleAt, PersonAt
+from safety_scenarios.scenario.intent import read_intent
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.scenario.scenario import RosBlock
 from safety_scenarios.scenario.stimulus import StimulusContext
-from safety_scenarios.trial.trial import ALL_CLEAR, END, ONSET, Trial
+from safety_scenarios.scenario.world.block import WorldBlock
+from safety_scenarios.scenario.world.body import Body as DescribedBody
+from safety_scenarios.scenario.world.footprint import (
+    beside,
+    box,
+    disc,
+    Footprint,
+    gap,
+    Placed,
+)
+from safety_scenarios.trial.trial import ALL_CLEAR, ONSET, Trial
+from safety_scenarios.trial.world.ground_truth import DISTANCE, GAP, OTHER_ROBOT, PERSON, ROBOT
 
-FRAME = 'base_link'
-"""Of every place in a picture (REP 105)."""
+ARM_RADIUS = 0.1
+"""How wide the foot of an arm is drawn (m)."""
+_PERSON_RADIUS = 0.25
+"""Of a person whose size is not known (m)."""
 _HELD_NS = 500_000_000
 """What no stimulus has shown for longer is not there any more."""
-_PERSON_RADIUS, _THING_RADIUS, _ARM_RADIUS = 0.25, 0.15, 0.1
-_MOST_BODIES = 50
-_PHASES = {ONSET: 'hazard', ALL_CLEAR: 'after the all-clear', END: 'over'}
-_NO_THINGS = ('robot', 'task', 'floor')
-_SCENERY = ('wall:', 'door:')
+_SCENERY = 'wall:', 'door:'
+_BOX = 'box:'
+
+
+class ProtectiveDistance:
+    """
+    S_p of one trial at a speed of the robot.
+
+    As the invariant ``separation`` has it: without a share of the controller, and for a robot that
+    is faster than it declares, that of its top speed.
+    """
+
+    def __init__(self, trial: Trial) -> None:
+        ros = trial.scenario.ros
+        self._ros = None if ros is None or ros.separation is None or ros.robot.stopping is None \
+            else ros
+        self._known: dict[float, float] = {}
+
+    def at(self, speed: float | None) -> float | None:
+        """Return it (m) at a speed (m/s), None where the scenario does not declare its terms."""
+        if speed is None or not math.isfinite(speed) or self._ros is None \
+                or self._ros.separation is None:
+            return None
+        terms, robot = self._ros.separation, self._ros.robot
+        if speed not in self._known:  # most of a trial is driven at one speed
+            [self._known[speed]] = terms.needed(robot, [speed])
+        return self._known[speed]
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
-    """A person, another robot or a thing, as seen from the robot (m)."""
+class _Shown:
+    """How far away a body was shown last."""
 
-    name: str
-    kind: Literal['person', 'robot', 'thing']
-    x: float
-    y: float
-    radius: float
+    distance: float
+    t_ns: int
+    is_published: bool
+    """Whether its stimulus published it; else a world has reported it without the robot's
+    place."""
+    kind: str | None = None
+    """Of the intent in that world."""
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
-    """One moment of a trial."""
+class _Applied:
+    """What a stimulus has put into a world."""
 
-    trial: Trial
-    phase: str
-    bodies: tuple[Body, ...]
-    footprint: float
-    """Radius of the robot (m)."""
-    reach: float
-    """From its origin to where a separation is measured from, by the scenario (m)."""
-    distance: float | None
-    """Separation from the nearest body, as the world or a stimulus tells it (m)."""
-    speed: float | None
-    """Of the robot in a world, else as commanded, in the unit of the scenario's signal."""
-    required: float | None
-    """The protective separation distance S_p at that speed (m)."""
-    verdict: Verdict | None = None
-    """Of this trial once it is judged."""
-    latency_ms: float | None = None
-    before: Verdict | None = None
-    """Of the trial before this one."""
+    is_hazard: bool
+    kind: str
+    bodies: Sequence[DescribedBody]
 
 
-class Stage:
-    """Keeps what is known of the trial that runs."""
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What is there at a moment."""
 
-    def __init__(self) -> None:
-        self._trial: Trial | None = None
-        self._before: Verdict | None = None
-        self._phase = 'nominal'
-        self._now_ns = 0
-        self._shown: dict[tuple[bool, str], tuple[float, int]] = {}
-        self._told: dict[str, Mapping[str, float]] = {}
-        self._intents: dict[str, str] = {}
+    bodies: list[Body] = field(default_factory=list)
+    gaps: list[float] = field(default_factory=list)
+    distances: list[float] = field(default_factory=list)
+
+
+class SceneBuilder:
+    """
+    Keeps what the events of one trial have said so far.
+
+    :param onset_ns: steady time of the onset where it is known beforehand, else that of its mark
+    :param clear_ns: the same of the all-clear
+    :param zero_ns: steady time from which the time of a frame counts
+    """
+
+    def __init__(self, trial: Trial, onset_ns: float | None = None,
+                 clear_ns: float | None = None, zero_ns: int = 0) -> None:
+        self._ros = trial.scenario.ros
+        self.footprint = footprint_of(trial)
+        """Radius of the robot (m)."""
+        self.reach = self._ros.separation.reach if self._ros and self._ros.separation else 0.0
+        """What is taken off every distance from the robot's origin (m)."""
+        self._protective = ProtectiveDistance(trial)
+        self._intents = tuple(_intents(trial))
+        self._known = {(is_hazard, topic) for is_hazard, topic, _ in self._intents}
+        self._onset_ns, self._clear_ns = onset_ns, clear_ns
+        self._zero_ns, self._now_ns = zero_ns, zero_ns
+        self._shown: dict[tuple[bool, str], _Shown] = {}
+        self._applied: dict[str, _Applied] = {}
+        self._truths: dict[str, Mapping[str, float]] = {}
         self._messages: dict[str, Message] = {}
-
-    @property
-    def trial(self) -> Trial | None:
-        """Return the trial that runs, None between trials."""
-        return self._trial
-
-    def begin(self, trial: Trial) -> None:
-        """Forget the trial before."""
-        self._trial, self._phase = trial, 'nominal'
-        self._shown, self._told, self._intents, self._messages = {}, {}, {}, {}
-
-    def over(self, verdict: Verdict) -> None:
-        """Note what the trial came to."""
-        self._before, self._trial = verdict, None
+        self._anchor: Robot | None = None
 
     def take(self, event: Event) -> None:
-        """Take one event of the trial that runs."""
+        """Take one event, later than those before it."""
         self._now_ns = event.stamps.steady_ns
         if event.kind == 'mark':
-            self._phase = _PHASES.get(event.name, self._phase)
-            if event.name == ALL_CLEAR:
-                self._shown = {key: told for key, told in self._shown.items() if not key[0]}
+            if event.name == ONSET and self._onset_ns is None:
+                self._onset_ns = self._now_ns
+            elif event.name == ALL_CLEAR and self._clear_ns is None:
+                self._clear_ns = self._now_ns
         elif event.kind == 'stimulus':
             if event.arguments is not None:
-                self._intents[event.name] = event.arguments
-            elif 'distance' in event.truth:
-                self._shown[event.hazard, event.name] = (event.truth['distance'], self._now_ns)
+                self._applied[event.name] = _applied(event.arguments, event.hazard)
+            elif DISTANCE in event.truth:
+                self._shown[event.hazard, event.name] = _Shown(
+                    event.truth[DISTANCE], self._now_ns, True)
         elif event.kind == 'state':
-            if event.truth:
-                self._told[event.name] = event.truth
-            else:
-                self._told.pop(event.name, None)
+            self._report(event)
         elif event.kind in ('command', 'feedback') and event.message is not None:
             self._messages[event.name] = event.message
 
-    def picture(self, verdict: Verdict | None = None,
-                latency_ms: float | None = None) -> Picture | None:
-        """Return this moment, None between trials."""
-        trial = self._trial
-        if trial is None:
-            return None
-        robot = self._told.get('robot', {})
-        in_world = 'x' in robot and 'y' in robot
-        bodies = tuple(self._in_world(robot) if in_world else self._as_shown(trial))[:_MOST_BODIES]
-        measured = _over_ground(robot)
-        speed = self._commanded(trial) if measured is None else measured
-        return Picture(trial, self._phase, bodies, _footprint(trial, robot), _reach(trial),
-                       min(self._distances(trial, in_world), default=None), speed,
-                       _required(trial, speed, measured is not None), verdict, latency_ms,
-                       self._before)
+    def _report(self, event: Event) -> None:
+        name, truth = event.name, event.truth
+        self._truths.pop(name, None)  # what was reported last is last
+        if not truth:
+            return
+        self._truths[name] = truth
+        if name == ROBOT:
+            self.footprint = truth.get('radius', self.footprint)
+        applied = self._applied.get(name)
+        if applied is not None and DISTANCE in truth:
+            self._shown[applied.is_hazard, name] = _Shown(
+                truth[DISTANCE], self._now_ns, False, applied.kind)
 
-    def _live(self) -> Iterator[tuple[bool, str, float]]:
-        """Yield whether of the hazard, topic and distance of what is shown now."""
-        taken = {name for hazard, name in self._shown if hazard}
-        for (hazard, name), (distance, t_ns) in self._shown.items():
-            if self._now_ns - t_ns <= _HELD_NS and (hazard or name not in taken):
-                yield hazard, name, distance
+    def phase_at(self, t_ns: int) -> Phase:
+        """Return the phase at a steady time."""
+        if self._onset_ns is None or t_ns < self._onset_ns:
+            return 'nominal'
+        return 'hazard' if self._clear_ns is None or t_ns < self._clear_ns else 'after'
 
-    def _as_shown(self, trial: Trial) -> Iterator[Body]:
-        for hazard, name, distance in self._live():
-            if not math.isfinite(distance):
+    def frame(self, t_ns: int | None = None, predicted: Robot | None = None) -> Frame:
+        """
+        Return the scene at a moment.
+
+        :param t_ns: steady time, not before that of the last event; None: that of it
+        :param predicted: where the robot would be, in a trial without a world
+        """
+        t_ns = self._now_ns if t_ns is None else t_ns
+        phase, truth, commanded = self.phase_at(t_ns), self._truths.get(ROBOT, {}), \
+            self._commanded()
+        if predicted is None and is_placed(truth):
+            robot = _robot(truth)
+            found = self._reported()
+        else:
+            robot = predicted or Robot(0.0, 0.0, 0.0, _over_ground(truth))
+            if phase != 'nominal' and self._anchor is None:
+                self._anchor = robot
+            found = self._as_shown(t_ns, phase, robot, predicted is not None)
+        speed = robot.speed
+        if speed is None and commanded is not None and self._ros and self._ros.separation:
+            speed = abs(commanded) * self._ros.separation.metres_per_unit
+        return Frame((t_ns - self._zero_ns) / 1e9, phase, robot, tuple(found.bodies),
+                     min(found.gaps, default=None), self._protective.at(speed),
+                     min(found.distances, default=None), commanded)
+
+    def _as_shown(self, t_ns: int, phase: Phase, robot: Robot, has_path: bool) -> _Found:
+        """Return what stimuli show."""
+        found = _Found()
+        for one, is_hazard, topic, intent in self._visible(t_ns, phase):
+            found.distances.append(one.distance - self.reach)
+            if intent is None:
+                if not has_path:
+                    found.bodies.append(_straight_ahead(topic, one.distance, robot))
                 continue
-            bearing, radius, count, kind = _shape(trial, hazard, name)
-            for number in range(min(count, _MOST_BODIES)):
-                angle = bearing + number * (2 * radius + 0.2) / max(distance, radius)
-                yield Body(name if not number else f'{name}#{number + 1}', kind,
-                           distance * math.cos(angle), distance * math.sin(angle), radius)
+            anchor, distance = robot, one.distance
+            if is_hazard and has_path and one.is_published and self._anchor is not None:
+                anchor = self._anchor
+                if intent.bodies()[0].motion.stands:  # only the robot has come nearer to it
+                    distance = intent.distance
+            found.bodies.extend(_seen(topic, intent, distance, anchor, robot, self.footprint))
+        found.gaps.extend(body.gap for body in found.bodies if body.gap is not None)
+        return found
 
-    def _in_world(self, robot: Mapping[str, float]) -> Iterator[Body]:
-        cos, sin = math.cos(robot.get('heading', 0.0)), math.sin(robot.get('heading', 0.0))
-        seen = set[tuple[float, float]]()
-        for name, truth in self._told.items():
-            if name in _NO_THINGS or name.startswith(_SCENERY) or 'x' not in truth \
-                    or 'y' not in truth or (truth['x'], truth['y']) in seen:
-                continue  # who is shown to two sensors is one body
-            seen.add((truth['x'], truth['y']))
-            dx, dy = truth['x'] - robot['x'], truth['y'] - robot['y']
-            kind = self._kind(name, truth)
-            yield Body(name, kind, dx * cos + dy * sin, dy * cos - dx * sin, truth.get(
-                'radius', _PERSON_RADIUS if kind == 'person' else _THING_RADIUS))
+    def _visible(self, t_ns: int, phase: Phase) -> \
+            Iterator[tuple[_Shown, bool, str, BodyIntent | None]]:
+        """Yield what stimuli show at a time: not what was shown before another phase began."""
+        unknown = [(*key, None) for key in self._shown if key not in self._known]
+        for is_hazard, topic, intent in (*self._intents, *unknown):
+            one = self._shown.get((is_hazard, topic))
+            if one is None or t_ns - one.t_ns > _HELD_NS or not math.isfinite(one.distance) \
+                    or intent is not None and one.kind not in (None, intent.kind):
+                continue
+            ends, until_ns = ('after', self._clear_ns) if is_hazard else \
+                ('hazard', self._onset_ns)
+            if phase != ends or until_ns is None or one.t_ns >= until_ns:
+                yield one, is_hazard, topic, intent
 
-    def _kind(self, name: str, truth: Mapping[str, float]) -> Literal['person', 'robot', 'thing']:
-        if name.startswith('robot:'):
-            return 'robot'
-        if 'body' in truth:
-            return 'person' if truth['body'] >= 0.5 else 'thing'
-        put = self._intents.get(name.partition('#')[0])
-        is_person = name.startswith('person:') or (
-            put is not None and json.loads(put).get('kind') == 'person_at')
-        return 'person' if is_person else 'thing'
+    def _reported(self) -> _Found:
+        """Return what the world reports; who is shown to two sensors is one body."""
+        found, places = _Found(), set[tuple[float, float, str]]()
+        for name, truth in self._truths.items():
+            if name == ROBOT:
+                continue
+            apart = truth.get(GAP) if _is_kept_away_from(name, truth) else None
+            if apart is not None:
+                found.gaps.append(min(apart, truth.get('nearest', math.inf)))
+            if DISTANCE in truth:
+                found.distances.append(truth.get(GAP, truth[DISTANCE] - self.reach))
+            if not is_placed(truth):
+                continue
+            described = self._described(name)
+            kind = _kind(name, truth, described)
+            place = truth['x'], truth['y'], kind
+            if place not in places:
+                places.add(place)
+                outline = self._outline(name, kind) if described is None else described.footprint
+                found.bodies.append(_body(
+                    name, kind, (truth['x'], truth['y'], truth.get('heading', 0.0)),
+                    disc(truth['radius']) if 'radius' in truth else outline, described, apart))
+        return found
 
-    def _distances(self, trial: Trial, in_world: bool) -> list[float]:
-        reach = _reach(trial)
-        if not in_world:
-            return [distance - reach for _, _, distance in self._live()
-                    if math.isfinite(distance)]
-        return [truth.get('gap', truth['distance'] - reach) for name, truth in self._told.items()
-                if name not in _NO_THINGS and 'distance' in truth]
-
-    def _commanded(self, trial: Trial) -> float | None:
-        ros = trial.scenario.ros
-        if ros is None:
+    def _described(self, name: str) -> DescribedBody | None:
+        """Return how the intent of an entity describes it, None for what no stimulus has put."""
+        topic, _, number = name.partition('#')
+        applied = self._applied.get(topic)
+        place = int(number) - 1 if number.isdecimal() else 0
+        if applied is None or place >= len(applied.bodies):
             return None
-        name = ros.separation.signal if ros.separation is not None else ros.nominal.require.signal
-        signal = ros.signals.get(name)
-        message = self._messages.get(signal.topic) if signal is not None else None
+        return applied.bodies[place]
+
+    def _outline(self, name: str, kind: Kind) -> Footprint | None:
+        """Return the outline of what no stimulus has put there, None where it is not known."""
+        for one in scene_of_file(self._ros).boxes if name.startswith(_BOX) else ():
+            if name == f'{_BOX}{one.name}':
+                return box(one.size[0], one.size[1])
+        return disc(_PERSON_RADIUS) if kind == 'person' else None
+
+    def _commanded(self) -> float | None:
+        if self._ros is None or not self._messages:
+            return None
+        terms = self._ros.separation
+        signal = self._ros.signals.get(
+            self._ros.nominal.require.signal if terms is None else terms.signal)
+        message = None if signal is None else self._messages.get(signal.topic)
         if signal is None or message is None:
             return None
         try:
             found = signal.value(message, self._messages.get(signal.current or ''))
-        except LookupError:  # the trial itself says so
+        except LookupError:  # a finding of whoever judges the signal
             return None
         return None if found is None or not math.isfinite(found) else found
 
 
-def _shape(trial: Trial, hazard: bool, topic: str) -> \
-        tuple[float, float, int, Literal['person', 'thing']]:
-    """Return bearing (rad), radius (m), number and kind of what a stimulus shows."""
-    context = StimulusContext(trial.trial_id, (), None)
-    for plugin in trial.hazard if hazard else trial.nominal:
-        if plugin.topic == topic:
-            intent: Any = plugin.intent(context)
-            if isinstance(intent, PersonAt):
-                return intent.bearing, intent.radius, intent.count, 'person'
-            if isinstance(intent, ObstacleAt):
-                return 0.0, max(0.05, intent.width / 2), 1, 'thing'
-    return 0.0, _THING_RADIUS, 1, 'thing'
-
-
-def _over_ground(robot: Mapping[str, float]) -> float | None:
-    """Return the speed of a robot in a world, of an arm that of its tool (m/s)."""
-    if 'tool.speed' in robot:
-        return robot['tool.speed']
-    return math.hypot(robot['vx'], robot.get('vy', 0.0)) if 'vx' in robot else None
-
-
-def _reach(trial: Trial) -> float:
-    """Return what is taken off every distance that is told from the robot's origin (m)."""
-    ros = trial.scenario.ros
-    return ros.separation.reach if ros is not None and ros.separation is not None else 0.0
-
-
-def _footprint(trial: Trial, robot: Mapping[str, float]) -> float:
+def footprint_of(trial: Trial) -> float:
+    """Return the radius of a robot by its scenario (m); of an arm that of its foot."""
     block = trial.scenario.ros or trial.scenario.agents
-    if 'radius' in robot:
-        return robot['radius']
     if block is None or block.robot is None or block.robot.kind == 'arm':
-        return _ARM_RADIUS
+        return ARM_RADIUS
     return block.robot.footprint
 
 
-def _required(trial: Trial, speed: float | None, is_measured: bool) -> float | None:
-    """
-    Return S_p at a speed (m), without a share of the controller, as the invariant has it.
+def scene_of_file(ros: RosBlock | None) -> WorldBlock:
+    """Return the world that a scenario asks for, an empty one where it asks for none."""
+    return WorldBlock() if ros is None or ros.world is None else ros.world
 
-    :param is_measured: the speed is over ground; else that of the signal of ``ros.separation``
-    """
-    ros = trial.scenario.ros
-    if speed is None or ros is None or ros.separation is None or ros.robot.stopping is None:
-        return None
-    terms = ros.separation
-    metres = abs(speed) if is_measured else abs(speed) * terms.metres_per_unit
+
+def is_placed(truth: Mapping[str, float]) -> bool:
+    """Return whether a world has reported a place."""
+    return 'x' in truth and 'y' in truth
+
+
+def _intents(trial: Trial) -> Iterator[tuple[bool, str, BodyIntent]]:
+    """Yield whether of the hazard, topic and intent of each stimulus that shows a body."""
+    context = StimulusContext(trial.trial_id, (), None)
+    for is_hazard, plugins in ((False, trial.nominal), (True, trial.hazard)):
+        for plugin in plugins:
+            intent = plugin.intent(context)
+            if isinstance(intent, BodyIntent):
+                yield is_hazard, plugin.topic, intent
+
+
+def _applied(arguments: str, is_hazard: bool) -> _Applied:
     try:
-        return terms.required(ros.robot, min(metres, terms.top_speed(ros.robot)), 0.0).total
-    except (InputError, LookupError):
-        return None
+        intent = read_intent(arguments)
+    except ValueError:  # of a package that is not installed here
+        return _Applied(is_hazard, '', ())
+    return _Applied(is_hazard, intent.kind, intent.bodies())
+
+
+def _seen(topic: str, intent: BodyIntent, distance: float, anchor: Robot, robot: Robot,
+          radius: float) -> Iterator[Body]:
+    """
+    Yield the bodies of a stimulus.
+
+    :param distance: of the first (m)
+    :param anchor: from where it is seen at that distance
+    """
+    seen_from, own = (anchor.x, anchor.y, anchor.heading), (robot.x, robot.y, robot.heading)
+    for number, (one, (ahead, left, turn)) in enumerate(intent.places(distance)):
+        place = *beside(seen_from, ahead, left), anchor.heading + turn
+        apart = gap(disc(radius), own, one.footprint, place)
+        yield _body(topic if not number else f'{topic}#{number + 1}', one.look, place,
+                    one.footprint, one, apart if math.isfinite(apart) else None)
+
+
+def _straight_ahead(topic: str, distance: float, robot: Robot) -> Body:
+    """Return what is shown at a distance, of which the trial has no intent."""
+    x, y = beside((robot.x, robot.y, robot.heading), distance, 0.0)
+    return Body(topic, 'thing', x, y, robot.heading, None)
+
+
+def _body(name: str, kind: Kind, place: Placed, outline: Footprint | None,
+          described: DescribedBody | None, apart: float | None) -> Body:
+    is_disc = outline is not None and len(outline.points) == 1
+    return Body(
+        name, kind, *place, radius=outline.rounding if outline is not None and is_disc else None,
+        outline=() if outline is None or is_disc else outline.points, gap=apart,
+        label='' if described is None else described.label,
+        above=0.0 if described is None else described.rigid.above,
+        height=None if described is None else described.rigid.height,
+        is_scenery=name.startswith(_SCENERY))
+
+
+def _robot(truth: Mapping[str, float]) -> Robot:
+    tool = (truth['tool.x'], truth['tool.y']) if 'tool.x' in truth and 'tool.y' in truth else None
+    return Robot(truth['x'], truth['y'], truth.get('heading', 0.0), _over_ground(truth), tool)
+
+
+def _over_ground(truth: Mapping[str, float]) -> float | None:
+    """Return the speed of a robot in a world, of an arm that of its tool (m/s)."""
+    if 'tool.speed' in truth:
+        return truth['tool.speed']
+    return math.hypot(truth['vx'], truth.get('vy', 0.0)) if 'vx' in truth else None
+
+
+def _kind(name: str, truth: Mapping[str, float], described: DescribedBody | None) -> Kind:
+    """Return as what an entity is drawn; whether it is a person the world knows best."""
+    kind: Kind = 'person' if name.startswith(PERSON) else \
+        'robot' if name.startswith(OTHER_ROBOT) else \
+        'thing' if described is None else described.look
+    if 'body' not in truth:
+        return kind
+    return 'person' if truth['body'] >= 0.5 else 'thing' if kind == 'person' else kind
+
+
+def _is_kept_away_from(name: str, truth: Mapping[str, float]) -> bool:
+    """Return whether a distance is one that is judged: to walls of the scene it is not."""
+    return DISTANCE in truth or truth.get('body') == 1.0 or name.startswith(OTHER_ROBOT)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from safety_scenarios.reports.film.scene import Body, Frame, Scene
+from safety_scenarios.reports.scene.scene import Body, Frame, Scene
 from safety_scenarios.reports.trial_view.display_text import all_rounded, on_one_line, rounded
 from safety_scenarios.reports.trial_view.thinning import places
 
@@ -94,6 +94,9 @@ def _path(name: str, found: Sequence[Body | None]) -> Mapping[str, Any]:
         'name': on_one_line(name, 60), 'kind': kinds.most_common(1)[0][0],
         'x': all_rounded((None if body is None else body.x for body in found), 2),
         'y': all_rounded((None if body is None else body.y for body in found), 2)}
+    labels = [body.label for body in seen if body.label]
+    if labels:
+        path['label'] = on_one_line(labels[-1], 60)
     radius = next((body.radius for body in seen if body.radius is not None), None)
     outline = next((body.outline for body in seen if body.outline), ())
     if radius is not None:

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from safety_scenarios.errors import InputError
-from safety_scenarios.reports.film.recorded_scene import scene_of
-from safety_scenarios.reports.film.scene import AFTER_S, BEFORE_S
+from safety_scenarios.reports.scene.scene import AFTER_S, BEFORE_S
+from safety_scenarios.reports.scene.trial_scene import build_scene
 from safety_scenarios.reports.trial_view.above import above
 from safety_scenarios.reports.trial_view.conversation import words
 from safety_scenarios.reports.trial_view.display_text import on_one_line, rounded
@@ -53,7 +53,8 @@ def view_of(record: TrialRecord, result: TrialResult, notes: Sequence[str] = (),
     ``truth``               None, and ``truth_why`` says why, or {source predicted of t speed gap
                             required robot bodies scenery route}: every list is as long as ``t``;
                             ``required`` is S_p; ``robot`` {footprint x y heading tool_x tool_y},
-                            ``bodies`` [{name kind x y radius | outline heading}], m and rad
+                            ``bodies`` [{name kind label x y radius | outline heading}], m and
+                            rad; ``label``, where it has one, is what it is called
     ``latency``             None or {ms low_ms high_ms class clock budget_ms observed_ms sentence
                             at first_command_ms confirmed_ms stands_ms way ...}
     ``cost``                None or {latency_ms required available left per_100_ms speed}, in m
@@ -114,7 +115,7 @@ def _truth(record: TrialRecord, result: TrialResult) -> tuple[Mapping[str, Any] 
     if record.trial.scenario.ros is None and record.trial.scenario.agents is None:
         return None, 'A trial of words: no robot moves in it.'
     try:
-        return above(scene_of(record, result)), ''
+        return above(build_scene(record, result)), ''
     except InputError:
         return None, ('Nothing tells where the robot was: the link has no world, and no path can '
                       'be reckoned from the commands.')

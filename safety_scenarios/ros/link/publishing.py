@@ -10,6 +10,7 @@ it is judged, and the preflight says so. The same where a scenario uses the topi
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+import math
 import time
 from typing import Any
 
@@ -21,8 +22,8 @@ from rclpy.duration import Duration as Span
 from safety_scenarios.judging.monitoring import Level
 from safety_scenarios.reports.live.json_text import of_event, of_result, of_summary, shown, to_text
 from safety_scenarios.reports.live.output import Output
-from safety_scenarios.reports.live.shapes import Shape, shapes_of
-from safety_scenarios.reports.live.stage import FRAME, Picture
+from safety_scenarios.reports.live.picture import Picture
+from safety_scenarios.reports.live.shapes import FRAME, Shape, shapes_of
 from safety_scenarios.ros.clocks.clock import RosClock
 from safety_scenarios.ros.graph.graph import full_node_name, Graph, UNNAMED
 from safety_scenarios.ros.monitor.diagnostics import Diagnostics
@@ -49,8 +50,8 @@ _ACKNOWLEDGED_S = 0.5
 """So long the last messages may take to arrive before their publishers are gone."""
 _PREFIX = 12
 """Bytes of an endpoint's id that all endpoints of one process have, with most middlewares."""
-_KINDS = {'cylinder': Marker.CYLINDER, 'arrow': Marker.ARROW, 'sphere': Marker.SPHERE,
-          'text': Marker.TEXT_VIEW_FACING}
+_KINDS = {'cylinder': Marker.CYLINDER, 'box': Marker.CUBE, 'arrow': Marker.ARROW,
+          'sphere': Marker.SPHERE, 'text': Marker.TEXT_VIEW_FACING}
 _LEVELS = {Verdict.PASS: Level.OK, Verdict.INCONCLUSIVE: Level.WARN, Verdict.ERROR: Level.ERROR,
            Verdict.FAIL: Level.ERROR}
 
@@ -238,7 +239,8 @@ def _marker(shape: Shape) -> Marker:
     marker = Marker(
         ns=shape.group, id=shape.number, type=_KINDS[shape.kind], action=Marker.ADD,
         pose=Pose(position=Point(x=shape.x, y=shape.y, z=shape.z),
-                  orientation=Quaternion(w=1.0)),
+                  orientation=Quaternion(z=math.sin(shape.heading / 2),
+                                         w=math.cos(shape.heading / 2))),
         scale=Vector3(x=shape.size[0], y=shape.size[1], z=shape.size[2]),
         color=ColorRGBA(r=shape.colour[0], g=shape.colour[1], b=shape.colour[2],
                         a=shape.colour[3]),

@@ -20,7 +20,7 @@ from safety_scenarios.reports.film import style as words
 from safety_scenarios.reports.film.animation import Stage, times
 from safety_scenarios.reports.film.pages import draw_page, wrapped
 from safety_scenarios.reports.film.strip import draw_strip
-from safety_scenarios.reports.outputs.filming import scene_in
+from safety_scenarios.reports.outputs.showing import scene_in
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.record.planned_trial import PlannedTrial
 

@@ -8,10 +8,10 @@ import math
 import pytest
 from safety_scenarios.errors import InputError
 from safety_scenarios.judging.evaluate import evaluate
-from safety_scenarios.reports.film.recorded_scene import scene_of
 from safety_scenarios.reports.film.strip import MOMENTS, moments
 from safety_scenarios.reports.film.top_view import around, nearest_points, View
-from safety_scenarios.reports.outputs.filming import scene_in
+from safety_scenarios.reports.outputs.showing import scene_in
+from safety_scenarios.reports.scene.trial_scene import build_scene
 from safety_scenarios.scenario.blocks.robot import RobotModel, Stopping
 from safety_scenarios.scenario.blocks.separation import Separation
 from safety_scenarios.scenario.event import Event
@@ -137,7 +137,7 @@ def record(scenario, *events):
 
 def seen(scenario, *events):
     found = record(scenario, *events)
-    return scene_of(found, evaluate(found))
+    return build_scene(found, evaluate(found))
 
 
 PLACE = {'x': 0.0, 'y': 0.0, 'heading': 0.0}

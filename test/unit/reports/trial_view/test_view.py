@@ -13,9 +13,9 @@ from safety_scenarios.campaign.rejudging.trial_in import judged
 from safety_scenarios.campaign.run import run
 from safety_scenarios.cli.main import main
 from safety_scenarios.judging.evaluate import evaluate
-from safety_scenarios.reports.film.recorded_scene import scene_of
-from safety_scenarios.reports.outputs.films import links_to_films
+from safety_scenarios.reports.film.files import links_to_films
 from safety_scenarios.reports.outputs.side_by_side import side_by_side
+from safety_scenarios.reports.scene.trial_scene import build_scene
 from safety_scenarios.reports.trial_view.comparison import compared
 from safety_scenarios.reports.trial_view.terminal import Row, worst_first
 from safety_scenarios.reports.trial_view.thinning import changes, fewer, places
@@ -88,7 +88,7 @@ def test_the_numbers_of_a_view_are_those_of_record_and_result(shown):
 @pytest.mark.parametrize('scenario', [PERSON, ARM])
 def test_paths_and_extremes_are_those_that_the_world_told(shown, scenario):
     found, result, view = shown['world', scenario]
-    truth, scene = view['truth'], scene_of(found, result)
+    truth, scene = view['truth'], build_scene(found, result)
     assert not truth['predicted'] and truth['of'] == len(scene.frames)
     robot = truth['robot']
     for place, t_ms in enumerate(truth['t']):
