@@ -66,7 +66,7 @@ class Scene:
         self._panes = [(one, [_Piece(length) for length in glass.lengths(one.body.footprint)])
                        for one in every if one.is_glass]
         return [*(one.fall.body for one in self._fallers if one.fall is not None),
-                *(glass.piece(part.length, one.body.height) for one, pieces in self._panes
+                *(glass.piece(part.length, one.body.solid.height) for one, pieces in self._panes
                   for part in pieces)]
 
     def name(self, names: Sequence[str]) -> None:
