@@ -19,6 +19,8 @@ from safety_scenarios.scenario.intent import read_intent
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.result import Verdict
 from safety_scenarios.scenario.stimulus import StimulusContext
+from safety_scenarios.scenario.world.body import Body, Solid
+from safety_scenarios.scenario.world.motion import Motion
 from safety_scenarios.trial.journal import read_journal
 
 ROOT = Path(__file__).parents[3]
@@ -135,3 +137,12 @@ def test_a_trial_with_it_is_judged_and_read_again(package, drone, tmp_path, link
     gaps = [event.truth['gap'] for event in record.of_kind('state', 'human_pose')
             if event.truth.get('radius') == pytest.approx(0.3)]
     assert bool(gaps) is in_world and all(gap > 1.5 for gap in gaps), 'it is overhead'
+
+
+@pytest.mark.parametrize(('changes', 'why'), [
+    ({'motion': Motion(1.0)}, 'expected one with a mass'),
+    ({'motion': Motion(1.0), 'mass': 2.0, 'to_face': True}, 'whose distance is to its middle'),
+    ({'is_glass': True}, 'a pane is flat')])
+def test_a_body_that_no_world_could_build_is_refused(changes, why):
+    with pytest.raises(ValueError, match=why):
+        Body(Solid('cylinder', 0.6, 0.6, 0.2), 2.0, 0.0, **changes)
