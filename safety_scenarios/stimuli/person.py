@@ -14,17 +14,13 @@ from safety_scenarios.scenario.stimulus import Stimulus, StimulusContext, Stimul
 from safety_scenarios.scenario.world.body import Body, Colour, Fall, Solid
 from safety_scenarios.scenario.world.footprint import Placed
 from safety_scenarios.scenario.world.motion import Motion
-from safety_scenarios.scenario.world.walking import ADULT_M, Figure, Walk
+from safety_scenarios.scenario.world.walking import ADULT_M, FALL_S, FALLEN, Figure, Walk
 
 _BY_TOPIC = {'scan': 'sensor_msgs/msg/LaserScan', 'human_pose': 'geometry_msgs/msg/PoseStamped'}
 _LEG_RADIUS_M = 0.25
 """Both legs of a standing person, seen by a scanner near the floor."""
 _ABREAST_M = 0.7
 """Between two people who stand side by side."""
-FALL_S = 0.8
-"""From standing to lying: free fall of a rigid body of a person's height takes about as long."""
-FALLEN = 0.5
-"""Share of the fall from which on a person is in the way as one who lies."""
 _THICK, _WIDE = 0.3 / ADULT_M, 0.5 / ADULT_M
 """Of who lies on the side: along the floor and above it (shares of the height)."""
 _CLOTHES: dict[str, Colour] = {

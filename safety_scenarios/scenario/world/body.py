@@ -17,6 +17,8 @@ from safety_scenarios.scenario.world.walking import Figure
 
 AWAY = 500.0
 """Where bodies wait until they appear: beyond every sensor (m)."""
+SQUARELY = math.radians(10.0)
+"""Glass returns a beam that meets it within this of its normal; else the beam goes on (rad)."""
 Look = Literal['person', 'robot', 'thing']
 """As what pictures draw it; each has a colour of its own."""
 Colour = tuple[float, float, float, float]
@@ -29,7 +31,7 @@ PANE: Colour = (0.6, 0.8, 0.9, 0.3)
 class Solid:
     """An upright cylinder or box, its middle over the origin of its body."""
 
-    shape: Literal['cylinder', 'box']
+    kind: Literal['cylinder', 'box']
     length: float
     """Along x; of a cylinder its diameter (m)."""
     width: float
@@ -37,11 +39,13 @@ class Solid:
     height: float
     above: float = 0.0
     """Of its lower side above the floor (m)."""
+    is_seen: bool = True
+    """Whether scanners and cameras see it; it is touched all the same."""
 
     @property
     def footprint(self) -> Footprint:
         """Return its outline on the floor."""
-        return disc(self.width / 2) if self.shape == 'cylinder' else box(self.length, self.width)
+        return disc(self.width / 2) if self.kind == 'cylinder' else box(self.length, self.width)
 
 
 @dataclass(frozen=True)
@@ -69,7 +73,7 @@ class Body:
     """What pictures call it; empty: as its look."""
     colour: Colour = GREY
     mass: float | None = None
-    """How hard it is to push away (kg); None: nothing pushes it, and it does not move itself."""
+    """How hard it is to push away (kg); None: nothing pushes it, and it stands."""
     is_person: bool = False
     """Whether it is one of those whom the robot must not touch, soft as a human body."""
     is_tracked: bool = False
@@ -86,6 +90,13 @@ class Body:
     """Why a world of rigid bodies cannot have it: 'a person who reaches, expected ...'; empty: it
     can."""
 
+    def __post_init__(self) -> None:
+        if not self.motion.stands and (self.mass is None or self.to_face):
+            raise ValueError('motion: got a body that moves, expected one with a mass (kg), whose '
+                             'distance is to its middle')
+        if self.is_glass and self.solid.kind != 'box':
+            raise ValueError('is_glass: got a cylinder, expected a box: a pane is flat')
+
     @property
     def footprint(self) -> Footprint:
         """Return its outline on the floor as long as it stands; of what lies for good, lying."""
@@ -100,12 +111,16 @@ class Body:
     @property
     def radius(self) -> float:
         """Return that of an upright cylinder (m); 0: it is none."""
-        return self.solid.width / 2 if self.solid.shape == 'cylinder' else 0.0
+        return self.solid.width / 2 if self.solid.kind == 'cylinder' else 0.0
 
     @property
     def depth(self) -> float:
         """Return how far its middle is behind what its distance is counted to (m)."""
         return self.solid.length / 2 if self.to_face else 0.0
+
+    def heading(self, x: float, y: float, robot: Placed) -> float:
+        """Return how it is turned when it appears there, before it goes anywhere (rad)."""
+        return robot[2] if self.to_face else math.atan2(robot[1] - y, robot[0] - x)
 
     def distance(self, place: Placed, robot: Placed) -> float:
         """Return how far away it is from the robot's origin at a place (m)."""

@@ -3,7 +3,7 @@
 
 """Places on the floor, and how far apart two outlines there are: discs, boxes and capsules."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 import math
 
@@ -64,7 +64,8 @@ def capsule(length: float, radius: float) -> Footprint:
 def read_footprint(text: str) -> Footprint:
     """Return the outline that a setting such as ``box 0.6 0.4`` says; it was checked before."""
     shape, *sizes = text.split()
-    return {'disc': disc, 'box': box, 'capsule': capsule}[shape](*map(float, sizes))
+    known: Mapping[str, Callable[..., Footprint]] = {'disc': disc, 'box': box, 'capsule': capsule}
+    return known[shape](*map(float, sizes))
 
 
 def gap(one: Footprint, there: Placed, other: Footprint, here: Placed) -> float:
