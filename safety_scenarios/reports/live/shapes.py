@@ -25,8 +25,8 @@ COLOURS: dict[Verdict | None, Colour] = {
     Verdict.ERROR: (0.55, 0.25, 0.75, 0.9), Verdict.FAIL: (0.85, 0.15, 0.15, 0.9),
     None: (0.45, 0.50, 0.55, 0.9)}
 """Verdict to its colour; None: there is none yet."""
-_BODIES: dict[Kind, Colour] = {'person': (0.95, 0.55, 0.15, 0.9), 'thing': (0.55, 0.45, 0.35, 0.9),
-                               'robot': (0.3, 0.5, 0.8, 0.9)}
+BODIES: dict[Kind, Colour] = {'person': (0.95, 0.55, 0.15, 0.9), 'thing': (0.55, 0.45, 0.35, 0.9),
+                              'robot': (0.3, 0.5, 0.8, 0.9)}
 _REQUIRED = (0.95, 0.75, 0.10, 0.25)
 _INSIDE = (0.90, 0.15, 0.15, 0.35)
 """S_p while a body is nearer than that."""
@@ -89,7 +89,7 @@ def _body(number: int, body: Body, robot: Robot) -> Shape:
     tall = _TALL[body.kind] if body.height is None else body.height
     return Shape('bodies', number, 'box' if body.outline else 'cylinder', x, y,
                  body.above + tall / 2, (high_x - low_x, high_y - low_y, tall),
-                 _BODIES[body.kind], heading=body.heading - robot.heading)
+                 BODIES[body.kind], heading=body.heading - robot.heading)
 
 
 def caption(picture: Picture) -> str:

@@ -435,7 +435,7 @@
       for (const stretch of stretches(path, truth.t, body)) {
         picture.append(draw('polyline', {
           points: points(stretch.map((place) => [body.x[place], body.y[place]])),
-          class: 'ss-path ss-' + body.kind }));
+          class: 'ss-path ss-' + look(body.kind) }));
       }
     }
     picture.append(draw('polyline', { points: points(px.map((value, place) => [value, py[place]])),
@@ -464,13 +464,13 @@
         const [bx, by] = whereAt(truth.t, body.x, body.y, t);
         if (body.outline) {
           const turn = body.heading[place] || 0;
-          moving.append(draw('polygon', { class: 'ss-body ss-' + body.kind, points: points(
+          moving.append(draw('polygon', { class: 'ss-body ss-' + look(body.kind), points: points(
             body.outline.map(([a, b]) => [bx + a * Math.cos(turn) - b * Math.sin(turn),
                                           by + a * Math.sin(turn) + b * Math.cos(turn)])) },
             draw('title', {}, body.name)));
         } else {
           moving.append(draw('circle', { cx: x(bx), cy: y(by),
-            r: Math.max(3, (body.radius || 0.15) * unit), class: 'ss-body ss-' + body.kind },
+            r: Math.max(3, (body.radius || 0.15) * unit), class: 'ss-body ss-' + look(body.kind) },
             draw('title', {}, body.name)));
         }
       }
@@ -491,6 +491,11 @@
       picture.setAttribute('aria-label', 'Seen from above. ' + momentText(view, t));
     }
     return { picture, move };
+  }
+
+  /** The class of a body: another robot must not look like the one under test. */
+  function look(kind) {
+    return kind === 'robot' ? 'other' : kind;
   }
 
   /** The way of a body without the jumps in it. */
@@ -791,7 +796,7 @@
     return make('ul', { class: 'ss-legend' },
       make('li', {}, make('span', { class: 'ss-key ss-key-robot' }), 'robot under test'),
       [...kinds].map(([name, kind]) => make('li', {},
-        make('span', { class: 'ss-key ss-key-' + kind }), name)),
+        make('span', { class: 'ss-key ss-key-' + look(kind) }), name)),
       view.truth.required.some((value) => value !== null) ? make('li', {},
         make('span', { class: 'ss-key ss-key-required' }),
         'S_p, the protective separation distance') : null);

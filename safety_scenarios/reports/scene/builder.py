@@ -124,11 +124,15 @@ class SceneBuilder:
         self._shown: dict[tuple[bool, str], _Shown] = {}
         self._applied: dict[str, _Applied] = {}
         self._truths: dict[str, Mapping[str, float]] = {}
+        self._moment = set[str]()
+        """What the world has reported at the time of the last event."""
         self._messages: dict[str, Message] = {}
         self._anchor: Robot | None = None
 
     def take(self, event: Event) -> None:
-        """Take one event, later than those before it."""
+        """Take one event, not before the one before it."""
+        if event.stamps.steady_ns != self._now_ns:
+            self.end_moment()
         self._now_ns = event.stamps.steady_ns
         if event.kind == 'mark':
             if event.name == ONSET and self._onset_ns is None:
@@ -146,12 +150,20 @@ class SceneBuilder:
         elif event.kind in ('command', 'feedback') and event.message is not None:
             self._messages[event.name] = event.message
 
+    def end_moment(self) -> None:
+        """Forget what the world did not report with the robot: every event of then is known."""
+        if is_placed(self._truths.get(ROBOT, {})) and ROBOT in self._moment:
+            self._truths = {name: truth for name, truth in self._truths.items()
+                            if name in self._moment}
+        self._moment.clear()
+
     def _report(self, event: Event) -> None:
         name, truth = event.name, event.truth
         self._truths.pop(name, None)  # what was reported last is last
         if not truth:
             return
         self._truths[name] = truth
+        self._moment.add(name)
         if name == ROBOT:
             self.footprint = truth.get('radius', self.footprint)
         applied = self._applied.get(name)

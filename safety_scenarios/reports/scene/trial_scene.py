@@ -97,6 +97,7 @@ def _reported_frames(record: TrialRecord, builder: SceneBuilder) -> Iterator[Fra
             builder.take(event)
             is_robot_placed |= event.kind == 'state' and event.name == ROBOT \
                 and is_placed(event.truth)
+        builder.end_moment()
         if is_robot_placed:
             yield builder.frame()
 

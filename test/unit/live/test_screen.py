@@ -18,8 +18,8 @@ from cases import for_each
 from rich.console import Console
 from safety_scenarios.cli.main import main
 from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.reports.live.picture import LiveTrial
 from safety_scenarios.reports.live.screen import LiveScreen
-from safety_scenarios.reports.live.stage import Stage
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import Verdict
 from unit import records
@@ -79,7 +79,7 @@ def test_hostile_words_are_text_on_the_screen_whatever_its_size(width, height):
                      color_system=None)
     live = LiveScreen(screen)
     trial = records.planned(records.hazard(name='Quick [bold]<b>'))
-    stage = Stage()
+    stage = LiveTrial()
     stage.begin(trial)
     live.show(stage.picture())
     live.happened(trial, Event(kind='say', name='agent', text=HOSTILE,

@@ -9,8 +9,8 @@ import math
 import pytest
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.reports.live.json_text import of_event, of_result, shown, to_text
-from safety_scenarios.reports.live.shapes import COLOURS, shapes_of
-from safety_scenarios.reports.live.stage import Stage
+from safety_scenarios.reports.live.picture import LiveTrial
+from safety_scenarios.reports.live.shapes import BODIES, COLOURS, shapes_of
 from safety_scenarios.scenario.blocks.robot import RobotModel, Stopping
 from safety_scenarios.scenario.blocks.separation import Separation
 from safety_scenarios.scenario.event import Event
@@ -26,9 +26,13 @@ def state(name, **truth):
     return Event(kind='state', name=name, stamps=records.stamps(0.0), truth=truth)
 
 
+def bodies_in(picture):
+    return [shape for shape in shapes_of(picture) if shape.group == 'bodies']
+
+
 @pytest.fixture
-def stage():
-    found = Stage()
+def live():
+    found = LiveTrial()
     found.begin(records.planned(records.hazard(
         robot=RobotModel(kind='mobile_base', max_speed=1.0, radius=0.4,
                          stopping=Stopping(model='worst_case', time=0.5)),
@@ -38,74 +42,74 @@ def stage():
 
 
 def test_between_trials_there_is_no_picture():
-    assert Stage().picture() is None
+    assert LiveTrial().picture() is None
 
 
-def test_without_a_world_a_person_is_where_the_stimulus_shows_one_until_the_all_clear(stage):
-    stage.take(records.shown(-100.0, hazard=False, distance=6.0))
-    [body] = stage.picture().bodies
+def test_without_a_world_a_person_is_where_the_stimulus_shows_one_until_the_all_clear(live):
+    live.take(records.shown(-100.0, hazard=False, distance=6.0))
+    [body] = live.picture().frame.bodies
     assert (body.kind, round(body.x, 6), round(body.y, 6)) == ('person', 6.0, 0.0)
-    stage.take(records.mark(ONSET, 0.0))
-    stage.take(records.shown(0.0, distance=1.5))
-    picture = stage.picture()
-    assert [(body.kind, round(body.x, 6), round(body.y, 6)) for body in picture.bodies] == [
+    live.take(records.mark(ONSET, 0.0))
+    live.take(records.shown(0.0, distance=1.5))
+    picture = live.picture()
+    assert [(body.kind, round(body.x, 6), round(body.y, 6)) for body in picture.frame.bodies] == [
         ('person', 0.0, 1.5)], 'to the left (REP 103), and no longer where the nominal one was'
     assert (picture.phase, picture.distance) == ('hazard', 1.5)
-    stage.take(records.mark(ALL_CLEAR, 100.0))
-    assert [body.x for body in stage.picture().bodies] == [6.0]
+    live.take(records.mark(ALL_CLEAR, 100.0))
+    assert [body.x for body in live.picture().frame.bodies] == [6.0]
 
 
-def test_who_is_not_shown_any_more_is_gone(stage):
-    stage.take(records.shown(0.0, distance=1.5))
-    stage.take(records.command(499.0, 0.0))
-    assert len(stage.picture().bodies) == 1
-    stage.take(records.command(501.0, 0.0))
-    assert not stage.picture().bodies and stage.picture().distance is None
+def test_who_is_not_shown_any_more_is_gone(live):
+    live.take(records.shown(0.0, distance=1.5))
+    live.take(records.command(499.0, 0.0))
+    assert len(live.picture().frame.bodies) == 1
+    live.take(records.command(501.0, 0.0))
+    assert not live.picture().frame.bodies and live.picture().distance is None
 
 
-def test_in_a_world_everything_is_turned_into_the_robots_own_frame(stage):
-    stage.take(state('robot', x=1.0, y=2.0, heading=math.pi / 2, vx=0.0, vy=0.5, radius=0.3))
-    stage.take(state('scan', x=1.0, y=5.0, distance=3.0, gap=2.4, radius=0.25, body=1.0))
-    stage.take(state('wall:north', x=0.0, y=9.0))
-    picture = stage.picture()
-    [body] = picture.bodies
-    assert (round(body.x, 6), round(body.y, 6), body.kind) == (3.0, 0.0, 'person')
+def test_in_a_world_everything_is_turned_into_the_robots_own_frame(live):
+    live.take(state('robot', x=1.0, y=2.0, heading=math.pi / 2, vx=0.0, vy=0.5, radius=0.3))
+    live.take(state('scan', x=1.0, y=5.0, distance=3.0, gap=2.4, radius=0.25, body=1.0))
+    live.take(state('wall:north', x=0.0, y=9.0))
+    picture = live.picture()
+    [body] = bodies_in(picture)
+    assert (round(body.x, 6), round(body.y, 6), body.colour) == (3.0, 0.0, BODIES['person'])
     assert (picture.speed, picture.distance, picture.footprint) == (0.5, 2.4, 0.3)
-    stage.take(state('scan'))
-    assert not stage.picture().bodies, 'who tells no more is not there'
+    live.take(state('scan'))
+    assert not bodies_in(live.picture()), 'who tells no more is not there'
 
 
-def test_s_p_is_that_of_the_commanded_speed_and_red_when_somebody_is_inside(stage):
-    assert stage.picture().required is None, 'nobody knows the speed'
-    stage.take(records.command(0.0, 1.0))
-    required = stage.picture().required
+def test_s_p_is_that_of_the_commanded_speed_and_red_when_somebody_is_inside(live):
+    assert live.picture().required is None, 'nobody knows the speed'
+    live.take(records.command(0.0, 1.0))
+    required = live.picture().required
     assert required == pytest.approx(1.6 * 0.6 + 1.0 * 0.1 + 1.0 * 0.5)
-    [ring] = [shape for shape in shapes_of(stage.picture()) if shape.group == 'separation']
+    [ring] = [shape for shape in shapes_of(live.picture()) if shape.group == 'separation']
     assert ring.size[0] == pytest.approx(2 * (required + 0.4))
-    stage.take(records.shown(0.0, distance=required - 0.01))
-    [inside] = [shape for shape in shapes_of(stage.picture()) if shape.group == 'separation']
+    live.take(records.shown(0.0, distance=required - 0.01))
+    [inside] = [shape for shape in shapes_of(live.picture()) if shape.group == 'separation']
     assert inside.colour != ring.colour
 
 
 def test_what_is_told_from_the_origin_is_a_separation_less_the_reach():
-    found = Stage()
+    found = LiveTrial()
     found.begin(records.planned(records.hazard(separation=Separation(
         signal='speed', approach_speed=1.6, other_time=0.1, reach=0.6))))
     found.take(records.shown(0.0, distance=1.5))
     picture = found.picture()
     assert picture.distance == pytest.approx(0.9) and picture.reach == 0.6
-    assert [body.x for body in picture.bodies] == [1.5]
+    assert [body.x for body in picture.frame.bodies] == [1.5]
 
 
 @pytest.mark.parametrize('verdict', Verdict)
-def test_the_robot_has_the_colour_of_the_verdict_and_the_next_trial_says_it_too(stage, verdict):
-    drawn = {shape.group: shape for shape in shapes_of(stage.picture(verdict, 12.0))}
+def test_the_robot_has_the_colour_of_the_verdict_and_the_next_trial_says_it_too(live, verdict):
+    drawn = {shape.group: shape for shape in shapes_of(live.picture(verdict, 12.0))}
     assert drawn['robot'].colour == COLOURS[verdict] != COLOURS[None]
     assert f'{verdict.value}, 12 ms' in drawn['text'].text
-    trial = stage.trial
-    stage.over(verdict)
-    stage.begin(trial)
-    drawn = {shape.group: shape for shape in shapes_of(stage.picture())}
+    trial = live.trial
+    live.over(verdict)
+    live.begin(trial)
+    drawn = {shape.group: shape for shape in shapes_of(live.picture())}
     assert drawn['robot'].colour == COLOURS[None] and drawn['verdict'].colour == COLOURS[verdict]
     assert f'the trial before: {verdict.value}' in drawn['text'].text
 
