@@ -82,6 +82,28 @@ class _Shown:
     """Of the intent in that world."""
 
 
+class _Source:
+    """A stimulus that shows bodies."""
+
+    def __init__(self, is_hazard: bool, topic: str, intent: BodyIntent) -> None:
+        self.is_hazard, self.topic, self.kind = is_hazard, topic, intent.kind
+        self.distance = intent.distance
+        self.stands = intent.bodies()[0].motion.stands
+        """Whether nothing but the robot itself can bring it nearer."""
+        self._intent, self._places = intent, (math.nan, _places(intent, intent.distance))
+
+    def places(self, distance: float) -> Sequence[tuple[DescribedBody, Footprint, Placed]]:
+        """Return each body, its outline and its place as seen at a distance; most stay there."""
+        if distance != self._places[0]:
+            self._places = distance, _places(self._intent, distance)
+        return self._places[1]
+
+
+def _places(intent: BodyIntent,
+            distance: float) -> Sequence[tuple[DescribedBody, Footprint, Placed]]:
+    return [(body, body.footprint, place) for body, place in intent.places(distance)]
+
+
 @dataclass(frozen=True, slots=True)
 class _Applied:
     """What a stimulus has put into a world."""
@@ -117,8 +139,8 @@ class SceneBuilder:
         self.reach = self._ros.separation.reach if self._ros and self._ros.separation else 0.0
         """What is taken off every distance from the robot's origin (m)."""
         self._protective = ProtectiveDistance(trial)
-        self._intents = tuple(_intents(trial))
-        self._known = {(is_hazard, topic) for is_hazard, topic, _ in self._intents}
+        self._sources = tuple(_sources(trial))
+        self._known = {(one.is_hazard, one.topic) for one in self._sources}
         self._onset_ns, self._clear_ns = onset_ns, clear_ns
         self._zero_ns, self._now_ns = zero_ns, zero_ns
         self._shown: dict[tuple[bool, str], _Shown] = {}
@@ -152,7 +174,8 @@ class SceneBuilder:
 
     def end_moment(self) -> None:
         """Forget what the world did not report with the robot: every event of then is known."""
-        if is_placed(self._truths.get(ROBOT, {})) and ROBOT in self._moment:
+        if ROBOT in self._moment and len(self._moment) < len(self._truths) \
+                and is_placed(self._truths.get(ROBOT, {})):
             self._truths = {name: truth for name, truth in self._truths.items()
                             if name in self._moment}
         self._moment.clear()
@@ -205,34 +228,32 @@ class SceneBuilder:
     def _as_shown(self, t_ns: int, phase: Phase, robot: Robot, has_path: bool) -> _Found:
         """Return what stimuli show."""
         found = _Found()
-        for one, is_hazard, topic, intent in self._visible(t_ns, phase):
-            found.distances.append(one.distance - self.reach)
-            if intent is None:
+        for key in (key for key in self._shown if key not in self._known):
+            one = self._shown[key]
+            if self._is_visible(one, key[0], t_ns, phase):
+                found.distances.append(one.distance - self.reach)
                 if not has_path:
-                    found.bodies.append(_straight_ahead(topic, one.distance, robot))
+                    found.bodies.append(_straight_ahead(key[1], one.distance, robot))
+        for source in self._sources:
+            shown = self._shown.get((source.is_hazard, source.topic))
+            if shown is None or shown.kind not in (None, source.kind) \
+                    or not self._is_visible(shown, source.is_hazard, t_ns, phase):
                 continue
-            anchor, distance = robot, one.distance
-            if is_hazard and has_path and one.is_published and self._anchor is not None:
+            found.distances.append(shown.distance - self.reach)
+            anchor, distance = robot, shown.distance
+            if source.is_hazard and has_path and shown.is_published and self._anchor is not None:
                 anchor = self._anchor
-                if intent.bodies()[0].motion.stands:  # only the robot has come nearer to it
-                    distance = intent.distance
-            found.bodies.extend(_seen(topic, intent, distance, anchor, robot, self.footprint))
+                if source.stands:  # only the robot has come nearer to it
+                    distance = source.distance
+            found.bodies.extend(_seen(source, distance, anchor, robot, self.footprint))
         found.gaps.extend(body.gap for body in found.bodies if body.gap is not None)
         return found
 
-    def _visible(self, t_ns: int, phase: Phase) -> \
-            Iterator[tuple[_Shown, bool, str, BodyIntent | None]]:
-        """Yield what stimuli show at a time: not what was shown before another phase began."""
-        unknown = [(*key, None) for key in self._shown if key not in self._known]
-        for is_hazard, topic, intent in (*self._intents, *unknown):
-            one = self._shown.get((is_hazard, topic))
-            if one is None or t_ns - one.t_ns > _HELD_NS or not math.isfinite(one.distance) \
-                    or intent is not None and one.kind not in (None, intent.kind):
-                continue
-            ends, until_ns = ('after', self._clear_ns) if is_hazard else \
-                ('hazard', self._onset_ns)
-            if phase != ends or until_ns is None or one.t_ns >= until_ns:
-                yield one, is_hazard, topic, intent
+    def _is_visible(self, shown: _Shown, is_hazard: bool, t_ns: int, phase: Phase) -> bool:
+        """Return whether it is still there: not what was shown before another phase began."""
+        ends, until_ns = ('after', self._clear_ns) if is_hazard else ('hazard', self._onset_ns)
+        return t_ns - shown.t_ns <= _HELD_NS and math.isfinite(shown.distance) and (
+            phase != ends or until_ns is None or shown.t_ns >= until_ns)
 
     def _reported(self) -> _Found:
         """Return what the world reports; who is shown to two sensors is one body."""
@@ -252,10 +273,11 @@ class SceneBuilder:
             place = truth['x'], truth['y'], kind
             if place not in places:
                 places.add(place)
-                outline = self._outline(name, kind) if described is None else described.footprint
+                outline = disc(truth['radius']) if 'radius' in truth else \
+                    self._outline(name, kind) if described is None else described.footprint
                 found.bodies.append(_body(
-                    name, kind, (truth['x'], truth['y'], truth.get('heading', 0.0)),
-                    disc(truth['radius']) if 'radius' in truth else outline, described, apart))
+                    name, kind, (truth['x'], truth['y'], truth.get('heading', 0.0)), outline,
+                    described, apart))
         return found
 
     def _described(self, name: str) -> DescribedBody | None:
@@ -308,14 +330,13 @@ def is_placed(truth: Mapping[str, float]) -> bool:
     return 'x' in truth and 'y' in truth
 
 
-def _intents(trial: Trial) -> Iterator[tuple[bool, str, BodyIntent]]:
-    """Yield whether of the hazard, topic and intent of each stimulus that shows a body."""
+def _sources(trial: Trial) -> Iterator[_Source]:
     context = StimulusContext(trial.trial_id, (), None)
     for is_hazard, plugins in ((False, trial.nominal), (True, trial.hazard)):
         for plugin in plugins:
             intent = plugin.intent(context)
             if isinstance(intent, BodyIntent):
-                yield is_hazard, plugin.topic, intent
+                yield _Source(is_hazard, plugin.topic, intent)
 
 
 def _applied(arguments: str, is_hazard: bool) -> _Applied:
@@ -326,7 +347,7 @@ def _applied(arguments: str, is_hazard: bool) -> _Applied:
     return _Applied(is_hazard, intent.kind, intent.bodies())
 
 
-def _seen(topic: str, intent: BodyIntent, distance: float, anchor: Robot, robot: Robot,
+def _seen(source: _Source, distance: float, anchor: Robot, robot: Robot,
           radius: float) -> Iterator[Body]:
     """
     Yield the bodies of a stimulus.
@@ -335,11 +356,11 @@ def _seen(topic: str, intent: BodyIntent, distance: float, anchor: Robot, robot:
     :param anchor: from where it is seen at that distance
     """
     seen_from, own = (anchor.x, anchor.y, anchor.heading), (robot.x, robot.y, robot.heading)
-    for number, (one, (ahead, left, turn)) in enumerate(intent.places(distance)):
+    for number, (one, outline, (ahead, left, turn)) in enumerate(source.places(distance)):
         place = *beside(seen_from, ahead, left), anchor.heading + turn
-        apart = gap(disc(radius), own, one.footprint, place)
-        yield _body(topic if not number else f'{topic}#{number + 1}', one.look, place,
-                    one.footprint, one, apart if math.isfinite(apart) else None)
+        apart = gap(disc(radius), own, outline, place)
+        yield _body(source.topic if not number else f'{source.topic}#{number + 1}', one.look,
+                    place, outline, one, apart if math.isfinite(apart) else None)
 
 
 def _straight_ahead(topic: str, distance: float, robot: Robot) -> Body:
