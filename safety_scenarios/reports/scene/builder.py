@@ -355,10 +355,12 @@ def _seen(source: _Source, distance: float, anchor: Robot, robot: Robot,
     :param distance: of the first (m)
     :param anchor: from where it is seen at that distance
     """
-    seen_from, own = (anchor.x, anchor.y, anchor.heading), (robot.x, robot.y, robot.heading)
+    seen_from, here = (anchor.x, anchor.y, anchor.heading), (robot.x, robot.y, robot.heading)
+    own = disc(radius)
     for number, (one, outline, (ahead, left, turn)) in enumerate(source.places(distance)):
         place = *beside(seen_from, ahead, left), anchor.heading + turn
-        apart = gap(disc(radius), own, outline, place)
+        apart = gap(own, here, outline, place) if len(outline.points) > 1 else \
+            math.hypot(place[0] - robot.x, place[1] - robot.y) - radius - outline.rounding
         yield _body(source.topic if not number else f'{source.topic}#{number + 1}', one.look,
                     place, outline, one, apart if math.isfinite(apart) else None)
 
