@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What a stimulus with a body in the world is, and how sensors, texts and pictures show it.
+What a stimulus with a body in the world is, and how sensors and pictures show it.
 
 ``bodies`` alone is enough for a new one: worlds build and move them, and without a world a scanner
 and a tracker show them as they stand or come straight toward the robot.
@@ -61,11 +61,6 @@ class BodyIntent(Intent):
         """Return where a tracker sees it without a world, x and y (m)."""
         x, y, _ = self.places(distance)[0][1]
         return x, y
-
-    def text(self) -> str:
-        """Return what it is in words, for reports."""
-        first = self.bodies()[0]
-        return f'{first.label or first.look}, distance {self.distance:.2f} m'
 
     def show(self, topic: str, interface: str, frame: str, rate_hz: float,
              elapsed_ns: int) -> Stimulus:

@@ -86,9 +86,10 @@ class Obstacle(StimulusPlugin):
 
     def intent(self, context: StimulusContext) -> ObstacleAt:
         """Return that a box appears."""
-        return ObstacleAt(distance=self.distance, lateral=self.lateral, width=self.width,
-                          closing_speed=self.speed, nearest=self.nearest,
-                          height=self.height, is_glass=self.glass)
+        return ObstacleAt.model_construct(
+            distance=self.distance, lateral=self.lateral, width=self.width,
+            closing_speed=self.speed, nearest=self.nearest, height=self.height,
+            is_glass=self.glass)
 
     def at(self, elapsed_ns: int, index: int, context: StimulusContext) -> Stimulus:
         """Return the scan after ``elapsed_ns``."""

@@ -63,6 +63,11 @@ class PersonAt(BodyIntent):
             'a person who reaches, expected one who stands, walks, falls or lies')
             for bearing in self._bearings(self.distance)]
 
+    @property
+    def approach(self) -> tuple[float, float]:
+        """Return speed toward the robot (m/s), and where that walk ends (m)."""
+        return self.speed, self.nearest
+
     def places(self, distance: float) -> Sequence[tuple[Body, Placed]]:
         """Return each person and where he or she is: all as far away, side by side."""
         return [(body, (distance * math.cos(bearing), distance * math.sin(bearing),
@@ -73,6 +78,10 @@ class PersonAt(BodyIntent):
         """Return the legs of each."""
         return tuple(Cylinder(distance, bearing, self.radius)
                      for bearing in self._bearings(distance))
+
+    def tracked(self, distance: float) -> tuple[float, float]:
+        """Return where the first person is."""
+        return distance * math.cos(self.bearing), distance * math.sin(self.bearing)
 
     def _bearings(self, distance: float) -> Sequence[float]:
         apart = 2 * math.asin(min(1.0, _ABREAST_M / (2 * distance)))
@@ -141,9 +150,9 @@ class Person(StimulusPlugin):
 
     def intent(self, context: StimulusContext) -> PersonAt:
         """Return that a person appears, and walks."""
-        return PersonAt(distance=self.distance, bearing=self.bearing, speed=self.speed,
-                        nearest=self.nearest, count=self.count, radius=self.radius,
-                        walks=self.walks, figure=self.figure)
+        return PersonAt.model_construct(
+            distance=self.distance, bearing=self.bearing, speed=self.speed, nearest=self.nearest,
+            count=self.count, radius=self.radius, walks=self.walks, figure=self.figure)
 
     def at(self, elapsed_ns: int, index: int, context: StimulusContext) -> Stimulus:
         """Return the person's place after ``elapsed_ns``."""

@@ -45,6 +45,11 @@ class VehicleAt(BodyIntent):
                      self.distance * math.sin(self.bearing), Motion(walk=self.drives), 'robot',
                      label='vehicle', colour=_COLOUR, mass=self.mass)]
 
+    @property
+    def approach(self) -> tuple[float, float]:
+        """Return that it stands without a world."""
+        return 0.0, self.distance
+
     def scanned(self, distance: float) -> tuple[Cylinder, ...]:
         """Return its body."""
         return (Cylinder(distance, self.bearing, self.radius),)
@@ -80,8 +85,9 @@ class Vehicle(StimulusPlugin):
 
     def intent(self, context: StimulusContext) -> VehicleAt:
         """Return that another robot appears."""
-        return VehicleAt(distance=self.distance, bearing=self.bearing, radius=self.radius,
-                         height=self.height, mass=self.mass, drives=self.drives)
+        return VehicleAt.model_construct(
+            distance=self.distance, bearing=self.bearing, radius=self.radius, height=self.height,
+            mass=self.mass, drives=self.drives)
 
     def at(self, elapsed_ns: int, index: int, context: StimulusContext) -> Stimulus:
         """Return the scan of a robot that stands."""

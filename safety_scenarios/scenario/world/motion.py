@@ -30,9 +30,9 @@ class Way(Protocol):
 @dataclass(frozen=True)
 class Motion:
     """
-    Where a body goes by itself; another package may have one of its own by ``begin``.
+    Where a body goes by itself; without anything it stands.
 
-    Without anything it stands.
+    Another package may have one of its own: a subclass with ``begin`` and ``stands``.
     """
 
     speed: float = 0.0
