@@ -110,7 +110,8 @@ class _Applied:
 
     is_hazard: bool
     kind: str
-    bodies: Sequence[DescribedBody]
+    bodies: Mapping[str, DescribedBody]
+    """By the names that the world gives them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +164,7 @@ class SceneBuilder:
                 self._clear_ns = self._now_ns
         elif event.kind == 'stimulus':
             if event.arguments is not None:
-                self._applied[event.name] = _applied(event.arguments, event.hazard)
+                self._applied[event.name] = _applied(event)
             elif DISTANCE in event.truth:
                 self._shown[event.hazard, event.name] = _Shown(
                     event.truth[DISTANCE], self._now_ns, True)
@@ -282,12 +283,8 @@ class SceneBuilder:
 
     def _described(self, name: str) -> DescribedBody | None:
         """Return how the intent of an entity describes it, None for what no stimulus has put."""
-        topic, _, number = name.partition('#')
-        applied = self._applied.get(topic)
-        place = int(number) - 1 if number.isdecimal() else 0
-        if applied is None or place >= len(applied.bodies):
-            return None
-        return applied.bodies[place]
+        applied = self._applied.get(name.partition('#')[0])
+        return None if applied is None else applied.bodies.get(name)
 
     def _outline(self, name: str, kind: Kind) -> Footprint | None:
         """Return the outline of what no stimulus has put there, None where it is not known."""
@@ -339,12 +336,18 @@ def _sources(trial: Trial) -> Iterator[_Source]:
                 yield _Source(is_hazard, plugin.topic, intent)
 
 
-def _applied(arguments: str, is_hazard: bool) -> _Applied:
+def _applied(event: Event) -> _Applied:
     try:
-        intent = read_intent(arguments)
+        intent = read_intent(event.arguments or '')
     except ValueError:  # of a package that is not installed here
-        return _Applied(is_hazard, '', ())
-    return _Applied(is_hazard, intent.kind, intent.bodies())
+        return _Applied(event.hazard, '', {})
+    return _Applied(event.hazard, intent.kind, {
+        _name(event.name, number): body for number, body in enumerate(intent.bodies())})
+
+
+def _name(topic: str, number: int) -> str:
+    """Return what a body of a stimulus is called."""
+    return topic if not number else f'{topic}#{number + 1}'
 
 
 def _seen(source: _Source, distance: float, anchor: Robot, robot: Robot,
@@ -361,8 +364,8 @@ def _seen(source: _Source, distance: float, anchor: Robot, robot: Robot,
         place = *beside(seen_from, ahead, left), anchor.heading + turn
         apart = gap(own, here, outline, place) if len(outline.points) > 1 else \
             math.hypot(place[0] - robot.x, place[1] - robot.y) - radius - outline.rounding
-        yield _body(source.topic if not number else f'{source.topic}#{number + 1}', one.look,
-                    place, outline, one, apart if math.isfinite(apart) else None)
+        yield _body(_name(source.topic, number), one.look, place, outline, one,
+                    apart if math.isfinite(apart) else None)
 
 
 def _straight_ahead(topic: str, distance: float, robot: Robot) -> Body:
