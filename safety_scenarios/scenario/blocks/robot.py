@@ -72,13 +72,12 @@ class RobotModel(Noun):
     joints: tuple[str, ...] = ()
     """Joint names of an arm, in command order."""
 
-    @model_validator(mode='before')
-    @classmethod
-    def _as_usual_for_its_kind(cls, data: Any) -> Any:
-        kind = data.get('kind') if isinstance(data, Mapping) else None
-        if not isinstance(kind, str) or not registry.is_known('robots', kind):
-            return data
-        return {**registry.resolve('robots', kind).defaults, **data}
+    @model_validator(mode='after')
+    def _as_usual_for_its_kind(self) -> 'RobotModel':
+        usual: Mapping[str, Any] = registry.resolve('robots', self.kind).defaults
+        self.__dict__.update({name: value for name, value in usual.items()
+                              if name not in self.model_fields_set})
+        return self
 
     @property
     def footprint(self) -> float:
