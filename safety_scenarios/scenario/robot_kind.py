@@ -191,7 +191,7 @@ class RobotKind:
         """Return the radius of the disc by which pictures show it where it is (m)."""
         return self.robot.footprint if self.drives else _POINT_RADIUS
 
-    def forwarded(self, signals: Sequence[Signal]) -> tuple[str, Mapping[str, Any]] | None:
+    def array_driver(self, signals: Sequence[Signal]) -> tuple[str, Mapping[str, Any]] | None:
         """Return the driver that forwards an array, if the units of its signals say of what."""
         units = {_ARRAY_UNITS.get(signal.unit) for signal in signals}
         return ('forward_command', {'of': units.pop()}) \

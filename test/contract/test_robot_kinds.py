@@ -11,12 +11,18 @@ import sys
 
 import pytest
 from safety_scenarios import registry
+from safety_scenarios.errors import InputError
+from safety_scenarios.formats.loading import load_scenarios
+from safety_scenarios.scenario.blocks.command_topic import CommandTopic
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.driver import BASE_AXES, JOINTS
 from safety_scenarios.scenario.interfaces.robot_interfaces import command_message
-from safety_scenarios.scenario.message import Message
-from safety_scenarios.scenario.robot_kind import kind_of
+from safety_scenarios.scenario.message import Command, Message
+from safety_scenarios.scenario.robot_kind import kind_of, RobotKind
+from safety_scenarios.scenario.simulated_robot import simulated_robot
+from safety_scenarios.trial.following import Following
+from safety_scenarios.worlds.mujoco.world import World
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -94,6 +100,43 @@ def test_the_defaults_of_a_kind_are_values_that_a_file_could_set(kind):
 
 def test_every_bound_of_the_robot_has_a_number(kind):
     assert [bound.most for bound in kind.speed_bounds()] == [1.0]
+
+
+class Lift(RobotKind):
+    """It moves up and down, which is neither along the floor nor by joints that are commanded."""
+
+    noun, command_topic, command_types = 'lift', 'cmd_vel', ('geometry_msgs/msg/Twist',)
+    speed_unit, usual_top_speed, creep_speed = 'm/s', (0.01, 5.0), 0.04
+
+    def command(self, speed, turn=0.0):
+        return Command(velocity=(speed, 0.0))
+
+
+@pytest.fixture
+def lift(monkeypatch):
+    """Return the scenario of a hazard for a robot of that kind."""
+    monkeypatch.setattr(registry, '_entries', lambda kind: (
+        (('lift', 'contract.test_robot_kinds:Lift'),) if kind == 'robots' else ()))
+    [scenario] = load_scenarios(['SCN-R-101']).scenarios
+    robot = RobotModel(kind='lift', max_speed=1.0)
+    return scenario.model_copy(update={'ros': scenario.ros.model_copy(update={'robot': robot})})
+
+
+def test_what_is_no_base_is_not_taken_for_an_arm(lift):
+    kind = kind_of(lift.ros.robot)
+    for axes in (BASE_AXES, JOINTS, ('a', 'b')):
+        assert not kind.is_own(axes)
+    assert not Following(lift).moves
+    feedback = (CommandTopic(topic='odom'), CommandTopic(topic='joint_states'))
+    reports = simulated_robot(lift.model_copy(update={
+        'ros': lift.ros.model_copy(update={'feedback': feedback})}))
+    assert reports.feedback == {} and set(reports.untold) == {'odom', 'joint_states'}
+
+
+def test_the_embedded_world_refuses_what_neither_drives_nor_has_joints(lift):
+    with pytest.raises(InputError, match=r'ros\.robot\.kind: got lift, expected a kind of robot '
+                                         r'that drives or has joints'):
+        World(lift, seed=0)
 
 
 @pytest.fixture(scope='module')

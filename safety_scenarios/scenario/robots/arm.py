@@ -40,7 +40,7 @@ class Arm(RobotKind):
         """Return the joint trajectory controller, or what forwards an array to the joints."""
         if interface == _TRAJECTORY:
             return 'joint_trajectory', {}
-        return self.forwarded(signals) if interface == _ARRAY else None
+        return self.array_driver(signals) if interface == _ARRAY else None
 
     def commanded(self, topic: str, interface: str,
                   signals: Iterable[Signal]) -> AxisSignals | None:

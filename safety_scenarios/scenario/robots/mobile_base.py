@@ -47,7 +47,7 @@ class MobileBase(RobotKind):
             return 'diff_drive', {}
         is_of_wheels = interface == _ARRAY and any(
             signal.field.partition('[')[0] == 'data' for signal in signals)
-        return self.forwarded(signals) if is_of_wheels else None
+        return self.array_driver(signals) if is_of_wheels else None
 
     def commanded(self, topic: str, interface: str,
                   signals: Iterable[Signal]) -> AxisSignals | None:
