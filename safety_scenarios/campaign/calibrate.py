@@ -13,7 +13,6 @@ from safety_scenarios.judging.latency.load import WakeUps
 from safety_scenarios.judging.latency.probes import ProbeSample, samples
 from safety_scenarios.scenario.blocks.budget import LatencyBudget
 from safety_scenarios.scenario.blocks.command_topic import CommandTopic
-from safety_scenarios.scenario.blocks.robot import DEFAULT_ROBOT
 from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.estimate import Estimate
 from safety_scenarios.scenario.measuring import (
@@ -32,6 +31,7 @@ from safety_scenarios.scenario.scenario import (
     RosBlock,
     Scenario,
 )
+from safety_scenarios.scenario.settings import DEFAULT_ROBOT
 from safety_scenarios.scenario.stimulus import StimulusPlugin
 from safety_scenarios.trial.trial import Trial, TrialRecord
 

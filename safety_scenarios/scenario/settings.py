@@ -13,7 +13,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field, field_validator, model_validator
 from pydantic.fields import FieldInfo
 from safety_scenarios.scenario.blocks.budget import LimitName
-from safety_scenarios.scenario.blocks.robot import DEFAULT_ROBOT, RobotModel
+from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.hil import HilSettings
 from safety_scenarios.scenario.judgement import Words
 from safety_scenarios.scenario.measuring import ClockRules, ScheduleClock
@@ -277,6 +277,10 @@ class JudgedBy(Noun):
 
     gate: LimitName = 'critical'
     words: Words = 'judge'
+
+
+DEFAULT_ROBOT = RobotModel(kind='mobile_base', max_speed=1.0)
+"""The robot where a scenario has none."""
 
 
 class ControllerContext(Noun):

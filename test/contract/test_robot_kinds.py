@@ -102,6 +102,15 @@ def test_every_bound_of_the_robot_has_a_number(kind):
     assert [bound.most for bound in kind.speed_bounds()] == [1.0]
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize('module', [
+    'robot_kind', 'robots.mobile_base', 'robots.arm', 'blocks.robot', 'settings'])
+def test_who_writes_a_kind_may_import_its_base_first(module):
+    done = subprocess.run([sys.executable, '-c', f'import safety_scenarios.scenario.{module}'],
+                          capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 class Lift(RobotKind):
     """It moves up and down, which is neither along the floor nor by joints that are commanded."""
 

@@ -114,7 +114,3 @@ class RobotModel(Noun):
         by_time = top / (self.stopping.time or 1.0)
         by_distance = 0.0 if distance is None else top**2 / (2 * distance)
         return max(by_time, by_distance) / metres_per_unit
-
-
-DEFAULT_ROBOT = RobotModel(kind='mobile_base', max_speed=1.0)
-"""The robot where a scenario has none."""

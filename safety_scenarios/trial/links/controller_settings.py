@@ -11,7 +11,6 @@ from safety_scenarios.controllers.making import configured, parameter_model
 from safety_scenarios.errors import SafetyScenariosError, SettingsError
 from safety_scenarios.scenario.blocks.agents import AgentsBlock
 from safety_scenarios.scenario.blocks.command_topic import CommandTopic
-from safety_scenarios.scenario.blocks.robot import DEFAULT_ROBOT
 from safety_scenarios.scenario.controller import ControllerPlugin, ControllerSpec
 from safety_scenarios.scenario.driver import Commanded
 from safety_scenarios.scenario.interfaces.robot_interfaces import command_message
@@ -19,6 +18,7 @@ from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import RosBlock, Scenario
 from safety_scenarios.scenario.settings import (
     ControllerSettings,
+    DEFAULT_ROBOT,
     EXTERNAL,
     leaves,
     ModelServer,
