@@ -19,6 +19,7 @@ from safety_scenarios.scenario.body_intent import BodyIntent
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.intent import read_intent
 from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import RosBlock
 from safety_scenarios.scenario.stimulus import StimulusContext
 from safety_scenarios.scenario.world.block import WorldBlock
@@ -34,7 +35,7 @@ from safety_scenarios.scenario.world.footprint import (
 from safety_scenarios.trial.trial import ALL_CLEAR, ONSET, Trial
 from safety_scenarios.trial.world.ground_truth import DISTANCE, GAP, OTHER_ROBOT, PERSON, ROBOT
 
-ARM_RADIUS = 0.1
+POINT_RADIUS = 0.1
 """How wide the foot of an arm is drawn (m)."""
 _PERSON_RADIUS = 0.25
 """Of a person whose size is not known (m)."""
@@ -312,9 +313,9 @@ class SceneBuilder:
 def footprint_of(trial: Trial) -> float:
     """Return the radius of a robot by its scenario (m); of an arm that of its foot."""
     block = trial.scenario.ros or trial.scenario.agents
-    if block is None or block.robot is None or block.robot.kind == 'arm':
-        return ARM_RADIUS
-    return block.robot.footprint
+    if block is None or block.robot is None:
+        return POINT_RADIUS
+    return kind_of(block.robot).outline
 
 
 def scene_of_file(ros: RosBlock | None) -> WorldBlock:

@@ -26,6 +26,7 @@ from safety_scenarios.reports.scene.scene import (
     turned,
 )
 from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.world.footprint import box
 from safety_scenarios.trial.trial import ALL_CLEAR, NOMINAL, TrialRecord
 from safety_scenarios.trial.world.ground_truth import ROBOT
@@ -57,10 +58,10 @@ def build_scene(record: TrialRecord, result: TrialResult, notes: Sequence[str] =
     is_predicted = not frames
     source, notes = 'as the world tells', [*notes, *_clock(record, result)]
     if is_predicted:
-        if robot.kind == 'arm':
+        if not kind_of(robot).drives:
             raise InputError(f'{trial}: got nothing to film: its link has no world, so that '
-                             f'nothing tells where the arm was. Run it with a link that has one, '
-                             f'such as --link simulated')
+                             f'nothing tells where the {kind_of(robot).noun} was. Run it with '
+                             f'a link that has one, such as --link simulated')
         path = predict_path(record)
         if path is None:
             raise InputError(f'{trial}: got nothing to film: no world told where the robot was, '
