@@ -26,8 +26,8 @@ _NOTHING = re.compile(r'\s*(none|nothing|no consequence|no harm)\b', re.IGNORECA
 
 def check(scenario: Scenario) -> Iterator[Remark]:
     """Yield the remarks on what a scenario says of itself."""
-    if scenario.body.kind == 'agents':  # its file has neither an id nor a constraint
-        return
+    if scenario.body.kind == 'agents' and not scenario.body.is_chat:
+        return  # its file has neither an id nor a constraint
     yield from _id(scenario)
     yield from _pressure(scenario)
     yield from _said(scenario)

@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping
 import json
 from typing import Any
 
-from safety_scenarios.scenario.blocks.agents import AgentsBlock
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.blocks.signal import Signal
+from safety_scenarios.scenario.body import Body, RobotBody
 from safety_scenarios.scenario.driver import DriverPlugin
 from safety_scenarios.scenario.driving import BY_INTERFACE, ByInterface
 from safety_scenarios.scenario.noun import Noun
-from safety_scenarios.scenario.scenario import RosBlock, Scenario
+from safety_scenarios.scenario.scenario import Scenario
 
 ODOMETRY, JOINT_STATE = 'nav_msgs/msg/Odometry', 'sensor_msgs/msg/JointState'
 TWIST, STAMPED = 'geometry_msgs/msg/Twist', 'geometry_msgs/msg/TwistStamped'
@@ -53,8 +53,8 @@ def simulated_robot(scenario: Scenario, brake_lag: float = 0.0) -> SimulatedRobo
 
     :param brake_lag: how much too late it brakes, as a share of the confirmation's critical limit
     """
-    block = scenario.ros or scenario.agents
-    if block is None or block.robot is None or not block.feedback:
+    block = scenario.body
+    if block.robot is None or not block.feedback:
         return None
     drivers = {one.topic: one.driver for one in block.commands
                if one.driver is not None and one.driver.follow({}) is not None}
@@ -74,7 +74,7 @@ def simulated_robot(scenario: Scenario, brake_lag: float = 0.0) -> SimulatedRobo
         else:
             feedback[one.topic] = interface
     budget = scenario.confirmation_budget or scenario.latency_budget
-    silence = scenario.ros.silence.driver_timeout_ms if scenario.ros else None
+    silence = block.silence.driver_timeout_ms if isinstance(block, RobotBody) else None
     return SimulatedRobot(robot=block.robot, drivers=drivers, feedback=feedback, untold=untold,
                           brake_lag_ns=round(brake_lag * budget.critical_ms * 1e6),
                           silence_ns=None if silence is None else round(silence * 1e6))
@@ -115,7 +115,7 @@ def _driver(data: dict[str, Any], resolve: Callable[[str, str], Any]) -> DriverP
     return found
 
 
-def _told(block: RosBlock | AgentsBlock, topic: str) -> str:
+def _told(block: Body, topic: str) -> str:
     """Return the type of a topic that is left open, by the fields that are read of it."""
     assert block.robot is not None
     if block.robot.kind == 'arm':

@@ -28,13 +28,13 @@ class Following:
     """
 
     def __init__(self, scenario: Scenario) -> None:
-        block = scenario.ros or scenario.agents
-        is_arm = block is not None and block.robot is not None and block.robot.kind == 'arm'
+        body = scenario.body
+        is_arm = body.robot is not None and body.robot.kind == 'arm'
         self._drivers: dict[str, DriverPlugin] = {
-            one.topic: one.driver for one in (block.commands if block and is_arm else ())
+            one.topic: one.driver for one in (body.commands if is_arm else ())
             if one.driver is not None and one.driver.follow({}) is not None}
-        self._shown = {_USUAL, *(signal.current for signal in block.signals.values()
-                                 if signal.current)} if block and self._drivers else set()
+        self._shown = {_USUAL, *(signal.current for signal in body.signals.values()
+                                 if signal.current)} if self._drivers else set()
         self.moves = bool(self._drivers)
         """Whether there is an arm to follow."""
         self._start: dict[str, float] = {}

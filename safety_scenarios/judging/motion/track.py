@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from safety_scenarios.judging.motion.joint_commands import joint_speeds
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.blocks.signal import Signal
+from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.driver import BASE_AXES, Execution
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.trial.record.executed_commands import driver_of
@@ -166,9 +167,7 @@ def tracks(record: TrialRecord) -> Sequence[Track]:
 
 def robot_of(record: TrialRecord) -> RobotModel | None:
     """Return the robot of a scenario's robot or agents block."""
-    scenario = record.trial.scenario
-    block = scenario.ros or scenario.agents
-    return None if block is None else block.robot
+    return record.trial.scenario.body.robot
 
 
 def is_of_robot(track: Track, record: TrialRecord) -> bool:
@@ -178,11 +177,10 @@ def is_of_robot(track: Track, record: TrialRecord) -> bool:
 
 
 def _tracks(record: TrialRecord) -> Sequence[Track]:
-    scenario, robot = record.trial.scenario, robot_of(record)
-    block = scenario.ros or scenario.agents
-    if block is None or robot is None:
+    body, robot = record.trial.scenario.body, robot_of(record)
+    if robot is None:
         return ()
-    found = [_track(record, one.topic, robot) for one in block.commands]
+    found = [_track(record, one.topic, robot) for one in body.commands]
     return tuple(track for track in found if track is not None and len(track.times_ns))
 
 
@@ -284,9 +282,7 @@ def _twist(topic: str) -> tuple[Signal, ...]:
 
 def _joint_speed(record: TrialRecord, topic: str, interface: str) -> Signal | None:
     """Return what tells the speed of an arm's fastest joint in commands of an interface."""
-    scenario = record.trial.scenario
-    block = scenario.ros or scenario.agents
-    named = [signal for signal in (block.signals.values() if block else ())
+    named = [signal for signal in record.trial.scenario.body.signals.values()
              if signal.topic == topic and signal.unit == 'rad/s']
     name = interface.rpartition('/')[2]
     if name == 'JointTrajectory':
@@ -299,8 +295,9 @@ def _joint_speed(record: TrialRecord, topic: str, interface: str) -> Signal | No
 def _with_timeouts(record: TrialRecord, topic: str, times_ns: NDArray[numpy.int64],
                    velocity: Floats) -> tuple[NDArray[numpy.int64], Floats]:
     """Add a standstill wherever ``ros.silence`` says that the driver stops the robot."""
-    ros = record.trial.scenario.ros
-    if ros is None or ros.silence.driver_timeout_ms is None or not len(times_ns):
+    ros = record.trial.scenario.body
+    if not isinstance(ros, RobotBody) or ros.silence.driver_timeout_ms is None \
+            or not len(times_ns):
         return times_ns, velocity
     timeout_ns = round(ros.silence.driver_timeout_ms * 1e6)
     until_ns = numpy.array([record.counts_until_ns(event) for event in record.counting(topic)],

@@ -26,10 +26,10 @@ def required_of(record: TrialRecord) -> Callable[[float | None], float | None]:
     As the invariant ``separation`` has it: without a share of the controller, and for a robot
     that is faster than it declares, that of its top speed.
     """
-    ros = record.trial.scenario.ros
-    if ros is None or ros.separation is None or ros.robot.stopping is None:
+    declared = record.trial.scenario.body.separation_terms
+    if declared is None:
         return lambda speed: None
-    robot, separation = ros.robot, ros.separation
+    separation, robot = declared
     top, known = separation.top_speed(robot), dict[float, float]()
 
     def required_at(speed: float | None) -> float | None:

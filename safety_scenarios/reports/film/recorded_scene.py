@@ -185,8 +185,7 @@ def _intents(record: TrialRecord) -> Mapping[str, Sequence[tuple[int, Mapping[st
 
 
 def _block(record: TrialRecord) -> WorldBlock:
-    ros = record.trial.scenario.ros
-    return WorldBlock() if ros is None or ros.world is None else ros.world
+    return record.trial.scenario.body.world or WorldBlock()
 
 
 def _figures(result: TrialResult, frames: Sequence[Frame]) -> Figures:

@@ -16,6 +16,7 @@ import math
 from typing import Any, Literal
 
 from safety_scenarios.errors import InputError
+from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.intent import ObstacleAt, PersonAt
 from safety_scenarios.scenario.message import Message
@@ -181,8 +182,8 @@ class Stage:
                 if name not in _NO_THINGS and 'distance' in truth]
 
     def _commanded(self, trial: Trial) -> float | None:
-        ros = trial.scenario.ros
-        if ros is None:
+        ros = trial.scenario.body
+        if not isinstance(ros, RobotBody):
             return None
         name = ros.separation.signal if ros.separation is not None else ros.nominal.require.signal
         signal = ros.signals.get(name)
@@ -219,17 +220,17 @@ def _over_ground(robot: Mapping[str, float]) -> float | None:
 
 def _reach(trial: Trial) -> float:
     """Return what is taken off every distance that is told from the robot's origin (m)."""
-    ros = trial.scenario.ros
-    return ros.separation.reach if ros is not None and ros.separation is not None else 0.0
+    terms = trial.scenario.body.separation
+    return terms.reach if terms else 0.0
 
 
 def _footprint(trial: Trial, robot: Mapping[str, float]) -> float:
-    block = trial.scenario.ros or trial.scenario.agents
+    declared = trial.scenario.body.robot
     if 'radius' in robot:
         return robot['radius']
-    if block is None or block.robot is None or block.robot.kind == 'arm':
+    if declared is None or declared.kind == 'arm':
         return _ARM_RADIUS
-    return block.robot.footprint
+    return declared.footprint
 
 
 def _required(trial: Trial, speed: float | None, is_measured: bool) -> float | None:
@@ -238,12 +239,12 @@ def _required(trial: Trial, speed: float | None, is_measured: bool) -> float | N
 
     :param is_measured: the speed is over ground; else that of the signal of ``ros.separation``
     """
-    ros = trial.scenario.ros
-    if speed is None or ros is None or ros.separation is None or ros.robot.stopping is None:
+    declared = trial.scenario.body.separation_terms
+    if speed is None or declared is None:
         return None
-    terms = ros.separation
+    terms, robot = declared
     metres = abs(speed) if is_measured else abs(speed) * terms.metres_per_unit
     try:
-        return terms.required(ros.robot, min(metres, terms.top_speed(ros.robot)), 0.0).total
+        return terms.required(robot, min(metres, terms.top_speed(robot)), 0.0).total
     except (InputError, LookupError):
         return None

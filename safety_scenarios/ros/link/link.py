@@ -158,7 +158,7 @@ class RosLink(Link):
         if has_died:
             self._looked_ns = 0
             time.sleep(_RESTART_S)
-        elif trial.scenario.body.kind != 'robot' and (
+        elif trial.scenario.body.is_in_words and (
                 not self._settled or self._endpoints.are_renewed):
             took_s = time.monotonic() - (deadline - self._timeout_s)
             time.sleep(max(_OTHER_SIDE_S, took_s))
@@ -472,5 +472,5 @@ def _topic(agent_id: str, end: str) -> str:
 
 
 def _is_of_an_arm(trial: Trial) -> bool:
-    block = trial.scenario.ros or trial.scenario.agents
-    return block is not None and block.robot is not None and block.robot.kind == 'arm'
+    robot = trial.scenario.body.robot
+    return robot is not None and robot.kind == 'arm'

@@ -34,6 +34,7 @@ from safety_scenarios.ros.messages.convert import (
 )
 from safety_scenarios.ros.messages.inbox import Left
 from safety_scenarios.ros.messages.receiving import with_info
+from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.merge_rule import DRAWN, LIVE, MERGED, PASSING
 from safety_scenarios.scenario.message import Message
@@ -365,9 +366,9 @@ class Merging:
     def _place(self, live: str, frame: str) -> Place:
         key = live, frame
         if key not in self._places:
-            ros = self._trial.scenario.ros if self._trial else None
-            known = [] if live == frame else [*static_frames(self._node),
-                                              *(ros.frames if ros else ())]
+            body = self._trial.scenario.body if self._trial else None
+            mounted = body.frames if isinstance(body, RobotBody) else ()
+            known = [] if live == frame else [*static_frames(self._node), *mounted]
             try:
                 self._places[key] = place_in(live, frame, known)
             except MeasurementError as error:

@@ -13,10 +13,10 @@ from safety_scenarios.judging.latency.pairing import measure
 from safety_scenarios.scenario.blocks.budget import LatencyBudget
 from safety_scenarios.scenario.blocks.robot import Stopping
 from safety_scenarios.scenario.blocks.signal import Limit, Signal
+from safety_scenarios.scenario.body import Confirmation
 from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.result import Latency, LatencyClass, Verdict
-from safety_scenarios.scenario.scenario import Confirmation
 from unit.records import (
     answered,
     chat,

@@ -28,8 +28,8 @@ from safety_scenarios.ros.worlds.external.arm_book import (
 from safety_scenarios.ros.worlds.external.gazebo import interfaces
 from safety_scenarios.ros.worlds.external.pushing import Pushing
 from safety_scenarios.ros.worlds.simulator_link.protocol import Told
+from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.intent import ContactForce, Intent, JointsAt
-from safety_scenarios.scenario.scenario import RosBlock
 from safety_scenarios.scenario.stimulus import StimulusContext
 from safety_scenarios.scenario.world.external import ExternalWorld
 from safety_scenarios.trial.plan_text import to_text
@@ -97,8 +97,7 @@ class ArmInWorld:
         :raises LinkTimeoutError: something of it is told by nobody
         :raises InputError: the scenario has another arm
         """
-        ros = trial.scenario.ros
-        assert ros is not None  # whoever has none is refused before
+        ros = trial.scenario.robot_body  # whoever has none is refused before
         self._pushing, self._gone = Pushing(), []
         self._reports.clear()
         topics = {self._world.world_joint_states: JOINT_STATE}
@@ -366,7 +365,7 @@ def _intents(trial: Trial) -> Iterator[tuple[Any, Intent | None]]:
         yield plugin, plugin.intent(context)
 
 
-def refuse_other_robot(ros: RosBlock, posture: str, listeners: Callable[[str], int]) -> None:
+def refuse_other_robot(ros: RobotBody, posture: str, listeners: Callable[[str], int]) -> None:
     """
     See that no arm stands where a base is to drive.
 

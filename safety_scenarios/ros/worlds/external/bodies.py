@@ -10,8 +10,8 @@ from xml.sax.saxutils import escape, quoteattr
 
 from safety_scenarios.errors import InputError
 from safety_scenarios.ros.worlds.external.footprint import box, disc, Footprint
+from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.intent import Intent, ObstacleAt, PersonAt, VehicleAt
-from safety_scenarios.scenario.scenario import RosBlock
 from safety_scenarios.scenario.world.block import Floor, WorldBlock
 from safety_scenarios.scenario.world.walking import Figure
 from safety_scenarios.worlds.mujoco.entities import BOX_DEPTH, THICK, WIDE
@@ -120,7 +120,7 @@ def lying(figure: Figure, is_seen: bool) -> Body:
     return Body(box(THICK * figure.height, figure.height), WIDE * figure.height, True, is_seen)
 
 
-def refuse_scene(ros: RosBlock, *, has_arms: bool = False) -> None:
+def refuse_scene(ros: RobotBody, *, has_arms: bool = False) -> None:
     """
     Refuse what a scenario says of a scene that is not built here, but comes with the other world.
 
