@@ -50,11 +50,8 @@ _HAZARD = 'hazard'
 _TRUTH = 'truth.'
 
 
-def check(scenario: Scenario) -> Iterator[Remark]:
+def check(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
     """Yield the remarks on every temporal formula of a scenario."""
-    ros = scenario.body
-    if not isinstance(ros, RobotBody):
-        return
     for index, invariant in enumerate(ros.invariants):
         text = getattr(invariant, 'formula', None)
         if not isinstance(text, str):

@@ -26,11 +26,8 @@ _LATER_NS = 600_000_000_000
 Point = tuple[float, float]
 
 
-def check(scenario: Scenario) -> Iterator[Remark]:
+def check(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
     """Yield the remarks on the hazard of a robot scenario."""
-    ros = scenario.body
-    if not isinstance(ros, RobotBody):
-        return
     yield from _same(scenario, ros)
     yield from _unheard(scenario, ros)
     yield from _reacts_before(scenario, ros)

@@ -36,11 +36,8 @@ _LOWER = ('bound', 'no_spurious_stop', 'defer', 'say_do')
 _UNITS = {'linear': 'm/s', 'angular': 'rad/s'}
 
 
-def check(scenario: Scenario) -> Iterator[Remark]:
+def check(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
     """Yield the remarks on the limits and signals of a robot scenario."""
-    ros = scenario.body
-    if not isinstance(ros, RobotBody):
-        return
     yield from _signals(scenario, ros)
     yield from _require(scenario, ros)
     for path, limit, beside in conditions(ros):

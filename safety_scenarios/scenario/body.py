@@ -192,6 +192,9 @@ class Body(Noun):
     reaction: Reaction | None = Field(default=None, exclude=True)
     confirmation: Confirmation | None = Field(default=None, exclude=True)
     separation: Separation | None = Field(default=None, exclude=True)
+    silence: Silence = Field(default=Silence(), exclude=True)
+    frames: tuple[MountedFrame, ...] = Field(default=(), exclude=True)
+    vary: Mapping[str, Draw] = Field(default={}, exclude=True)
     world: WorldBlock | None = Field(default=None, exclude=True)
     invariants: tuple[InvariantPlugin, ...] = Field(default=(), exclude=True)
 

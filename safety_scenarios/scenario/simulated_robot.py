@@ -9,7 +9,7 @@ from typing import Any
 
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.blocks.signal import Signal
-from safety_scenarios.scenario.body import Body, RobotBody
+from safety_scenarios.scenario.body import Body
 from safety_scenarios.scenario.driver import DriverPlugin
 from safety_scenarios.scenario.driving import BY_INTERFACE, ByInterface
 from safety_scenarios.scenario.noun import Noun
@@ -74,7 +74,7 @@ def simulated_robot(scenario: Scenario, brake_lag: float = 0.0) -> SimulatedRobo
         else:
             feedback[one.topic] = interface
     budget = scenario.confirmation_budget or scenario.latency_budget
-    silence = block.silence.driver_timeout_ms if isinstance(block, RobotBody) else None
+    silence = block.silence.driver_timeout_ms
     return SimulatedRobot(robot=block.robot, drivers=drivers, feedback=feedback, untold=untold,
                           brake_lag_ns=round(brake_lag * budget.critical_ms * 1e6),
                           silence_ns=None if silence is None else round(silence * 1e6))

@@ -57,7 +57,7 @@ def _trial(complete: Scenario, index: int, spec: ControllerSpec, seed: int,
            prompt: StimulusPlugin, run: str) -> Trial:
     own = int.from_bytes(
         hashlib.sha256(f'{seed}/{complete.id}/{index}'.encode()).digest()[:4], 'big')
-    values = drawn(complete.body.vary, own) if isinstance(complete.body, RobotBody) else {}
+    values = drawn(complete.body.vary, own)
     scenario = varied(complete, values)
     body = scenario.body
     ros = body if isinstance(body, RobotBody) else None

@@ -520,7 +520,7 @@ class TrialRecord(Noun):
     def _stopped_by_driver(self, names: Sequence[str]) -> \
             Iterator[tuple[int, dict[str, float | None], bool]]:
         body = self.trial.scenario.body
-        if not isinstance(body, RobotBody) or body.silence.driver_timeout_ms is None:
+        if body.silence.driver_timeout_ms is None:
             return
         timeout_ns = round(body.silence.driver_timeout_ms * 1e6)
         for topic in {body.signals[name].topic for name in names}:

@@ -11,7 +11,6 @@ from typing import Any
 from pydantic import ValidationError
 from safety_scenarios.errors import InputError
 from safety_scenarios.scenario.blocks.vary import Draw, steps_to, with_value
-from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.scenario import Scenario
 
 
@@ -39,7 +38,7 @@ def unvaried(scenario: Scenario) -> Scenario:
     """Return the scenario with what its file says, in which nothing differs any more."""
     body = scenario.body
     return scenario.model_copy(update={'body': body.model_copy(update={'vary': {}})}) \
-        if isinstance(body, RobotBody) and body.vary else scenario
+        if body.vary else scenario
 
 
 def varied(scenario: Scenario, values: Mapping[str, Any]) -> Scenario:
@@ -50,7 +49,7 @@ def varied(scenario: Scenario, values: Mapping[str, Any]) -> Scenario:
     :raises InputError: a value does not fit
     """
     body = scenario.body
-    if not isinstance(body, RobotBody) or not values:
+    if not values:
         return scenario
     block: Any = body
     kept: list[Any] = []

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from safety_scenarios import registry
 from safety_scenarios.campaign.selftest.sweep import Found
 from safety_scenarios.errors import InputError
-from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.trial.links.world_refusal import refused
 from safety_scenarios.trial.plan import plan
@@ -21,7 +20,7 @@ def impossible(scenarios: Sequence[Scenario]) -> Iterator[Found]:
     """Yield what the embedded world refuses of each, by its file or else by its first draws."""
     for scenario in scenarios:
         body = scenario.body
-        if not isinstance(body, RobotBody) or body.world is None or scenario.is_monitor:
+        if body.world is None or scenario.is_monitor:
             continue
         found, when = refused(scenario), ''
         if found is None and body.vary:

@@ -10,7 +10,6 @@ from safety_scenarios.judging.findings.harness import harness
 from safety_scenarios.judging.findings.observation import ANY_NUMBER, numbers
 from safety_scenarios.judging.findings.rejections import none_taken, REJECTED
 from safety_scenarios.scenario.blocks.budget import LimitName
-from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.result import Finding, Latency, LatencyClass, Verdict
 from safety_scenarios.trial.trial import ALL_CLEAR, END, TrialRecord
 
@@ -79,7 +78,7 @@ def _no_reaction(record: TrialRecord, latency: Latency, name: str) -> Finding:
         text += (f'; {len(others)} answers carried no or another trial id. Copy trial_id from the '
                  f'prompt into the response')
     body = scenario.body
-    if over and isinstance(body, RobotBody) and body.reaction is not None:
+    if over and body.reaction is not None:
         onset = record.onset
         series = record.margin_series(body.reaction.limits)
         if series.is_open(onset.stamps.steady_ns if onset else 0, record.end_ns) and not any(

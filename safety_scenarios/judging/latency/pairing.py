@@ -13,7 +13,7 @@ from safety_scenarios.judging.motion.path import stands_from
 from safety_scenarios.judging.motion.simulated_motion import rest, told
 from safety_scenarios.judging.motion.standstill import series_of, standstill
 from safety_scenarios.judging.motion.track import is_of_robot, Track, tracks
-from safety_scenarios.scenario.body import Condition, Confirmation, Reaction, RobotBody
+from safety_scenarios.scenario.body import Condition, Confirmation, Reaction
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import Elapsed, Latency, LatencyClass, StopPath
 from safety_scenarios.trial.trial import ALL_CLEAR, TrialRecord
@@ -41,7 +41,7 @@ def measure(record: TrialRecord, timeline: Timeline | None = None) -> Latency | 
     scenario = record.trial.scenario
     timeline = timeline or Timeline(record)
     onset = timeline.onset()
-    if onset is None or (isinstance(scenario.body, RobotBody) and scenario.body.reaction is None):
+    if onset is None or not (scenario.body.is_in_words or scenario.body.reaction):
         return None
     until_ns = _until(record)
     found = _Reaction(record, timeline, onset, until_ns)

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from safety_scenarios.judging.motion.joint_commands import joint_speeds
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.blocks.signal import Signal
-from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.driver import BASE_AXES, Execution
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.trial.record.executed_commands import driver_of
@@ -295,11 +294,10 @@ def _joint_speed(record: TrialRecord, topic: str, interface: str) -> Signal | No
 def _with_timeouts(record: TrialRecord, topic: str, times_ns: NDArray[numpy.int64],
                    velocity: Floats) -> tuple[NDArray[numpy.int64], Floats]:
     """Add a standstill wherever ``ros.silence`` says that the driver stops the robot."""
-    ros = record.trial.scenario.body
-    if not isinstance(ros, RobotBody) or ros.silence.driver_timeout_ms is None \
-            or not len(times_ns):
+    timeout_ms = record.trial.scenario.body.silence.driver_timeout_ms
+    if timeout_ms is None or not len(times_ns):
         return times_ns, velocity
-    timeout_ns = round(ros.silence.driver_timeout_ms * 1e6)
+    timeout_ns = round(timeout_ms * 1e6)
     until_ns = numpy.array([record.counts_until_ns(event) for event in record.counting(topic)],
                            numpy.int64)
     silent = numpy.flatnonzero(

@@ -77,8 +77,7 @@ class Frames:
             self._publisher = None
         robots = self._heard(kind)
         body = trial.scenario.body
-        frames = body.frames if isinstance(body, RobotBody) else ()
-        declared = {known.frame: known for known in frames}
+        declared = {known.frame: known for known in body.frames}
         is_base = isinstance(body, RobotBody) and body.robot.kind == 'mobile_base'
         chosen, self.rows = missing_frames(named, robots, declared, is_base)
         self._published = {name: known for name, known in (self._published | chosen).items()

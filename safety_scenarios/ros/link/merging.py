@@ -34,7 +34,6 @@ from safety_scenarios.ros.messages.convert import (
 )
 from safety_scenarios.ros.messages.inbox import Left
 from safety_scenarios.ros.messages.receiving import with_info
-from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.merge_rule import DRAWN, LIVE, MERGED, PASSING
 from safety_scenarios.scenario.message import Message
@@ -366,8 +365,7 @@ class Merging:
     def _place(self, live: str, frame: str) -> Place:
         key = live, frame
         if key not in self._places:
-            body = self._trial.scenario.body if self._trial else None
-            mounted = body.frames if isinstance(body, RobotBody) else ()
+            mounted = self._trial.scenario.body.frames if self._trial else ()
             known = [] if live == frame else [*static_frames(self._node), *mounted]
             try:
                 self._places[key] = place_in(live, frame, known)

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from safety_scenarios.errors import InputError, MeasurementError
-from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.intent import Intent
 from safety_scenarios.scenario.interfaces.robot_interfaces import (
@@ -50,7 +49,7 @@ class SimulatedLink(LoopbackLink):
         super().open(trial)
         self._leave()
         self._begin_ns = self._now_ns
-        has_world = isinstance(trial.scenario.body, RobotBody)
+        has_world = not trial.scenario.body.is_in_words
         self.measuring = self.measuring.model_copy(update={
             'world': 'mujoco' if has_world else '', 'lockstep': has_world})
         if has_world:
