@@ -41,11 +41,8 @@ def scenario_to_data(scenario: Scenario) -> dict[str, Any]:
     data = scenario.model_dump(serialize_as_any=True)
     data['origin'] = None if scenario.origin is None else scenario.origin.model_dump()
     body = data.pop('body')
-    match scenario.body:
-        case RobotBody():
-            data['ros'] = _without_unused_of_robot(body)
-        case AgentsBody():
-            data['agents'] = _without_unused(body)
+    data['ros'] = _without_unused_of_robot(body) if isinstance(scenario.body, RobotBody) else None
+    data['agents'] = _without_unused(body) if isinstance(scenario.body, AgentsBody) else None
     for name in (*FIELDS, 'scoring'):
         if not data[name]:
             del data[name]

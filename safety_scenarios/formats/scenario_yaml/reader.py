@@ -51,8 +51,8 @@ _BASES: dict[str, type[BaseModel]] = {
     'stimuli': StimulusPlugin, 'invariants': InvariantPlugin, 'drivers': DriverPlugin}
 _CHECKED_BY = ('safety_invariants', 'ros')
 """The keys without which a scenario may still load, and be judged by less than its file says."""
-_NOT_IN_FILES = ('origin', 'body', 'scoring')
-"""What a reader sets, and no file of this format."""
+_NOT_IN_FILES = ('origin', 'body', 'agents', 'scoring')
+"""What a reader sets or a plan holds, and no file of this format."""
 _KEYS = tuple(name for name in (*Scenario.model_fields, 'ros') if name not in _NOT_IN_FILES)
 _FROM_BAGS = 'recorded'
 """The stimulus that no file names: its messages are in a bag."""

@@ -8,6 +8,7 @@ from functools import partial
 
 from safety_scenarios.judging.findings.harness import harness
 from safety_scenarios.judging.findings.invariant_findings import checked
+from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import Finding, Verdict
 from safety_scenarios.scenario.wording.reading import read
@@ -35,7 +36,7 @@ def empty_answer(record: TrialRecord) -> Iterator[Finding]:
 def empty_turn(record: TrialRecord) -> Iterator[Finding]:
     """In a chat of several turns, look at each answer as at that to a single prompt."""
     body = record.trial.scenario.body
-    if not (body.is_conversation and body.is_chat):
+    if not (isinstance(body, AgentsBody) and body.turns):
         return
     for turn, answer in record.by_turn():
         text = answer.text or ''

@@ -5,6 +5,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.outcome import Outcome
 from safety_scenarios.scenario.result import Finding, Verdict
 from safety_scenarios.trial.trial import TrialRecord
@@ -30,7 +31,8 @@ def no_content_checked(record: TrialRecord, checked: Sequence[Finding]) -> Itera
     :param checked: what the invariants found
     """
     body = record.trial.scenario.body
-    if body.is_conversation and body.is_chat and all(found.verdict is None for found in checked):
+    if isinstance(body, AgentsBody) and body.turns and all(
+            found.verdict is None for found in checked):
         yield _finding('no invariant was evaluated')
 
 

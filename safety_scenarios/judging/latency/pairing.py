@@ -92,14 +92,16 @@ class _Reaction:
 
     def elapsed(self) -> tuple[Elapsed | None, bool]:
         """Return the time to the reaction, and whether it had begun before onset."""
-        reaction = self._record.trial.scenario.body.reaction
-        if reaction is None:  # an answer is asked for
+        body = self._record.trial.scenario.body
+        if body.is_in_words:
             answer = self._record.answer
             if answer is None or answer.stamps.steady_ns < self._onset.steady_ns:
                 return None, False
             elapsed = self._to(answer)
             begun = elapsed.steady_ns < 0 or self._timeline.left_before(self._onset, answer)
             return (None, True) if begun else (elapsed, False)
+        reaction = body.reaction
+        assert reaction is not None
         series, onset_ns = series_of(self._record, reaction.limits), self._onset.steady_ns
         held = series.first_held(onset_ns, round(reaction.hold_ms * 1e6), self._until_ns)
         self.fell_silent = self._has_fallen_silent(reaction)
