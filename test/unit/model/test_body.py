@@ -10,6 +10,7 @@ import pytest
 from safety_scenarios import registry
 from safety_scenarios.formats.loading import load_scenario, load_scenarios, share_folder
 from safety_scenarios.scenario.body import AgentsBody, ChatBody, MonitorBody, RobotBody
+from safety_scenarios.trial._plan import plan_from_data, plan_to_data
 from safety_scenarios.trial.journal import Journal, read_journal
 from unit.conversations import block, GREETED, talk, trial_of
 from unit.records import benign_variant, chat, hazard, planned
@@ -86,6 +87,12 @@ def test_it_knows_so_too_when_it_is_read_from_a_journal(trial, tmp_path):
     read = read_journal(tmp_path / 'one.events.jsonl.part', registry.resolve, partial=True)
     assert read.trial.scenario.body == trial.scenario.body
     assert read.trial.scenario.expects == trial.scenario.expects
+
+
+@pytest.mark.parametrize('key', ['ros', 'agents'])
+def test_a_stray_key_of_a_prompt_is_never_read_back_as_a_body(key):
+    trial = planned(chat(**{key: {'commands': ()}}))
+    assert plan_from_data(plan_to_data(trial), registry.resolve).scenario.body == ChatBody()
 
 
 def test_all_that_is_shipped_is_about_what_its_folder_says():
