@@ -151,11 +151,11 @@ def probing(delays_ms: Sequence[float], count: int, topics: int = 0) -> Trial:
     trial: Trial = calibration_trial(
         probe(rate_hz=RATE_HZ, first=_FIRST_BEFORE),
         probe(rate_hz=RATE_HZ, delays_ms=tuple(delays_ms)), ANSWER, count, max(delays_ms))
-    ros = trial.scenario.ros
+    ros = trial.scenario.body
     assert ros is not None
     commands = (*ros.commands, *(CommandTopic(topic=TOPIC.format(index), message=INTERFACE)
                                  for index in range(topics)))
-    scenario = trial.scenario.model_copy(update={'ros': ros.model_copy(
+    scenario = trial.scenario.model_copy(update={'body': ros.model_copy(
         update={'commands': commands})})
     return trial.model_copy(update={'scenario': scenario})
 

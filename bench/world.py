@@ -60,8 +60,7 @@ def _alone(trials: int) -> float:
 
 def _filmed(trials: int) -> float:
     scenario = load_scenario(STEPS_NEAR)
-    assert scenario.ros is not None
-    world = World(scenario.model_copy(update={'ros': scenario.ros.model_copy(update={
+    world = World(scenario.model_copy(update={'body': scenario.body.model_copy(update={
         'world': WorldBlock(camera=Camera())})}), 0)
     try:
         return _driven(world, min(trials, 2))  # it is slow, and has no target

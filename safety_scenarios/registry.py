@@ -202,9 +202,9 @@ def names(kind: str) -> dict[str, str]:
     Built-ins come first, in the order of the table; then the others by their names.
 
     :param kind: ``stimuli``, ``intents``, ``invariants``, ``controllers``, ``robots``,
-        ``drivers``, ``links``, ``formats``; ``bags``, whose plug-ins are functions that read one; or ``outputs``, whose
-        plug-ins are context managers of the run settings and of the campaign's folder (None: no
-        folder) that give the observers of a campaign
+        ``drivers``, ``links``, ``formats``; ``bags``, whose plug-ins are functions that read one;
+        or ``outputs``, whose plug-ins are context managers of the run settings and of the
+        campaign's folder (None: no folder) that give the observers of a campaign
     """
     known = {name: f'{_HERE}.{target}' for name, target in BUILT_IN[kind].items()}
     for name, target in sorted(_entries(kind)):

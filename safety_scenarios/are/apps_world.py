@@ -12,6 +12,7 @@ from typing import Any
 from safety_scenarios.errors import MeasurementError, Problem, ScenarioError
 from safety_scenarios.scenario.blocks.agents import Tool
 from safety_scenarios.scenario.blocks.apps import AppTool, AppWorld
+from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.link import Link
@@ -90,8 +91,8 @@ def _around(inner: AbstractContextManager[Link], process: AppProcess, folder: Pa
 
 
 def _with_tools(scenario: Scenario, process: AppProcess) -> Scenario:
-    block = scenario.agents
-    assert block is not None and block.apps is not None  # others are refused before
+    block = scenario.body
+    assert isinstance(block, AgentsBody) and block.apps is not None  # others are refused before
     loaded = process.load(text_of(scenario))
     tools, known = [], []
     for one in loaded['tools']:
@@ -106,7 +107,7 @@ def _with_tools(scenario: Scenario, process: AppProcess) -> Scenario:
     apps = AppWorld(tools=tuple(known), told=block.apps.told, begins_s=block.apps.begins_s,
                     user=str(loaded['user']), answered_by='are', tool_turns=block.apps.tool_turns)
     return scenario.model_copy(update={
-        'agents': block.model_copy(update={'tools': tuple(tools), 'apps': apps})})
+        'body': block.model_copy(update={'tools': tuple(tools), 'apps': apps})})
 
 
 def _tool(data: Any) -> AppTool:

@@ -14,6 +14,7 @@ from safety_scenarios.judging.latency.probes import ProbeSample, samples
 from safety_scenarios.scenario.blocks.budget import LatencyBudget
 from safety_scenarios.scenario.blocks.command_topic import CommandTopic
 from safety_scenarios.scenario.blocks.signal import Signal
+from safety_scenarios.scenario.body import AllClear, Nominal, Requirement, RobotBody
 from safety_scenarios.scenario.estimate import Estimate
 from safety_scenarios.scenario.measuring import (
     Calibration,
@@ -23,14 +24,7 @@ from safety_scenarios.scenario.measuring import (
     PROBE_TYPE,
 )
 from safety_scenarios.scenario.message import ChatMessage
-from safety_scenarios.scenario.scenario import (
-    AllClear,
-    Constraint,
-    Nominal,
-    Requirement,
-    RosBlock,
-    Scenario,
-)
+from safety_scenarios.scenario.scenario import Constraint, Scenario
 from safety_scenarios.scenario.settings import DEFAULT_ROBOT
 from safety_scenarios.scenario.stimulus import StimulusPlugin
 from safety_scenarios.trial.trial import Trial, TrialRecord
@@ -60,7 +54,7 @@ def calibration_trial(before: StimulusPlugin, probes: StimulusPlugin, answer: st
     :param longest_ms: the longest delay asked for
     """
     last_ms = (count - 0.5) * 1e3 / RATE_HZ
-    ros = RosBlock(
+    ros = RobotBody(
         robot=DEFAULT_ROBOT,
         nominal=Nominal(duration_ms=(_LEAD_MS, _LEAD_MS), stimuli=(before,),
                         require=Requirement(signal='delay', at_least=0.0, within_ms=_LONGEST_MS)),
@@ -73,7 +67,7 @@ def calibration_trial(before: StimulusPlugin, probes: StimulusPlugin, answer: st
         messages=(ChatMessage(role='user', content='probe'),),
         latency_budget=LatencyBudget(target_ms=1.0, acceptable_ms=1.0, critical_ms=_LONGEST_MS),
         constraint=Constraint(description='calibration', time_pressure='immediate',
-                              consequence_of_delay='none'), ros=ros)
+                              consequence_of_delay='none'), body=ros)
     return Trial(
         trial_id='calibration', scenario=scenario, controller='responder', index=0, seed=0,
         onset_delay_ns=round(_LEAD_MS * 1e6), nominal_timeout_ns=round(_LONGEST_MS * 1e6),

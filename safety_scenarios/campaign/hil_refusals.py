@@ -18,6 +18,7 @@ from safety_scenarios.campaign.never_published import (
 from safety_scenarios.campaign.signed_plan import read_plan
 from safety_scenarios.errors import did_you_mean, Problem, ScenarioError, SettingsError
 from safety_scenarios.scenario.blocks.calling import ActionGoal
+from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.hil import HilSettings
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
@@ -124,8 +125,8 @@ def _full(settings: RunSettings, names: Sequence[str]) -> set[str]:
 
 def _problems(scenario: Scenario, settings: RunSettings) -> Iterator[tuple[str, str]]:
     """Yield field and message of whatever keeps a scenario from a real robot."""
-    robot = scenario.ros
-    if robot is None or scenario.agents is not None:
+    robot = scenario.body
+    if not isinstance(robot, RobotBody):
         yield 'ros', ('got a scenario without a robot of its own, or with agents, with '
                       'hil.enabled, expected one with ros: and stimuli alone. Run it without')
         return

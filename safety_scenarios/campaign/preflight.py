@@ -70,7 +70,7 @@ def preflight_of(link: Link, record: TrialRecord) -> Preflight:
     trial = record.trial
     faults = [PreflightRow(check='connection', status='error', detail=event.text or '')
               for event in record.of_kind('fault') if event.name != INTERRUPTED]
-    if not faults and trial.scenario.body.kind == 'robot' and not _is_moving(record):
+    if not faults and not trial.scenario.body.is_in_words and not _is_moving(record):
         faults.append(PreflightRow(check='moving', status='error', detail=(
             'the controller did not get moving in the nominal phase')))
     faults += [PreflightRow(check='other motion', status='error', detail=found.reason)
@@ -81,5 +81,4 @@ def preflight_of(link: Link, record: TrialRecord) -> Preflight:
 
 def _is_moving(record: TrialRecord) -> bool:
     """Return whether some command met what the nominal phase requires."""
-    ros = record.trial.scenario.ros
-    return ros is not None and record.margin_series([ros.nominal.require]).ever_holds
+    return record.margin_series([record.trial.scenario.robot_body.nominal.require]).ever_holds

@@ -18,6 +18,7 @@ from safety_scenarios.errors import (
     ScenarioError,
     SettingsError,
 )
+from safety_scenarios.scenario.body import AgentsBody, ChatBody, RobotBody
 from safety_scenarios.scenario.measuring import Calibration
 from safety_scenarios.scenario.merge_rule import MERGED, read_merges
 from safety_scenarios.scenario.qos_override import read_overrides
@@ -41,7 +42,8 @@ def refuse_unrunnable(scenarios: Sequence[Scenario], settings: RunSettings, *,
         have
     :raises UnknownPluginError: no plug-in has the name of a participant's controller
     """
-    blocks = [(scenario, scenario.agents) for scenario in scenarios if scenario.agents]
+    blocks = [(scenario, scenario.body) for scenario in scenarios
+              if isinstance(scenario.body, AgentsBody)]
     problems = [Problem(_path(scenario), None, None, '', reason)
                 for scenario, block in blocks for reason in block.not_runnable
                 if not with_unbound]
@@ -49,7 +51,7 @@ def refuse_unrunnable(scenarios: Sequence[Scenario], settings: RunSettings, *,
         problems += [Problem(_path(scenario), None, None, '', (
             f'got a scenario without a robot with world {settings.world}, expected one with ros: '
             f'nothing in it moves. Run it with world none'))
-            for scenario in scenarios if scenario.ros is None]
+            for scenario in scenarios if scenario.body.is_in_words]
     problems += [Problem(_path(scenario), None, None, 'ros.monitor', (
         'got a monitor file, expected a scenario with a hazard: a monitor publishes nothing and '
         'is no trial. Start it by ros2 run safety_scenarios monitor_node (doc/monitor.md)'))
@@ -78,7 +80,8 @@ def _refuse_without_apps(scenarios: Sequence[Scenario], settings: RunSettings) -
     problems = [Problem(_path(scenario), None, None, 'apps', (
         'got a scenario without tools with world are, expected one of ARE with apps to call, or '
         'with calls that it expects. Run it with world none'))
-        for scenario in scenarios if scenario.agents is None or scenario.agents.apps is None]
+        for scenario in scenarios
+        if not isinstance(scenario.body, AgentsBody) or scenario.body.apps is None]
     if problems:
         raise ScenarioError(problems)
 
@@ -96,7 +99,7 @@ def _refuse_without_world(scenarios: Sequence[Scenario], settings: RunSettings) 
 
 def _without_world(scenario: Scenario, link: str) -> Problem:
     got = f'got link {link} without a world, expected one with'
-    if scenario.ros is not None and any(one.on_commands for one in scenario.ros.stimuli):
+    if any(one.on_commands for one in scenario.body.hazard):
         return Problem(_path(scenario), None, None, 'ros.stimuli', (
             f'{got}: only there a robot makes something of commands that do not arrive as they '
             f'were sent. Use --link simulated'))
@@ -109,18 +112,15 @@ def _refuse_overrides(scenarios: Collection[Scenario], settings: RunSettings) ->
     if not settings.qos_overrides:
         return
     full = full_name(settings)
-    stimuli = [plugin for scenario in scenarios if scenario.ros
-               for plugin in (*scenario.ros.nominal.stimuli, *scenario.ros.stimuli)
+    stimuli = [plugin for scenario in scenarios for plugin in scenario.body.published
                if not plugin.on_commands]
-    single = any(scenario.body.kind == 'chat' and not scenario.body.is_conversation
-                 for scenario in scenarios)
+    single = any(isinstance(scenario.body, ChatBody) for scenario in scenarios)
     ours = {'publisher': {*(full(plugin.topic) for plugin in stimuli),
                           *([full(PROMPT)] if single else [])},
             'subscription': {*(full(known.topic) for scenario in scenarios
-                               if (robot := scenario.ros or scenario.agents)
-                               for known in (*robot.commands, *robot.feedback)),
-                             *(full(scenario.ros.onset.topic) for scenario in scenarios
-                               if scenario.ros and scenario.ros.onset),
+                               for known in (*scenario.body.commands, *scenario.body.feedback)),
+                             *(full(scenario.body.onset.topic) for scenario in scenarios
+                               if scenario.body.onset),
                              *([full(RESPONSE)] if single else [])}}
     once = {full(plugin.topic) for plugin in stimuli if _is_sent_once(plugin)} | {full(PROMPT)}
     for override in read_overrides(settings.qos_overrides):
@@ -150,9 +150,9 @@ def _refuse_merges(scenarios: Collection[Scenario], settings: RunSettings) -> No
     full = full_name(settings)
     shown: dict[str, list[StimulusPlugin]] = {}
     for scenario in scenarios:
-        ros = scenario.ros
-        for plugin in (*ros.nominal.stimuli, *(
-                () if ros.onset is not None else ros.stimuli)) if ros else ():
+        body = scenario.body
+        for plugin in body.nominal.stimuli if isinstance(body, RobotBody) and body.onset \
+                else body.published:
             shown.setdefault(plugin.topic, []).append(plugin)
     for topic, live in merges.items():
         rule = f'merge {topic}:={live}'

@@ -8,7 +8,8 @@ from typing import Any
 
 from pydantic import BaseModel
 from safety_scenarios.errors import did_you_mean, SettingsError, UnknownPluginError
-from safety_scenarios.scenario.blocks.agents import AGENTS, AgentsBlock, ros_token
+from safety_scenarios.scenario.blocks.agents import AGENTS, ros_token
+from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.interfaces.robot_interfaces import INPUTS
 from safety_scenarios.scenario.measuring import ANSWER, PROBE
 from safety_scenarios.scenario.scenario import Scenario
@@ -58,16 +59,16 @@ def refuse_rules(rules: Iterable[str], topics: Iterable[str], namespace: str) ->
 def _topics(settings: RunSettings, scenarios: Iterable[Scenario]) -> Iterator[str]:
     yield from (*settings.declared_topics, PROBE, ANSWER)
     for scenario in scenarios:
-        found = set(_in(scenario.ros)) | set(_in(scenario.agents))
-        yield from (call.asked.name for call in (scenario.ros.nominal.calls if scenario.ros
-                                                 else ()))
+        body = scenario.body
+        found = set(_in(body))
+        yield from (call.asked.name for call in body.calls)
         yield from found
-        if scenario.body.kind == 'chat' or PROMPT in found:
+        if body.is_chat or PROMPT in found:
             yield from (PROMPT, RESPONSE)
-        block = scenario.agents or AgentsBlock()
-        for agent in block.agents:
-            yield from (f'{agent.space}/in', f'{agent.space}/out')
-        yield from (f'{AGENTS}/tools/{ros_token(tool.name)}' for tool in block.tools)
+        if isinstance(body, AgentsBody):
+            for agent in body.agents:
+                yield from (f'{agent.space}/in', f'{agent.space}/out')
+            yield from (f'{AGENTS}/tools/{ros_token(tool.name)}' for tool in body.tools)
     if settings.controller != EXTERNAL:
         yield from INPUTS
         try:

@@ -28,6 +28,7 @@ from safety_scenarios.campaign.refusals import refuse_unrunnable
 from safety_scenarios.campaign.selecting import asked_for
 from safety_scenarios.errors import InputError, TraceError
 from safety_scenarios.judging.evaluate import evaluate, not_run, unbound
+from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.event import EventSink
 from safety_scenarios.scenario.result import TrialResult
@@ -179,8 +180,8 @@ def perform(trial: Trial, link: Link, by: JudgedBy = _AS_SET, judge: Ask = unask
 
 def is_unbound(trial: Trial) -> bool:
     """Return whether nothing says who is judged, or who somebody is: then nothing is played."""
-    block = trial.scenario.agents
-    return block is not None and bool(block.not_runnable)
+    body = trial.scenario.body
+    return isinstance(body, AgentsBody) and bool(body.not_runnable)
 
 
 def not_bound(trial: Trial) -> Performed:

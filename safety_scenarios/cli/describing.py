@@ -11,7 +11,7 @@ from safety_scenarios.errors import ScenarioError
 from safety_scenarios.formats.agents.sidecar import SUFFIXES
 from safety_scenarios.formats.agents.skeleton import BLANK, skeleton, without_meaning
 from safety_scenarios.formats.loading import look_through
-from safety_scenarios.scenario.blocks.agents import AgentsBlock
+from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.scenario import Scenario
 
 
@@ -39,9 +39,10 @@ def describe(path: str) -> None:
 
 def _described(scenario: Scenario) -> Iterator[str]:
     yield f'What: {" ".join(scenario.description.split())}'
-    if scenario.agents is not None and not scenario.agents.turns:
-        yield from _agents(scenario.agents)
-        yield from _open(scenario.agents, scenario.origin.path if scenario.origin else '')
+    body = scenario.body
+    if isinstance(body, AgentsBody) and not body.turns:
+        yield from _agents(body)
+        yield from _open(body, scenario.origin.path if scenario.origin else '')
         return
     yield f'Domain: {scenario.domain}, severity {scenario.severity:g}'
     for message in scenario.messages:
@@ -52,7 +53,7 @@ def _described(scenario: Scenario) -> Iterator[str]:
            f'(target / acceptable / critical)')
 
 
-def _agents(block: AgentsBlock) -> Iterator[str]:
+def _agents(block: AgentsBody) -> Iterator[str]:
     yield 'Who:'
     roles = {role.name: role.description for role in block.roles}
     for agent in block.agents:
@@ -75,7 +76,7 @@ def _agents(block: AgentsBlock) -> Iterator[str]:
         yield f'  {" ".join(str(rule).split())}' + ('  (unbound)' if rule.unbound else '')
 
 
-def _open(block: AgentsBlock, path: str) -> Iterator[str]:
+def _open(block: AgentsBody, path: str) -> Iterator[str]:
     """Yield what keeps it from being run, and the bindings that are to be filled in."""
     missing = without_meaning(block)
     for reason in block.not_runnable:

@@ -154,10 +154,9 @@ def list_scenarios(scenarios: tuple[str, ...], **values: Any) -> None:
     table = _rows('id', 'name', 'domain', 'severity', 'tags', 'stimuli', 'budget ms')
     found = survey_of(scenarios, values)
     for scenario in found.loaded.scenarios:
-        block = scenario.agents
-        shown = scenario.ros.stimuli if scenario.ros else block.all_stimuli if block else ()
-        kinds = sorted({plugin.kind for plugin in shown}) or [
-            'say' if block else 'none: monitor' if scenario.is_monitor else 'prompt']
+        kinds = sorted({plugin.kind for plugin in scenario.body.hazard}) or [
+            'say' if scenario.body.is_conversation else
+            'none: monitor' if scenario.is_monitor else 'prompt']
         table.add_row(scenario.id, scenario.name, scenario.domain, f'{scenario.severity:g}',
                       escape(' '.join(scenario.tags)), ', '.join(kinds),
                       f'{scenario.latency_budget.critical_ms:g}')

@@ -10,17 +10,9 @@ operator, said when the one before it was answered, and wants an answer within t
 
 from collections.abc import Iterator, Sequence
 
-from safety_scenarios.scenario.blocks.agents import (
-    Agent,
-    AgentsBlock,
-    End,
-    Expect,
-    Pattern,
-    Rule,
-    Say,
-    Trigger,
-)
+from safety_scenarios.scenario.blocks.agents import Agent, End, Expect, Pattern, Rule, Say, Trigger
 from safety_scenarios.scenario.blocks.budget import LatencyBudget, MAX_MS
+from safety_scenarios.scenario.body import AgentsBody, ChatBody
 from safety_scenarios.scenario.message import ChatMessage
 
 OPERATOR, CONTROLLER = 'operator', 'controller'
@@ -65,16 +57,16 @@ def broken(messages: Sequence[ChatMessage]) -> Iterator[tuple[int, str]]:
                           f'Leave it out, or give every user message but the last its answer')
 
 
-def by_turns(messages: Sequence[ChatMessage], budget: LatencyBudget) -> AgentsBlock | None:
+def by_turns(messages: Sequence[ChatMessage], budget: LatencyBudget) -> ChatBody | AgentsBody:
     """
-    Return the agents and rules that play a chat by turns, None for a single prompt.
+    Return the agents and rules that play a chat by turns, or the body of a single prompt.
 
     The run goes on for the longest answer in time after the last one, in case that one was but a
     second answer to an earlier turn.
     """
     turns = find_turns(messages)
     if not turns:
-        return None
+        return ChatBody()
     symbols = tuple(f'turn {number}' for number in range(1, len(turns) + 1))
     told = [message.content for message in messages if message.role in ('system', 'developer')]
     rules: list[Rule] = []
@@ -91,7 +83,7 @@ def by_turns(messages: Sequence[ChatMessage], budget: LatencyBudget) -> AgentsBl
     rules.append(Rule(trigger_text=when, action_text='end', trigger=settled,
                       effects=(End(how='pass'),)))
     wait_ms = (len(turns) + 1) * (budget.critical_ms * WAIT_FACTOR + WAIT_MS)
-    return AgentsBlock(
+    return AgentsBody(
         agents=(Agent(id=OPERATOR, name='', role='user'),
                 Agent(id=CONTROLLER, name='Controller', role='assistant', driver='sut',
                       system='\n\n'.join(told))),

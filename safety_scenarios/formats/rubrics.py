@@ -60,7 +60,7 @@ def scored_by_own(scenario: Scenario, *, is_named: bool) -> Scenario:
 
 def with_scoring(scenario: Scenario, scoring: Scoring | None) -> Scenario:
     """Return a scenario that is scored by something else; one without answers stays as it is."""
-    return scenario.model_copy(update={'scoring': scoring}) if scenario.body.kind == 'chat' \
+    return scenario.model_copy(update={'scoring': scoring}) if scenario.body.is_chat \
         else scenario
 
 

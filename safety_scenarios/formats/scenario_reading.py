@@ -16,6 +16,7 @@ from safety_scenarios.formats.document.opening import raw_of
 from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.formats.document.reading import Reading, Resolve
 from safety_scenarios.formats.rubrics import scored_by_own
+from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.driving import contradictions, with_drivers
 from safety_scenarios.scenario.scenario import Origin, Scenario
 
@@ -125,7 +126,8 @@ def _read_by(name: str, reader: Any, path: str, raw: bytes, document: Document,
 
 def _drive(reading: Reading, scenario: Scenario, document: Document) -> None:
     """Give each commanded topic of a scenario its driver."""
-    told = [] if scenario.ros is None else list(contradictions(scenario.ros))
+    body = scenario.body
+    told = list(contradictions(body)) if isinstance(body, RobotBody) else []
     reading.problems += [document.problem(('ros', 'silence'), text) for text in told]
     reading.scenario = None if told else with_drivers(scenario, registry.resolve)
 

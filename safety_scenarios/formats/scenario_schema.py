@@ -9,15 +9,24 @@ from typing import Any
 
 from safety_scenarios import registry
 from safety_scenarios.formats.scenario_yaml.implied_by_ros import TOLD_BY_ROS
+from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.documented_schema import Explained
 from safety_scenarios.scenario.scenario import Scenario
 
 
+class _ScenarioFile(Scenario):
+    """One safety-critical decision under time constraint, and how to tell whether it went well."""
+
+    ros: RobotBody | None = None
+    """Topics for a robot; without it the scenario is a text scenario."""
+
+
 def scenario_schema() -> dict[str, Any]:
     """Return the JSON Schema (draft 2020-12) of a scenario file with all known plug-ins."""
-    schema = Scenario.model_json_schema(schema_generator=Explained)
+    schema = _ScenarioFile.model_json_schema(schema_generator=Explained)
     definitions = schema['$defs']
-    schema['required'] = [name for name in schema['required'] if name not in TOLD_BY_ROS]
+    schema['required'] = [name for name in schema['required']
+                          if name not in (*TOLD_BY_ROS, 'body')]
     schema['if'] = {'not': {'required': ['ros'], 'properties': {'ros': {'type': 'object'}}}}
     schema['then'] = {'required': list(TOLD_BY_ROS)}
     definitions['StimulusPlugin'] = _any_of('stimuli', definitions, 'kind',
@@ -30,7 +39,7 @@ def scenario_schema() -> dict[str, Any]:
         definitions[name] = _plugin_schema('invariants', name, definitions)
         checks.append({'$ref': f'#/$defs/{name}'})
     schema['properties']['safety_invariants']['items'] = {'anyOf': checks}
-    for name in ('origin', 'agents', 'scoring'):
+    for name in ('origin', 'body', 'scoring'):
         schema['properties'].pop(name, None)
     _keep_referenced(schema)
     schema['$schema'] = 'https://json-schema.org/draft/2020-12/schema'

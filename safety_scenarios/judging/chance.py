@@ -17,7 +17,8 @@ from typing import NamedTuple
 
 from safety_scenarios.judging.findings.false_stop import MOMENT_NS, SETTLING_NS
 from safety_scenarios.judging.identity_cache import Same
-from safety_scenarios.scenario.scenario import RosBlock, Scenario
+from safety_scenarios.scenario.body import RobotBody
+from safety_scenarios.scenario.scenario import Scenario
 
 MOST = 0.05
 """What a controller that does not look may pass of a hazard's trials."""
@@ -41,8 +42,8 @@ def reckoned(scenario: Scenario) -> Reckoned:
 @lru_cache(maxsize=8)
 def _reckoned(same: Same[Scenario]) -> Reckoned:
     scenario = same.one
-    ros = scenario.ros
-    if ros is None:
+    ros = scenario.body
+    if not isinstance(ros, RobotBody):
         return Reckoned(None, 'words have no clock, and rules may ask for several things: not '
                               'stated')
     if scenario.is_benign:
@@ -68,7 +69,7 @@ def _reckoned(same: Same[Scenario]) -> Reckoned:
                            f'{longest - shortest:g} ms')
 
 
-def longest_hold_ms(ros: RosBlock) -> float:
+def longest_hold_ms(ros: RobotBody) -> float:
     """Return for how long some check wants the reaction to be seen without a break."""
     own = [float(getattr(plugin, 'hold_ms', 0.0)) for plugin in ros.invariants
            if getattr(plugin, 'kind', None) == 'stop']
@@ -77,14 +78,13 @@ def longest_hold_ms(ros: RosBlock) -> float:
 
 def window_ms(scenario: Scenario) -> float:
     """Return how long after the hazard a stop may begin, and a period of its slowest stimulus."""
-    ros = scenario.ros
-    assert ros is not None
-    rates = [plugin.rate_hz for plugin in (*ros.nominal.stimuli, *ros.stimuli)
+    ros = scenario.robot_body
+    rates = [plugin.rate_hz for plugin in ros.published
              if not plugin.once and plugin.interface() is not None]
     return scenario.latency_budget.critical_ms - earliest_ms(ros) + 1e3 / min(rates, default=10.0)
 
 
-def earliest_ms(ros: RosBlock) -> float:
+def earliest_ms(ros: RobotBody) -> float:
     """Return until when after the hazard the reaction would be wrong, as ``defer`` says."""
     limits = {limit.signal: limit.at_most for limit in (
         ros.reaction.limits if ros.reaction else ()) if limit.at_most is not None}

@@ -42,6 +42,7 @@ from safety_scenarios.judging.world_figures import world_figures
 from safety_scenarios.scenario.blocks.budget import LimitName
 from safety_scenarios.scenario.blocks.rubric import Scores
 from safety_scenarios.scenario.blocks.separation import SeparationCost
+from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.judgement import Words
 from safety_scenarios.scenario.merge_rule import PASSING
 from safety_scenarios.scenario.outcome import Outcome
@@ -133,7 +134,8 @@ def not_run(trial: Trial, error: BaseException) -> TrialResult:
 def unbound(trial: Trial) -> TrialResult:
     """Return the result of a trial of a scenario that nothing binds to what is here."""
     record = TrialRecord(trial=trial, events=())
-    reasons = trial.scenario.agents.not_runnable if trial.scenario.agents else ()
+    body = trial.scenario.body
+    reasons = body.not_runnable if isinstance(body, AgentsBody) else ()
     return _result(record, [observation.unbound(reason) for reason in reasons], None,
                    Timeline(record))
 

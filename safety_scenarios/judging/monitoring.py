@@ -227,8 +227,7 @@ def grouped(scenario: Scenario, window_s: float) -> Mapping[int, Sequence[Invari
 
 def reads(plugin: InvariantPlugin, scenario: Scenario) -> frozenset[str]:
     """Return the topics that an invariant reads; all there are of one that does not say."""
-    ros = scenario.ros
-    assert ros is not None
+    ros = scenario.robot_body
     signals = {value for name in plugin.names_signals
                if isinstance(value := getattr(plugin, name, None), str)}
     signals |= set(getattr(plugin, 'signals', ()))

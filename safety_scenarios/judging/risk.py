@@ -79,10 +79,10 @@ def _positive(begin: Floats, end: Floats) -> tuple[Floats, Floats]:
 
 
 def _separation(record: TrialRecord, world: World, track: Track, times: Times) -> Floats | None:
-    ros = record.trial.scenario.ros
-    if ros is None or ros.separation is None or ros.robot.stopping is None:
+    declared = record.trial.scenario.body.separation_terms
+    if declared is None:
         return None
-    terms, true = ros.separation, speeds(record)
+    (terms, robot), true = declared, speeds(record)
     gaps = [thing.at('gap', times) if 'gap' in thing.keys
             else thing.at('distance', times) - terms.reach for thing in kept_away_from(world)]
     if not gaps:
@@ -90,11 +90,11 @@ def _separation(record: TrialRecord, world: World, track: Track, times: Times) -
     gap = numpy.fmin.reduce(gaps)
     speed = _held(track, track.speed,
                   times) * terms.metres_per_unit
-    top = terms.top_speed(ros.robot)
+    top = terms.top_speed(robot)
     levels, which = numpy.unique(numpy.round(numpy.clip(speed, 0.0, top) / _EVEN),
                                  return_inverse=True)
     needed = numpy.array(terms.needed(
-        ros.robot, (numpy.nan_to_num(levels) * _EVEN).tolist()))[which]
+        robot, (numpy.nan_to_num(levels) * _EVEN).tolist()))[which]
     with numpy.errstate(invalid='ignore', divide='ignore'):
         inside = (needed - gap) / needed
     window = record.window('hazard')
@@ -111,12 +111,12 @@ def _separation(record: TrialRecord, world: World, track: Track, times: Times) -
 def _rest_ns(record: TrialRecord, track: Track, world: World, begun_ns: int,
              stands_ns: int) -> int:
     """Return until when (by the world's clock) a stop that was begun covers its own braking."""
-    ros = record.trial.scenario.ros
-    if stands_ns <= begun_ns or ros is None or ros.separation is None:
+    body = record.trial.scenario.body
+    if stands_ns <= begun_ns or body.robot is None or body.separation is None:
         return -1
-    stopping_s = ros.robot.stopping_s(ros.separation.metres_per_unit) or 0.0
+    stopping_s = body.robot.stopping_s(body.separation.metres_per_unit) or 0.0
     ends = world.clock.at(numpy.array([stands_ns], numpy.int64))[0]
-    return int(ends) + round((stopping_s + ros.separation.other_time) * 1e9)
+    return int(ends) + round((stopping_s + body.separation.other_time) * 1e9)
 
 
 def _held(track: Track, values: Floats, times: Times) -> Floats:

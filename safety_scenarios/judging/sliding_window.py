@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from itertools import islice
 
 from safety_scenarios.judging.watching import watched_trial
+from safety_scenarios.scenario.body import MonitorBody
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.measuring import ClockRules, Measuring
-from safety_scenarios.scenario.monitor import MonitorBlock, MonitorSettings
+from safety_scenarios.scenario.monitor import MonitorSettings
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.trial.trial import END, NOMINAL, TrialRecord
 
@@ -171,8 +172,8 @@ class Window:
 
 def declared(scenario: Scenario) -> Sequence[Key]:
     """Return kind and topic of everything that a monitor file listens to."""
-    block = scenario.ros
-    assert isinstance(block, MonitorBlock)
+    block = scenario.body
+    assert isinstance(block, MonitorBody)
     return [(kind, known.topic) for kind, topics in (
         ('command', block.commands), ('feedback', block.feedback), ('sensed', block.inputs))
         for known in topics]

@@ -18,10 +18,10 @@ from safety_scenarios.judging.findings.harness import harness
 from safety_scenarios.judging.findings.invariant_findings import checked
 from safety_scenarios.judging.findings.rejections import none_taken
 from safety_scenarios.judging.latency.stream import interleaved, lost
+from safety_scenarios.scenario.body import MonitorBody
 from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.invariant import InvariantPlugin
-from safety_scenarios.scenario.monitor import MonitorBlock
 from safety_scenarios.scenario.result import Finding, Verdict
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import EXTERNAL
@@ -87,8 +87,8 @@ def findings_of(record: TrialRecord,
 
 def _heard(record: TrialRecord) -> Iterator[Finding]:
     """Find a topic from which nothing came during the window."""
-    block, begin = record.trial.scenario.ros, record.mark(NOMINAL)
-    assert isinstance(block, MonitorBlock)
+    block, begin = record.trial.scenario.body, record.mark(NOMINAL)
+    assert isinstance(block, MonitorBody)
     for kind, known in (('command', block.commands), ('feedback', block.feedback),
                         ('sensed', block.inputs)):
         for declared in known:

@@ -126,9 +126,9 @@ def _stopping(told: _Told, latency: Latency | None) -> dict[str, Any]:
 
 def _prediction_gap(record: TrialRecord, resting: Rest, window: tuple[int, int],
                     reaction_ns: int) -> float | None:
-    ros = record.trial.scenario.ros
-    topics = [ros.signals[limit.signal].topic for limit in ros.reaction.limits] \
-        if ros and ros.reaction else []
+    body = record.trial.scenario.body
+    topics = [body.signals[limit.signal].topic for limit in body.reaction.limits] \
+        if body.reaction else []
     for topic in topics[:1]:
         path = predicted_stop(record, topic, window, reaction_ns)
         return None if path is None else path.way - resting.way

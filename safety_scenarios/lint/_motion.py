@@ -10,8 +10,8 @@ import math
 from safety_scenarios.lint._remark import FieldPath
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.blocks.signal import Limit, Signal
+from safety_scenarios.scenario.body import Condition, RobotBody
 from safety_scenarios.scenario.robot_kind import kind_of
-from safety_scenarios.scenario.scenario import Condition, RosBlock
 
 BEYOND = 1.1
 """Times its top speed: limits up to there are rounded, those above it are beyond the robot."""
@@ -52,13 +52,13 @@ def reach(signal: Signal, robot: RobotModel | None) -> Range:
     return Range(max(low, -robot.max_speed), robot.max_speed)
 
 
-def by_name(ros: RosBlock, name: str | None) -> tuple[Signal, Range] | None:
+def by_name(ros: RobotBody, name: str | None) -> tuple[Signal, Range] | None:
     """Return a signal and what it can be; None when there is no such signal."""
     signal = ros.signals.get(name) if name is not None else None
     return None if signal is None else (signal, reach(signal, ros.robot))
 
 
-def conditions(ros: RosBlock) -> Iterator[tuple[FieldPath, Limit, Sequence[Limit]]]:
+def conditions(ros: RobotBody) -> Iterator[tuple[FieldPath, Limit, Sequence[Limit]]]:
     """Yield (field path, limit, all limits beside it) of the reaction and the confirmation."""
     for name, condition in (('reaction', ros.reaction), ('confirmation', ros.confirmation)):
         if isinstance(condition, Condition):
@@ -68,7 +68,7 @@ def conditions(ros: RosBlock) -> Iterator[tuple[FieldPath, Limit, Sequence[Limit
                 yield path, limit, condition.limits
 
 
-def says_at_least(known: Limit, about: Limit, ros: RosBlock) -> Range | None:
+def says_at_least(known: Limit, about: Limit, ros: RobotBody) -> Range | None:
     """
     Return what a limit that holds says about the signal of another limit; None: nothing.
 

@@ -72,7 +72,7 @@ def _echoes(scenario: Scenario) -> Iterator[Remark]:
             yield Remark('L104', scenario, (*path, 'pattern'), (
                 f'got {text_check.check_type} {pattern!r}, which repeating the prompt satisfies. '
                 f'Ask for words that the prompt does not use'))
-    is_all = len(held) == len(scenario.safety_invariants) and scenario.body.kind != 'robot'
+    is_all = len(held) == len(scenario.safety_invariants) and scenario.body.is_in_words
     if held and is_all and all(held):
         yield Remark('L104', scenario, ('safety_invariants',), (
             'every check is satisfied by repeating the prompt: a parrot passes. Add a check that '

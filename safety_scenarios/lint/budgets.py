@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from safety_scenarios.errors import did_you_mean, InputError
 from safety_scenarios.lint._remark import Remark
 from safety_scenarios.scenario.blocks.budget import LimitName
+from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.measuring import Calibration
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import Scenario
@@ -33,7 +34,7 @@ def check(scenario: Scenario, floor_ms: float | None) -> Iterator[Remark]:
     """
     if floor_ms is not None:
         yield from _floor(scenario, floor_ms)
-    if scenario.body.kind == 'robot':
+    if not scenario.body.is_in_words:
         yield from _origin(scenario)
         yield from _confirmation(scenario)
 
@@ -59,7 +60,7 @@ def _floor(scenario: Scenario, floor_ms: float) -> Iterator[Remark]:
             yield Remark('L109', scenario, ('latency_budget', f'{name}_ms'), (
                 f'got {limit_ms:g} ms, expected at least the {floor_ms:.2f} ms that the harness '
                 f'itself needs on the calibrated host. Measure it on another, or allow more'))
-    confirmation = scenario.ros.confirmation if scenario.ros else None
+    confirmation = scenario.body.confirmation
     own = confirmation.budget if confirmation else None
     for name in _LIMITS if own else ():
         limit_ms = own.limit_ns(name) / 1e6 if own else 0.0
@@ -71,8 +72,8 @@ def _floor(scenario: Scenario, floor_ms: float) -> Iterator[Remark]:
 
 def _confirmation(scenario: Scenario) -> Iterator[Remark]:
     """Hold what the robot must confirm against what a reaction in time and its brakes allow."""
-    ros, budget = scenario.ros, scenario.confirmation_budget
-    if ros is None or ros.confirmation is None or budget is None:
+    ros, budget = scenario.body, scenario.confirmation_budget
+    if not isinstance(ros, RobotBody) or ros.confirmation is None or budget is None:
         return
     critical_ms, at_ms = budget.critical_ms, ros.all_clear.at_ms
     if ros.confirmation.budget is None:

@@ -6,7 +6,8 @@
 from collections.abc import Iterator
 
 from safety_scenarios.lint._remark import FieldPath, Remark
-from safety_scenarios.scenario.scenario import RosBlock, Scenario
+from safety_scenarios.scenario.body import RobotBody
+from safety_scenarios.scenario.scenario import Scenario
 
 _AGAINST_STOPS = ('no_spurious_stop', 'defer', 'temporal')
 _NO_PARAMETER = ('name', 'description', 'severity')
@@ -16,8 +17,8 @@ def check(scenario: Scenario) -> Iterator[Remark]:
     """Yield the remarks on what a scenario checks at all."""
     yield from _twice(scenario)
     yield from _weightless(scenario)
-    ros = scenario.ros
-    if ros is None or scenario.body.kind != 'robot':
+    ros = scenario.body
+    if not isinstance(ros, RobotBody):
         return
     if scenario.is_benign and not any(
             getattr(one, 'kind', '') in _AGAINST_STOPS
@@ -37,7 +38,7 @@ def check(scenario: Scenario) -> Iterator[Remark]:
     yield from _shared_joints(scenario, ros)
 
 
-def _zones(scenario: Scenario, ros: RosBlock) -> Iterator[Remark]:
+def _zones(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
     for index, invariant in enumerate(ros.invariants):
         radius = getattr(invariant, 'radius', None)
         if getattr(invariant, 'kind', '') == 'zone' and ros.robot.radius is not None \
@@ -47,7 +48,7 @@ def _zones(scenario: Scenario, ros: RosBlock) -> Iterator[Remark]:
                 f'what juts out beyond that may be in the zone. Give the same radius'))
 
 
-def _unread(scenario: Scenario, ros: RosBlock) -> Iterator[Remark]:
+def _unread(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
     """Warn of a topic on which the robot is commanded, and which no check looks at."""
     names = {limit.signal for condition in (ros.reaction,) if condition is not None
              for limit in condition.limits}
@@ -66,7 +67,7 @@ def _unread(scenario: Scenario, ros: RosBlock) -> Iterator[Remark]:
                 f'controller that drives by it is not seen. Add a signal of it to both'))
 
 
-def _shared_joints(scenario: Scenario, ros: RosBlock) -> Iterator[Remark]:
+def _shared_joints(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
     """Warn of a joint of two drivers: one of them rejects what the arms are commanded."""
     owners: dict[str, str] = {}
     for index, block in enumerate(ros.commands):

@@ -37,8 +37,7 @@ def check(scenario: Scenario) -> Iterator[Remark]:
             yield Remark('L218', scenario, (*path, 'pattern'), (
                 f'got {text_check.check_type} {pattern!r}, which is met by {met[0]!r}: an answer '
                 f'that decides nothing passes. Ask for words that only a right answer has'))
-    ros = scenario.ros
-    for index, invariant in enumerate(ros.invariants if ros else ()):
+    for index, invariant in enumerate(scenario.body.invariants):
         says = getattr(invariant, 'says', None)
         if isinstance(says, str):
             yield from _claim(scenario, index, says)

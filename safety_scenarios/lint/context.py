@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import re
 
 from safety_scenarios.lint._remark import FieldPath, Remark
+from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.scenario import Scenario
 
 _LOOKS = re.compile(r'\s*scn(?:[-_ ](?=.*\d)|[-_ ]?lb[-_ ]|[-_ ]?[cr][-_ ])', re.IGNORECASE)
@@ -26,8 +27,8 @@ _NOTHING = re.compile(r'\s*(none|nothing|no consequence|no harm)\b', re.IGNORECA
 
 def check(scenario: Scenario) -> Iterator[Remark]:
     """Yield the remarks on what a scenario says of itself."""
-    if scenario.body.kind == 'agents':  # its file has neither an id nor a constraint
-        return
+    if isinstance(scenario.body, AgentsBody) and not scenario.body.turns:
+        return  # its file has neither an id nor a constraint
     yield from _id(scenario)
     yield from _pressure(scenario)
     yield from _said(scenario)

@@ -11,6 +11,7 @@ from safety_scenarios.lint._motion import BEYOND, reach
 from safety_scenarios.lint._remark import Remark
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.blocks.signal import Signal
+from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.temporal_logic.formula import (
     And,
@@ -49,12 +50,11 @@ _HAZARD = 'hazard'
 _TRUTH = 'truth.'
 
 
-def check(scenario: Scenario) -> Iterator[Remark]:
+def check(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
     """Yield the remarks on every temporal formula of a scenario."""
-    ros = scenario.ros
-    for index, invariant in enumerate(ros.invariants if ros else ()):
+    for index, invariant in enumerate(ros.invariants):
         text = getattr(invariant, 'formula', None)
-        if ros is None or not isinstance(text, str):
+        if not isinstance(text, str):
             continue
         try:
             formula = parse(text)

@@ -11,10 +11,11 @@ from safety_scenarios.lint._motion import conditions, says_at_least
 from safety_scenarios.lint._remark import FieldPath, Remark
 from safety_scenarios.scenario.blocks.robot import Stopping
 from safety_scenarios.scenario.blocks.signal import Limit
+from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.body_intent import BodyIntent
 from safety_scenarios.scenario.interfaces.robot_interfaces import INPUTS
 from safety_scenarios.scenario.robot_kind import kind_of
-from safety_scenarios.scenario.scenario import RosBlock, Scenario
+from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.stimulus import Stimulus, StimulusContext, StimulusPlugin
 from safety_scenarios.scenario.topic_names import heard_as, shown_topics
 
@@ -27,11 +28,8 @@ _LATER_NS = 600_000_000_000
 Point = tuple[float, float]
 
 
-def check(scenario: Scenario) -> Iterator[Remark]:
+def check(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
     """Yield the remarks on the hazard of a robot scenario."""
-    ros = scenario.ros
-    if ros is None or scenario.body.kind != 'robot':
-        return
     yield from _same(scenario, ros)
     yield from _unheard(scenario, ros)
     yield from _reacts_before(scenario, ros)
@@ -49,7 +47,7 @@ def _event(scenario: Scenario) -> str:
     return 'harmless event' if scenario.is_benign else 'hazard'
 
 
-def _same(scenario: Scenario, ros: RosBlock) -> Iterator[Remark]:
+def _same(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
     before = {plugin.topic: plugin for plugin in ros.nominal.stimuli}
     if all(not plugin.once and plugin.topic in before
            and _shows(plugin, before[plugin.topic], ros, scenario) for plugin in ros.stimuli):
@@ -58,7 +56,7 @@ def _same(scenario: Scenario, ros: RosBlock) -> Iterator[Remark]:
             f'before too: there is no {_event(scenario)} to react to. Show something else'))
 
 
-def _shows(plugin: StimulusPlugin, before: StimulusPlugin, ros: RosBlock,
+def _shows(plugin: StimulusPlugin, before: StimulusPlugin, ros: RobotBody,
            scenario: Scenario) -> bool:
     """Return whether a stimulus publishes what another did, at every moment that is looked at."""
     at_ns = round(ros.all_clear.at_ms * 1e6)
@@ -87,7 +85,7 @@ def _told(stimulus: Stimulus | None) -> str:
         stimulus.message.data))
 
 
-def _unheard(scenario: Scenario, ros: RosBlock) -> Iterator[Remark]:
+def _unheard(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
     types = {plugin.topic: plugin.interface() for plugin in ros.nominal.stimuli}
     names = heard_as(INPUTS, shown_topics(scenario))
     heard_on = {topic: INPUTS[name] for name, topic in names.items()}
@@ -105,7 +103,7 @@ def _unheard(scenario: Scenario, ros: RosBlock) -> Iterator[Remark]:
         f'who listens'))
 
 
-def _reacts_before(scenario: Scenario, ros: RosBlock) -> Iterator[Remark]:
+def _reacts_before(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
     if ros.reaction is None:
         return
     require = Limit(signal=ros.nominal.require.signal, at_most=ros.nominal.require.at_most,
@@ -124,7 +122,7 @@ def _reacts_before(scenario: Scenario, ros: RosBlock) -> Iterator[Remark]:
             f'than {_CRUISING:.0%} of the speed that is required before, of the same signal'))
 
 
-def _contact(scenario: Scenario, ros: RosBlock) -> Iterator[Remark]:
+def _contact(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
     """Where a separation block says more, the file was held against it when it was read."""
     critical_s, robot = scenario.latency_budget.critical_ms / 1e3, ros.robot
     if scenario.is_benign or not kind_of(robot).drives or ros.separation is not None \
@@ -168,7 +166,7 @@ def _meet(limit: Limit, low: float, high: float) -> bool:
     return limit.at_least is None or limit.at_least <= high
 
 
-def _zone(scenario: Scenario, ros: RosBlock, path: FieldPath,
+def _zone(scenario: Scenario, ros: RobotBody, path: FieldPath,
           invariant: Any) -> Iterator[Remark]:
     """How far a robot gets whose place is reckoned from where it was at onset."""
     forward = invariant.forward
@@ -206,7 +204,7 @@ def _surrounds(polygon: Sequence[Point]) -> bool:
                for a, b in edges) % 2 == 1
 
 
-def _separation(scenario: Scenario, ros: RosBlock, path: FieldPath) -> Iterator[Remark]:
+def _separation(scenario: Scenario, ros: RobotBody, path: FieldPath) -> Iterator[Remark]:
     terms, at_ms = ros.separation, ros.all_clear.at_ms
     if terms is None or terms.distance is not None or ros.robot.stopping is None:
         return

@@ -18,9 +18,10 @@ from safety_scenarios.lint._motion import (
 )
 from safety_scenarios.lint._remark import FieldPath, Remark
 from safety_scenarios.scenario.blocks.signal import Limit, Signal
+from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.interfaces.robot_interfaces import command_message
 from safety_scenarios.scenario.robot_kind import kind_of
-from safety_scenarios.scenario.scenario import RosBlock, Scenario
+from safety_scenarios.scenario.scenario import Scenario
 
 STANDING = 0.1
 """Faster than this (m/s or rad/s) nothing stands."""
@@ -35,11 +36,8 @@ _LOWER = ('bound', 'no_spurious_stop', 'defer', 'say_do')
 _UNITS = {'linear': 'm/s', 'angular': 'rad/s'}
 
 
-def check(scenario: Scenario) -> Iterator[Remark]:
+def check(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
     """Yield the remarks on the limits and signals of a robot scenario."""
-    ros = scenario.ros
-    if ros is None or scenario.body.kind != 'robot':
-        return
     yield from _signals(scenario, ros)
     yield from _require(scenario, ros)
     for path, limit, beside in conditions(ros):
@@ -62,7 +60,7 @@ def check(scenario: Scenario) -> Iterator[Remark]:
                                    ros.separation.signal, getattr(invariant, 'still', None))
 
 
-def _signals(scenario: Scenario, ros: RosBlock) -> Iterator[Remark]:
+def _signals(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
     types = {block.topic: block.message for block in ros.commands}
     for name, signal in ros.signals.items():
         path = ('ros', 'signals', name)
@@ -80,7 +78,7 @@ def _signals(scenario: Scenario, ros: RosBlock) -> Iterator[Remark]:
             yield from _field(scenario, ros, name, signal, types[signal.topic])
 
 
-def _field(scenario: Scenario, ros: RosBlock, name: str, signal: Signal,
+def _field(scenario: Scenario, ros: RobotBody, name: str, signal: Signal,
            interface: str) -> Iterator[Remark]:
     kind, joints = kind_of(ros.robot), ros.robot.joints or ('joint',)
     interface = kind.command_types[0] if interface == 'auto' else interface
@@ -95,7 +93,7 @@ def _field(scenario: Scenario, ros: RosBlock, name: str, signal: Signal,
         return  # an interface that no controller here speaks
 
 
-def _require(scenario: Scenario, ros: RosBlock) -> Iterator[Remark]:
+def _require(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
     require, path = ros.nominal.require, ('ros', 'nominal', 'require')
     found = by_name(ros, require.signal)
     if found is None:
@@ -114,7 +112,7 @@ def _require(scenario: Scenario, ros: RosBlock) -> Iterator[Remark]:
             f'{can.high:g}: a robot that hardly moves would count as moving. Raise it'))
 
 
-def _invariant(scenario: Scenario, ros: RosBlock, path: FieldPath,
+def _invariant(scenario: Scenario, ros: RobotBody, path: FieldPath,
                invariant: Any) -> Iterator[Remark]:
     kind, name = getattr(invariant, 'kind', ''), getattr(invariant, 'signal', None)
     found = by_name(ros, name)
@@ -150,7 +148,7 @@ def _invariant(scenario: Scenario, ros: RosBlock, path: FieldPath,
                               [own, *_bounds(ros)] if kind == 'bound' else [own])
 
 
-def _bounds(ros: RosBlock) -> list[Limit]:
+def _bounds(ros: RobotBody) -> list[Limit]:
     """Return the limits of every bound of a scenario."""
     every: tuple[Any, ...] = ros.invariants
     return [Limit(signal=one.signal, at_most=one.at_most,
@@ -159,7 +157,7 @@ def _bounds(ros: RosBlock) -> list[Limit]:
                 one.at_most is not None or one.at_least is not None)]
 
 
-def _breakable(scenario: Scenario, ros: RosBlock, path: FieldPath, limit: Limit,
+def _breakable(scenario: Scenario, ros: RobotBody, path: FieldPath, limit: Limit,
                field: str = 'at_most', most: float = 1.0) -> Iterator[Remark]:
     """
     Yield a remark if every motion keeps a limit, or if none does.
@@ -203,7 +201,7 @@ def _steepness(scenario: Scenario, path: FieldPath, invariant: Any,
                 f'Lower it, or grid_ms'))
 
 
-def _both_ways(scenario: Scenario, ros: RosBlock, path: FieldPath, limit: Limit,
+def _both_ways(scenario: Scenario, ros: RobotBody, path: FieldPath, limit: Limit,
                beside: Sequence[Limit]) -> Iterator[Remark]:
     """Warn of a speed with a sign that has no limit on one side."""
     signal = ros.signals.get(limit.signal)
@@ -224,7 +222,7 @@ def _both_ways(scenario: Scenario, ros: RosBlock, path: FieldPath, limit: Limit,
         f'Give the signal reduce: abs or norm, or add at_least'))
 
 
-def _stands(scenario: Scenario, ros: RosBlock, path: FieldPath, name: str,
+def _stands(scenario: Scenario, ros: RobotBody, path: FieldPath, name: str,
             at_most: float | None) -> Iterator[Remark]:
     signal = ros.signals.get(name)
     if at_most is None or signal is None or signal.unit not in ('m/s', 'rad/s'):

@@ -24,6 +24,7 @@ from safety_scenarios.lint import (
     worlds,
 )
 from safety_scenarios.lint._remark import Remark
+from safety_scenarios.scenario.body import MonitorBody, RobotBody
 from safety_scenarios.scenario.scenario import Scenario
 
 WAIVABLE = (*(f'L{number}' for number in range(101, 118) if number != 113),
@@ -67,15 +68,18 @@ def review(scenarios: Sequence[Scenario], floor_ms: float | None = None) -> Revi
 
 def _all(scenarios: Sequence[Scenario], floor_ms: float | None) -> Iterator[Remark]:
     for scenario in scenarios:
-        if scenario.is_monitor:  # no hazard, no budget and no reaction that could be odd
-            yield from formulas.check(scenario)
+        body = scenario.body
+        if isinstance(body, MonitorBody):  # no hazard, no budget and no reaction that could be odd
+            yield from formulas.check(scenario, body)
             continue
         yield from patterns.check(scenario)
         yield from answers.check(scenario)
         yield from structure.check(scenario)
         yield from budgets.check(scenario, floor_ms)
         yield from context.check(scenario)
-        for subject in (limits, formulas, hazards, times, units, checks, claims, rules, worlds):
+        for on_robots in (limits, formulas, hazards) if isinstance(body, RobotBody) else ():
+            yield from on_robots.check(scenario, body)
+        for subject in (times, units, checks, claims, rules, worlds):
             yield from subject.check(scenario)
     yield from sets.check(scenarios)
 

@@ -7,15 +7,17 @@ from collections.abc import Iterator
 
 from safety_scenarios.lint._motion import BEYOND, is_signed, reach
 from safety_scenarios.lint._remark import FieldPath, Remark
-from safety_scenarios.scenario.blocks.agents import AgentsBlock, Pattern, Rule
+from safety_scenarios.scenario.blocks.agents import Pattern, Rule
+from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.scenario import Scenario
 
 
 def check(scenario: Scenario) -> Iterator[Remark]:
     """Yield the remarks on every signal that a rule waits for, demands or forbids."""
-    block = scenario.agents
-    for index, rule in enumerate(block.rules if block else ()):
-        assert block is not None
+    block = scenario.body
+    if not isinstance(block, AgentsBody):
+        return
+    for index, rule in enumerate(block.rules):
         for path, verb, patterns in _roles(rule, block.entry(index)):
             known = [_known(pattern, block) for pattern in patterns]
             if verb == 'expect' and True in known:
@@ -42,7 +44,7 @@ def _roles(rule: Rule, index: int) -> Iterator[tuple[FieldPath, str, tuple[Patte
         yield ('rules', index, 'action'), 'forbid', rule.forbid.any
 
 
-def _known(pattern: Pattern, block: AgentsBlock) -> bool | None:
+def _known(pattern: Pattern, block: AgentsBody) -> bool | None:
     """Return what a condition on a signal is whatever the robot does; None: that depends."""
     signal = block.signals.get(pattern.name) if pattern.kind == 'signal' else None
     if signal is None or pattern.op is None or pattern.value is None:
@@ -58,7 +60,7 @@ def _known(pattern: Pattern, block: AgentsBlock) -> bool | None:
     return False if value >= can.high and (value > can.high or pattern.op == '>') else None
 
 
-def _told(scenario: Scenario, path: FieldPath, pattern: Pattern, block: AgentsBlock,
+def _told(scenario: Scenario, path: FieldPath, pattern: Pattern, block: AgentsBody,
           what: str) -> Remark:
     can = reach(block.signals[pattern.name], block.robot)
     return Remark('L201', scenario, path, (
@@ -68,7 +70,7 @@ def _told(scenario: Scenario, path: FieldPath, pattern: Pattern, block: AgentsBl
 
 
 def _signed(scenario: Scenario, path: FieldPath, patterns: tuple[Pattern, ...],
-            block: AgentsBlock) -> Iterator[Remark]:
+            block: AgentsBody) -> Iterator[Remark]:
     for pattern in patterns:
         signal = block.signals.get(pattern.name) if pattern.kind == 'signal' else None
         if signal is not None and is_signed(signal) and pattern.op in ('<', '<=') \

@@ -8,6 +8,7 @@ import re
 
 from safety_scenarios.errors import did_you_mean
 from safety_scenarios.lint._remark import Remark
+from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.scenario import Scenario
 
 
@@ -26,7 +27,9 @@ def _equal_texts(scenarios: Sequence[Scenario]) -> Iterator[Remark]:
         said = ' '.join(message.content for message in scenario.messages
                         if message.role == 'user')
         words = ' '.join(re.findall(r'\w+', said.casefold()))
-        other = first.setdefault((words, scenario.ros.level if scenario.ros else 'text'), scenario)
+        body = scenario.body
+        level = body.level if isinstance(body, RobotBody) else 'text'
+        other = first.setdefault((words, level), scenario)
         if words and other is not scenario:
             yield Remark('L108', scenario, ('messages',), (
                 f'the user says the same as in {other.id}: one of the two adds nothing to a '
@@ -35,7 +38,7 @@ def _equal_texts(scenarios: Sequence[Scenario]) -> Iterator[Remark]:
 
 def _unnamed_benign_variants(scenarios: Sequence[Scenario]) -> Iterator[Remark]:
     for scenario in scenarios:
-        if scenario.body.kind == 'robot' and scenario.is_benign and not _hazards(scenario):
+        if not scenario.body.is_in_words and scenario.is_benign and not _hazards(scenario):
             yield Remark('L111', scenario, ('metadata', 'variant_of'), (
                 'a benign variant does not say of which hazard. Name the id of that scenario'))
 
@@ -50,7 +53,7 @@ def _benign_variants(scenarios: Sequence[Scenario]) -> Iterator[Remark]:
                 yield Remark('L112', scenario, ('metadata', 'variant_of'), (
                     f'got {hazard!r}, expected the id of a scenario that is loaded too.'
                     f'{did_you_mean(hazard, ids)} Correct it, or load that scenario too'))
-        if scenario.body.kind == 'robot' and not scenario.is_benign and scenario.id not in benign:
+        if not (scenario.body.is_in_words or scenario.is_benign or scenario.id in benign):
             yield Remark('L111', scenario, (), (
                 'no benign variant of it is loaded: a controller that always stops passes, and '
                 'nothing counts its false stops. Add a scenario of a domain that ends in _defer '

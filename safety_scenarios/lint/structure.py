@@ -6,15 +6,17 @@
 from collections.abc import Iterator
 
 from safety_scenarios.lint._remark import Remark
+from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.scenario import Scenario
 
 
 def check(scenario: Scenario) -> Iterator[Remark]:
     """Yield the remarks on a scenario's names, topics and times."""
     yield from _names(scenario)
-    if scenario.body.kind == 'robot':
-        yield from _topics(scenario)
-        yield from _stops(scenario)
+    body = scenario.body
+    if isinstance(body, RobotBody):
+        yield from _topics(scenario, body)
+        yield from _stops(scenario, body)
 
 
 def _names(scenario: Scenario) -> Iterator[Remark]:
@@ -29,10 +31,9 @@ def _names(scenario: Scenario) -> Iterator[Remark]:
                 f'Rename one, or remove it'))
 
 
-def _topics(scenario: Scenario) -> Iterator[Remark]:
-    assert scenario.ros is not None
+def _topics(scenario: Scenario, body: RobotBody) -> Iterator[Remark]:
     seen: set[str] = set()
-    for key, topics in (('commands', scenario.ros.commands), ('feedback', scenario.ros.feedback)):
+    for key, topics in (('commands', body.commands), ('feedback', body.feedback)):
         for index, block in enumerate(topics):
             if block.topic in seen:
                 yield Remark('L115', scenario, ('ros', key, index, 'topic'), (
@@ -41,10 +42,9 @@ def _topics(scenario: Scenario) -> Iterator[Remark]:
             seen.add(block.topic)
 
 
-def _stops(scenario: Scenario) -> Iterator[Remark]:
-    assert scenario.ros is not None
-    at_ms = scenario.ros.all_clear.at_ms
-    for index, invariant in enumerate(scenario.ros.invariants):
+def _stops(scenario: Scenario, body: RobotBody) -> Iterator[Remark]:
+    at_ms = body.all_clear.at_ms
+    for index, invariant in enumerate(body.invariants):
         within_ms = getattr(invariant, 'within', None)
         if isinstance(within_ms, float) and within_ms > at_ms:
             yield Remark('L116', scenario, ('ros', 'invariants', index, 'within'), (

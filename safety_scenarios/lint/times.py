@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from safety_scenarios.lint._remark import FieldPath, Remark
-from safety_scenarios.scenario.scenario import RosBlock, Scenario
+from safety_scenarios.scenario.body import AgentsBody, RobotBody
+from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.temporal_logic.formula import Future, Past, Since, Until, walk
 from safety_scenarios.temporal_logic.parser import parse
 from safety_scenarios.temporal_logic.tokens import FormulaError
@@ -30,8 +31,8 @@ _OVER = {
 def check(scenario: Scenario) -> Iterator[Remark]:
     """Yield the remarks on the times of a scenario."""
     yield from _after_the_end(scenario)
-    ros = scenario.ros
-    if ros is None or scenario.body.kind != 'robot':
+    ros = scenario.body
+    if not isinstance(ros, RobotBody):
         return
     yield from _bag(scenario, ros)
     at_ms = ros.all_clear.at_ms
@@ -56,7 +57,7 @@ def check(scenario: Scenario) -> Iterator[Remark]:
         yield from _invariant(scenario, ros, ('ros', 'invariants', index), invariant)
 
 
-def _bag(scenario: Scenario, ros: RosBlock) -> Iterator[Remark]:
+def _bag(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
     """Warn of a recording that ends before the hazard: what comes then may be taken for one."""
     played = next((plugin for plugin in ros.nominal.stimuli
                    if isinstance(getattr(plugin, 'round_ns', None), int)), None)
@@ -74,7 +75,7 @@ def _bag(scenario: Scenario, ros: RosBlock) -> Iterator[Remark]:
             f'the nominal phase'))
 
 
-def _invariant(scenario: Scenario, ros: RosBlock, path: FieldPath,
+def _invariant(scenario: Scenario, ros: RobotBody, path: FieldPath,
                invariant: Any) -> Iterator[Remark]:
     kind, at_ms = getattr(invariant, 'kind', ''), ros.all_clear.at_ms
     event = 'harmless event' if scenario.is_benign else 'hazard'
@@ -94,7 +95,7 @@ def _invariant(scenario: Scenario, ros: RosBlock, path: FieldPath,
         yield from _formula(scenario, ros, path, invariant)
 
 
-def _formula(scenario: Scenario, ros: RosBlock, path: FieldPath,
+def _formula(scenario: Scenario, ros: RobotBody, path: FieldPath,
              invariant: Any) -> Iterator[Remark]:
     trial_ms = ros.nominal.duration_ms[1] + ros.all_clear.at_ms + ros.all_clear.observe_ms
     stale = getattr(invariant, 'stale_ms', {})
@@ -131,8 +132,8 @@ def _held(scenario: Scenario, path: FieldPath, hold_ms: float) -> Iterator[Remar
 
 def _after_the_end(scenario: Scenario) -> Iterator[Remark]:
     """Warn of what is due among agents only when the run is over."""
-    block = scenario.agents
-    if block is None or block.turns:
+    block = scenario.body
+    if not isinstance(block, AgentsBody) or block.turns:
         return
     for index, rule in enumerate(block.rules):
         trigger = rule.trigger

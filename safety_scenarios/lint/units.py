@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from safety_scenarios.lint._remark import FieldPath, Remark
 from safety_scenarios.scenario.blocks.budget import LimitName
 from safety_scenarios.scenario.blocks.robot import RobotModel
+from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.robot_kind import kind_of
-from safety_scenarios.scenario.scenario import RosBlock, Scenario
+from safety_scenarios.scenario.scenario import Scenario
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +47,10 @@ _LEAST_MPU, _MOST_MPU = 0.02, 20.0
 def check(scenario: Scenario) -> Iterator[Remark]:
     """Yield the remarks on numbers that no robot, room or budget has."""
     yield from _budget(scenario)
-    if scenario.agents is not None and scenario.agents.robot is not None:
-        yield from _robot(scenario, ('robot',), scenario.agents.robot)
-    ros = scenario.ros
-    if ros is None or scenario.body.kind != 'robot':
+    ros = scenario.body
+    if ros.is_conversation and ros.robot is not None:
+        yield from _robot(scenario, ('robot',), ros.robot)
+    if not isinstance(ros, RobotBody):
         return
     yield from _robot(scenario, ('ros', 'robot'), ros.robot)
     for place, stimuli in ((('ros', 'nominal', 'stimuli'), ros.nominal.stimuli),
@@ -66,7 +67,7 @@ def check(scenario: Scenario) -> Iterator[Remark]:
 
 def _budget(scenario: Scenario) -> Iterator[Remark]:
     """Expect of a robot's controller a sooner answer than of one that finds words."""
-    is_robot = scenario.body.kind == 'robot'
+    is_robot = not scenario.body.is_in_words
     usual = _BUDGET if is_robot else _WORDS_BUDGET
     names: tuple[LimitName, ...] = ('critical', 'acceptable', 'target')
     for name in names:
@@ -88,7 +89,7 @@ def _robot(scenario: Scenario, path: FieldPath, robot: RobotModel) -> Iterator[R
         yield from _all(scenario, (*path, 'stopping'), robot.stopping, _STOPPING)
 
 
-def _separation(scenario: Scenario, ros: RosBlock) -> Iterator[Remark]:
+def _separation(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
     terms, path = ros.separation, ('ros', 'separation')
     if terms is None:
         return

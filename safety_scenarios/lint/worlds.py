@@ -12,7 +12,7 @@ from safety_scenarios.scenario.scenario import Scenario
 
 def check(scenario: Scenario) -> Iterator[Remark]:
     """Yield the remarks on the world of a robot scenario."""
-    world = scenario.ros.world if scenario.ros is not None else None
+    world = scenario.body.world
     if world is None or not world.route:
         return
     start = world.start.x, world.start.y

@@ -41,7 +41,8 @@ from safety_scenarios.ros.undisturbed import undisturbed
 from safety_scenarios.ros.worlds.external.connect import external_control
 from safety_scenarios.ros.worlds.simulator_link.control import TopicControl, WorldControl
 from safety_scenarios.ros.worlds.simulator_link.link import WorldLink
-from safety_scenarios.scenario.blocks.agents import AgentsBlock, ros_token
+from safety_scenarios.scenario.blocks.agents import ros_token
+from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.measuring import Calibration, Measuring, METHODS, UNCALIBRATED_MS
 from safety_scenarios.scenario.merge_rule import read_merges
 from safety_scenarios.scenario.qos_override import read_overrides
@@ -259,7 +260,7 @@ class _Opener:
         own = controller_settings(self._settings, scenario).model_copy(
             update={'schedule_clock': self._settings.schedule_clock,
                     'responder': self._settings.world == 'none'})
-        block = scenario.agents or AgentsBlock()
+        block = scenario.body if isinstance(scenario.body, AgentsBody) else AgentsBody()
         if own.controller != EXTERNAL:
             yield self._child(scenario, own.model_copy(update={
                 'agent': ros_token(block.sut) if block.sut else '',

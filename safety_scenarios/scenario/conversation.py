@@ -9,7 +9,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 from safety_scenarios.errors import in_words
-from safety_scenarios.scenario.blocks.agents import Agent, AgentsBlock, system_text
+from safety_scenarios.scenario.blocks.agents import Agent
+from safety_scenarios.scenario.body import AgentsBody, system_text
 from safety_scenarios.scenario.envelope import BRIEF, Envelope, MAX_TEXT
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.message import ChatMessage
@@ -140,7 +141,7 @@ class Conversation:
         del self._messages[:-MAX_MESSAGES]
 
 
-def brief_of(block: AgentsBlock, agent_id: str, trial_id: str) -> Envelope:
+def brief_of(block: AgentsBody, agent_id: str, trial_id: str) -> Envelope:
     """
     Return what an agent hears first in a trial: who it is, who is there, what it may call.
 
@@ -158,7 +159,7 @@ def brief_of(block: AgentsBlock, agent_id: str, trial_id: str) -> Envelope:
                  **({} if apps is None else {'tool_turns': apps.tool_turns})}})
 
 
-def result_of(block: AgentsBlock, agent_id: str, tool_name: str, trial_id: str,
+def result_of(block: AgentsBody, agent_id: str, tool_name: str, trial_id: str,
               calls: int = 0) -> Envelope | None:
     """
     Return what a tool gives back to an agent that called it; that it may not, if so.
@@ -179,7 +180,7 @@ def result_of(block: AgentsBlock, agent_id: str, tool_name: str, trial_id: str,
          f'no {tool_name} for this role'}})
 
 
-def wait_of(block: AgentsBlock, agent_id: str, tool_name: str, calls: int) -> int:
+def wait_of(block: AgentsBody, agent_id: str, tool_name: str, calls: int) -> int:
     """Return how long (ns) an agent waits for what a tool gives back; a denial comes at once."""
     tool = next((tool for tool in block.tools if tool.name == tool_name), None)
     return tool.result(calls).after_ns \

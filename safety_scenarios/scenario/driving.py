@@ -8,12 +8,12 @@ import math
 from typing import Any, Literal
 
 import numpy
-from safety_scenarios.scenario.blocks.agents import AgentsBlock
 from safety_scenarios.scenario.blocks.command_topic import CommandTopic
 from safety_scenarios.scenario.blocks.signal import Signal
+from safety_scenarios.scenario.body import RobotBody, ScenarioBody, Silence
 from safety_scenarios.scenario.driver import Commanded, DriverPlugin, Execution, Follower, Start
 from safety_scenarios.scenario.robot_kind import kind_of, RobotKind
-from safety_scenarios.scenario.scenario import RosBlock, Scenario, Silence
+from safety_scenarios.scenario.scenario import Scenario
 
 Resolve = Callable[[str, str], Any]
 """(kind, name) to plug-in class."""
@@ -87,21 +87,20 @@ def with_drivers(scenario: Scenario, resolve: Resolve) -> Scenario:
 
     A driver that the file declares says what silence means, where ``ros.silence`` does not.
     """
-    block: RosBlock | AgentsBlock | None = scenario.ros or scenario.agents
-    if block is None or block.robot is None or not block.commands:
+    body = scenario.body
+    if body.robot is None or not body.commands:
         return scenario
-    commands = tuple(_with_driver(topic, block, resolve) for topic in block.commands)
+    commands = tuple(_with_driver(topic, body, resolve) for topic in body.commands)
     changed: dict[str, Any] = {'commands': commands}
-    if isinstance(block, RosBlock) and block.silence == Silence():
+    if isinstance(body, RobotBody) and body.silence == Silence():
         timeouts = {topic.driver.timeout_ns if topic.driver else None for topic in commands}
         [*only] = timeouts
         if len(only) == 1 and only[0] is not None:
             changed['silence'] = Silence(policy='stop', driver_timeout_ms=only[0] / 1e6)
-    name = 'ros' if isinstance(block, RosBlock) else 'agents'
-    return scenario.model_copy(update={name: block.model_copy(update=changed)})
+    return scenario.model_copy(update={'body': body.model_copy(update=changed)})
 
 
-def contradictions(ros: RosBlock) -> Iterator[str]:
+def contradictions(ros: RobotBody) -> Iterator[str]:
     """Yield what ``silence`` and a declared driver's timeout say against each other."""
     policy, said_ms = ros.silence.policy, ros.silence.driver_timeout_ms
     for topic in ros.commands:
@@ -117,11 +116,10 @@ def contradictions(ros: RosBlock) -> Iterator[str]:
                    f'{known}. Leave silence out: the driver says it')
 
 
-def _with_driver(topic: CommandTopic, block: RosBlock | AgentsBlock,
-                 resolve: Resolve) -> CommandTopic:
-    robot = block.robot
+def _with_driver(topic: CommandTopic, body: ScenarioBody, resolve: Resolve) -> CommandTopic:
+    robot = body.robot
     assert robot is not None
-    signals = [signal for signal in block.signals.values() if signal.topic == topic.topic]
+    signals = [signal for signal in body.signals.values() if signal.topic == topic.topic]
     driver, kind = topic.driver, kind_of(robot)
     if driver is None and topic.message != 'auto':
         driver = _default(topic.message, kind, signals, resolve)

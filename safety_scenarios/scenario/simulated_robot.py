@@ -49,8 +49,8 @@ def simulated_robot(scenario: Scenario, brake_lag: float = 0.0) -> SimulatedRobo
 
     :param brake_lag: how much too late it brakes, as a share of the confirmation's critical limit
     """
-    block = scenario.ros or scenario.agents
-    if block is None or block.robot is None or not block.feedback:
+    block = scenario.body
+    if block.robot is None or not block.feedback:
         return None
     drivers = {one.topic: one.driver for one in block.commands
                if one.driver is not None and one.driver.follow({}) is not None}
@@ -73,7 +73,7 @@ def simulated_robot(scenario: Scenario, brake_lag: float = 0.0) -> SimulatedRobo
         else:
             feedback[one.topic] = interface
     budget = scenario.confirmation_budget or scenario.latency_budget
-    silence = scenario.ros.silence.driver_timeout_ms if scenario.ros else None
+    silence = block.silence.driver_timeout_ms
     return SimulatedRobot(robot=block.robot, drivers=drivers, feedback=feedback, untold=untold,
                           brake_lag_ns=round(brake_lag * budget.critical_ms * 1e6),
                           silence_ns=None if silence is None else round(silence * 1e6))

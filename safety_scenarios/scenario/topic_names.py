@@ -5,29 +5,28 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.simulated_robot import simulated_robot
 
 
 def shown_topics(scenario: Scenario) -> tuple[str, ...]:
     """Return every topic on which a scenario or its robot shows something, as topic:type."""
-    ros = scenario.ros
-    if ros is None:
-        return ()
-    return tuple(dict.fromkeys(f'{topic}:{interface}' for topic, interface in _shown(scenario)))
+    body = scenario.body
+    shown = _shown(scenario, body) if isinstance(body, RobotBody) else ()
+    return tuple(dict.fromkeys(f'{topic}:{interface}' for topic, interface in shown))
 
 
-def _shown(scenario: Scenario) -> Iterator[tuple[str, str]]:
-    ros = scenario.ros
-    for plugin in (*ros.nominal.stimuli, *ros.stimuli) if ros else ():
+def _shown(scenario: Scenario, body: RobotBody) -> Iterator[tuple[str, str]]:
+    for plugin in body.published:
         interface = plugin.interface()
         if interface is not None:
             yield plugin.topic, interface
     robot = simulated_robot(scenario)
     if robot is not None:
         yield from robot.feedback.items()
-    if ros is not None and ros.world is not None and ros.world.camera is not None:
-        yield from ros.world.camera.interfaces.items()
+    if body.world is not None and body.world.camera is not None:
+        yield from body.world.camera.interfaces.items()
 
 
 def heard_as(inputs: Mapping[str, str], shown: Sequence[str]) -> Mapping[str, str]:

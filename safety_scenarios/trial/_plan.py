@@ -11,12 +11,11 @@ from typing import Any
 from pydantic import ValidationError
 from safety_scenarios.errors import in_words, InputError, TraceError, UnfitPlanError
 from safety_scenarios.scenario import old_names
-from safety_scenarios.scenario.blocks.agents import AgentsBlock
 from safety_scenarios.scenario.blocks.traceability import FIELDS
+from safety_scenarios.scenario.body import AgentsBody, ChatBody, MonitorBody, RobotBody
 from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.driving import BY_INTERFACE, ByInterface, with_drivers
-from safety_scenarios.scenario.monitor import MonitorBlock, MonitorScenario
-from safety_scenarios.scenario.scenario import Origin, RosBlock, Scenario
+from safety_scenarios.scenario.scenario import Origin, Scenario
 from safety_scenarios.trial._exact import to_text
 from safety_scenarios.trial.record.planned_trial import PlannedTrial
 from safety_scenarios.trial.trial import Trial
@@ -41,22 +40,23 @@ def scenario_to_data(scenario: Scenario) -> dict[str, Any]:
     """Return all of a scenario as plain data; without draws, bag, calls and labels it lacks."""
     data = scenario.model_dump(serialize_as_any=True)
     data['origin'] = None if scenario.origin is None else scenario.origin.model_dump()
-    if data['ros'] is not None and not data['ros']['vary']:
-        del data['ros']['vary']
-    if data['ros'] is not None and data['ros']['onset'] is None:
-        del data['ros']['onset']
-    if data['ros'] is not None:
-        data['ros']['nominal'] = {name: value for name, value in data['ros']['nominal'].items()
-                                  if value or name not in _NEWER}
-    if data['agents'] is not None:
-        _without_unused(data['agents'])
+    body = data.pop('body')
+    data['ros'] = _without_unused_of_robot(body) if isinstance(scenario.body, RobotBody) else None
+    data['agents'] = _without_unused(body) if isinstance(scenario.body, AgentsBody) else None
     for name in (*FIELDS, 'scoring'):
         if not data[name]:
             del data[name]
     return data
 
 
-def _without_unused(agents: dict[str, Any]) -> None:
+def _without_unused_of_robot(ros: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what older versions did not know, where it says nothing."""
+    ros['nominal'] = {name: value for name, value in ros['nominal'].items()
+                      if value or name not in _NEWER}
+    return {name: value for name, value in ros.items() if value or name not in ('vary', 'onset')}
+
+
+def _without_unused(agents: dict[str, Any]) -> dict[str, Any]:
     """Leave out what older versions did not know, where it says nothing."""
     if agents['apps'] is None:
         del agents['apps']
@@ -69,6 +69,7 @@ def _without_unused(agents: dict[str, Any]) -> None:
             for name in names if holder is not None else ():
                 if holder[name] in (None, (), False) or (name, holder[name]) == ('times', 1):
                     del holder[name]
+    return agents
 
 
 def _without_scenario(trial: Trial) -> dict[str, Any]:
@@ -171,33 +172,32 @@ def _reason(error: Exception) -> str:
 
 def _scenario(data: Mapping[str, Any], resolve: Resolve) -> Scenario:
     scenario = dict(data)
-    block = scenario['ros'] or scenario.get('agents')
-    is_driven = block is None or all('driver' in one for one in block['commands'])
+    ros, agents = scenario.pop('ros', None), scenario.pop('agents', None)
+    is_driven = all('driver' in one for one in (ros or agents or {'commands': ()})['commands'])
     scenario['safety_invariants'] = _plugins(scenario['safety_invariants'], 'invariants', resolve)
-    if scenario['ros'] is not None:
-        ros = dict(scenario['ros'])
-        ros['nominal'] = {**ros['nominal'], 'stimuli': _plugins(
-            ros['nominal']['stimuli'], 'stimuli', resolve)}
-        ros['stimuli'] = _plugins(ros['stimuli'], 'stimuli', resolve)
-        ros['invariants'] = _plugins(ros['invariants'], 'invariants', resolve)
-        ros['commands'] = _commands(ros['commands'], resolve)
-        block_type = MonitorBlock if ros.get('monitor') else RosBlock
-        scenario['ros'] = block_type.model_validate(ros)
-    if scenario.get('agents') is not None:  # plans of older versions have none
-        scenario['agents'] = _agents(scenario['agents'], resolve)
+    scenario['body'] = _robot(ros, resolve) if ros else _agents(agents, resolve) if agents \
+        else ChatBody()
     if scenario['origin'] is not None:
         scenario['origin'] = Origin.model_validate(scenario['origin'])
-    is_monitor = scenario['ros'] is not None and scenario['ros'].is_monitor
-    read = (MonitorScenario if is_monitor else Scenario).model_validate(scenario)
+    read = Scenario.model_validate(scenario)
     return read if is_driven else with_drivers(read, resolve)
 
 
-def _agents(data: Mapping[str, Any], resolve: Resolve) -> AgentsBlock:
+def _robot(data: Mapping[str, Any], resolve: Resolve) -> RobotBody:
+    nominal = data['nominal']
+    return (MonitorBody if data.get('monitor') else RobotBody).model_validate({
+        **data, 'stimuli': _plugins(data['stimuli'], 'stimuli', resolve),
+        'nominal': {**nominal, 'stimuli': _plugins(nominal['stimuli'], 'stimuli', resolve)},
+        'invariants': _plugins(data['invariants'], 'invariants', resolve),
+        'commands': _commands(data['commands'], resolve)})
+
+
+def _agents(data: Mapping[str, Any], resolve: Resolve) -> AgentsBody:
     rules = tuple({**rule, 'effects': tuple(
         effect if effect['kind'] != 'publish' else
         {**effect, 'stimulus': _plugins([effect['stimulus']], 'stimuli', resolve)[0]}
         for effect in rule['effects'])} for rule in data['rules'])
-    return AgentsBlock.model_validate({
+    return AgentsBody.model_validate({
         **data, 'rules': rules, 'commands': _commands(data['commands'], resolve),
         'stimuli': _plugins(data['stimuli'], 'stimuli', resolve)})
 

@@ -10,6 +10,7 @@ from operator import itemgetter
 
 from safety_scenarios.errors import MeasurementError
 from safety_scenarios.scenario.blocks.agents import Publish, Say
+from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.conversation import brief_of, event_of
 from safety_scenarios.scenario.envelope import Envelope
 from safety_scenarios.scenario.event import Event
@@ -35,12 +36,12 @@ class AgentsPlayer:
     """
 
     def __init__(self, trial: Trial, link: Link, record: Callable[[Event], object]) -> None:
-        assert trial.scenario.agents is not None
+        assert isinstance(trial.scenario.body, AgentsBody)
         if link.measuring.schedule_clock != 'steady':
             raise MeasurementError(
                 f'schedule_clock: got {link.measuring.schedule_clock} with a scenario with '
                 f'agents, expected steady, by which its rules are judged. Leave the setting out')
-        self._trial, self._block = trial, trial.scenario.agents
+        self._trial, self._block = trial, trial.scenario.body
         self._link, self._record = link, record
         self._rules = Rules.of(self._block, trial.trial_id, link.measuring)
         self._caused: deque[tuple[Caused, int | None]] = deque()

@@ -29,14 +29,13 @@ class Following:
     """
 
     def __init__(self, scenario: Scenario) -> None:
-        block = scenario.ros or scenario.agents
-        has_joints = block is not None and block.robot is not None \
-            and kind_of(block.robot).has_joints
+        body = scenario.body
+        has_joints = body.robot is not None and kind_of(body.robot).has_joints
         self._drivers: dict[str, DriverPlugin] = {
-            one.topic: one.driver for one in (block.commands if block and has_joints else ())
+            one.topic: one.driver for one in (body.commands if has_joints else ())
             if one.driver is not None and one.driver.follow({}) is not None}
-        self._shown = {_USUAL, *(signal.current for signal in block.signals.values()
-                                 if signal.current)} if block and self._drivers else set()
+        self._shown = {_USUAL, *(signal.current for signal in body.signals.values()
+                                 if signal.current)} if self._drivers else set()
         self.moves = bool(self._drivers)
         """Whether there is an arm to follow."""
         self._start: dict[str, float] = {}

@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from functools import partial
 import hashlib
 import random
+from typing import Any
 
-from safety_scenarios.scenario.blocks.agents import AgentsBlock
+from safety_scenarios.scenario.body import AgentsBody, ChatBody, RobotBody
 from safety_scenarios.scenario.controller import ControllerSpec
-from safety_scenarios.scenario.scenario import Agents, Chat, Robot, Scenario
+from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.stimulus import StimulusPlugin
 from safety_scenarios.trial.file_name import file_name
 from safety_scenarios.trial.trial import Trial
@@ -47,29 +48,31 @@ def plan(scenarios: Iterable[Scenario], *, controller: str | ControllerSpec, tri
 
 
 def _earliest(trial: Trial) -> Trial:
-    ros = trial.scenario.ros
-    return trial if ros is None else trial.model_copy(update={
-        'onset_delay_ns': round(ros.nominal.duration_ms[0] * _NS_PER_MS)})
+    body = trial.scenario.body
+    return trial.model_copy(update={
+        'onset_delay_ns': round(body.nominal.duration_ms[0] * _NS_PER_MS)}) \
+        if isinstance(body, RobotBody) else trial
 
 
 def _trial(complete: Scenario, index: int, spec: ControllerSpec, seed: int,
            prompt: StimulusPlugin, run: str) -> Trial:
     own = int.from_bytes(
         hashlib.sha256(f'{seed}/{complete.id}/{index}'.encode()).digest()[:4], 'big')
-    values = drawn(complete.ros.vary, own) if complete.ros else {}
+    values = drawn(complete.body.vary, own)
     scenario = varied(complete, values)
-    body = scenario.body
-    ros = body.block if isinstance(body, Robot) else None
-    chance = random.Random(own)
-    delay_ms = chance.uniform(*(ros.nominal.duration_ms if ros else _TEXT_ONSET_DELAY_MS))
-    hazard: tuple[StimulusPlugin, ...] = (prompt,)
+    body, chance, delays_ms = scenario.body, random.Random(own), _TEXT_ONSET_DELAY_MS
+    played: dict[str, Any] = {
+        'nominal': (), 'nominal_timeout_ns': 0, 'hazard': body.hazard, 'all_clear_ns': None}
     match body:
-        case Robot(block):
-            hazard = block.stimuli
-            end_ms = block.all_clear.at_ms + block.all_clear.observe_ms
-        case Agents(block) | Chat(AgentsBlock() as block):
-            hazard, end_ms = block.all_stimuli, block.duration_ms
-        case Chat():
+        case RobotBody(nominal=nominal, all_clear=all_clear):
+            delays_ms, end_ms = nominal.duration_ms, all_clear.at_ms + all_clear.observe_ms
+            played |= {'nominal': nominal.stimuli,
+                       'nominal_timeout_ns': round(nominal.require.within_ms * _NS_PER_MS),
+                       'all_clear_ns': round(all_clear.at_ms * _NS_PER_MS)}
+        case AgentsBody():
+            end_ms = body.duration_ms
+        case ChatBody():
+            played['hazard'] = (prompt,)
             end_ms = scenario.latency_budget.critical_ms * _TEXT_TIMEOUT_FACTOR \
                 + _TEXT_TIMEOUT_EXTRA_MS
     return Trial(
@@ -77,9 +80,6 @@ def _trial(complete: Scenario, index: int, spec: ControllerSpec, seed: int,
                  + (f't{index}' if index >= 0 else f'w{-index}') + (f'.{run}' if run else ''),
         scenario=scenario, controller=spec.label, index=index, seed=own, warmup=index < 0,
         spec=None if spec.is_plain else spec,
-        onset_delay_ns=round(delay_ms * _NS_PER_MS), onset_phase=chance.random(),
-        nominal_timeout_ns=round(ros.nominal.require.within_ms * _NS_PER_MS) if ros else 0,
-        nominal=ros.nominal.stimuli if ros else (),
-        hazard=hazard,
-        all_clear_ns=round(ros.all_clear.at_ms * _NS_PER_MS) if ros else None,
-        end_ns=round(end_ms * _NS_PER_MS), drawn=values, tells_scenario=True)
+        onset_delay_ns=round(chance.uniform(*delays_ms) * _NS_PER_MS),
+        onset_phase=chance.random(), end_ns=round(end_ms * _NS_PER_MS), drawn=values,
+        tells_scenario=True, **played)

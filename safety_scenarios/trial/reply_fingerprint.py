@@ -6,6 +6,7 @@
 import hashlib
 import json
 
+from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.trial.trial import TrialRecord
 
 _DIGITS = 16
@@ -18,8 +19,8 @@ def fingerprint(record: TrialRecord) -> str | None:
 
     Two trials in which it said something else are two, though both may be judged alike.
     """
-    block, trial_id = record.trial.scenario.agents, record.trial.trial_id
-    sut = None if block is None else block.sut
+    body, trial_id = record.trial.scenario.body, record.trial.trial_id
+    sut = body.sut if isinstance(body, AgentsBody) else None
     said = [(event.kind, event.name, event.text, event.arguments) for event in record.events
             if event.kind in _SAID and event.trial_id in (None, trial_id)
             and (event.kind == 'response' or event.agent == sut)]

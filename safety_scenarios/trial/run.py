@@ -140,9 +140,9 @@ class _Player:
         self._streams = Streams(trial, link)
         self._answered_ns = 0
         self._shown_ns: int | None = None
-        ros = trial.scenario.ros
-        self._watch = None if ros is None or ros.onset is None \
-            else OnsetWatch(ros.onset, ros.signals, trial.all_clear_ns or 0)
+        body = trial.scenario.body
+        self._watch = None if body.onset is None \
+            else OnsetWatch(body.onset, body.signals, trial.all_clear_ns or 0)
         self._begin_ns = self._mark(NOMINAL)
         for plugin in trial.nominal:
             self._streams.begin(plugin, self._begin_ns)
@@ -182,9 +182,8 @@ class _Player:
 
         :raises MeasurementError: somebody has refused, or not answered
         """
-        assert self._trial.scenario.ros is not None
         now_ns = self._begin_ns
-        for place, call in enumerate(self._trial.scenario.ros.nominal.calls):
+        for place, call in enumerate(self._trial.scenario.body.calls):
             self._play(streams, now_ns + round(call.after_ms * 1e6))
             answer = Answer(call, place)
             made = self._recorder.add(self._link.call(call, answer.symbol))
@@ -216,10 +215,11 @@ class _Player:
 
     def _await_hazard(self, watch: OnsetWatch, streams: Sequence[Stream]) -> int | None:
         """Return when the hazard began by its reference sensor; None if that is not known."""
-        assert self._trial.scenario.ros is not None and self._trial.scenario.ros.onset is not None
+        onset = self._trial.scenario.body.onset
+        assert onset is not None
         armed_ns = self._mark(ARMED)
         if not watch.is_over:
-            within_ns = round(self._trial.scenario.ros.onset.within_ms * 1e6)
+            within_ns = round(onset.within_ms * 1e6)
             self._play(streams, armed_ns + within_ns, lambda event: watch.is_over)
         observed = watch.observed(self._link.measuring)
         if observed is None:
@@ -255,10 +255,10 @@ class _Player:
                    others: Sequence[Stream]) -> None:
         """Play on until the reference sensor shows the hazard no more, and some time after it."""
         trial = self._trial
-        assert trial.all_clear_ns is not None and trial.scenario.ros is not None \
-            and trial.scenario.ros.onset is not None
+        observed = trial.scenario.body.onset
+        assert trial.all_clear_ns is not None and observed is not None
         clear_ns = onset_ns + trial.all_clear_ns
-        within_ns = round((trial.scenario.ros.onset.release_within_ms or 0.0) * 1e6)
+        within_ns = round((observed.release_within_ms or 0.0) * 1e6)
         if not self._play([*hazard, *others], clear_ns, lambda event: watch.has_ended):
             self._take_back(hazard, clear_ns)
             self._play(self._nominal.values(), clear_ns + within_ns,
@@ -328,9 +328,9 @@ class _Moving:
     """
 
     def __init__(self, trial: Trial, link: Link) -> None:
-        assert trial.scenario.ros is not None
-        self._require = trial.scenario.ros.nominal.require
-        self._signal = trial.scenario.ros.signals[self._require.signal]
+        body = trial.scenario.robot_body
+        self._require = body.nominal.require
+        self._signal = body.signals[self._require.signal]
         self._current: Message | None = None
         self._read: Message | None = None
         """The last command that was looked at, with the current message of now."""

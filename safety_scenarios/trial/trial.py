@@ -14,6 +14,7 @@ from typing import Any, cast, Literal, TypeVar
 from pydantic import PrivateAttr
 from safety_scenarios.scenario.blocks.observed_onset import Observed, OnsetWatch, watched
 from safety_scenarios.scenario.blocks.signal import Limit, Signal
+from safety_scenarios.scenario.body import AgentsBody, ChatBody, RobotBody
 from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.driver import Execution
 from safety_scenarios.scenario.event import Event
@@ -76,14 +77,12 @@ class Trial(Noun):
     @property
     def is_observed(self) -> bool:
         """Whether the hazard is real, and a reference sensor marks its onset."""
-        ros = self.scenario.ros
-        return ros is not None and ros.onset is not None
+        return self.scenario.body.onset is not None
 
     @property
     def is_text(self) -> bool:
         """Whether a chat prompt is the stimulus and a text the reaction."""
-        body = self.scenario.body
-        return body.kind == 'chat' and not body.is_conversation
+        return isinstance(self.scenario.body, ChatBody)
 
 
 class TrialRecord(Noun):
@@ -153,9 +152,9 @@ class TrialRecord(Noun):
 
     @cached_property
     def _watched(self) -> OnsetWatch | None:
-        ros = self.trial.scenario.ros
-        return None if ros is None or ros.onset is None \
-            else watched(ros.onset, ros.signals, self.events, self.trial.all_clear_ns or 0)
+        body = self.trial.scenario.body
+        return None if body.onset is None \
+            else watched(body.onset, body.signals, self.events, self.trial.all_clear_ns or 0)
 
     @cached_property
     def _observed(self) -> Observed | None:
@@ -280,8 +279,8 @@ class TrialRecord(Noun):
         0 for what was said before the first turn. Where nothing wants an answer each, as with
         agents of format 3, the sayings are numbered.
         """
-        block = self.trial.scenario.agents
-        if block is None:
+        block = self.trial.scenario.body
+        if not isinstance(block, AgentsBody):
             return [(1, answer) for answer in self.responses]
         asked, found = 0, list[tuple[int, Event]]()
         for event in self.of_kind('say'):
@@ -299,8 +298,8 @@ class TrialRecord(Noun):
 
         Of two answers in one turn nobody can tell whether the second belongs to the next.
         """
-        block = self.trial.scenario.agents
-        turns = block.turns if block else ()
+        body = self.trial.scenario.body
+        turns = body.turns if isinstance(body, AgentsBody) else ()
         for turn in range(1, (len(turns) or 1) + 1):
             texts = [answer.text or '' for one, answer in self.by_turn() if one == turn]
             if not texts:
@@ -402,8 +401,7 @@ class TrialRecord(Noun):
         as if the robot stood still from onset on. They begin together: what is shown first holds
         from onset.
         """
-        ros = self.trial.scenario.ros
-        terms = ros.separation if ros else None
+        terms = self.trial.scenario.body.separation
         if terms is None:
             return []
         if self.is_distance_told:
@@ -424,9 +422,8 @@ class TrialRecord(Noun):
     @property
     def is_distance_measured(self) -> bool:
         """Whether ``distances`` know what the robot itself did, and not only what was shown."""
-        ros = self.trial.scenario.ros
-        return (ros is not None and ros.separation is not None
-                and ros.separation.distance is not None) or self.is_distance_told
+        terms = self.trial.scenario.body.separation
+        return (terms is not None and terms.distance is not None) or self.is_distance_told
 
     @property
     def is_distance_told(self) -> bool:
@@ -437,8 +434,8 @@ class TrialRecord(Noun):
     def _told_distances(self) -> Sequence[tuple[int, float | None]] | None:
         """Return what the link's world tells; None without one: then nothing need be read."""
         is_in_world = any(event.arguments is not None for event in self.of_kind('stimulus'))
-        ros = self.trial.scenario.ros
-        reach = ros.separation.reach if ros and ros.separation else 0.0
+        terms = self.trial.scenario.body.separation
+        reach = terms.reach if terms else 0.0
         return told_distances(self.derive(all_told), reach) \
             if is_in_world or self.of_kind('state') else None
 
@@ -503,8 +500,9 @@ class TrialRecord(Noun):
         Of several command topics it is the one that has been silent for most of its own periods.
         Only commands before ``until_ns`` count; None for fewer than three, which have no period.
         """
-        ros = self.trial.scenario.ros
-        topics = {ros.signals[name].topic for name in names} if ros else set()
+        body = self.trial.scenario.body
+        topics = {body.signals[name].topic for name in names} \
+            if isinstance(body, RobotBody) else set()
         found = []
         for topic in sorted(topics):
             times = [event.stamps.steady_ns for event in self._index.topics('command').get(
@@ -521,13 +519,13 @@ class TrialRecord(Noun):
 
     def _stopped_by_driver(self, names: Sequence[str]) -> \
             Iterator[tuple[int, dict[str, float | None], bool]]:
-        ros = self.trial.scenario.ros
-        if ros is None or ros.silence.driver_timeout_ms is None:
+        body = self.trial.scenario.body
+        if body.silence.driver_timeout_ms is None:
             return
-        timeout_ns = round(ros.silence.driver_timeout_ms * 1e6)
-        for topic in {ros.signals[name].topic for name in names}:
+        timeout_ns = round(body.silence.driver_timeout_ms * 1e6)
+        for topic in {body.signals[name].topic for name in names}:
             zeros: dict[str, float | None] = {
-                name: 0.0 for name in names if ros.signals[name].topic == topic}
+                name: 0.0 for name in names if body.signals[name].topic == topic}
             commands = self._index.topics('command').get(topic, ())
             ends = [event.stamps.steady_ns for event in commands[1:]] + [self.end_ns]
             for event, next_ns in zip(commands, ends):
@@ -536,10 +534,10 @@ class TrialRecord(Noun):
                     yield last_ns + timeout_ns, zeros, True
 
     def _signals(self, names: Sequence[str]) -> list[Signal]:
-        ros = self.trial.scenario.ros
-        if ros is None:
+        body = self.trial.scenario.body
+        if not isinstance(body, RobotBody):
             raise LookupError(f'signal {names[0]!r}: a text scenario has no signals')
-        return [ros.signals[name] for name in names]
+        return [body.signals[name] for name in names]
 
     def _read(self, names: Sequence[str]) -> Iterator[tuple[int, dict[str, float | None], bool]]:
         """Yield (steady ns, values) of each message that carries one of the signals, in order."""

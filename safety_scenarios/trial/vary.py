@@ -36,9 +36,9 @@ def _value(draw: Draw, chance: random.Random) -> Any:
 
 def unvaried(scenario: Scenario) -> Scenario:
     """Return the scenario with what its file says, in which nothing differs any more."""
-    ros = scenario.ros
-    return scenario if ros is None or not ros.vary else scenario.model_copy(
-        update={'ros': ros.model_copy(update={'vary': {}})})
+    body = scenario.body
+    return scenario.model_copy(update={'body': body.model_copy(update={'vary': {}})}) \
+        if body.vary else scenario
 
 
 def varied(scenario: Scenario, values: Mapping[str, Any]) -> Scenario:
@@ -48,12 +48,12 @@ def varied(scenario: Scenario, values: Mapping[str, Any]) -> Scenario:
     :param values: by name of the draw; others of the scenario keep what the file says
     :raises InputError: a value does not fit
     """
-    ros = scenario.ros
-    if ros is None or not values:
+    body = scenario.body
+    if not values:
         return scenario
-    block: Any = ros
+    block: Any = body
     kept: list[Any] = []
-    for name, draw in ros.vary.items():
+    for name, draw in body.vary.items():
         if name not in values:
             continue
         if draw.keeps is not None:
@@ -67,7 +67,7 @@ def varied(scenario: Scenario, values: Mapping[str, Any]) -> Scenario:
     for topics in kept:
         block = block.model_copy(update={'stimuli': tuple(
             stimulus for stimulus in block.stimuli if stimulus.topic in topics)})
-    return scenario.model_copy(update={'ros': block})
+    return scenario.model_copy(update={'body': block})
 
 
 def _with(block: Any, steps: tuple[str | int, ...], value: Any) -> Any:

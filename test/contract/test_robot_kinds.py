@@ -128,17 +128,17 @@ def lift(monkeypatch):
         (('lift', 'contract.test_robot_kinds:Lift'),) if kind == 'robots' else ()))
     [scenario] = load_scenarios(['SCN-R-101']).scenarios
     robot = RobotModel(kind='lift', max_speed=1.0)
-    return scenario.model_copy(update={'ros': scenario.ros.model_copy(update={'robot': robot})})
+    return scenario.model_copy(update={'body': scenario.body.model_copy(update={'robot': robot})})
 
 
 def test_what_is_no_base_is_not_taken_for_an_arm(lift):
-    kind = kind_of(lift.ros.robot)
+    kind = kind_of(lift.body.robot)
     for axes in (BASE_AXES, JOINTS, ('a', 'b')):
         assert not kind.is_own(axes)
     assert not Following(lift).moves
     feedback = (CommandTopic(topic='odom'), CommandTopic(topic='joint_states'))
     reports = simulated_robot(lift.model_copy(update={
-        'ros': lift.ros.model_copy(update={'feedback': feedback})}))
+        'ros': lift.body.model_copy(update={'feedback': feedback})}))
     assert reports.feedback == {} and set(reports.untold) == {'odom', 'joint_states'}
 
 

@@ -19,6 +19,7 @@ from safety_scenarios.formats.loading import load_scenarios, share_folder
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.invariants.text import Text
 from safety_scenarios.lint.review import review
+from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.measuring import Calibration
 from safety_scenarios.scenario.result import Verdict
 from safety_scenarios.stimuli.prompt import Prompt
@@ -96,8 +97,8 @@ def agents(data: bytes) -> None:
     except ScenarioError as error:
         assert error.problems and all(len(str(problem)) < LONG for problem in error.problems)
         return
-    block = found.agents
-    if block is None:
+    block = found.body
+    if not isinstance(block, AgentsBody):
         return
     assert found.model_dump_json()
     live = {agent.id for agent in block.agents if agent.is_live}

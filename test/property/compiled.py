@@ -25,16 +25,10 @@ import math
 from statistics import median
 
 from safety_scenarios.judging.motion.track import Track, tracks
-from safety_scenarios.scenario.blocks.agents import (
-    Agent,
-    AgentsBlock,
-    Expect,
-    Pattern,
-    Rule,
-    Trigger,
-)
+from safety_scenarios.scenario.blocks.agents import Agent, Expect, Pattern, Rule, Trigger
 from safety_scenarios.scenario.blocks.budget import MAX_MS
 from safety_scenarios.scenario.blocks.signal import Signal
+from safety_scenarios.scenario.body import AgentsBody, RobotBody
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.outcome import Obligation
@@ -52,22 +46,22 @@ _Piece = tuple[int, float, float, float]
 """From when (ns), how fast, to when, how fast then."""
 
 
-def rules_of(scenario: Scenario) -> AgentsBlock:
+def rules_of(scenario: Scenario) -> AgentsBody:
     """Return what a scenario demands, as one rule; none where no reaction is the right one."""
-    ros = scenario.ros
-    if scenario.agents is not None:
-        return scenario.agents
-    wanted = Pattern(kind='say', agents=(_CONTROLLER,)) if ros is None else \
+    body = scenario.body
+    if isinstance(body, AgentsBody):
+        return body
+    wanted = Pattern(kind='say', agents=(_CONTROLLER,)) if body.is_in_words else \
         Pattern(kind='signal', name=_REACTION, op='>=', value=0.0)
     rule = Rule(
         trigger_text=_HAZARD, action_text=_REACTION,
         trigger=Trigger(any=(Pattern(kind='symbol', name=_HAZARD),)),
         expect=Expect(any=(wanted,), budget=scenario.latency_budget, for_ns=0))
-    return AgentsBlock(
+    return AgentsBody(
         agents=(Agent(id=_CONTROLLER, name='Controller', role='assistant', driver='sut'),),
         sut=_CONTROLLER, stale_ms=MAX_MS,
-        rules=() if ros is not None and ros.reaction is None else (rule,),
-        signals={} if ros is None else {
+        rules=(rule,) if body.is_in_words or body.reaction else (),
+        signals={} if body.is_in_words else {
             _REACTION: Signal(topic=_REACTION, field='data', unit='1')})
 
 
@@ -78,7 +72,7 @@ def second_opinion(record: TrialRecord) -> Obligation | None:
     :raises LookupError: the commands lack the field that the reaction reads
     """
     scenario = record.trial.scenario
-    rules = scenario.model_copy(update={'agents': rules_of(scenario)})
+    rules = scenario.model_copy(update={'body': rules_of(scenario)})
     told = TrialRecord.model_construct(
         trial=record.trial.model_copy(update={'scenario': rules}), measuring=record.measuring,
         events=tuple(_as_rules_see(record)))
@@ -94,8 +88,8 @@ def _as_rules_see(record: TrialRecord) -> Iterator[Event]:
     close = record.mark(ALL_CLEAR) or record.mark(END)
     until_ns = close.stamps.steady_ns if close else record.end_ns
     found = [onset.model_copy(update={'kind': 'stimulus', 'symbol': _HAZARD, 'hazard': False})]
-    ros = record.trial.scenario.ros
-    if ros is None:
+    ros = record.trial.scenario.body
+    if not isinstance(ros, RobotBody):
         found += [event.model_copy(update={'kind': 'say', 'agent': _CONTROLLER})
                   for event in record.of_kind('response') if event.trial_id is not None]
     elif ros.reaction is not None:
@@ -153,8 +147,8 @@ def _braking(record: TrialRecord, onset_ns: int, held_ns: int) -> int | None:
     From then on nothing is faster than what was in force, less what the declared deceleration
     takes off; a stream of commands may lag by a period and a quarter.
     """
-    ros = record.trial.scenario.ros
-    assert ros is not None and ros.reaction is not None
+    ros = record.trial.scenario.body
+    assert isinstance(ros, RobotBody) and ros.reaction is not None
     rate = ros.robot.deceleration(ros.separation.metres_per_unit if ros.separation else 1.0)
     topics = {ros.signals[limit.signal].topic for limit in ros.reaction.limits}
     moved = [track for track in tracks(record) if track.topic in topics]

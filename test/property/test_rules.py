@@ -9,7 +9,8 @@ from typing import Any
 from examples import up_to
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from safety_scenarios.scenario.blocks.agents import AgentsBlock, End, Line, Permit, Rule
+from safety_scenarios.scenario.blocks.agents import End, Line, Permit, Rule
+from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.outcome import Outcome, Status
 from safety_scenarios.trial.rules.matching import compares
@@ -116,7 +117,7 @@ def test_what_comes_later_changes_nothing_that_was_decided(rules, events, place)
         == early
 
 
-def simply(rules: AgentsBlock, events: Sequence[Event], end_ms: float) -> list[list[str]]:
+def simply(rules: AgentsBody, events: Sequence[Event], end_ms: float) -> list[list[str]]:
     """Judge expect and forbid of sayings by their definition, as slowly as it reads."""
     told = [(event.stamps.steady_ns - ONSET_STEADY_NS, event.agent, event.text)
             for event in events if event.kind == 'say']

@@ -16,9 +16,10 @@ from safety_scenarios import registry
 from safety_scenarios.formats.loading import load_scenario
 from safety_scenarios.judging.latency.pairing import measure
 from safety_scenarios.scenario.blocks.robot import RobotModel, Stopping
+from safety_scenarios.scenario.body import Reaction
 from safety_scenarios.scenario.outcome import Status
 from safety_scenarios.scenario.result import LatencyClass
-from safety_scenarios.scenario.scenario import Reaction, Scenario
+from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.stimuli.prompt import Prompt
 from safety_scenarios.trial.links.controller_settings import controller_settings
@@ -101,7 +102,7 @@ def test_without_an_onset_there_is_no_opinion():
 
 def test_what_has_agents_is_its_own_rules():
     agents = block(expects())
-    assert rules_of(hazard().model_copy(update={'agents': agents})) is agents
+    assert rules_of(hazard().model_copy(update={'body': agents})) is agents
 
 
 @settings(deadline=None, max_examples=up_to(300), derandomize=True)

@@ -26,7 +26,8 @@ from safety_scenarios.ros.link.link import RosLink
 from safety_scenarios.ros.messages import qos
 from safety_scenarios.ros.nodes.controller_node import ControllerNode
 from safety_scenarios.ros.spinning import ros_context, spinning
-from safety_scenarios.scenario.blocks.agents import Agent, AgentsBlock, Tool, ToolResult
+from safety_scenarios.scenario.blocks.agents import Agent, Tool, ToolResult
+from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.envelope import Envelope, MAX_ENVELOPE, read_envelope
 from safety_scenarios.scenario.measuring import ClockRules, Measuring
 from safety_scenarios.trial.plan import plan
@@ -35,7 +36,7 @@ from unit.formats.files import load, plain
 
 pytestmark = pytest.mark.dds
 WAIT_S = 20.0
-BLOCK = AgentsBlock(
+BLOCK = AgentsBody(
     agents=(Agent(id='a1', name='Alice', role='user'),
             Agent(id='a2', name='Bot', role='assistant', driver='sut')),
     tools=(Tool(name='search', returns={'found': 3}), Tool(name='reboot', allow=('user',))),
@@ -70,7 +71,7 @@ class Wire:
 
     def trial(self, block=BLOCK):
         self.trials += 1
-        return plan([self.scenario.model_copy(update={'agents': block})], controller='external',
+        return plan([self.scenario.model_copy(update={'body': block})], controller='external',
                     trials=1, seed=self.trials, prompt=None)[0]
 
     def begin(self):
@@ -298,7 +299,7 @@ def test_a_request_for_no_trial_is_refused(wire):
      "Start: safety-scenarios participate 'dr who' --domain-id ")])
 def test_who_is_missing_is_named_with_what_to_start(wire, agent, words):
     with closing(wire.link_with(0.3)) as link, pytest.raises(LinkTimeoutError) as missing:
-        link.open(wire.trial(AgentsBlock(agents=(agent,), sut='b')))
+        link.open(wire.trial(AgentsBody(agents=(agent,), sut='b')))
     assert f'/{agent.space}/out: waited 0.3 s for a publisher of std_msgs/msg/String' in str(
         missing.value)
     assert words in str(missing.value)

@@ -17,7 +17,7 @@ HAZARDS = ('SCN-R-101', 'SCN-R-102')
 ARM = 'SCN-R-102'
 BENIGN = ('SCN-R-D-101', 'SCN-R-D-102')
 SHIPPED = [scenario for scenario in load_scenarios(['robotic', 'clinical']).scenarios
-           if scenario.ros is None or scenario.id in DRIVEN]
+           if scenario.body.is_in_words or scenario.id in DRIVEN]
 
 
 def test_the_reference_passes_every_shipped_scenario(rule_based_run):
@@ -56,7 +56,7 @@ def test_a_parameter_reaches_the_controller_and_names_it(tmp_path):
 def test_both_clocks_are_recorded_and_agree_without_simulated_time(rule_based_run):
     latencies = [trial['latency'] for trial in rule_based_run.trials if trial['latency']]
     assert len(latencies) == sum(
-        scenario.ros is None or scenario.ros.reaction is not None for scenario in SHIPPED)
+        scenario.body.is_in_words or scenario.body.reaction is not None for scenario in SHIPPED)
     reactions = [latency['reaction'] for latency in latencies]
     for reaction in reactions:
         assert reaction['method'] == 'source'

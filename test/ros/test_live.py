@@ -138,11 +138,11 @@ def test_who_is_judged_is_told_nothing_and_the_preflight_says_so(node_of):
     [row] = live.rows
     assert row.status == 'warn'
     assert row.detail.startswith('/diagnostics: /policy, which is judged, listens there')
-    ros = trial.scenario.ros.model_copy(update={'signals': {
-        'speed': trial.scenario.ros.signals['speed'].model_copy(update={
+    ros = trial.scenario.body.model_copy(update={'signals': {
+        'speed': trial.scenario.body.signals['speed'].model_copy(update={
             'topic': '/evaluator_node/event'})}})
     live.look(trial.model_copy(update={
-        'scenario': trial.scenario.model_copy(update={'ros': ros})}), ())
+        'scenario': trial.scenario.model_copy(update={'body': ros})}), ())
     [row] = live.rows
     assert row.detail.startswith('/evaluator_node/event: the scenario uses it')
 

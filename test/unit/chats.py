@@ -23,7 +23,7 @@ def chat_by_turns(*invariants: Any, turns: tuple[str, ...] = TURNS, **changes: A
                 *(ChatMessage(role='user', content=text) for text in turns))
     scenario = chat(*invariants, messages=messages, **changes)
     return scenario.model_copy(update={
-        'agents': by_turns(messages, scenario.latency_budget)})
+        'body': by_turns(messages, scenario.latency_budget)})
 
 
 def spoken(scenario: Scenario, *answers: str | tuple[str, ...] | None,
@@ -37,7 +37,7 @@ def spoken(scenario: Scenario, *answers: str | tuple[str, ...] | None,
     :param before: what the controller said before the first turn
     :param trial_ids: turn to the trial that its answer says it belongs to
     """
-    block, t_ms = scenario.agents, 1.0
+    block, t_ms = scenario.body, 1.0
     assert block is not None
     events = [mark(NOMINAL, -100.0), mark(ONSET, 0.0)]
     events += [_said(block.sut, text, t_ms) for text in before]

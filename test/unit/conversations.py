@@ -10,7 +10,6 @@ from typing import Any
 from safety_scenarios.controllers.rule_based import motion
 from safety_scenarios.scenario.blocks.agents import (
     Agent,
-    AgentsBlock,
     Expect,
     Line,
     Pattern,
@@ -20,6 +19,7 @@ from safety_scenarios.scenario.blocks.agents import (
     Trigger,
 )
 from safety_scenarios.scenario.blocks.budget import LatencyBudget
+from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.conversation import Turn, Utterance
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.message import ChatMessage, Command, Observation
@@ -64,19 +64,19 @@ def expects(trigger: Pattern, *answers: Pattern, budget: LatencyBudget = BUDGET)
 GREETED = expects(said('hello', by='a1'), said('hello', 'welcome', by='a2'))
 
 
-def block(*rules: Rule, **changes: Any) -> AgentsBlock:
+def block(*rules: Rule, **changes: Any) -> AgentsBody:
     """Return Alice, who greets after 100 ms, and Bot, which is the controller under test."""
-    return AgentsBlock(**{
+    return AgentsBody(**{
         'roles': ROLES, 'agents': (ALICE, BOT), 'sut': 'a2', 'rules': rules,
         'script': (line(100, 'Hello everyone'),), 'duration_ms': 3000.0, **changes})
 
 
-def talk(agents: AgentsBlock, **changes: Any) -> Scenario:
-    return chat(**{'id': 'talk', 'domain': 'agents', 'agents': agents,
+def talk(agents: AgentsBody, **changes: Any) -> Scenario:
+    return chat(**{'id': 'talk', 'domain': 'agents', 'body': agents,
                    'latency_budget': BUDGET, **changes})
 
 
-def trial_of(agents: AgentsBlock, seed: int = 0, **changes: Any) -> Trial:
+def trial_of(agents: AgentsBody, seed: int = 0, **changes: Any) -> Trial:
     [trial] = plan([talk(agents)], controller='c', trials=1, seed=seed, prompt=Prompt())
     return trial.model_copy(update=changes)
 

@@ -15,21 +15,21 @@ from safety_scenarios.scenario.blocks.command_topic import CommandTopic
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.blocks.separation import Separation
 from safety_scenarios.scenario.blocks.signal import Signal
+from safety_scenarios.scenario.body import (
+    AllClear,
+    ChatBody,
+    Confirmation,
+    Nominal,
+    Reaction,
+    Requirement,
+    RobotBody,
+    Silence,
+)
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.message import ChatMessage, Message
 from safety_scenarios.scenario.result import Elapsed, LatencyClass, TrialResult
-from safety_scenarios.scenario.scenario import (
-    AllClear,
-    Confirmation,
-    Constraint,
-    Nominal,
-    Reaction,
-    Requirement,
-    RosBlock,
-    Scenario,
-    Silence,
-)
+from safety_scenarios.scenario.scenario import Constraint, Scenario
 from safety_scenarios.stimuli.person import Person
 from safety_scenarios.stimuli.prompt import Prompt
 from safety_scenarios.trial.trial import ALL_CLEAR, END, NOMINAL, ONSET, Trial, TrialRecord
@@ -56,7 +56,7 @@ def hazard(*, invariants: Iterable[Any] = (), reaction: Reaction | None = STOPPE
            robot: RobotModel | None = None, separation: Separation | None = None,
            **changes: Any) -> Scenario:
     """Return a mobile base that meets a person: budget 200, 350 and 500 ms."""
-    return Scenario(**{**_words(domain), 'ros': RosBlock(
+    return Scenario(**{**_words(domain), 'body': RobotBody(
         robot=robot or RobotModel(kind='mobile_base', max_speed=1.0), separation=separation,
         nominal=Nominal(
             require=Requirement(signal=next(iter(signals)), at_least=0.3, within_ms=3000.0),
@@ -78,12 +78,13 @@ def benign_variant(**changes: Any) -> Scenario:
 
 def chat(*invariants: Any, **changes: Any) -> Scenario:
     """Return a text scenario."""
-    return Scenario(**{**_words('clinical'), 'safety_invariants': invariants, **changes})
+    return Scenario(**{**_words('clinical'), 'body': ChatBody(),
+                       'safety_invariants': invariants, **changes})
 
 
 def planned(scenario: Scenario, **changes: Any) -> Trial:
     """Return a trial with onset half a second after 'is moving'."""
-    ros = scenario.ros
+    ros = scenario.body if isinstance(scenario.body, RobotBody) else None
     return Trial(**{
         'trial_id': 'T.c.s0.t0', 'scenario': scenario, 'controller': 'c', 'index': 0, 'seed': 1,
         'onset_delay_ns': ns(500), 'nominal_timeout_ns': ns(3000) if ros else 0,

@@ -8,7 +8,6 @@ from typing import Any
 
 from safety_scenarios.scenario.blocks.agents import (
     Agent,
-    AgentsBlock,
     Effect,
     Expect,
     Forbid,
@@ -20,6 +19,7 @@ from safety_scenarios.scenario.blocks.agents import (
     Trigger,
 )
 from safety_scenarios.scenario.blocks.budget import LatencyBudget
+from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.outcome import Obligation, Outcome
@@ -77,9 +77,9 @@ def utters(text: str, symbol: str | None = None) -> Say:
     return Say(agent=ALICE, text=text, symbol=symbol)
 
 
-def block(*rules: Rule, **changes: Any) -> AgentsBlock:
+def block(*rules: Rule, **changes: Any) -> AgentsBody:
     """Return Alice, whom the harness plays, and Bot, the controller under test, for 5 s."""
-    return AgentsBlock(**{
+    return AgentsBody(**{
         'roles': (Role(name='user'), Role(name='assistant')),
         'agents': (Agent(id=ALICE, name='Alice', role='user'),
                    Agent(id=BOT, name='Bot', role='assistant', driver='sut')),
@@ -115,10 +115,10 @@ def driving(*samples: tuple[float, float | None]) -> list[Event]:
     return [command(t_ms, value) for t_ms, value in samples]
 
 
-def run(rules: AgentsBlock | Rule, *events: Event, end_ms: float = 5000.0,
+def run(rules: AgentsBody | Rule, *events: Event, end_ms: float = 5000.0,
         is_complete: bool = True, uncertainty_ms: float = 0.0, one_host: bool = False) -> Outcome:
     """Return what the rules of a run came to."""
-    made = Rules(rules if isinstance(rules, AgentsBlock) else block(rules), TRIAL,
+    made = Rules(rules if isinstance(rules, AgentsBody) else block(rules), TRIAL,
                  ns(uncertainty_ms), one_host=one_host)
     made.begin(ONSET_STEADY_NS)
     for event in events:
@@ -138,10 +138,10 @@ def statuses(outcome: Outcome) -> list[str]:
     return [rule.status.value for rule in outcome.rules]
 
 
-def record_of(rules: AgentsBlock, events: Iterable[Event], end_ms: float | None = 5000.0,
+def record_of(rules: AgentsBody, events: Iterable[Event], end_ms: float | None = 5000.0,
               measuring: Measuring = EXACT) -> TrialRecord:
     """Return the record of a run; without an end it broke off."""
-    scenario = chat().model_copy(update={'agents': rules})
+    scenario = chat().model_copy(update={'body': rules})
     closing = [] if end_ms is None else [mark(END, end_ms)]
     return TrialRecord(trial=planned(scenario, hazard=()), measuring=measuring, events=(
         mark(NOMINAL, 0.0), mark(ONSET, 0.0).model_copy(update={'scheduled_ns': None}), *events,
@@ -155,7 +155,7 @@ class World:
     :param incoming: what comes by itself, in order of time
     """
 
-    def __init__(self, rules: AgentsBlock, incoming: Sequence[Event]) -> None:
+    def __init__(self, rules: AgentsBody, incoming: Sequence[Event]) -> None:
         self.rules = Rules(rules, TRIAL)
         self.block, self.incoming = rules, list(incoming)
         self.events: list[Event] = []

@@ -67,7 +67,7 @@ def test_every_obligation_of_every_scenario_is_violated_by_some_saboteur(matrix)
     assert not matrix.mistakes, '\n'.join(map(str, matrix.mistakes))
     for scenario, found in zip(SHIPPED, matrix.scenarios, strict=True):
         rows = {row.check: row for row in found.rows}
-        demanded = [str(rule) for rule in scenario.agents.rules if rule.is_obligation]
+        demanded = [str(rule) for rule in scenario.body.rules if rule.is_obligation]
         assert len(demanded) >= 4
         assert all(rows[check].killed for check in demanded)
 
@@ -83,8 +83,8 @@ def test_the_reference_passes_with_several_seeds(scenario):
 
 @each
 def test_it_is_read_without_a_remark_and_is_bound(scenario):
-    assert scenario.agents.not_runnable == ()
-    assert not any(rule.unbound for rule in scenario.agents.rules)
+    assert scenario.body.not_runnable == ()
+    assert not any(rule.unbound for rule in scenario.body.rules)
     assert family_of(scenario) == 'agents'
 
 
@@ -92,7 +92,7 @@ def test_it_is_read_without_a_remark_and_is_bound(scenario):
 @each
 def test_who_rests_and_who_is_silent_each_miss_a_demand(scenario, matrix):
     [found] = [one for one in matrix.scenarios if one.scenario_id == scenario.id]
-    expected = {str(rule) for rule in scenario.agents.rules if rule.expect is not None}
+    expected = {str(rule) for rule in scenario.body.rules if rule.expect is not None}
     for name in ('always_stop', 'silent'):
         assert any(name in row.killed for row in found.rows if row.check in expected)
 

@@ -54,7 +54,7 @@ def place(path, word):
 def test_old_keys_load_as_the_new_ones():
     found = load_scenarios([str(FILE)])
     [scenario] = found.scenarios
-    assert scenario.ros.all_clear.at_ms == 500
+    assert scenario.body.all_clear.at_ms == 500
     assert dict(scenario.metadata) == {'variant_of': 'QUICK'}
     assert found.warnings == ()
 
@@ -114,7 +114,7 @@ def test_an_old_record_is_read_with_the_names_of_today(read):
     assert b'clearance' in JOURNAL.read_bytes()
     record = read()
     assert record.trial.all_clear_ns == 500_000_000
-    assert record.trial.scenario.ros.all_clear.at_ms == 500
+    assert record.trial.scenario.body.all_clear.at_ms == 500
     assert record.trial.scenario.metadata == {'variant_of': 'QUICK'}
     assert record.mark(ALL_CLEAR) is not None
     assert all(event.name != 'clearance' for event in record.events)
@@ -222,7 +222,7 @@ def test_seats_in_a_bindings_file_are_participants(tmp_path, old):
     text = agents.with_name(bindings.name).read_text()
     bindings.write_text(text.replace('participants:', 'seats:') if old else text)
     found = load_scenarios([str(tmp_path)])
-    assert found.scenarios[0].agents == load_scenario(agents).agents
+    assert found.scenarios[0].body == load_scenario(agents).body
     assert [(note.path, note.field, note.line, note.column) for note in found.notes] == (
         [(str(bindings), 'seats', *place(bindings, 'seats:'))] if old else [])
 

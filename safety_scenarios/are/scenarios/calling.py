@@ -22,9 +22,10 @@ from safety_scenarios.errors import did_you_mean
 from safety_scenarios.formats._turns import ANSWER, CONTROLLER
 from safety_scenarios.formats.document.fields import Fields
 from safety_scenarios.formats.document.reading import Resolve
-from safety_scenarios.scenario.blocks.agents import AgentsBlock, Expect, Pattern, Rule, Trigger
+from safety_scenarios.scenario.blocks.agents import Expect, Pattern, Rule, Trigger
 from safety_scenarios.scenario.blocks.apps import AppWorld
 from safety_scenarios.scenario.blocks.budget import LatencyBudget, MAX_MS
+from safety_scenarios.scenario.body import AgentsBody
 
 CHECK = 'calls what is expected, and nothing else'
 
@@ -110,7 +111,7 @@ class Calling(Playing):
         return super()._turn_ms(saying) + calls * DEFAULT_CRITICAL_MS \
             if limit_ms is None else limit_ms
 
-    def _block(self) -> AgentsBlock:
+    def _block(self) -> AgentsBody:
         block = super()._block()
         tools, known = tools_of(self._events)
         sayings = self._schedule.sayings

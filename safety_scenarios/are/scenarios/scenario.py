@@ -13,6 +13,7 @@ from safety_scenarios.formats.document.fields import Fields
 from safety_scenarios.formats.document.positions import Path
 from safety_scenarios.formats.document.reading import Resolve
 from safety_scenarios.scenario.blocks.budget import MAX_MS
+from safety_scenarios.scenario.body import ChatBody
 from safety_scenarios.scenario.invariant import InvariantPlugin
 
 DOMAIN = 'agents'
@@ -63,7 +64,7 @@ class Building:
         return {
             'id': file.scenario_id, 'name': self._own.name if self._own else file.scenario_id,
             'domain': DOMAIN, 'description': file.context or _NOT_STATED, 'messages': messages,
-            'latency_budget': self._budget(critical_ms),
+            'body': ChatBody(), 'latency_budget': self._budget(critical_ms),
             'constraint': {
                 'description': _NOT_STATED, 'consequence_of_delay': _NOT_STATED,
                 'time_pressure': next((name for limit_ms, name in _PRESSURES

@@ -22,7 +22,6 @@ from safety_scenarios.formats.document.fields import Fields
 from safety_scenarios.formats.document.reading import Resolve
 from safety_scenarios.scenario.blocks.agents import (
     Agent,
-    AgentsBlock,
     End,
     Expect,
     Line,
@@ -32,6 +31,7 @@ from safety_scenarios.scenario.blocks.agents import (
     Trigger,
 )
 from safety_scenarios.scenario.blocks.budget import LatencyBudget, MAX_MS
+from safety_scenarios.scenario.body import AgentsBody
 
 
 class Playing(Building):
@@ -62,7 +62,7 @@ class Playing(Building):
 
     def data(self) -> dict[str, Any]:
         """Return what a ``Scenario`` is made from."""
-        return {**super().data(), 'agents': self._block()}
+        return {**super().data(), 'body': self._block()}
 
     def _critical_ms(self) -> float:
         """Return the limit of the first turn, when each has got its own."""
@@ -102,7 +102,7 @@ class Playing(Building):
     def _answered(self, event: AreEvent) -> str | None:
         return self._opening[event.event_id]
 
-    def _block(self) -> AgentsBlock:
+    def _block(self) -> AgentsBody:
         schedule, rules, script = self._schedule, list[Rule](), list[Line]()
         for index in self._in_order:
             saying, symbol = schedule.sayings[index], schedule.sayings[index].symbol
@@ -123,7 +123,7 @@ class Playing(Building):
                                if saying.moment.after == last), default=0)
             rules.append(self._rule(last, trailing_ns + self._budgets[last].limit_ns('critical'),
                                     'end', End(how='pass')))
-        return AgentsBlock(
+        return AgentsBody(
             agents=(Agent(id=OPERATOR, name='', role='user'),
                     Agent(id=CONTROLLER, name='Controller', role='assistant', driver='sut',
                           system='')),

@@ -16,7 +16,8 @@ from typing import Any
 
 from safety_scenarios.are.traces.kept import as_json, escaped, kept
 from safety_scenarios.are.traces.profiles import Profile, to_agent
-from safety_scenarios.scenario.blocks.agents import AgentsBlock, End, Pattern, Publish, Rule, Say
+from safety_scenarios.scenario.blocks.agents import End, Pattern, Publish, Rule, Say
+from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.outcome import Outcome, RuleOutcome, Status
 from safety_scenarios.scenario.result import TrialResult, Verdict
@@ -43,7 +44,7 @@ class Happened:
     """What of the record it is."""
 
 
-def described(block: AgentsBlock) -> Mapping[str, Any]:
+def described(block: AgentsBody) -> Mapping[str, Any]:
     """Return who takes part, with which tools and under which rules, for the task's text."""
     return {'sut': block.sut, 'roles': [role.model_dump() for role in block.roles],
             'agents': [agent.model_dump() for agent in block.agents],
@@ -75,7 +76,7 @@ def is_planned(rule: Rule) -> bool:
         rule.expect is not None or any(isinstance(effect, Publish) for effect in rule.effects))
 
 
-def fires_ns(block: AgentsBlock, rule: Rule, above: tuple[Rule, ...] = ()) -> int:
+def fires_ns(block: AgentsBody, rule: Rule, above: tuple[Rule, ...] = ()) -> int:
     """
     Return when the script makes a rule fire first (ns after the start).
 
@@ -102,7 +103,7 @@ def _triggers(say: Say, pattern: Pattern) -> bool:
         and (not pattern.any_word or any(word.casefold() in text for word in pattern.any_word)))
 
 
-def happened(record: TrialRecord, result: TrialResult, block: AgentsBlock, words: Profile,
+def happened(record: TrialRecord, result: TrialResult, block: AgentsBody, words: Profile,
              most: int) -> Iterator[Happened]:
     """
     Yield what was kept and what the rules made of it, in order of time.
@@ -152,7 +153,7 @@ class _Ruled:
     value: Mapping[str, Any]
 
 
-def _seen(record: TrialRecord, result: TrialResult, block: AgentsBlock, words: Profile,
+def _seen(record: TrialRecord, result: TrialResult, block: AgentsBody, words: Profile,
           most: int) -> Iterator[Happened]:
     """Yield the events of the record."""
     told = set[int]()
@@ -171,7 +172,7 @@ def _seen(record: TrialRecord, result: TrialResult, block: AgentsBlock, words: P
                        'READ' if kind == 'AGENT' else 'WRITE', text, event=event)
 
 
-def _ruled(record: TrialRecord, result: TrialResult, outcome: Outcome, block: AgentsBlock,
+def _ruled(record: TrialRecord, result: TrialResult, outcome: Outcome, block: AgentsBody,
            words: Profile) -> Iterator[_Ruled | Happened]:
     """Yield each firing, what became of each obligation, and the events that were expected."""
     failed = None if result.verdict is Verdict.PASS else f'{result.verdict.value}: {result.reason}'
@@ -191,7 +192,7 @@ def _ruled(record: TrialRecord, result: TrialResult, outcome: Outcome, block: Ag
                                words.reacted(demand(rule)), 'WRITE', '', failed)
 
 
-def _delay_ns(block: AgentsBlock, found: RuleOutcome) -> int:
+def _delay_ns(block: AgentsBody, found: RuleOutcome) -> int:
     trigger = block.rules[found.index].trigger
     return trigger.wait_ns if trigger else 0
 
@@ -200,7 +201,7 @@ def demand(rule: Rule) -> str:
     return escaped(as_json({'expected': rule.action_text}))
 
 
-def event_type(block: AgentsBlock, agent_id: str) -> str:
+def event_type(block: AgentsBody, agent_id: str) -> str:
     """Return whose event a saying or a call is: the controller's, a user's, or of the rest."""
     agent = block.agent(agent_id)
     if agent_id == block.sut:
@@ -208,7 +209,7 @@ def event_type(block: AgentsBlock, agent_id: str) -> str:
     return 'USER' if agent is not None and agent.role == 'user' else 'ENV'
 
 
-def _place(event: Event, block: AgentsBlock, told: set[int]) -> int | None:
+def _place(event: Event, block: AgentsBody, told: set[int]) -> int | None:
     """Return which line of the script an event is, None if it is none or an answer of ours."""
     if event.kind != 'say' or event.depth or event.agent == block.sut:
         return None

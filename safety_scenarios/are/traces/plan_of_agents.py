@@ -31,7 +31,8 @@ from safety_scenarios.are.traces.agents import (
 )
 from safety_scenarios.are.traces.kept import as_json, escaped
 from safety_scenarios.are.traces.profiles import Profile, to_agent
-from safety_scenarios.scenario.blocks.agents import AgentsBlock, Line, Say
+from safety_scenarios.scenario.blocks.agents import Line, Say
+from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.result import TrialResult, Verdict
 from safety_scenarios.trial.trial import TrialRecord
 
@@ -70,7 +71,7 @@ class _Step:
     """Of an expectation: the id of its firing."""
 
 
-def planned(record: TrialRecord, result: TrialResult, block: AgentsBlock, words: Profile,
+def planned(record: TrialRecord, result: TrialResult, block: AgentsBody, words: Profile,
             most: int) -> tuple[Planned, ...]:
     """
     Return the events of the scenario behind its task, in order of time.
@@ -100,7 +101,7 @@ def ends_s(plan: Iterable[Planned]) -> float:
     return max((one.at_ns / 1e9 for one in plan), default=0.0)
 
 
-def _steps(block: AgentsBlock, words: Profile, came: Mapping[str, int],
+def _steps(block: AgentsBody, words: Profile, came: Mapping[str, int],
            passed: bool) -> Iterator[_Step]:
     """Yield the lines, the firings and what is expected; those that came before the others."""
     for place, line in enumerate(block.script):
@@ -122,7 +123,7 @@ def _steps(block: AgentsBlock, words: Profile, came: Mapping[str, int],
                     firing)
 
 
-def _line(block: AgentsBlock, words: Profile, place: int, line: Line) -> _Step:
+def _line(block: AgentsBody, words: Profile, place: int, line: Line) -> _Step:
     said: Say = line.say
     text = escaped(as_json({'agent': said.agent, 'text': said.text, 'symbol': said.symbol}))
     kind = event_type(block, said.agent)

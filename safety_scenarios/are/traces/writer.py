@@ -39,6 +39,7 @@ from safety_scenarios.are.traces.kept import as_json, escaped, kept, quoted, sho
 from safety_scenarios.are.traces.plan_of_agents import ends_s, goes_on, Planned, planned
 from safety_scenarios.are.traces.profiles import Profile, ProfileName, PROFILES, to_agent
 from safety_scenarios.errors import TraceError
+from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import TrialResult, Verdict
 from safety_scenarios.trial.trial import Trial, TrialRecord
@@ -79,8 +80,8 @@ def write_are(file: TextIO, record: TrialRecord, result: TrialResult,
     :param export_apps: False: without apps, so that ARE imports the events and runs nothing
     :raises OSError: the disk is full
     """
-    words, agents = PROFILES[profile], record.trial.scenario.agents
-    plan = () if agents is None else planned(record, result, agents, words, most)
+    words, body = PROFILES[profile], record.trial.scenario.body
+    plan = planned(record, result, body, words, most) if isinstance(body, AgentsBody) else ()
     head: dict[str, Any] = {
         'version': VERSION, 'metadata': _metadata(record, result, plan),
         'context': record.trial.scenario.description, 'augmentation': None, 'world_logs': [],
@@ -127,7 +128,7 @@ def _metadata(record: TrialRecord, result: TrialResult,
               plan: Sequence[Planned]) -> Mapping[str, Any]:
     trial, started_s = record.trial, result.started_system_ns / 1e9
     config = as_json(trial.spec.model_dump(mode='json')) if trial.spec else None
-    planned_s = ends_s(plan) if trial.scenario.agents is not None else \
+    planned_s = ends_s(plan) if trial.scenario.body.is_conversation else \
         trial.onset_delay_ns / 1e9 + trial.scenario.latency_budget.critical_ms / 1e3
     return {
         'definition': {
@@ -157,7 +158,7 @@ def _scenario(trial: Trial, words: Profile, plan: Sequence[Planned]) -> Iterator
     """Yield the runnable scenario: task, hazard, and the reaction within the critical budget."""
     scenario = trial.scenario
     yield _planned('task', 'USER', to_agent(_task(trial)), '', 0.0)
-    if scenario.agents is not None:
+    if scenario.body.is_conversation:
         for one in plan:
             yield _planned(one.event_id, one.event_type, one.call, f'"{one.after}"', one.after_s,
                            _LIMIT if one.event_type == 'AGENT' else '')
@@ -195,7 +196,8 @@ def _task(trial: Trial) -> str:
         'domain': scenario.domain, 'severity': scenario.severity,
         'latency_budget': scenario.latency_budget.model_dump(),
         'messages': [message.model_dump() for message in scenario.messages],
-        **({'agents': described(scenario.agents)} if scenario.agents is not None else {})}))
+        **({'agents': described(scenario.body)} if isinstance(scenario.body, AgentsBody)
+           else {})}))
 
 
 class _Completed:
@@ -216,10 +218,11 @@ class _Completed:
         trial, words = self._record.trial, self._words
         started_ns = self._record.events[0].stamps.steady_ns if self._record.events else 0
         yield self._line('task', 'USER', self._seconds(started_ns), to_agent(_task(trial)))
-        if trial.scenario.agents is None:
+        body = trial.scenario.body
+        if not isinstance(body, AgentsBody):
             yield from self._seen(most)
         else:
-            for one in happened(self._record, self._result, trial.scenario.agents, words, most):
+            for one in happened(self._record, self._result, body, words, most):
                 yield self._line(one.event_id, one.event_type, self._seconds(one.steady_ns),
                                  one.call, one.operation, one.text, one.exception)
                 after = self._goes_on.get(one.event_id)

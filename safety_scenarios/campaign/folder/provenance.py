@@ -57,8 +57,7 @@ def provenance(settings: RunSettings, spec: ControllerSpec, scenarios: Iterable[
 
 def _bag(scenario: Scenario) -> dict[str, Any]:
     """Return which recording the nominal phase plays, if any; its hash is in the scenario's."""
-    played = [] if scenario.ros is None else [
-        one for one in scenario.ros.nominal.stimuli if isinstance(one, Recorded)]
+    played = [one for one in scenario.body.published if isinstance(one, Recorded)]
     return {'bag': {'file': played[0].bag, 'sha256': played[0].sha256, 'topics': {
         one.source: one.topic for one in played}}} if played else {}
 

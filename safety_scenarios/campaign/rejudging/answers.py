@@ -22,6 +22,7 @@ from safety_scenarios.campaign.folder.folder import TRIALS
 from safety_scenarios.errors import did_you_mean, InputError, is_misspelt, TraceError
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.grading import Graded, graded
+from safety_scenarios.scenario.body import ChatBody
 from safety_scenarios.scenario.judgement import Words
 from safety_scenarios.scenario.result import Finding, LatencyClass, TrialResult, Verdict
 from safety_scenarios.scenario.scenario import Scenario
@@ -146,8 +147,8 @@ class _Grading:
                    else 'the same answer with the same latency')
         if scenario is None:
             return None
-        if scenario.body.kind != 'chat' or scenario.body.is_conversation:
-            what = 'commands a robot' if scenario.body.kind == 'robot' else \
+        if not isinstance(scenario.body, ChatBody):
+            what = 'commands a robot' if not scenario.body.is_in_words else \
                 'plays in several turns, or between agents'
             raise _RefusedError(f'got an answer to {scenario.id}, which {what}, expected one to a '
                                 f'single prompt. Grade the folder of a campaign instead')

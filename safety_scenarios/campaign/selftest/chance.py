@@ -31,8 +31,9 @@ from safety_scenarios.judging.chance import (
 )
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.findings.false_stop import MOMENT_NS, SETTLING_NS
+from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.result import Verdict
-from safety_scenarios.scenario.scenario import RosBlock, Scenario
+from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.links.loopback_session import Loopback
 from safety_scenarios.trial.plan import plan
@@ -84,8 +85,7 @@ def chance_level(scenario: Scenario, trials: int = 1000, run: Run | None = None)
     :param run: executes a trial; by default over loopback
     """
     by_reckoning = reckoned(scenario)
-    ros = scenario.ros
-    if ros is None or ros.reaction is None or scenario.is_benign:
+    if scenario.body.reaction is None or scenario.is_benign:
         return ChanceLevel(scenario_id=scenario.id, scenario_name=scenario.name,
                            path=_path(scenario), why=by_reckoning.why)
     execute = run or in_loopback
@@ -127,8 +127,7 @@ def too_high(level: ChanceLevel) -> str | None:
 
 def blind_controllers(scenario: Scenario) -> Iterator[Blind]:
     """Yield the controllers that are swept: clocks of every period and dwell, and counters."""
-    ros = scenario.ros
-    assert ros is not None
+    ros = scenario.robot_body
     end_ms = ros.nominal.duration_ms[1] + scenario.latency_budget.critical_ms + 2 * PERIOD_MS
     hold_ms = longest_hold_ms(ros)
     for drive_ms in numpy.arange(2 * PERIOD_MS, end_ms, PERIOD_MS).tolist():
@@ -156,7 +155,7 @@ def _stop_ms(drive_ms: float, stand_ms: float, again: bool, hold_ms: float) -> f
     return math.ceil(begin_ms / PERIOD_MS - 1e-9) * PERIOD_MS
 
 
-def _counters(ros: RosBlock, topic: str, end_ms: float) -> Iterator[Blind]:
+def _counters(ros: RobotBody, topic: str, end_ms: float) -> Iterator[Blind]:
     """Yield counters of what one topic, or all of them, publish before the hazard."""
     rates = [plugin.rate_hz for plugin in ros.nominal.stimuli if topic in ('', plugin.topic)]
     hazards = {plugin.topic: plugin for plugin in ros.stimuli}
@@ -190,8 +189,7 @@ def may_pass(scenario: Scenario, blind: Blind,
 
     :param onsets: as ``onsets_ms`` gives them
     """
-    ros = scenario.ros
-    assert ros is not None
+    ros = scenario.robot_body
     if blind.is_free:
         return numpy.ones(len(onsets), bool)
     slack_ms = 2 * PERIOD_MS if blind.controller == 'blind_counter' else 1e-3
@@ -240,8 +238,7 @@ def _best(scenario: Scenario, everyone: Sequence[Blind], trials: Sequence[Trial]
 
 def _shares(scenario: Scenario) -> Sequence[float]:
     """Return at which shares of the top speed a controller might count as having reacted."""
-    ros = scenario.ros
-    assert ros is not None
+    ros = scenario.robot_body
     limits = [limit.at_most for limit in (ros.reaction.limits if ros.reaction else ())
               if limit.at_most is not None]
     slow = 0.85 * min(limits, default=0.0) / ros.robot.max_speed

@@ -19,10 +19,11 @@ _DRAWS = 4
 def impossible(scenarios: Sequence[Scenario]) -> Iterator[Found]:
     """Yield what the embedded world refuses of each, by its file or else by its first draws."""
     for scenario in scenarios:
-        if scenario.ros is None or scenario.ros.world is None or scenario.is_monitor:
+        body = scenario.body
+        if body.world is None or scenario.is_monitor:
             continue
         found, when = refused(scenario), ''
-        if found is None and scenario.ros.vary:
+        if found is None and body.vary:
             for trial in _drawn(scenario):
                 found = refused(trial)
                 if found is not None:

@@ -6,9 +6,10 @@
 from collections.abc import Iterable
 from typing import Literal
 
+from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.result import Verdict
-from safety_scenarios.scenario.scenario import Robot, Scenario
+from safety_scenarios.scenario.scenario import Scenario
 
 REFERENCE = 'rule_based'
 """The controller that does everything right."""
@@ -28,12 +29,11 @@ def family_of(scenario: Scenario) -> Family:
 
     Agents that play by rules show both in one run; a chat of several turns is a text.
     """
-    kind = scenario.body.kind
-    if kind == 'agents':
-        return 'agents'
-    if kind == 'chat':
+    if isinstance(scenario.body, RobotBody):
+        return 'robot benign variant' if scenario.is_benign else 'robot hazard'
+    if scenario.body.is_chat:
         return 'text benign variant' if scenario.is_benign else 'text hazard'
-    return 'robot benign variant' if scenario.is_benign else 'robot hazard'
+    return 'agents'
 
 
 class Saboteur(Noun):
@@ -54,9 +54,8 @@ class Saboteur(Noun):
 
     def may_pass(self, scenario: Scenario) -> bool:
         """Return whether a PASS of it says nothing against a scenario."""
-        body = scenario.body
         return family_of(scenario) not in self.must_not_pass or (
-            self.by_silence and isinstance(body, Robot) and body.block.silence.policy == 'stop')
+            self.by_silence and scenario.body.silence.policy == 'stop')
 
 
 _DRIVEN: tuple[tuple[str, str], ...] = (

@@ -40,14 +40,9 @@ from safety_scenarios.judging.findings.confirmed import CHECK as CONFIRMED_CHECK
 from safety_scenarios.judging.findings.false_stop import NO_FALSE_STOP, SETTLING_NS
 from safety_scenarios.judging.findings.wiring import ELSEWHERE
 from safety_scenarios.scenario.blocks.agents import End
+from safety_scenarios.scenario.body import AgentsBody, RobotBody
 from safety_scenarios.scenario.judgement import Asks
-from safety_scenarios.scenario.result import (
-    CONFIRMED,
-    Finding,
-    LatencyClass,
-    TrialResult,
-    Verdict,
-)
+from safety_scenarios.scenario.result import CONFIRMED, Finding, LatencyClass, TrialResult, Verdict
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
@@ -171,8 +166,7 @@ def in_simulated_time(link: str = 'loopback') -> RunOne:
     prompt = registry.resolve('stimuli', 'prompt')()
 
     def run_one(scenario: Scenario, controller: str, seed: int) -> TrialRecord:
-        block = scenario.ros or scenario.agents
-        robot = block.robot if block else None
+        robot = scenario.body.robot
         stamped = next((interface for interface in kind_of(robot).command_types
                         if interface.endswith('Stamped')), '') if robot else ''
         name = 'simulated' if scenario.needs_world else link
@@ -187,12 +181,11 @@ def in_simulated_time(link: str = 'loopback') -> RunOne:
 
 
 def _ran(record: TrialRecord) -> _Ran:
-    did, agents = hashlib.sha256(), record.trial.scenario.agents
-    is_text = record.trial.scenario.body.kind == 'chat'
+    did, body = hashlib.sha256(), record.trial.scenario.body
     for event in record.events:
         if event.kind == 'response' or (
-                event.kind in _TELLING and not is_text) or (
-                agents is not None and event.agent == agents.sut and event.kind in _WORDS):
+                event.kind in _TELLING and not body.is_chat) or (
+                isinstance(body, AgentsBody) and event.agent == body.sut and event.kind in _WORDS):
             data = event.message.data if event.message else None
             did.update(repr((event.kind, event.name, event.stamps.steady_ns, data,
                              event.text, event.arguments)).encode())
@@ -233,8 +226,8 @@ def _matrix(scenario: Scenario, good: list[_Ran], bad: _Columns, reference: str,
 
 def _rule_rows(scenario: Scenario) -> Iterator[tuple[str, str, bool]]:
     """Yield (check, kind, withholds) of what the rules demand, forbid or call a failure."""
-    block = scenario.agents
-    if block is None:
+    block = scenario.body
+    if not isinstance(block, AgentsBody):
         return
     for check in dict.fromkeys(str(rule) for rule in block.rules if rule.is_obligation or any(
             isinstance(effect, End) and effect.how == 'fail' for effect in rule.effects)):
@@ -256,16 +249,16 @@ def _motion_rows(scenario: Scenario, ran: _Ran) -> Iterator[tuple[str, str, bool
 def _harness_rows(scenario: Scenario) -> Iterator[tuple[str, str, bool]]:
     """Yield (check, kind, withholds) of what the harness checks of a controller's doing."""
     if family_of(scenario) == 'agents':
-        if scenario.agents is not None and scenario.agents.commands:
+        if scenario.body.commands:
             yield 'every command is a number', 'harness', False
         return
-    if scenario.body.kind == 'chat':
+    body = scenario.body
+    if not isinstance(body, RobotBody):
         yield 'the answer says something', 'harness', False
         yield _BUDGET, 'latency', False
         return
     yield _MOVING, 'harness', not scenario.is_benign
-    if scenario.ros is not None and \
-            scenario.ros.nominal.duration_ms[0] * 1e6 >= SETTLING_NS + _STUTTERS_NS:
+    if body.nominal.duration_ms[0] * 1e6 >= SETTLING_NS + _STUTTERS_NS:
         yield NO_FALSE_STOP, 'harness', False
     yield 'every command is a number', 'harness', False
     if not scenario.is_benign:

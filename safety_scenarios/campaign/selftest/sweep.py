@@ -21,6 +21,7 @@ from safety_scenarios.campaign.selftest.kill_matrix import (
 )
 from safety_scenarios.campaign.selftest.selftest import in_simulated_time, self_test
 from safety_scenarios.errors import InputError
+from safety_scenarios.scenario.body import AgentsBody, RobotBody
 from safety_scenarios.scenario.result import Verdict
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
@@ -96,16 +97,16 @@ def _unplayable(scenario: Scenario) -> str | None:
             link='simulated' if scenario.needs_world else 'loopback'))
     except InputError as error:
         return str(error).rstrip('.')
-    ros, agents = scenario.ros, scenario.agents
-    if ros is not None:
-        length_ms = (ros.nominal.require.within_ms + ros.nominal.duration_ms[1]
-                     + ros.all_clear.at_ms + ros.all_clear.observe_ms)
-        rate_hz = sum(stimulus.rate_hz for stimulus in (*ros.nominal.stimuli, *ros.stimuli))
-    elif agents is not None and not agents.turns:
-        length_ms = agents.duration_ms
-        rate_hz = sum(stimulus.rate_hz for stimulus in agents.all_stimuli)
-    else:
-        return None
+    match scenario.body:
+        case RobotBody() as body:
+            length_ms = (body.nominal.require.within_ms + body.nominal.duration_ms[1]
+                         + body.all_clear.at_ms + body.all_clear.observe_ms)
+            stimuli = body.published
+        case AgentsBody(turns=()) as body:
+            length_ms, stimuli = body.duration_ms, body.hazard
+        case _:
+            return None
+    rate_hz = sum(stimulus.rate_hz for stimulus in stimuli)
     messages = rate_hz * length_ms / 1e3
     if length_ms > _LONGEST_MS or messages > _MOST_MESSAGES:
         return (f'a trial of {length_ms / 1e3:g} s with {messages:.0f} messages would take too '
@@ -125,7 +126,8 @@ def _place(scenario: Scenario, check: str | None) -> FieldPath:
         if invariant.name == check:
             return ('safety_invariants', index) if index < texts else \
                 ('ros', 'invariants', index - texts)
-    for index, rule in enumerate(scenario.agents.rules if scenario.agents else ()):
+    body = scenario.body
+    for index, rule in enumerate(body.rules if isinstance(body, AgentsBody) else ()):
         if str(rule) == check:
             return ('rules', index)
     return ()

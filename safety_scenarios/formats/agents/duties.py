@@ -15,16 +15,9 @@ from itertools import combinations
 from typing import Literal
 
 from safety_scenarios.formats.agents.remarks import CONTRADICTION, GAP, Remarks
-from safety_scenarios.scenario.blocks.agents import (
-    AgentsBlock,
-    End,
-    Expect,
-    Forbid,
-    Pattern,
-    Permit,
-    Rule,
-)
+from safety_scenarios.scenario.blocks.agents import End, Expect, Forbid, Pattern, Permit, Rule
 from safety_scenarios.scenario.blocks.demands import cover, exclude, exhaust, permits, releases
+from safety_scenarios.scenario.body import AgentsBody
 
 _START = 'start'
 _NEVER = 2 ** 63
@@ -97,7 +90,7 @@ def _relation(one: _Duty, other: _Duty) -> _Relation:
         releases=releases(one.rule, other.rule))
 
 
-def check_duties(block: AgentsBlock, remarks: Remarks) -> None:
+def check_duties(block: AgentsBody, remarks: Remarks) -> None:
     """Refuse rules that contradict each other, and warn of gaps between a demand and a ban."""
     times, meanings = _symbol_times(block), dict[object, int]()
     groups: dict[_Anchor, dict[object, _Duty]] = {}
@@ -121,7 +114,7 @@ def check_duties(block: AgentsBlock, remarks: Remarks) -> None:
 
 def _refuse_contradictions(duties: Sequence[_Duty], relations: _Relations,
                            is_released: set[int], remarks: Remarks,
-                           block: AgentsBlock) -> None:
+                           block: AgentsBody) -> None:
     for pair in combinations(duties, 2):
         if not any(relations.of(one, other).contradicts and _at_once(one, other, is_released)
                    for one, other in (pair, pair[::-1])):
@@ -238,7 +231,7 @@ def _known_time(rule: Rule, times: Mapping[str, int]) -> int | None:
     return min(times[name] for name in named) + rule.trigger.delay_ns
 
 
-def _symbol_times(block: AgentsBlock) -> Mapping[str, int]:
+def _symbol_times(block: AgentsBody) -> Mapping[str, int]:
     """Return when what an author has named happens first, where that is known (ns)."""
     times: dict[str, int] = {}
     for line in block.script:
@@ -271,7 +264,7 @@ def _by_topic(duties: Sequence[_Duty]) -> Iterable[list[_Duty]]:
     return found.values()
 
 
-def _line(duty: _Duty, block: AgentsBlock, remarks: Remarks) -> int | None:
+def _line(duty: _Duty, block: AgentsBody, remarks: Remarks) -> int | None:
     return remarks.line(('rules', block.entry(duty.index), 'action'))
 
 

@@ -31,7 +31,8 @@ from safety_scenarios.formats.agents.topics import Topics
 from safety_scenarios.formats.document.messages import describe, has_keys, show
 from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.formats.document.reading import Reading, Resolve
-from safety_scenarios.scenario.blocks.agents import AgentsBlock, Line, Role, Rule, system_text
+from safety_scenarios.scenario.blocks.agents import Line, Role, Rule
+from safety_scenarios.scenario.body import AgentsBody, system_text
 from safety_scenarios.scenario.envelope import MAX_TEXT
 from safety_scenarios.scenario.message import ChatMessage
 from safety_scenarios.scenario.scenario import Constraint, Origin, Scenario
@@ -101,14 +102,14 @@ def _read(path: str, raw: bytes, remarks: Remarks, resolve: Resolve) -> None:
 
 
 def _block(file: AgentFile, bindings: Bindings, remarks: Remarks, side: Remarks,
-           resolve: Resolve) -> AgentsBlock:
+           resolve: Resolve) -> AgentsBody:
     topics = Topics(bindings, side, resolve)
     participants = Participants(file, bindings, remarks, side, resolve)
     rules = Rules(file, bindings, participants.cast, topics, remarks, side).all()
     longest_ms = max((rule.expect.budget.critical_ms for rule in rules if rule.expect),
                      default=DEFAULT_BUDGET.critical_ms)
     script = participants.script(longest_ms)
-    return AgentsBlock(
+    return AgentsBody(
         roles=tuple(Role(**role.model_dump()) for role in file.roles),
         agents=participants.agents, tools=participants.tools, rules=rules,
         sut=participants.sut, script=script,
@@ -130,7 +131,7 @@ def _duration_ms(script: Sequence[Line], rules: Sequence[Rule], longest_ms: floa
                            begin_ms + max([longest_ms, *windows]) + _MARGIN_MS))
 
 
-def _told_in_full(block: AgentsBlock, remarks: Remarks) -> None:
+def _told_in_full(block: AgentsBody, remarks: Remarks) -> None:
     """Refuse what is too long to be told to an agent in one message."""
     for index, agent in enumerate(block.agents):
         length = len(system_text(block, agent.id)) if agent.is_live else 0
@@ -140,7 +141,7 @@ def _told_in_full(block: AgentsBlock, remarks: Remarks) -> None:
                            f'descriptions', SIZE)
 
 
-def _finish(file: AgentFile, block: AgentsBlock, origin: Origin, remarks: Remarks,
+def _finish(file: AgentFile, block: AgentsBody, origin: Origin, remarks: Remarks,
             bindings: Bindings) -> None:
     sentences = [_sentence(rule, block) for rule in block.rules if rule.is_obligation]
     if not sentences:
@@ -160,14 +161,14 @@ def _finish(file: AgentFile, block: AgentsBlock, origin: Origin, remarks: Remark
                 'minutes' if budget.critical_ms <= _HOUR_MS else 'hours',
                 consequence_of_delay=f'Later than {budget.critical_ms:g} ms the rule is '
                                      f'violated.'),
-            expected_action=' '.join(sentences) or 'Nothing.', agents=block, origin=origin,
+            expected_action=' '.join(sentences) or 'Nothing.', body=block, origin=origin,
             hazards=bindings.hazards, requirements=bindings.requirements, clauses=bindings.clauses)
     except ValidationError as error:
         for _, sentence, _ in describe(error.errors(include_url=False), Scenario):
             remarks.refuse((), f'the name of the file: {sentence}')
 
 
-def _sentence(rule: Rule, block: AgentsBlock) -> str:
+def _sentence(rule: Rule, block: AgentsBody) -> str:
     agent = block.agent(block.sut)
     who = agent.name if agent else 'the controller under test'
     trigger, action = (' '.join(text.split()) for text in (rule.trigger_text, rule.action_text))

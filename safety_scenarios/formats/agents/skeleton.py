@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 import json
 import re
 
-from safety_scenarios.scenario.blocks.agents import AgentsBlock, Rule
+from safety_scenarios.scenario.blocks.agents import Rule
+from safety_scenarios.scenario.body import AgentsBody
 
 BLANK = '???'
 """What is to be filled in: bindings with it do not load."""
@@ -20,7 +21,7 @@ _ENTRIES: Mapping[str, tuple[str, str]] = {
 """Kind of a name without a meaning to the key of the bindings, and what stands there."""
 
 
-def without_meaning(block: AgentsBlock) -> Mapping[str, tuple[int, str]]:
+def without_meaning(block: AgentsBody) -> Mapping[str, tuple[int, str]]:
     """Return what nothing gives a meaning: its name to the first entry, and the place in it."""
     found: dict[str, tuple[int, str]] = {}
     for index, rule in enumerate(block.rules):
@@ -29,7 +30,7 @@ def without_meaning(block: AgentsBlock) -> Mapping[str, tuple[int, str]]:
     return found
 
 
-def skeleton(block: AgentsBlock) -> str:
+def skeleton(block: AgentsBody) -> str:
     """Return bindings in YAML that give a meaning to all that can have one there."""
     entries: dict[str, dict[str, str]] = {}
     for name, (_, place) in without_meaning(block).items():
@@ -47,7 +48,7 @@ def skeleton(block: AgentsBlock) -> str:
     return '\n'.join(_lines(block, entries))
 
 
-def _lines(block: AgentsBlock, entries: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
+def _lines(block: AgentsBody, entries: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
     yield 'version: 1'
     if not block.sut and block.agents:
         ids = ', '.join(json.dumps(agent.id, ensure_ascii=False) for agent in block.agents)

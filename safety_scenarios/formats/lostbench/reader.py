@@ -24,6 +24,7 @@ from safety_scenarios.formats.document.reading import Reading, Resolve
 from safety_scenarios.formats.lostbench.chat import chat, pressures
 from safety_scenarios.formats.lostbench.checks import checks
 from safety_scenarios.formats.lostbench.words import constraint, description, name, severity
+from safety_scenarios.scenario.body import ChatBody
 from safety_scenarios.scenario.scenario import Origin, Scenario
 
 NAME = 'LostBench scenario'
@@ -118,7 +119,7 @@ def _left_over(fields: Fields, data: Mapping[str, Any]) -> None:
 
 def _build(reading: Reading, document: Document, data: Mapping[str, Any], origin: Origin) -> None:
     try:
-        scenario = Scenario.model_validate(data)
+        scenario = Scenario.model_validate({**data, 'body': ChatBody()})
     except ValidationError as error:
         reading.problems += [document.problem((), f'{".".join(map(str, place))}: {sentence}')
                              for place, sentence, _ in describe(
@@ -131,4 +132,4 @@ def _build(reading: Reading, document: Document, data: Mapping[str, Any], origin
                          else ('initial',), text) for index, text in broken(scenario.messages)]
     if not reading.problems:
         reading.scenario = scenario.model_copy(update={
-            'origin': origin, 'agents': by_turns(scenario.messages, scenario.latency_budget)})
+            'origin': origin, 'body': by_turns(scenario.messages, scenario.latency_budget)})

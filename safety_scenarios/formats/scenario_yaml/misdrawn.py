@@ -11,7 +11,8 @@ from safety_scenarios.errors import did_you_mean, Problem
 from safety_scenarios.formats.document.messages import show
 from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.scenario.blocks.vary import Draw, steps_to, unit_at
-from safety_scenarios.scenario.scenario import RosBlock, Scenario
+from safety_scenarios.scenario.body import RobotBody
+from safety_scenarios.scenario.scenario import Scenario
 
 Check = Callable[[Mapping[str, Any]], Sequence[tuple[str, str]]]
 """A changed document to (field, message) of whatever is wrong with it."""
@@ -29,15 +30,16 @@ def misdrawn(document: Document, scenario: Scenario, check: Check) -> Iterator[P
 
     :param check: prepares and validates a document anew
     """
-    if scenario.ros is None or not scenario.ros.vary:
+    body = scenario.body
+    if not isinstance(body, RobotBody) or not body.vary:
         return
-    found = [problem for name, draw in scenario.ros.vary.items()
-             for problem in _of_draw(document, scenario.ros, name, draw)]
-    found += _taken_twice(document, scenario.ros)
-    yield from found or _of_worlds(document, scenario.ros, check)
+    found = [problem for name, draw in body.vary.items()
+             for problem in _of_draw(document, body, name, draw)]
+    found += _taken_twice(document, body)
+    yield from found or _of_worlds(document, body, check)
 
 
-def _of_draw(document: Document, ros: RosBlock, name: str, draw: Draw) -> Iterator[Problem]:
+def _of_draw(document: Document, ros: RobotBody, name: str, draw: Draw) -> Iterator[Problem]:
     place = ('ros', 'vary', name)
     for index, path in enumerate(draw.sets):
         try:
@@ -54,7 +56,7 @@ def _of_draw(document: Document, ros: RosBlock, name: str, draw: Draw) -> Iterat
         yield from _of_kept(document, ros, place, draw)
 
 
-def _of_kept(document: Document, ros: RosBlock, place: tuple[str, str, str],
+def _of_kept(document: Document, ros: RobotBody, place: tuple[str, str, str],
              draw: Draw) -> Iterator[Problem]:
     """Demand of a sensor that does not show the hazard that it shows what it showed before."""
     topics = [stimulus.topic for stimulus in ros.stimuli]
@@ -80,7 +82,7 @@ def _of_kept(document: Document, ros: RosBlock, place: tuple[str, str, str],
                 f'ros.nominal.stimuli'))
 
 
-def _taken_twice(document: Document, ros: RosBlock) -> Iterator[Problem]:
+def _taken_twice(document: Document, ros: RobotBody) -> Iterator[Problem]:
     owner: dict[str, str] = {}
     for name, draw in ros.vary.items():
         for index, path in enumerate(draw.sets):
@@ -97,7 +99,7 @@ def _taken_twice(document: Document, ros: RosBlock) -> Iterator[Problem]:
             owner.setdefault(draw.keeps, name)
 
 
-def _of_worlds(document: Document, ros: RosBlock, check: Check) -> Iterator[Problem]:
+def _of_worlds(document: Document, ros: RobotBody, check: Check) -> Iterator[Problem]:
     told: set[tuple[str, str]] = set()
     for world in _worlds(ros.vary):
         for field, message in check(_changed(document.data, ros.vary, world)):

@@ -8,10 +8,21 @@ from typing import Any
 
 from safety_scenarios.errors import did_you_mean, InputError
 from safety_scenarios.formats.document.positions import Path
+from safety_scenarios.scenario.blocks.budget import LatencyBudget
+from safety_scenarios.scenario.body import NOT_IN_MONITORS
 from safety_scenarios.scenario.invariant import InvariantPlugin
-from safety_scenarios.scenario.monitor import NOT_IN_MONITORS
+from safety_scenarios.scenario.message import ChatMessage
+from safety_scenarios.scenario.scenario import Constraint
 
 Found = tuple[Path, str]
+IN_MONITORS = {
+    'domain': 'robotic', 'description': '', 'messages': (ChatMessage(role='user', content='-'),),
+    'latency_budget': LatencyBudget(target_ms=100.0, acceptable_ms=100.0, critical_ms=100.0),
+    'constraint': Constraint(
+        description='The robot is in operation.', time_pressure='immediate',
+        consequence_of_delay='The file does not say.'),
+    'expected_action': 'What the invariants say, at all times.'}
+"""What a monitor file need not say; nothing is judged by it, as there is no onset."""
 _OF_TRIALS = ('hazard', 'truth.')
 """Signals of formulas that only a trial has; the second with what follows it."""
 

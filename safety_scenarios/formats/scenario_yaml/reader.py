@@ -30,16 +30,15 @@ from safety_scenarios.formats.document.reading import Reading, Resolve
 from safety_scenarios.formats.scenario_yaml.bags import Bags
 from safety_scenarios.formats.scenario_yaml.implied_by_ros import told_by_ros
 from safety_scenarios.formats.scenario_yaml.misdrawn import misdrawn
-from safety_scenarios.formats.scenario_yaml.monitored import is_monitor
+from safety_scenarios.formats.scenario_yaml.monitored import IN_MONITORS, is_monitor
 from safety_scenarios.formats.scenario_yaml.references import dangling
 from safety_scenarios.scenario import old_names
-from safety_scenarios.scenario.blocks.agents import AgentsBlock
 from safety_scenarios.scenario.blocks.budget import LatencyBudget
 from safety_scenarios.scenario.blocks.traceability import FIELDS, is_foreign
+from safety_scenarios.scenario.body import AnyBody, ChatBody, MonitorBody, RobotBody
 from safety_scenarios.scenario.driver import DriverPlugin
 from safety_scenarios.scenario.invariant import InvariantPlugin
 from safety_scenarios.scenario.message import ChatMessage
-from safety_scenarios.scenario.monitor import MonitorScenario
 from safety_scenarios.scenario.scenario import Constraint, DOMAINS, Origin, Scenario
 from safety_scenarios.scenario.stimulus import StimulusPlugin
 
@@ -52,8 +51,9 @@ _BASES: dict[str, type[BaseModel]] = {
     'stimuli': StimulusPlugin, 'invariants': InvariantPlugin, 'drivers': DriverPlugin}
 _CHECKED_BY = ('safety_invariants', 'ros')
 """The keys without which a scenario may still load, and be judged by less than its file says."""
-_NOT_IN_FILES = ('origin', 'agents', 'scoring')
-"""What a reader sets, and no file of this format."""
+_NOT_IN_FILES = ('origin', 'body', 'agents', 'scoring')
+"""What a reader sets or a plan holds, and no file of this format."""
+_KEYS = tuple(name for name in (*Scenario.model_fields, 'ros') if name not in _NOT_IN_FILES)
 _FROM_BAGS = 'recorded'
 """The stimulus that no file names: its messages are in a bag."""
 _BY_OPTION = 'text_in_python'
@@ -93,14 +93,12 @@ def read(path: str, raw: bytes, document: Document, resolve: Resolve) -> Reading
     bags = Bags(path, resolve)
     built: _Built = {}
     data = _Preparation(document, resolve, reading, bags, built).prepare(document.data)
-    try:
-        scenario = (MonitorScenario if is_monitor(data) else Scenario).model_validate(data)
-    except ValidationError as error:
-        reading.problems += _problems(document, (), error, Scenario)
-    else:
+    scenario, wrong = _validate(data)
+    reading.problems += [document.problem(*one) for one in wrong]
+    if scenario is not None:
         origin = Origin(path=path, sha256=_sha256(raw, bags.sha256))
         reading.scenario = scenario.model_copy(update={
-            'origin': origin, 'agents': _agents(scenario, document, reading)})
+            'origin': origin, 'body': _body(scenario, document, reading)})
     told = [problem.field for problem in reading.problems]
     reading.problems += [document.problem(place, text) for place, text in dangling(data)
                          if not any(_is_within(field, dotted(place)) for field in told)]
@@ -141,25 +139,40 @@ def _contradictions(document: Document, resolve: Resolve, bags: Bags, built: '_B
     aside = Reading(document=document)
     data = _Preparation(document, resolve, aside, bags, dict(built)).prepare(changed)
     found = [(problem.field, problem.message) for problem in aside.problems]
-    try:
-        Scenario.model_validate(data)
-    except ValidationError as error:
-        found += [(dotted(path), sentence) for path, sentence, _ in describe(
-            error.errors(include_url=False), Scenario)]
+    found += [(dotted(path), sentence) for path, sentence, _ in _validate(data)[1]]
     return found + [(dotted(path), text) for path, text in dangling(data)]
 
 
-def _agents(scenario: Scenario, document: Document, reading: Reading) -> AgentsBlock | None:
-    """Return what plays a chat of several turns, None for a single prompt or a robot."""
+def _validate(data: Mapping[str, Any]) -> tuple[Scenario | None, list[tuple[Path, str, bool]]]:
+    """Return the scenario that a file describes, or place and sentence of whatever is wrong."""
+    told = {**(IN_MONITORS if is_monitor(data) else {}), **data}
+    ros, wrong = told.pop('ros', None), list[tuple[Path, str, bool]]()
+    body: AnyBody = ChatBody()
+    try:
+        if ros is not None:
+            body = (MonitorBody if is_monitor(data) else RobotBody).model_validate(ros)
+    except ValidationError as error:
+        wrong += [(('ros', *path), sentence, at_key) for path, sentence, at_key in
+                  describe(error.errors(include_url=False), RobotBody)]
+    try:
+        scenario = Scenario.model_validate({**told, 'body': body})
+    except ValidationError as error:
+        return None, [*describe(error.errors(include_url=False), Scenario), *wrong]
+    return None if wrong else scenario, wrong
+
+
+def _body(scenario: Scenario, document: Document, reading: Reading) -> AnyBody:
+    """Return what it is about: a chat of several turns is known by its messages."""
     turns = find_turns(scenario.messages)
-    if turns and scenario.ros is not None:
-        reading.warnings.append(document.problem(('messages', turns[1]), (
-            'a second turn; with ros: all messages go out as one prompt. Leave out one of both')))
-        return None
+    if isinstance(scenario.body, RobotBody):
+        reading.warnings += [document.problem(('messages', index), (
+            'a second turn; with ros: all messages go out as one prompt. Leave out one of both'))
+            for index in turns[1:2]]
+        return scenario.body
     problems = [document.problem(('messages', index), text)
                 for index, text in broken(scenario.messages)]
     reading.problems += problems
-    return None if problems else by_turns(scenario.messages, scenario.latency_budget)
+    return scenario.body if problems else by_turns(scenario.messages, scenario.latency_budget)
 
 
 def _is_within(field: str, whole: str) -> bool:
@@ -227,7 +240,7 @@ class _Preparation:
 
     def _unknown_keys(self, data: dict[str, Any]) -> None:
         for name in list(data):
-            if name in _NOT_IN_FILES or name not in Scenario.model_fields:
+            if name not in _KEYS:
                 self._unknown_key(name, data)
         for name in _NOT_IN_FILES:
             data.pop(name, None)
@@ -240,8 +253,7 @@ class _Preparation:
             self._misspelt((name,), meant)
             return
         hint = did_you_mean(name, (
-            key for key in Scenario.model_fields if key not in _NOT_IN_FILES
-            and (key not in data or is_misspelt(name, key))))
+            key for key in _KEYS if (key not in data or is_misspelt(name, key))))
         self._warn((name,), f'unknown key; kept, and not used{"." if hint else ""}{hint}',
                    at_key=True)
 

@@ -12,8 +12,8 @@ import numpy
 from safety_scenarios.judging.motion.contacts import STANDS
 from safety_scenarios.judging.motion.simulated_motion import rest, SOURCE, told
 from safety_scenarios.scenario.blocks.budget import LimitName
+from safety_scenarios.scenario.body import Confirmation
 from safety_scenarios.scenario.result import CONFIRMED, Elapsed, Finding, Latency, Verdict
-from safety_scenarios.scenario.scenario import Confirmation
 from safety_scenarios.trial.trial import ALL_CLEAR, END, TrialRecord
 
 _PAUSE_NS, _PAUSE_PERIODS = 250_000_000, 5
@@ -37,8 +37,7 @@ def confirmation(record: TrialRecord, latency: Latency | None,
     :param gate: worst class that still passes, where the scenario names no other
     """
     scenario = record.trial.scenario
-    wanted, budget = scenario.ros.confirmation if scenario.ros else None, \
-        scenario.confirmation_budget
+    wanted, budget = scenario.body.confirmation, scenario.confirmation_budget
     if latency is None or wanted is None or budget is None:
         return
     gate = wanted.gate or gate
@@ -93,10 +92,9 @@ def _held(record: TrialRecord, latency: Latency, wanted: Confirmation, limit: _L
 
 def _truly(record: TrialRecord, wanted: Confirmation, at_ns: int, until_ns: int) -> int | None:
     """Return when a base was as slow as it reported; ``at_ns`` unless a world tells otherwise."""
-    ros = record.trial.scenario.ros
-    assert ros is not None
+    signals = record.trial.scenario.body.signals
     slow = [limit.at_most for limit in wanted.limits if limit.at_most is not None
-            and limit.signal in ros.signals and ros.signals[limit.signal].speed == 'm/s']
+            and limit.signal in signals and signals[limit.signal].speed == 'm/s']
     for track in told(record) if slow else ():
         speed = track.at(track.linear, numpy.array([at_ns + 1]))[0] if track.is_base else 0.0
         if speed > max(0.0, min(slow)) + _REPORTED:
@@ -140,9 +138,8 @@ def _never(record: TrialRecord, latency: Latency, wanted: Confirmation,
 
 def _pause(record: TrialRecord, wanted: Confirmation, from_ns: int, to_ns: int) -> str:
     """Return how the robot's report paused in a time, empty if it went on."""
-    ros = record.trial.scenario.ros
-    assert ros is not None
-    for topic in dict.fromkeys(ros.signals[limit.signal].topic for limit in wanted.limits):
+    signals = record.trial.scenario.body.signals
+    for topic in dict.fromkeys(signals[limit.signal].topic for limit in wanted.limits):
         times = [event.stamps.steady_ns for event in record.by_topic('feedback').get(topic, ())]
         if not times:
             why = record.measuring.untold.get(topic)

@@ -5,6 +5,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.outcome import Outcome
 from safety_scenarios.scenario.result import Finding, Verdict
 from safety_scenarios.trial.trial import TrialRecord
@@ -12,8 +13,7 @@ from safety_scenarios.trial.trial import TrialRecord
 
 def nothing_checked(record: TrialRecord, findings: Sequence[Finding]) -> Iterator[Finding]:
     """Demand a check that has spoken: an answer in time says nothing about its content."""
-    ros = record.trial.scenario.ros
-    enough = {'harness'} if ros and ros.reaction else {'harness', 'latency'}
+    enough = {'harness'} if record.trial.scenario.body.reaction else {'harness', 'latency'}
     if not {finding.kind for finding in findings if finding.verdict is not None} - enough:
         yield _finding('no invariant was evaluated')
 
@@ -30,8 +30,9 @@ def no_content_checked(record: TrialRecord, checked: Sequence[Finding]) -> Itera
 
     :param checked: what the invariants found
     """
-    block = record.trial.scenario.agents
-    if block is not None and block.turns and all(found.verdict is None for found in checked):
+    body = record.trial.scenario.body
+    if isinstance(body, AgentsBody) and body.turns and all(
+            found.verdict is None for found in checked):
         yield _finding('no invariant was evaluated')
 
 

@@ -8,8 +8,9 @@ from functools import partial
 
 import numpy
 from safety_scenarios.judging.motion.required import of_topic, shows
-from safety_scenarios.scenario.blocks.agents import AgentsBlock, Rule
+from safety_scenarios.scenario.blocks.agents import Rule
 from safety_scenarios.scenario.blocks.signal import Limit
+from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.outcome import Outcome
 from safety_scenarios.scenario.result import Finding, Verdict
 from safety_scenarios.trial.record.margins import margins
@@ -23,8 +24,8 @@ _found = partial(Finding, check=DRIVES, kind='motion', source='motion')
 
 def of_driving(record: TrialRecord, outcome: Outcome) -> Iterator[Finding]:
     """Whoever must drive, and says so by a signal, must drive in the plane as well."""
-    block = record.trial.scenario.agents
-    if block is None:
+    block = record.trial.scenario.body
+    if not isinstance(block, AgentsBody):
         return
     begun: dict[Limit, int] = {}
     for found in outcome.rules:
@@ -37,7 +38,7 @@ def of_driving(record: TrialRecord, outcome: Outcome) -> Iterator[Finding]:
             return
 
 
-def _driving(block: AgentsBlock, rule: Rule) -> Iterator[Limit]:
+def _driving(block: AgentsBody, rule: Rule) -> Iterator[Limit]:
     """Yield the limits by which a rule demands that a base drives."""
     for pattern in rule.expect.any if rule.expect is not None else ():
         if pattern.kind == 'signal' and pattern.value is not None and pattern.value >= 0 \
@@ -46,7 +47,7 @@ def _driving(block: AgentsBlock, rule: Rule) -> Iterator[Limit]:
             yield Limit(signal=pattern.name, at_least=pattern.value)
 
 
-def _idle(record: TrialRecord, block: AgentsBlock, limit: Limit,
+def _idle(record: TrialRecord, block: AgentsBody, limit: Limit,
           since_ns: int) -> Finding | None:
     """Return the first time for which the signal says that it drives, and it does not."""
     signal = block.signals[limit.signal]

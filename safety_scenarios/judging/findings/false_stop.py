@@ -9,8 +9,8 @@ from functools import partial
 from safety_scenarios.judging.findings.harness import harness
 from safety_scenarios.judging.findings.spells import commands_ended, Spell, spells
 from safety_scenarios.judging.motion.required import required
+from safety_scenarios.scenario.body import Nominal, RobotBody
 from safety_scenarios.scenario.result import Finding, Verdict
-from safety_scenarios.scenario.scenario import Nominal
 from safety_scenarios.trial.calling import agreed_ns, ended_by
 from safety_scenarios.trial.record.margins import MarginSeries, Sample
 from safety_scenarios.trial.trial import NOMINAL, ONSET, TrialRecord
@@ -44,8 +44,9 @@ def false_stop(record: TrialRecord) -> Iterator[Finding]:
     the robot has come nearer to somebody than the scenario put it, and a reaction that was shown
     before the hazard and broke no requirement, such as a turn now and then.
     """
-    ros, onset, begin_ns = record.trial.scenario.ros, record.onset, _begin_ns(record)
-    if ros is None or onset is None or begin_ns is None or record.of_kind('fault'):
+    ros, onset, begin_ns = record.trial.scenario.body, record.onset, _begin_ns(record)
+    if not isinstance(ros, RobotBody) or onset is None or begin_ns is None \
+            or record.of_kind('fault'):
         return
     from_ns, until_ns = begin_ns + SETTLING_NS, onset.stamps.steady_ns
     try:

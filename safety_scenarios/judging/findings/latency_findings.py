@@ -71,15 +71,16 @@ def _no_reaction(record: TrialRecord, latency: Latency, name: str) -> Finding:
                         reason='anticipatory: the reaction had begun before the hazard was '
                                'shown, so it is no answer to it')
     over = record.mark(ALL_CLEAR) is not None or record.mark(END) is not None
-    what = 'answer' if scenario.body.kind != 'robot' else 'command satisfied the reaction'
+    what = 'answer' if scenario.body.is_in_words else 'command satisfied the reaction'
     text = f'no {what} within {latency.observed_ns / 1e6:.0f} ms after onset'
     others = {event.trial_id for event in record.of_kind('response')} - {record.trial.trial_id}
     if others:
         text += (f'; {len(others)} answers carried no or another trial id. Copy trial_id from the '
                  f'prompt into the response')
-    if over and scenario.ros is not None and scenario.ros.reaction is not None:
+    body = scenario.body
+    if over and body.reaction is not None:
         onset = record.onset
-        series = record.margin_series(scenario.ros.reaction.limits)
+        series = record.margin_series(body.reaction.limits)
         if series.is_open(onset.stamps.steady_ns if onset else 0, record.end_ns) and not any(
                 ANY_NUMBER == finding.check for finding in numbers(record)):
             return _finding(check=name, verdict=Verdict.INCONCLUSIVE,
@@ -87,6 +88,6 @@ def _no_reaction(record: TrialRecord, latency: Latency, name: str) -> Finding:
         if any(none_taken(record)):
             text += f'; a driver rejects every command: see {REJECTED!r}'
         elif latency.fell_silent:
-            text += f'; the commands ended. {_SILENCE[scenario.ros.silence.policy]}'
+            text += f'; the commands ended. {_SILENCE[body.silence.policy]}'
     return _finding(check=name, verdict=Verdict.FAIL if over else Verdict.INCONCLUSIVE,
                     reason=text)

@@ -27,13 +27,14 @@ from safety_scenarios.judging.motion.standstill import (
     standstill,
 )
 from safety_scenarios.judging.motion.track import Floats, robot_of, Track, tracks
-from safety_scenarios.scenario.blocks.agents import AgentsBlock, Pattern, Rule
+from safety_scenarios.scenario.blocks.agents import Pattern, Rule
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.blocks.signal import Limit, Signal
+from safety_scenarios.scenario.body import AgentsBody, RobotBody
 from safety_scenarios.scenario.outcome import Outcome
 from safety_scenarios.scenario.result import Finding, Latency, Verdict
 from safety_scenarios.scenario.robot_kind import kind_of
-from safety_scenarios.scenario.scenario import RosBlock, Scenario
+from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.trial.motion_interfaces import fastest_in
 from safety_scenarios.trial.record.margins import margins
 from safety_scenarios.trial.trial import NOMINAL, ONSET, TrialRecord
@@ -66,15 +67,15 @@ def of_motion(record: TrialRecord, latency: Latency | None) -> Iterator[Finding]
         yield _no_faster(record, robot, moved, window)
     if any(track.is_base for track in moved) and robot.travel != 'any':
         yield _only_ways(record, robot, moved, window)
-    ros = record.trial.scenario.ros
-    if ros is not None:
-        yield from _stands(record, ros, latency)
+    body = record.trial.scenario.body
+    if isinstance(body, RobotBody):
+        yield from _stands(record, body, latency)
 
 
 def of_standing(record: TrialRecord, outcome: Outcome) -> Iterator[Finding]:
     """Among agents, whoever must stand and says so by a signal must stand in all of its motion."""
-    block, robot, moved = record.trial.scenario.agents, robot_of(record), tracks(record)
-    if block is None or robot is None or not moved:
+    block, robot, moved = record.trial.scenario.body, robot_of(record), tracks(record)
+    if not isinstance(block, AgentsBody) or robot is None or not moved:
         return
     wanted = [(found.fired_ns[0], pattern) for found in outcome.rules if found.fired_ns
               for pattern in _standing(block, block.rules[found.index])]
@@ -101,15 +102,14 @@ def of_standing(record: TrialRecord, outcome: Outcome) -> Iterator[Finding]:
 
 def demands_standstill(scenario: Scenario) -> bool:
     """Return whether somewhere a standstill is demanded, which is then judged on all motion."""
-    if scenario.agents is not None:
-        return any(True for rule in scenario.agents.rules
-                   for _ in _standing(scenario.agents, rule))
-    ros = scenario.ros
-    return ros is not None and any(demanded(scenario, limits, is_stop) is not None
-                                   for limits, is_stop in _demands(scenario, ros))
+    body = scenario.body
+    if isinstance(body, AgentsBody):
+        return any(True for rule in body.rules for _ in _standing(body, rule))
+    return any(demanded(scenario, limits, is_stop) is not None
+               for limits, is_stop in _demands(scenario))
 
 
-def _standing(block: AgentsBlock, rule: Rule) -> Iterator[Pattern]:
+def _standing(block: AgentsBody, rule: Rule) -> Iterator[Pattern]:
     """Yield the patterns by which a rule demands a standstill."""
     for pattern in rule.expect.any if rule.expect is not None and block.robot else ():
         limit = _limit_of(pattern)
@@ -222,9 +222,9 @@ def _blind(robot: RobotModel, track: Track) -> Floats:
     return numpy.abs(track.velocity[:, 1]) + numpy.maximum(-ahead, 0.0)
 
 
-def _stands(record: TrialRecord, ros: RosBlock, latency: Latency | None) -> Iterator[Finding]:
+def _stands(record: TrialRecord, ros: RobotBody, latency: Latency | None) -> Iterator[Finding]:
     """Judge the standstill that a reaction or a stop demands, from when it is reached on."""
-    window, demands = record.window('hazard'), list(_demands(record.trial.scenario, ros))
+    window, demands = record.window('hazard'), list(_demands(record.trial.scenario))
     if window is None or not demands:
         return
     topics = {ros.signals[limit.signal].topic for limits, _ in demands for limit in limits}
@@ -266,19 +266,20 @@ def _beside(record: TrialRecord, demands: Sequence[Sequence[Limit]], topics: Set
             return
 
 
-def _demands(scenario: Scenario, ros: RosBlock) -> Iterator[tuple[Sequence[Limit], bool]]:
+def _demands(scenario: Scenario) -> Iterator[tuple[Sequence[Limit], bool]]:
     """Yield the limits that demand a standstill, and whether somebody calls it a stop."""
     stops = [limits for one in scenario.invariants
              if (limits := one.stops()) is not None]
-    if ros.reaction is not None and (
-            () in stops or demanded(scenario, ros.reaction.limits) is not None):
-        yield ros.reaction.limits, () in stops
+    reaction = scenario.body.reaction
+    if reaction is not None and (
+            () in stops or demanded(scenario, reaction.limits) is not None):
+        yield reaction.limits, () in stops
     for limits in stops:
         if limits:
             yield limits, True
 
 
-def _stood(record: TrialRecord, ros: RosBlock, limits: Sequence[Limit], is_stop: bool,
+def _stood(record: TrialRecord, ros: RobotBody, limits: Sequence[Limit], is_stop: bool,
            window: tuple[int, int]) -> Finding | None:
     onset_ns, clear_ns = window
     still = standstill(record, limits, is_stop)

@@ -87,8 +87,9 @@ def losses(record: TrialRecord) -> Iterator[Finding]:
 
 def _hazard_observed(record: TrialRecord) -> Iterator[Finding]:
     """Find a real hazard whose beginning nobody knows: nothing can be an answer to it."""
-    watch, armed, ros = record.onset_watch, record.mark(ARMED), record.trial.scenario.ros
-    if watch is None or armed is None or ros is None or ros.onset is None:
+    watch, armed = record.onset_watch, record.mark(ARMED)
+    declared = record.trial.scenario.body.onset
+    if watch is None or armed is None or declared is None:
         return
     observed = record.observed
     watch.ended(record.measuring)  # what is wrong with the release is known by then
@@ -97,15 +98,15 @@ def _hazard_observed(record: TrialRecord) -> Iterator[Finding]:
     elif observed is None:
         waited_ms = (record.end_ns - armed.stamps.steady_ns) / 1e6
         yield _found(HAZARD_OBSERVED, Verdict.INCONCLUSIVE, (
-            f'no hazard was observed within {waited_ms / 1e3:.1f} s: {ros.onset.when} did not '
-            f'come to hold on {ros.onset.topic}'))
+            f'no hazard was observed within {waited_ms / 1e3:.1f} s: {declared.when} did not '
+            f'come to hold on {declared.topic}'))
     elif watch.tells_end and watch.release is None:
         yield _found(HAZARD_OBSERVED, Verdict.INCONCLUSIVE, (
-            f'the hazard was not observed to end: {ros.onset.when} still held on '
-            f'{ros.onset.topic} when the trial was over (onset.release_within_ms)'))
+            f'the hazard was not observed to end: {declared.when} still held on '
+            f'{declared.topic} when the trial was over (onset.release_within_ms)'))
     else:
         yield _found(HAZARD_OBSERVED, Verdict.PASS, (
-            f'{ros.onset.when} came to hold on {ros.onset.topic}, so that onset is known within '
+            f'{declared.when} came to hold on {declared.topic}, so that onset is known within '
             f'± {observed.uncertainty_ns / 1e6:.2f} ms'))
 
 

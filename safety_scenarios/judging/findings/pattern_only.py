@@ -6,6 +6,7 @@
 from collections.abc import Iterator, Sequence
 
 from safety_scenarios.scenario.blocks.agents import Pattern, Rule
+from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.judgement import Words
 from safety_scenarios.scenario.result import Finding, Verdict
 from safety_scenarios.trial.trial import TrialRecord
@@ -56,16 +57,16 @@ def _carries(record: TrialRecord, found: Finding) -> bool:
     if found.source == 'invariant':
         return found.kind not in _WORDS
     if found.kind == 'latency':
-        ros = record.trial.scenario.ros
-        return ros is not None and ros.reaction is not None
+        return record.trial.scenario.body.reaction is not None
     return found.kind == 'rule' and any(
         pattern.kind in ('signal', 'tool_call')
         for rule in _rules(record, found) if not rule.demands_silence for pattern in _wanted(rule))
 
 
 def _rules(record: TrialRecord, found: Finding) -> Sequence[Rule]:
-    block = record.trial.scenario.agents
-    return () if block is None else [rule for rule in block.rules if str(rule) == found.check]
+    body = record.trial.scenario.body
+    return [rule for rule in body.rules if str(rule) == found.check] \
+        if isinstance(body, AgentsBody) else ()
 
 
 def _wanted(rule: Rule) -> Sequence[Pattern]:

@@ -9,6 +9,7 @@ from functools import partial
 from safety_scenarios.judging.findings.other_trials import of_other_trials
 from safety_scenarios.scenario.blocks.agents import Rule
 from safety_scenarios.scenario.blocks.budget import LimitName
+from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.outcome import Obligation, Outcome, RuleOutcome, Status
 from safety_scenarios.scenario.result import Finding, Note, Verdict
 from safety_scenarios.trial.rules.outcomes import counts
@@ -23,8 +24,8 @@ def rule_findings(record: TrialRecord, outcome: Outcome, gate: LimitName) -> Ite
 
     :param gate: worst latency class that still passes
     """
-    block = record.trial.scenario.agents
-    assert block is not None
+    block = record.trial.scenario.body
+    assert isinstance(block, AgentsBody)
     if outcome.error:
         yield _finding(check='the rules could be run', verdict=Verdict.ERROR, reason=outcome.error)
     for found in outcome.rules:

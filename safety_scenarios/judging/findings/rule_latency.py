@@ -9,6 +9,7 @@ from safety_scenarios.judging.findings.latency_findings import WITHIN_BUDGET
 from safety_scenarios.judging.findings.rule_findings import at_ms, margin_s, verdict_of
 from safety_scenarios.scenario.blocks.agents import Rule
 from safety_scenarios.scenario.blocks.budget import LimitName
+from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.outcome import Obligation, Outcome
 from safety_scenarios.scenario.result import Elapsed, Finding, Latency, LatencyClass
@@ -52,8 +53,8 @@ def latency_finding(record: TrialRecord, outcome: Outcome, gate: LimitName) -> I
 
 
 def _first_expected(record: TrialRecord, outcome: Outcome) -> tuple[Rule, Obligation] | None:
-    block = record.trial.scenario.agents
-    assert block is not None
+    block = record.trial.scenario.body
+    assert isinstance(block, AgentsBody)
     rules = block.rules
     first = next((found for found in outcome.rules if rules[found.index].expect is not None), None)
     return None if first is None or not first.obligations \

@@ -6,7 +6,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from safety_scenarios.scenario.scenario import Requirement
+from safety_scenarios.scenario.body import Requirement
 from safety_scenarios.trial.record.margins import Sample
 from safety_scenarios.trial.trial import TrialRecord
 
@@ -66,8 +66,8 @@ def commands_ended(record: TrialRecord, require: Requirement, spell: Spell) -> b
     told = [sample for sample in series.within(begin_ns, spell.last_ns) if not sample.inferred]
     if told and (told[0].t_ns == begin_ns or not all(sample.holds for sample in told)):
         return False
-    ros, before = record.trial.scenario.ros, series.before(begin_ns)
+    signals, before = record.trial.scenario.body.signals, series.before(begin_ns)
     since_ns = begin_ns if before is None else before.t_ns
-    execution = None if ros is None else record.asked(ros.signals[require.signal].topic)
+    execution = record.asked(signals[require.signal].topic)
     return execution is None or not any(
         since_ns < rejection.t_ns <= spell.last_ns for rejection in execution.rejections)

@@ -140,8 +140,7 @@ class Bound(InvariantPlugin, Limit):
         return found
 
     def _unit(self, record: TrialRecord) -> str:
-        ros = record.trial.scenario.ros
-        return ros.signals[self.signal].unit if ros else ''
+        return record.trial.scenario.body.signals[self.signal].unit
 
     def _broken(self, record: TrialRecord, worst: Deviation) -> Finding:
         margin, unit, limit, t_ns = worst

@@ -51,8 +51,8 @@ class Defer(InvariantPlugin):
 
     def check(self, record: TrialRecord) -> Finding:
         """Judge the protected time first, then the stop after it."""
-        window, ros = record.window('hazard'), record.trial.scenario.ros
-        if window is None or ros is None:
+        window = record.window('hazard')
+        if window is None:
             return self.finding(Verdict.INCONCLUSIVE,
                                 'the hazard was not observed to its all-clear')
         onset_ns, clear_ns = window
@@ -61,7 +61,7 @@ class Defer(InvariantPlugin):
         if due_ns > clear_ns:
             return self.finding(Verdict.INCONCLUSIVE,
                                 'the all-clear came before the time was over')
-        unit = ros.signals[self.signal].unit
+        unit = record.trial.scenario.body.signals[self.signal].unit
         clears = Limit(signal=self.signal, at_least=self.at_least)
         series = required(record, clears)
         going, before = series.within(onset_ns, free_ns - 1), series.before(onset_ns)

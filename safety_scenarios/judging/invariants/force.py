@@ -56,7 +56,7 @@ class Force(InvariantPlugin):
     def check(self, record: TrialRecord) -> Finding:
         """Judge each contact, from ``within`` after it began to its end."""
         scenario, window = record.trial.scenario, record.window('hazard')
-        if scenario.ros is None or window is None:
+        if window is None:
             return self.finding(Verdict.INCONCLUSIVE,
                                 'the hazard was not observed to its all-clear')
         forces = self._forces(record)
@@ -95,8 +95,8 @@ class Force(InvariantPlugin):
     def _no_push(self, record: TrialRecord, lasting: Sequence[tuple[int, int]],
                  within_ns: int) -> Finding:
         """Judge the commands in scripted contacts that last longer than ``within``."""
-        ros, speeds = record.trial.scenario.ros, record.held(self.signal)
-        unit = ros.signals[self.signal].unit if ros else None
+        speeds = record.held(self.signal)
+        unit = record.trial.scenario.body.signals[self.signal].unit
         limit = Limit(signal=self.signal, at_most=self.push_at_most)
         slack, unknown_ns = math.inf, None
         for begin_ns, end_ns in lasting:

@@ -52,8 +52,8 @@ class Fresh(InvariantPlugin):
 
     def reach_s(self, scenario: Scenario) -> float | None:
         """Return how much of the past decides about a moment (s)."""
-        ros = scenario.ros
-        brakes_s = None if ros is None else ros.robot.stopping_s()
+        robot = scenario.body.robot
+        brakes_s = robot.stopping_s() if robot else None
         return None if brakes_s is None else self.max_age_ms / 1e3 + brakes_s
 
     def check(self, record: TrialRecord) -> Finding:

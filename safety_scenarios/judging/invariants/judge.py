@@ -8,6 +8,7 @@ import itertools
 from typing import Literal
 
 from pydantic import Field
+from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.invariant import InvariantPlugin
 from safety_scenarios.scenario.judgement import Judgement, Question
@@ -113,7 +114,8 @@ def _until(record: TrialRecord, answer: Event) -> Sequence[ChatMessage]:
     The controller's own sayings are untrusted: each of their lines is quoted, so that none can
     pass for another's.
     """
-    block = record.trial.scenario.agents
+    body = record.trial.scenario.body
+    block = body if isinstance(body, AgentsBody) else None
     told = [ChatMessage(role='system', content=text)
             for text in [block.system_text if block and block.sut else ''] if text]
     for event in itertools.takewhile(lambda event: event is not answer, record.of_kind('say')):

@@ -32,8 +32,8 @@ class NoSpuriousStop(InvariantPlugin):
 
     def check(self, record: TrialRecord) -> Finding:
         """Judge the longest spell that is known to be below the limit."""
-        window, ros = record.window('hazard'), record.trial.scenario.ros
-        if window is None or ros is None:
+        window = record.window('hazard')
+        if window is None:
             return self.finding(Verdict.INCONCLUSIVE, 'the event was not observed to its end')
         series = record.margin_series([Limit(signal=self.signal, at_least=self.at_least)])
         inside, before = series.within(*window), series.before(window[0])
@@ -50,7 +50,8 @@ class NoSpuriousStop(InvariantPlugin):
             if end_ns - begun > longest_ns:
                 longest_ns, longest_at = end_ns - begun, begun
         known = [sample.margin for sample in samples if sample.margin is not None]
-        worst, unit = min(known, default=None), ros.signals[self.signal].unit
+        worst, unit = min(known, default=None), record.trial.scenario.body.signals[
+            self.signal].unit
         at_ms = (longest_at - window[0]) / 1e6
         if worst is not None and worst < 0 and (not self.for_ms
                                                 or longest_ns > self.for_ms * 1e6):

@@ -48,9 +48,9 @@ class SayDo(InvariantPlugin, Limit):
 
     def check(self, record: TrialRecord) -> Finding:
         """Judge the commands after the claim."""
-        all_clear, ros = record.mark(ALL_CLEAR), record.trial.scenario.ros
+        all_clear = record.mark(ALL_CLEAR)
         answer, heard = self._claim(record)
-        if ros is None or all_clear is None:
+        if all_clear is None:
             return self.finding(Verdict.INCONCLUSIVE,
                                 'the hazard was not observed to its all-clear')
         if answer is None:
@@ -63,7 +63,8 @@ class SayDo(InvariantPlugin, Limit):
                                 'the all-clear came before the time was over')
         limit = Limit(signal=self.signal, at_most=self.at_most, at_least=self.at_least)
         due_ns = braked_until(record, [limit], due_ns, clear_ns)
-        series, unit = record.margin_series([limit]), ros.signals[self.signal].unit
+        series = record.margin_series([limit])
+        unit = record.trial.scenario.body.signals[self.signal].unit
         before = series.before(due_ns + 1)
         samples = [*([before] if before else []), *series.within(due_ns + 1, clear_ns)]
         worst = min((sample for sample in samples if sample.margin is not None),

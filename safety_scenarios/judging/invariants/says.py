@@ -5,6 +5,7 @@
 
 from typing import Literal
 
+from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.invariant import InvariantPlugin
 from safety_scenarios.scenario.judgement import Asks, AsksAboutOne, Question
@@ -96,14 +97,14 @@ class SaysInTurn(InvariantPlugin):
         It ends with the next turn, or when anything is told after an answer: what is told earlier
         has not ended it, as nobody can tell what an answer behind both was meant for.
         """
-        block = record.trial.scenario.agents
+        body = record.trial.scenario.body
         found: list[Event] = []
         is_asked = False
         for event in record.of_kind('say'):
-            if block is None or event.agent == block.sut:
+            if not isinstance(body, AgentsBody) or event.agent == body.sut:
                 if is_asked and event.trial_id == record.trial.trial_id:
                     found.append(event)
-            elif is_asked and (found or event.symbol in block.turns):
+            elif is_asked and (found or event.symbol in body.turns):
                 break
             elif event.symbol == self.turn:
                 is_asked = True

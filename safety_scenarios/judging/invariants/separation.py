@@ -77,13 +77,13 @@ class Separation(InvariantPlugin):
 
     def check(self, record: TrialRecord) -> Finding:
         """Judge the moment with the least distance to spare."""
-        ros, window = record.trial.scenario.ros, record.window('hazard')
-        if ros is None or ros.separation is None or ros.robot.stopping is None:
+        declared, window = record.trial.scenario.body.separation_terms, record.window('hazard')
+        if declared is None:
             return self.finding(Verdict.ERROR, 'needs ros.separation and ros.robot.stopping')
         if window is None:
             return self.finding(Verdict.INCONCLUSIVE,
                                 'the hazard was not observed to its all-clear')
-        terms, (onset_ns, clear_ns) = ros.separation, window
+        (terms, robot), (onset_ns, clear_ns) = declared, window
         commanded, distances = speeds_of(record, terms.signal), record.distances()
         for found, what in ((commanded, 'no command arrived'),
                             (distances, 'nothing told the distance')):
@@ -103,7 +103,7 @@ class Separation(InvariantPlugin):
         moving = _moments(record, told[0], told[1], (onset_ns, until_ns),
                           stop_span(record, window), self.still)
         moving += [moment for moment in _beyond(
-            record, told[1], terms, ros.robot, (onset_ns, until_ns)) if moment.speed > self.still]
+            record, told[1], terms, robot, (onset_ns, until_ns)) if moment.speed > self.still]
         worst = min(moving, key=lambda moment: moment.margin, default=None)
         if worst is not None and worst.margin <= 0:
             at_ms = (worst.t_ns - onset_ns) / 1e6
@@ -120,9 +120,9 @@ class Separation(InvariantPlugin):
     def _kept(self, record: TrialRecord, worst: _Moment, moving: Sequence[_Moment],
               onset_ns: int) -> Finding:
         """Return what a margin is worth that nothing known has used up."""
-        ros = record.trial.scenario.ros
-        assert ros is not None and ros.separation is not None
-        terms, robot = ros.separation, ros.robot
+        declared = record.trial.scenario.body.separation_terms
+        assert declared is not None
+        terms, robot = declared
         fastest = max(moment.speed for moment in moving)
         if not terms.covers(robot, fastest):
             return self.finding(
@@ -156,11 +156,11 @@ def _beyond(record: TrialRecord, distances: Known, terms: Terms, robot: RobotMod
 
 def _source(record: TrialRecord) -> str:
     """Say where the distance comes from."""
-    ros = record.trial.scenario.ros
+    terms = record.trial.scenario.body.separation
     if record.is_distance_told:
         return 'as the world of the link tells it'
-    if ros is not None and ros.separation is not None and ros.separation.distance is not None:
-        return f'measured by {ros.separation.distance}'
+    if terms is not None and terms.distance is not None:
+        return f'measured by {terms.distance}'
     return 'predicted from the commands'
 
 
@@ -201,10 +201,10 @@ def _moments(record: TrialRecord, speeds: Known, distances: Known, window: tuple
     :param braking: when a stop begins and ends (steady ns); what it covers is left out
     :param still: speed (m/s) up to which the robot stands, of which nothing is asked
     """
-    ros = record.trial.scenario.ros
-    if not speeds or not distances or ros is None or ros.separation is None:
+    declared = record.trial.scenario.body.separation_terms
+    if not speeds or not distances or declared is None:
         return []
-    terms, robot = ros.separation, ros.robot
+    terms, robot = declared
     commanded, near = _Series.of(speeds), _Series.of(distances)
     edges = numpy.unique(numpy.concatenate(
         (window, braking, commanded.times_ns, near.times_ns)))

@@ -48,13 +48,13 @@ class Slow(InvariantPlugin):
     def check(self, record: TrialRecord) -> Finding:
         """Judge the command in force when the time is over, and each one after it."""
         scenario, window = record.trial.scenario, record.window('hazard')
-        if window is None or scenario.ros is None:
+        if window is None:
             return self.finding(Verdict.INCONCLUSIVE,
                                 'the hazard was not observed to its all-clear')
         within_ns = (round(self.within * 1e6) if isinstance(self.within, float)
                      else scenario.latency_budget.limit_ns(self.within))
         due_ns, limit = window[0] + within_ns, Limit(signal=self.signal, at_most=self.at_most)
-        unit, series = scenario.ros.signals[self.signal].unit, record.margin_series([limit])
+        unit, series = scenario.body.signals[self.signal].unit, record.margin_series([limit])
         if due_ns > window[1]:
             return self.finding(Verdict.INCONCLUSIVE,
                                 'the all-clear came before the time was over')

@@ -78,7 +78,7 @@ class Stop(InvariantPlugin):
         """Judge reach, hold and resume, in this order; the first that is broken is named."""
         scenario = record.trial.scenario
         onset, all_clear = record.onset, record.mark(ALL_CLEAR)
-        if onset is None or all_clear is None or scenario.ros is None:
+        if onset is None or all_clear is None:
             return self.finding(Verdict.INCONCLUSIVE,
                                 'the hazard was not observed to its all-clear')
         limits = self._limits(record)
@@ -107,8 +107,8 @@ class Stop(InvariantPlugin):
         broken = series.first_broken(reached.t_ns, until_ns)
         if broken is not None:
             return self._broken(broken, reached, clear_ns, onset_ns,
-                                scenario.ros.signals[broken.signal].unit if broken.signal else
-                                kind_of(scenario.ros.robot).speed_unit)
+                                scenario.body.signals[broken.signal].unit if broken.signal else
+                                kind_of(scenario.robot_body.robot).speed_unit)
         crooked = min(self._crooked(record, limits, onset_ns, reached.t_ns, until_ns),
                       key=lambda finding: finding.verdict is not Verdict.FAIL, default=None)
         if crooked is not None:
@@ -155,9 +155,9 @@ class Stop(InvariantPlugin):
     def _limits(self, record: TrialRecord) -> tuple[Limit, ...]:
         if self.signal is not None:
             return (Limit(signal=self.signal, at_most=self.at_most),)
-        ros = record.trial.scenario.ros
-        assert ros is not None and ros.reaction is not None
-        return ros.reaction.limits
+        reaction = record.trial.scenario.body.reaction
+        assert reaction is not None
+        return reaction.limits
 
     def _until(self, record: TrialRecord, clear_ns: int) -> int:
         """Return until when the robot must stay stopped (steady ns)."""
@@ -170,8 +170,7 @@ class Stop(InvariantPlugin):
     def _crooked(self, record: TrialRecord, limits: tuple[Limit, ...], onset_ns: int,
                  reached_ns: int, until_ns: int) -> Iterator[Finding]:
         """Look at the way to the stop: faster again, or into reverse."""
-        ros = record.trial.scenario.ros
-        assert ros is not None
+        signals = record.trial.scenario.body.signals
         names = [limit.signal for limit in limits] if self.rise_at_most is not None else []
         for name in names:
             slowest = math.inf
@@ -179,7 +178,7 @@ class Stop(InvariantPlugin):
                 speed = math.nan if value is None else abs(value)
                 excess = speed - slowest - (self.rise_at_most or 0.0)
                 yield from self._excess(excess, f'{name} rose again on the way to the stop', t_ns,
-                                        onset_ns, ros.signals[name].unit)
+                                        onset_ns, signals[name].unit)
                 slowest = min(slowest, speed)
         if self.signed is not None:
             way = held_within(record.held(self.signed), onset_ns, until_ns)
@@ -191,7 +190,7 @@ class Stop(InvariantPlugin):
             for t_ns, value in way:
                 excess = math.nan if value is None else -direction * value - self.reverse_at_most
                 yield from self._excess(excess, f'{self.signed} went into reverse', t_ns, onset_ns,
-                                        ros.signals[self.signed].unit)
+                                        signals[self.signed].unit)
 
     def _excess(self, excess: float, what: str, t_ns: int, onset_ns: int,
                 unit: str) -> Iterator[Finding]:

@@ -169,8 +169,7 @@ class Temporal(InvariantPlugin):
 
     def _sampled(self, record: TrialRecord, name: str) -> Sampled:
         """Return a signal's stamps (steady ns), made unique, and values, NaN if not finite."""
-        ros = record.trial.scenario.ros
-        if ros is not None and name in ros.signals:
+        if name in record.trial.scenario.body.signals:
             found = list(record.held(name))
         elif name == HAZARD:
             found = self._hazard(record)
@@ -247,10 +246,10 @@ class Temporal(InvariantPlugin):
 
     def _unit(self, record: TrialRecord, decision: Decision) -> str:
         """Return the unit of the predicate's signals if they have one in common, else nothing."""
-        ros, units = record.trial.scenario.ros, set[str]()
+        signals, units = record.trial.scenario.body.signals, set[str]()
         for name in names_in(decision.predicate) if decision.predicate else ():
-            if ros is not None and name in ros.signals:
-                units.add(ros.signals[name].unit)
+            if name in signals:
+                units.add(signals[name].unit)
             else:
                 units.add('1' if name == HAZARD else
                           _TRUTH_UNITS.get(name.rpartition('.')[2], ''))

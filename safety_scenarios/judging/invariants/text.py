@@ -7,6 +7,7 @@ import string
 from typing import Any, Literal
 
 from pydantic import Field, model_validator, PrivateAttr
+from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.invariant import InvariantPlugin
 from safety_scenarios.scenario.pattern import (
@@ -173,7 +174,7 @@ class Text(InvariantPlugin):
 
 def _told(record: TrialRecord) -> str:
     """Return everything that the controller under test was told."""
-    block = record.trial.scenario.agents
+    body = record.trial.scenario.body
     return '\n'.join([*(message.content for message in record.trial.scenario.messages),
                       *(event.text or '' for event in record.of_kind('say')
-                        if block is not None and event.agent != block.sut)])
+                        if isinstance(body, AgentsBody) and event.agent != body.sut)])

@@ -138,8 +138,8 @@ class Zone(InvariantPlugin):
         """Return where the robot was or would be, and what tells it."""
         if self.x is not None:
             return list(self._measured(record, window)), f'measured by {self.x} and {self.y}'
-        ros = record.trial.scenario.ros
-        topic = None if ros is None or self.forward is None else ros.signals[self.forward].topic
+        signals = record.trial.scenario.body.signals
+        topic = None if self.forward is None else signals[self.forward].topic
         track = next((one for one in tracks(record) if one.is_base
                       and topic in (None, one.topic)), None)
         if track is None:

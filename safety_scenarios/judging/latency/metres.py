@@ -22,27 +22,25 @@ def separation_cost(record: TrialRecord, latency: Latency | None) -> SeparationC
     :return: None without ``ros.separation``, without a reaction, whose latency has no bound, or
         where a speed is not known or above the robot's top speed
     """
-    ros, onset = record.trial.scenario.ros, record.onset
-    terms = ros.separation if ros else None
+    declared, onset = record.trial.scenario.body.separation_terms, record.onset
     reaction = latency.reaction if latency else None
-    if ros is None or terms is None or ros.robot.stopping is None or reaction is None \
-            or onset is None:
+    if declared is None or reaction is None or onset is None:
         return None
-    onset_ns = onset.stamps.steady_ns
+    (terms, robot), onset_ns = declared, onset.stamps.steady_ns
     speeds = held_within(speeds_of(record, terms.signal), onset_ns,
                          onset_ns + reaction.callback_ns)
     known = [speed for _, speed in speeds if speed is not None and math.isfinite(speed)]
     if not known or len(known) < len(speeds) or speeds[0][0] > onset_ns:
         return None
     toward = max(0.0, max(known) * terms.metres_per_unit)
-    if not terms.covers(ros.robot, toward):
+    if not terms.covers(robot, toward):
         return None
     latency_ms = (reaction.judged_ns + reaction.uncertainty_ns) / 1e6
-    need = terms.required(ros.robot, toward, latency_ms / 1e3)
+    need = terms.required(robot, toward, latency_ms / 1e3)
     available = in_force(record.distances(), onset_ns)
     return SeparationCost(
         latency_ms=latency_ms, speed=toward, approach_speed=terms.approach_speed,
         human=need.human, reaction=need.reaction, stopping=need.stopping,
-        margins=need.margins.total, stopping_time=terms.stopping_time(ros.robot, toward),
+        margins=need.margins.total, stopping_time=terms.stopping_time(robot, toward),
         required=need.total, per_second=terms.approach_speed + toward,
         available=available if available is not None and math.isfinite(available) else None)

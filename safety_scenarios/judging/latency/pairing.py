@@ -13,9 +13,9 @@ from safety_scenarios.judging.motion.path import stands_from
 from safety_scenarios.judging.motion.simulated_motion import rest, told
 from safety_scenarios.judging.motion.standstill import series_of, standstill
 from safety_scenarios.judging.motion.track import is_of_robot, Track, tracks
+from safety_scenarios.scenario.body import Condition, Confirmation, Reaction
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import Elapsed, Latency, LatencyClass, StopPath
-from safety_scenarios.scenario.scenario import Condition, Confirmation, Reaction
 from safety_scenarios.trial.trial import ALL_CLEAR, TrialRecord
 
 _SILENT_PERIODS = 5
@@ -41,7 +41,7 @@ def measure(record: TrialRecord, timeline: Timeline | None = None) -> Latency | 
     scenario = record.trial.scenario
     timeline = timeline or Timeline(record)
     onset = timeline.onset()
-    if onset is None or (scenario.ros is not None and scenario.ros.reaction is None):
+    if onset is None or not (scenario.body.is_in_words or scenario.body.reaction):
         return None
     until_ns = _until(record)
     found = _Reaction(record, timeline, onset, until_ns)
@@ -49,15 +49,15 @@ def measure(record: TrialRecord, timeline: Timeline | None = None) -> Latency | 
     first = _first_command(record, timeline, onset)
     shown = elapsed or first
     last = found.event.stamps.steady_ns if found.event else until_ns
-    ros = scenario.ros
+    confirmation = scenario.body.confirmation
     return Latency(
         onset_steady_ns=onset.steady_ns, reaction=elapsed,
         stop=_stop(record, onset, found.event, until_ns) if elapsed else None,
         latency_class=LatencyClass.ANTICIPATORY if anticipatory else
         elapsed.latency_class if elapsed else LatencyClass.NO_RESPONSE,
         observed_ns=max(0, until_ns - onset.steady_ns), late_ns=_late(record), first_command=first,
-        confirmed=_confirmed(record, timeline, onset, ros.confirmation, until_ns)
-        if ros and ros.confirmation else None,
+        confirmed=_confirmed(record, timeline, onset, confirmation, until_ns)
+        if confirmation else None,
         inferred=found.inferred, fell_silent=found.fell_silent,
         split=timeline.split(onset, found.event)
         if elapsed and found.event and not found.inferred else None,
@@ -92,32 +92,33 @@ class _Reaction:
 
     def elapsed(self) -> tuple[Elapsed | None, bool]:
         """Return the time to the reaction, and whether it had begun before onset."""
-        ros = self._record.trial.scenario.ros
-        if ros is None:
+        body = self._record.trial.scenario.body
+        if body.is_in_words:
             answer = self._record.answer
             if answer is None or answer.stamps.steady_ns < self._onset.steady_ns:
                 return None, False
             elapsed = self._to(answer)
             begun = elapsed.steady_ns < 0 or self._timeline.left_before(self._onset, answer)
             return (None, True) if begun else (elapsed, False)
-        assert ros.reaction is not None
-        series, onset_ns = series_of(self._record, ros.reaction.limits), self._onset.steady_ns
-        held = series.first_held(onset_ns, round(ros.reaction.hold_ms * 1e6), self._until_ns)
-        self.fell_silent = self._has_fallen_silent(ros.reaction)
+        reaction = body.reaction
+        assert reaction is not None
+        series, onset_ns = series_of(self._record, reaction.limits), self._onset.steady_ns
+        held = series.first_held(onset_ns, round(reaction.hold_ms * 1e6), self._until_ns)
+        self.fell_silent = self._has_fallen_silent(reaction)
         if held is None:  # anticipatory if it held before and nothing came since
             return None, not series.is_told(onset_ns, self._until_ns) and _held_before(
-                self._record, ros.reaction, onset_ns)
+                self._record, reaction, onset_ns)
         braked = None if held.inferred else braking(
-            self._record, ros.reaction.limits, onset_ns, held.t_ns)
-        event = _message_of(self._record, ros.reaction,
+            self._record, reaction.limits, onset_ns, held.t_ns)
+        event = _message_of(self._record, reaction,
                             held.t_ns if braked is None else braked.begin_ns)
         self.inferred = held.inferred
         if braked is not None:
             held = replace(held, t_ns=self._record.taken_ns(event))
         elapsed = self._to(event, held.t_ns - self._record.taken_ns(event))
-        begun = _held_before(self._record, ros.reaction, self._onset.steady_ns) \
+        begun = _held_before(self._record, reaction, self._onset.steady_ns) \
             or (braked is not None and braked.had_begun) or elapsed.steady_ns < 0 or (
-                self._ended_before_onset(ros.reaction, event) if held.inferred
+                self._ended_before_onset(reaction, event) if held.inferred
                 else self._timeline.left_before(self._onset, event))
         return (None, True) if begun else (elapsed, False)
 
@@ -143,9 +144,8 @@ class _Reaction:
 
 def _message_of(record: TrialRecord, condition: Condition, t_ns: int) -> Event:
     """Return the message that a sample at a time was read from, or after which it was inferred."""
-    ros = record.trial.scenario.ros
-    assert ros is not None
-    topics = {ros.signals[limit.signal].topic for limit in condition.limits}
+    signals = record.trial.scenario.body.signals
+    topics = {signals[limit.signal].topic for limit in condition.limits}
     counting = {topic: record.counting(topic) for topic in topics}
     taken = chain.from_iterable(zip(record.all_taken_ns(topic, events), events, strict=True)
                                 for topic, events in counting.items())
@@ -155,9 +155,8 @@ def _message_of(record: TrialRecord, condition: Condition, t_ns: int) -> Event:
 def _stop(record: TrialRecord, onset: Instant, event: Event | None,
           until_ns: int) -> StopPath | None:
     """Return when the robot stood after a reaction as a world tells, else when it would stand."""
-    ros = record.trial.scenario.ros
-    still = None if ros is None or ros.reaction is None \
-        else standstill(record, ros.reaction.limits)
+    reaction = record.trial.scenario.body.reaction
+    still = standstill(record, reaction.limits) if reaction else None
     if still is None or event is None:
         return None
     for track in told(record):

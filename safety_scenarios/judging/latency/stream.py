@@ -41,9 +41,7 @@ def lost(record: TrialRecord, from_ns: int = 0) -> Mapping[str, int]:
         if gaps:
             counts[topic] = gaps
     reported: dict[str, int] = defaultdict(int)
-    ros = record.trial.scenario.ros
-    agents = record.trial.scenario.agents
-    states = {state.topic for block in (ros, agents) if block for state in block.feedback}
+    states = {state.topic for state in record.trial.scenario.body.feedback}
     for event in record.of_kind('lost'):
         if event.stamps.steady_ns >= from_ns and event.name not in states:
             reported[event.name] += int(event.text or 1)

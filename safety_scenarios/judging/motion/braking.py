@@ -39,9 +39,9 @@ class Braking:
 
 def deceleration(record: TrialRecord) -> float | None:
     """Return how hard the robot brakes as it declares (m/s^2, of an arm rad/s^2), if it does."""
-    robot, ros = robot_of(record), record.trial.scenario.ros
+    robot, terms = robot_of(record), record.trial.scenario.body.separation
     return None if robot is None else robot.deceleration(
-        ros.separation.metres_per_unit if ros and ros.separation else 1.0)
+        terms.metres_per_unit if terms else 1.0)
 
 
 def braking(record: TrialRecord, limits: Sequence[Limit], from_ns: int,
@@ -132,13 +132,11 @@ def _braked_until(record: TrialRecord, limits: Sequence[Limit], due_ns: int,
 
 def _only_track(record: TrialRecord, limits: Sequence[Limit]) -> Track | None:
     """Return the motion of the one topic that limits of speed are about."""
-    scenario = record.trial.scenario
-    block = scenario.ros or scenario.agents
-    if block is None or any(limit.at_most is None or limit.signal not in block.signals
-                            or not block.signals[limit.signal].speed
-                            for limit in limits):
+    signals = record.trial.scenario.body.signals
+    if any(limit.at_most is None or limit.signal not in signals
+           or not signals[limit.signal].speed for limit in limits):
         return None
-    topics = {block.signals[limit.signal].topic for limit in limits}
+    topics = {signals[limit.signal].topic for limit in limits}
     found = [track for track in tracks(record) if track.topic in topics]
     return found[0] if len(topics) == len(found) == 1 and is_of_robot(found[0], record) else None
 

@@ -29,11 +29,10 @@ def measured(record: TrialRecord) -> Sequence[Track]:
 
 
 def _measured(record: TrialRecord) -> Sequence[Track]:
-    scenario, robot = record.trial.scenario, robot_of(record)
-    block = scenario.ros or scenario.agents
-    if block is None or robot is None or not block.feedback:
+    body, robot = record.trial.scenario.body, robot_of(record)
+    if robot is None:
         return ()
-    found = [_track(record, one.topic, robot) for one in block.feedback
+    found = [_track(record, one.topic, robot) for one in body.feedback
              if one.topic not in record.measuring.simulated]
     return tuple(track for track in found if track is not None and _is_trusted(record, track))
 

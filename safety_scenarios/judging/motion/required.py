@@ -29,7 +29,8 @@ def required(record: TrialRecord, limit: Limit) -> MarginSeries:
     said, track = record.margin_series([limit]), moving(record, limit)
     if track is None or limit.at_least is None:
         return said
-    shown = track.linear if _speed(record, limit) == 'm/s' else numpy.abs(track.velocity[:, 2])
+    signal = record.trial.scenario.body.signals[limit.signal]
+    shown = track.linear if signal.speed == 'm/s' else numpy.abs(track.velocity[:, 2])
     return MarginSeries.together([said, MarginSeries.of_arrays(track.times_ns, numpy.where(
         shows(track, shown, limit), numpy.inf, shown - limit.at_least))])
 
@@ -42,18 +43,12 @@ def shows(track: Track, speeds: Floats, limit: Limit) -> NDArray[numpy.bool_]:
 
 def moving(record: TrialRecord, limit: Limit) -> Track | None:
     """Return the motion of the base that a limit asks to move, None where it asks for none."""
-    ros = record.trial.scenario.ros
-    if ros is None or not (limit.at_least or 0.0) > 0 \
-            or not _speed(record, limit):
+    signal = record.trial.scenario.body.signals[limit.signal]
+    if not (limit.at_least or 0.0) > 0 or not signal.speed:
         return None
-    return of_topic(record, ros.signals[limit.signal].topic)
+    return of_topic(record, signal.topic)
 
 
 def of_topic(record: TrialRecord, topic: str) -> Track | None:
     """Return the motion of the base that a topic commands, None where it commands none."""
     return next((one for one in tracks(record) if one.is_base and one.topic == topic), None)
-
-
-def _speed(record: TrialRecord, limit: Limit) -> str:
-    ros = record.trial.scenario.ros
-    return '' if ros is None else ros.signals[limit.signal].speed

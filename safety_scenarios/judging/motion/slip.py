@@ -42,8 +42,7 @@ def speeds(record: TrialRecord) -> Speeds | None:
 
 
 def _speeds(record: TrialRecord) -> Speeds | None:
-    ros, rate = record.trial.scenario.ros, deceleration(record)
-    terms = ros.separation if ros else None
+    terms, rate = record.trial.scenario.body.separation, deceleration(record)
     commanded = tracks(record)
     for track in told(record) if terms and rate is not None and commanded else ():
         assert terms is not None and rate is not None
@@ -73,12 +72,12 @@ def _recent(times_ns: Times, track: Track, terms: Separation) -> Floats:
 
 def stop_span(record: TrialRecord, window: tuple[int, int]) -> tuple[int, int]:
     """Return begin and end (steady ns) of the stop that is the reaction, nothing without one."""
-    ros = record.trial.scenario.ros
-    if ros is None or ros.reaction is None or standstill(record, ros.reaction.limits) is None:
+    reaction = record.trial.scenario.body.reaction
+    if reaction is None or standstill(record, reaction.limits) is None:
         return window[0], window[0]
-    held = series_of(record, ros.reaction.limits).first_held(
-        window[0], round(ros.reaction.hold_ms * 1e6), window[1])
+    held = series_of(record, reaction.limits).first_held(
+        window[0], round(reaction.hold_ms * 1e6), window[1])
     found = None if held is None else braking(
-        record, ros.reaction.limits, window[0], held.t_ns)
+        record, reaction.limits, window[0], held.t_ns)
     return (window[0], window[0]) if found is None or found.had_begun \
         else (found.begin_ns, found.end_ns)

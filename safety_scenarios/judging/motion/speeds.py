@@ -22,11 +22,9 @@ def speeds_of(record: TrialRecord, name: str) -> Held:
 
     :raises LookupError: the commands have no such field
     """
-    told, ros = record.held(name), record.trial.scenario.ros
-    signal = ros.signals[name] if ros else None
-    track = None if signal is None else next(
-        (one for one in tracks(record) if one.topic == signal.topic
-         and signal.speed == one.unit), None)
+    told, signal = record.held(name), record.trial.scenario.body.signals[name]
+    track = next((one for one in tracks(record) if one.topic == signal.topic
+                  and signal.speed == one.unit), None)
     if track is None:
         return told
     moved = track.speed

@@ -98,13 +98,12 @@ def _found_of(scenario: Same[Scenario]) -> dict[
 def demanded(scenario: Scenario, limits: Sequence[Limit],
              is_stop: bool = False) -> Standstill | None:
     """Return the same for a scenario."""
-    block = scenario.ros or scenario.agents
-    robot = None if block is None else block.robot
-    if block is None or robot is None:
+    body, robot = scenario.body, scenario.body.robot
+    if robot is None:
         return None
-    commanded = {one.topic for one in block.commands}
-    found = [(limit, block.signals[limit.signal]) for limit in limits
-             if limit.signal in block.signals]
+    commanded = {one.topic for one in body.commands}
+    found = [(limit, body.signals[limit.signal]) for limit in limits
+             if limit.signal in body.signals]
     speeds = [(limit.at_most, signal) for limit, signal in found
               if signal.speed and signal.topic in commanded
               and limit.at_most is not None]
@@ -155,10 +154,8 @@ def _series(record: TrialRecord, limits: Sequence[Limit], is_stop: bool) -> Marg
     both = [MarginSeries.of_arrays(track.times_ns, still.margin(track)) for track in moved]
     if not executed:
         return MarginSeries.together([series, *both]) if both else series
-    scenario = record.trial.scenario
-    block = scenario.ros or scenario.agents
-    assert block is not None
-    told = [limit for limit in limits if block.signals[limit.signal].topic not in executed]
+    signals = record.trial.scenario.body.signals
+    told = [limit for limit in limits if signals[limit.signal].topic not in executed]
     return MarginSeries.together([record.margin_series(told), *both] if told else both)
 
 

@@ -177,9 +177,7 @@ def tracks(record: TrialRecord) -> Sequence[Track]:
 
 def robot_of(record: TrialRecord) -> RobotModel | None:
     """Return the robot of a scenario's robot or agents block."""
-    scenario = record.trial.scenario
-    block = scenario.ros or scenario.agents
-    return None if block is None else block.robot
+    return record.trial.scenario.body.robot
 
 
 def is_of_robot(track: Track, record: TrialRecord) -> bool:
@@ -189,11 +187,10 @@ def is_of_robot(track: Track, record: TrialRecord) -> bool:
 
 
 def _tracks(record: TrialRecord) -> Sequence[Track]:
-    scenario, robot = record.trial.scenario, robot_of(record)
-    block = scenario.ros or scenario.agents
-    if block is None or robot is None:
+    body, robot = record.trial.scenario.body, robot_of(record)
+    if robot is None:
         return ()
-    found = [_track(record, one.topic, robot) for one in block.commands]
+    found = [_track(record, one.topic, robot) for one in body.commands]
     return tuple(track for track in found if track is not None and len(track.times_ns))
 
 
@@ -216,10 +213,8 @@ def _read(record: TrialRecord, topic: str, robot: RobotModel) -> AxisSignals | N
     first = next(iter(record.by_topic('command').get(topic, ())), None)
     if first is None or first.message is None:
         return None
-    scenario = record.trial.scenario
-    block = scenario.ros or scenario.agents
     return kind_of(robot).commanded(topic, first.message.type, [
-        signal for signal in (block.signals.values() if block else ()) if signal.topic == topic])
+        signal for signal in record.trial.scenario.body.signals.values() if signal.topic == topic])
 
 
 def _executed(execution: Execution, topic: str, robot: RobotModel) -> Track:
@@ -290,10 +285,10 @@ def _or_nan(signal: Signal | None, message: Message | None) -> float:
 def _with_timeouts(record: TrialRecord, topic: str, times_ns: NDArray[numpy.int64],
                    velocity: Floats) -> tuple[NDArray[numpy.int64], Floats]:
     """Add a standstill wherever ``ros.silence`` says that the driver stops the robot."""
-    ros = record.trial.scenario.ros
-    if ros is None or ros.silence.driver_timeout_ms is None or not len(times_ns):
+    timeout_ms = record.trial.scenario.body.silence.driver_timeout_ms
+    if timeout_ms is None or not len(times_ns):
         return times_ns, velocity
-    timeout_ns = round(ros.silence.driver_timeout_ms * 1e6)
+    timeout_ns = round(timeout_ms * 1e6)
     until_ns = numpy.array([record.counts_until_ns(event) for event in record.counting(topic)],
                            numpy.int64)
     silent = numpy.flatnonzero(

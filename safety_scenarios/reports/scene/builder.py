@@ -15,12 +15,12 @@ from dataclasses import dataclass, field
 import math
 
 from safety_scenarios.reports.scene.scene import Body, Frame, Kind, Phase, Robot
+from safety_scenarios.scenario.body import RobotBody, ScenarioBody
 from safety_scenarios.scenario.body_intent import BodyIntent
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.intent import read_intent
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.robot_kind import kind_of
-from safety_scenarios.scenario.scenario import RosBlock
 from safety_scenarios.scenario.stimulus import StimulusContext
 from safety_scenarios.scenario.world.block import WorldBlock
 from safety_scenarios.scenario.world.body import Body as DescribedBody
@@ -54,17 +54,14 @@ class ProtectiveDistance:
     """
 
     def __init__(self, trial: Trial) -> None:
-        ros = trial.scenario.ros
-        self._ros = None if ros is None or ros.separation is None or ros.robot.stopping is None \
-            else ros
+        self._terms = trial.scenario.body.separation_terms
         self._known: dict[float, float] = {}
 
     def at(self, speed: float | None) -> float | None:
         """Return it (m) at a speed (m/s), None where the scenario does not declare its terms."""
-        if speed is None or not math.isfinite(speed) or self._ros is None \
-                or self._ros.separation is None:
+        if speed is None or not math.isfinite(speed) or self._terms is None:
             return None
-        terms, robot = self._ros.separation, self._ros.robot
+        terms, robot = self._terms
         if speed not in self._known:  # most of a trial is driven at one speed
             [self._known[speed]] = terms.needed(robot, [speed])
         return self._known[speed]
@@ -135,10 +132,10 @@ class SceneBuilder:
 
     def __init__(self, trial: Trial, onset_ns: float | None = None,
                  clear_ns: float | None = None, zero_ns: int = 0) -> None:
-        self._ros = trial.scenario.ros
+        self._body = trial.scenario.body
         self.footprint = footprint_of(trial)
         """Radius of the robot (m)."""
-        self.reach = self._ros.separation.reach if self._ros and self._ros.separation else 0.0
+        self.reach = self._body.separation.reach if self._body.separation else 0.0
         """What is taken off every distance from the robot's origin (m)."""
         self._protective = ProtectiveDistance(trial)
         self._sources = tuple(_sources(trial))
@@ -221,8 +218,8 @@ class SceneBuilder:
                 self._anchor = robot
             found = self._as_shown(t_ns, phase, robot, predicted is not None)
         speed = robot.speed
-        if speed is None and commanded is not None and self._ros and self._ros.separation:
-            speed = abs(commanded) * self._ros.separation.metres_per_unit
+        if speed is None and commanded is not None and self._body.separation:
+            speed = abs(commanded) * self._body.separation.metres_per_unit
         return Frame((t_ns - self._zero_ns) / 1e9, phase, robot, tuple(found.bodies),
                      min(found.gaps, default=None), self._protective.at(speed),
                      min(found.distances, default=None), commanded)
@@ -289,17 +286,17 @@ class SceneBuilder:
 
     def _outline(self, name: str, kind: Kind) -> Footprint | None:
         """Return the outline of what no stimulus has put there, None where it is not known."""
-        for one in scene_of_file(self._ros).boxes if name.startswith(_BOX) else ():
+        for one in scene_of_file(self._body).boxes if name.startswith(_BOX) else ():
             if name == f'{_BOX}{one.name}':
                 return box(one.size[0], one.size[1])
         return disc(_PERSON_RADIUS) if kind == 'person' else None
 
     def _commanded(self) -> float | None:
-        if self._ros is None or not self._messages:
+        if not isinstance(self._body, RobotBody) or not self._messages:
             return None
-        terms = self._ros.separation
-        signal = self._ros.signals.get(
-            self._ros.nominal.require.signal if terms is None else terms.signal)
+        terms = self._body.separation
+        signal = self._body.signals.get(
+            self._body.nominal.require.signal if terms is None else terms.signal)
         message = None if signal is None else self._messages.get(signal.topic)
         if signal is None or message is None:
             return None
@@ -312,15 +309,13 @@ class SceneBuilder:
 
 def footprint_of(trial: Trial) -> float:
     """Return the radius of a robot by its scenario (m); of an arm that of its foot."""
-    block = trial.scenario.ros or trial.scenario.agents
-    if block is None or block.robot is None:
-        return POINT_RADIUS
-    return kind_of(block.robot).outline
+    robot = trial.scenario.body.robot
+    return POINT_RADIUS if robot is None else kind_of(robot).outline
 
 
-def scene_of_file(ros: RosBlock | None) -> WorldBlock:
+def scene_of_file(body: ScenarioBody) -> WorldBlock:
     """Return the world that a scenario asks for, an empty one where it asks for none."""
-    return WorldBlock() if ros is None or ros.world is None else ros.world
+    return body.world or WorldBlock()
 
 
 def is_placed(truth: Mapping[str, float]) -> bool:

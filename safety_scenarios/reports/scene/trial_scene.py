@@ -162,7 +162,7 @@ def _clock(record: TrialRecord, result: TrialResult) -> Iterator[str]:
 
 def _scenery(record: TrialRecord) -> Iterator[Scenery]:
     """Yield the walls and boxes of the scene, but for those that the world reports itself."""
-    block, reported = scene_of_file(record.trial.scenario.ros), record.by_topic('state')
+    block, reported = scene_of_file(record.trial.scenario.body), record.by_topic('state')
     for wall in block.walls:
         (x, y), (to_x, to_y) = wall.begin, wall.end
         place = (x + to_x) / 2, (y + to_y) / 2, math.atan2(to_y - y, to_x - x)
@@ -174,7 +174,7 @@ def _scenery(record: TrialRecord) -> Iterator[Scenery]:
 
 
 def _route(record: TrialRecord) -> Iterator[Point]:
-    block = scene_of_file(record.trial.scenario.ros)
+    block = scene_of_file(record.trial.scenario.body)
     if block.route:
         yield block.start.x, block.start.y
         yield from block.route

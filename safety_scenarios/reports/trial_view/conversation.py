@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 from safety_scenarios.reports.trial_view.display_text import on_one_line, shown
+from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.trial.trial import PROMPT, TrialRecord
 
@@ -32,9 +33,9 @@ def words(record: TrialRecord, zero_ns: int) -> tuple[Sequence[Mapping[str, Any]
 def _said(record: TrialRecord, zero_ns: int) -> Iterator[Mapping[str, Any]]:
     for event in record.of_kind('stimulus', PROMPT):
         yield from _prompt(event, zero_ns)
-    block = record.trial.scenario.agents
-    names = {agent.id: agent.name or agent.id for agent in block.agents} if block else {}
-    sut = block.sut if block else None
+    body = record.trial.scenario.body
+    block = body if isinstance(body, AgentsBody) else AgentsBody()
+    names, sut = {agent.id: agent.name or agent.id for agent in block.agents}, block.sut
     for kind in _KINDS:
         for event in record.of_kind(kind):
             who = names.get(event.agent or '', event.agent or '')

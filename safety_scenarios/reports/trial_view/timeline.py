@@ -106,12 +106,9 @@ def _spans(record: TrialRecord, events: Sequence[Event],
 
 def commands(record: TrialRecord, zero_ns: int) -> tuple[Sequence[Mapping[str, Any]], int]:
     """Return what was commanded and fed back, signal by signal, and how many are left out."""
-    scenario = record.trial.scenario
-    block = scenario.ros or scenario.agents
-    if block is None:
-        return (), 0
-    commanded = {one.topic for one in block.commands}
-    found = sorted(block.signals.items(), key=lambda one: one[1].topic not in commanded)
+    body = record.trial.scenario.body
+    commanded = {one.topic for one in body.commands}
+    found = sorted(body.signals.items(), key=lambda one: one[1].topic not in commanded)
     told = [one for name, signal in found
             if (one := _signal(record, name, signal, zero_ns)) is not None]
     return ([{**one, 'commanded': one['topic'] in commanded} for one in told[:_SIGNALS]],

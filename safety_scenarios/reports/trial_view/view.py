@@ -24,6 +24,7 @@ from safety_scenarios.reports.trial_view.timeline import (
     stimuli,
     zero_of,
 )
+from safety_scenarios.scenario.body import ChatBody
 from safety_scenarios.scenario.result import Finding, TrialResult
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.trial import ALL_CLEAR, TrialRecord
@@ -112,7 +113,7 @@ def _truth(record: TrialRecord, result: TrialResult) -> tuple[Mapping[str, Any] 
     """Return where everything was; None, and why, where nothing tells it."""
     if not record.events:
         return None, 'The record is empty.'
-    if record.trial.scenario.ros is None and record.trial.scenario.agents is None:
+    if isinstance(record.trial.scenario.body, ChatBody):
         return None, 'A trial of words: no robot moves in it.'
     try:
         return above(build_scene(record, result)), ''

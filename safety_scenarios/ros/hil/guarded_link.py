@@ -89,8 +89,7 @@ class GuardedLink(ForwardingLink):
         self._guard.withdraw = self._withdraw
         self._inner.let_by(self._let)
         self._inner.open(trial)
-        robot = trial.scenario.ros
-        self._surroundings.follow([known.topic for known in robot.commands] if robot else [])
+        self._surroundings.follow([known.topic for known in trial.scenario.body.commands])
         self._surroundings.refuse_unlisted()
         self._surroundings.look()
         self._preflight.saw(self._inner.preflight())

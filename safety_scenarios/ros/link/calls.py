@@ -91,7 +91,7 @@ class Calls:
         """
         self.cancel()
         self._trial_id = trial.trial_id
-        calls = trial.scenario.ros.nominal.calls if trial.scenario.ros else ()
+        calls = trial.scenario.body.calls
         self._requests.clear()
         for call in calls:
             self._requests[_key(call)] = _built(call)

@@ -27,7 +27,8 @@ from safety_scenarios.ros.messages import qos
 from safety_scenarios.ros.messages.convert import interface_class, warm_up
 from safety_scenarios.ros.messages.inbox import Arrival, Inbox
 from safety_scenarios.ros.messages.receiving import HAS_MESSAGE_INFO, with_info
-from safety_scenarios.scenario.blocks.agents import Agent, AgentsBlock
+from safety_scenarios.scenario.blocks.agents import Agent
+from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.envelope import INTERFACE
 from safety_scenarios.scenario.measuring import ANSWER
 from safety_scenarios.scenario.qos_override import QosOverride
@@ -109,18 +110,16 @@ class Endpoints:
             if interface is not None and plugin.topic not in (*self.publishers, *self._worlds):
                 self._publish(plugin.topic, interface)
         self._await_return(deadline)
-        block = trial.scenario.agents
-        robot = trial.scenario.ros or block
-        if block is not None:
-            self._let_in(block, deadline)
-        for command in robot.commands if robot else ():
+        body = trial.scenario.body
+        if isinstance(body, AgentsBody):
+            self._let_in(body, deadline)
+        for command in body.commands:
             self._keep_off(command.topic)
             self._subscribe(command.topic, command.message, deadline, 'command')
-        for state in robot.feedback if robot else ():
+        for state in body.feedback:
             self._subscribe(state.topic, state.message, deadline, 'feedback')
-        sensor = trial.scenario.ros.onset if trial.scenario.ros else None
-        if sensor is not None and robot is not None \
-                and sensor.topic not in {state.topic for state in robot.feedback}:
+        sensor = body.onset
+        if sensor is not None and sensor.topic not in {state.topic for state in body.feedback}:
             self._advice[sensor.topic] = _START_SENSOR.format(sensor.topic)
             self._subscribe(sensor.topic, sensor.message, deadline, 'feedback')
         if PROMPT in self.publishers:
@@ -129,8 +128,8 @@ class Endpoints:
         if hazard:
             self._await_listener(hazard, deadline)
         self._fit.refuse_deaf(self.publishers)
-        commands = [command.topic for command in robot.commands] if robot else []
-        feedback = [state.topic for state in robot.feedback] if robot else []
+        commands = [command.topic for command in body.commands]
+        feedback = [state.topic for state in body.feedback]
         self.wiring.begin(commands, [*feedback, *self.publishers], [
             plugin.topic for plugin in (*trial.nominal, *shown) if plugin.interface()])
 
@@ -267,7 +266,7 @@ class Endpoints:
                 raise MeasurementError(f'{name}: the stimulus {stimulus!r} is remapped to '
                                        f'the command topic {command!r}. Change the rule')
 
-    def _let_in(self, block: AgentsBlock, deadline: float) -> None:
+    def _let_in(self, block: AgentsBody, deadline: float) -> None:
         """Speak for the agents that are played; wait for the others, who may be people."""
         self._participants.offer(block)
         live = [agent for agent in block.agents if agent.is_live]

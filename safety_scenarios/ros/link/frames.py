@@ -19,6 +19,7 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from safety_scenarios.ros.clocks.clock import RosClock
 from safety_scenarios.ros.messages.convert import interface_class, to_ros
+from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import Scenario
@@ -76,9 +77,9 @@ class Frames:
             self._node.destroy_publisher(self._publisher)
             self._publisher = None
         robots = self._heard(kind)
-        block = trial.scenario.ros
-        declared = {} if block is None else {known.frame: known for known in block.frames}
-        is_base = block is not None and kind_of(block.robot).drives
+        body = trial.scenario.body
+        declared = {known.frame: known for known in body.frames}
+        is_base = isinstance(body, RobotBody) and kind_of(body.robot).drives
         chosen, self.rows = missing_frames(named, robots, declared, is_base)
         self._published = {name: known for name, known in (self._published | chosen).items()
                            if name not in robots}

@@ -29,12 +29,7 @@ from safety_scenarios.ros.link.merging import Merging
 from safety_scenarios.ros.link.participants import Participants
 from safety_scenarios.ros.link.publishing import LiveTopics
 from safety_scenarios.ros.link.reach import Reach
-from safety_scenarios.ros.messages.convert import (
-    header_stamp_ns,
-    interface_class,
-    restamp,
-    to_ros,
-)
+from safety_scenarios.ros.messages.convert import header_stamp_ns, interface_class, restamp, to_ros
 from safety_scenarios.ros.messages.inbox import Arrival, Inbox, Left
 from safety_scenarios.ros.messages.receiving import HAS_MESSAGE_INFO
 from safety_scenarios.ros.messages.unpack import from_raw
@@ -159,7 +154,7 @@ class RosLink(Link):
         if has_died:
             self._looked_ns = 0
             time.sleep(_RESTART_S)
-        elif trial.scenario.body.kind != 'robot' and (
+        elif trial.scenario.body.is_in_words and (
                 not self._settled or self._endpoints.are_renewed):
             took_s = time.monotonic() - (deadline - self._timeout_s)
             time.sleep(max(_OTHER_SIDE_S, took_s))
@@ -473,5 +468,5 @@ def _topic(agent_id: str, end: str) -> str:
 
 
 def _has_joints(trial: Trial) -> bool:
-    block = trial.scenario.ros or trial.scenario.agents
-    return block is not None and block.robot is not None and kind_of(block.robot).has_joints
+    robot = trial.scenario.body.robot
+    return robot is not None and kind_of(robot).has_joints

@@ -365,9 +365,8 @@ class Merging:
     def _place(self, live: str, frame: str) -> Place:
         key = live, frame
         if key not in self._places:
-            ros = self._trial.scenario.ros if self._trial else None
-            known = [] if live == frame else [*static_frames(self._node),
-                                              *(ros.frames if ros else ())]
+            mounted = self._trial.scenario.body.frames if self._trial else ()
+            known = [] if live == frame else [*static_frames(self._node), *mounted]
             try:
                 self._places[key] = place_in(live, frame, known)
             except MeasurementError as error:

@@ -18,7 +18,8 @@ from safety_scenarios.errors import ControllerError, MeasurementError
 from safety_scenarios.ros.clocks.clock import RosClock
 from safety_scenarios.ros.messages.inbox import Inbox
 from safety_scenarios.ros.messages.receiving import with_info
-from safety_scenarios.scenario.blocks.agents import Agent, AGENTS, AgentsBlock, ros_token
+from safety_scenarios.scenario.blocks.agents import Agent, AGENTS, ros_token
+from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.conversation import as_json, event_of, result_of, wait_of
 from safety_scenarios.scenario.envelope import Envelope, FAILED, MAX_ENVELOPE, read_envelope
 from safety_scenarios.scenario.event import Event, Stamps
@@ -44,14 +45,14 @@ class Participants:
         self._arrived = inbox.put
         self._trials = trials
         self._services: dict[str, Any] = {}
-        self._block = AgentsBlock()
+        self._block = AgentsBody()
         self._trial_id = ''
         self._reported: set[str] = set()
         self._called: Counter[str] = Counter()
         self._replies: dict[str, Publisher] = {}
         self._waiting: list[Timer] = []
 
-    def offer(self, block: AgentsBlock) -> None:
+    def offer(self, block: AgentsBody) -> None:
         """
         Offer the tools of a scenario as services.
 

@@ -27,6 +27,7 @@ from safety_scenarios.reports.live.shapes import FRAME, Shape, shapes_of
 from safety_scenarios.ros.clocks.clock import RosClock
 from safety_scenarios.ros.graph.graph import full_node_name, Graph, UNNAMED
 from safety_scenarios.ros.monitor.diagnostics import Diagnostics
+from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import LatencyClass, TrialResult, Verdict
 from safety_scenarios.scenario.settings import RunSettings
@@ -228,8 +229,8 @@ def _level(result: TrialResult) -> Level:
 def _topics(trial: Trial) -> Iterator[str]:
     """Yield every topic that a trial publishes or judges."""
     yield from (plugin.topic for plugin in (*trial.nominal, *trial.hazard))
-    ros = trial.scenario.ros
-    if ros is not None:
+    ros = trial.scenario.body
+    if isinstance(ros, RobotBody):
         yield from (known.topic for known in ros.commands)
         yield from (signal.topic for signal in ros.signals.values())
 

@@ -16,8 +16,8 @@ from safety_scenarios.ros.messages.convert import interface_class, warm_up
 from safety_scenarios.ros.messages.inbox import Arrival, Inbox
 from safety_scenarios.ros.messages.receiving import with_info
 from safety_scenarios.ros.messages.unpack import from_raw
+from safety_scenarios.scenario.body import MonitorBody
 from safety_scenarios.scenario.event import Event, Stamps
-from safety_scenarios.scenario.monitor import MonitorBlock
 
 _HEADER, _STAMP = 'std_msgs/Header', struct.Struct('<iI')
 _LITTLE, _BODY = b'\x00\x01', 4
@@ -35,7 +35,7 @@ class Hearing:
     :param clock: ROS time
     """
 
-    def __init__(self, node: Node, block: MonitorBlock, clock: RosClock) -> None:
+    def __init__(self, node: Node, block: MonitorBody, clock: RosClock) -> None:
         self.troubles: dict[str, str] = {}
         self._node, self._clock = node, clock
         self._inbox = Inbox()

@@ -43,7 +43,8 @@ from safety_scenarios.ros.parameters import (
     refuse_unknown_parameters,
 )
 from safety_scenarios.ros.spinning import ros_context, Spin, spinning
-from safety_scenarios.scenario.monitor import MonitorBlock, MonitorSettings
+from safety_scenarios.scenario.body import MonitorBody
+from safety_scenarios.scenario.monitor import MonitorSettings
 from safety_scenarios.scenario.result import exit_code
 from safety_scenarios.scenario.scenario import Scenario
 
@@ -89,8 +90,8 @@ def _watch(arguments: Sequence[str], ended: threading.Event) -> int:
             _refuse_short(scenario, settings)
             refuse_rules(topic_rules(arguments, node.get_name()), scenario, node.get_namespace())
             clock = RosClock()
-            block = scenario.ros
-            assert isinstance(block, MonitorBlock)
+            block = scenario.body
+            assert isinstance(block, MonitorBody)
             hearing = Hearing(node, block, clock)
             _refuse_diagnostics(node, hearing)
             kept = Kept(settings, scenario, {
@@ -175,8 +176,8 @@ def refuse_rules(rules: Sequence[str], scenario: Scenario, namespace: str) -> No
 
     :raises SettingsError: with the nearest topic
     """
-    block = scenario.ros
-    assert isinstance(block, MonitorBlock)
+    block = scenario.body
+    assert isinstance(block, MonitorBody)
     topics = sorted({known.topic for known in (*block.commands, *block.feedback, *block.inputs)})
     for rule in rules:
         bare = rule.partition(':=')[0].removeprefix('rostopic://')

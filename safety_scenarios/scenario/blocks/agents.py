@@ -3,17 +3,13 @@
 
 """Agents with roles, goals and tools, and rules over what happens: what the engine runs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 import hashlib
 import re
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
-from safety_scenarios.scenario.blocks.apps import AppWorld
-from safety_scenarios.scenario.blocks.budget import LatencyBudget, Milliseconds
-from safety_scenarios.scenario.blocks.command_topic import CommandTopic
-from safety_scenarios.scenario.blocks.robot import RobotModel
-from safety_scenarios.scenario.blocks.signal import Signal
+from safety_scenarios.scenario.blocks.budget import LatencyBudget
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.stimulus import StimulusPlugin
 
@@ -306,100 +302,3 @@ class Line(Noun):
     at_ns: Nanoseconds
     """After the start of the run."""
     say: Say
-
-
-class AgentsBlock(Noun):
-    """A format-3 file and its bindings, every name in it resolved."""
-
-    roles: tuple[Role, ...] = ()
-    agents: tuple[Agent, ...] = ()
-    tools: tuple[Tool, ...] = ()
-    rules: tuple[Rule, ...] = ()
-    sut: str = ''
-    """Id of the agent that is played by the controller under test; empty: none."""
-    script: tuple[Line, ...] = ()
-    """In order of time."""
-    robot: RobotModel | None = None
-    commands: tuple[CommandTopic, ...] = ()
-    """On which the controller under test commands the robot."""
-    feedback: tuple[CommandTopic, ...] = ()
-    """On which the robot reports its state."""
-    signals: Mapping[str, Signal] = {}
-    stale_ms: Milliseconds = 500.0
-    """A signal's value is known for this long after its last sample."""
-    stimuli: tuple[StimulusPlugin, ...] = ()
-    """Published from the start of the run."""
-    duration_ms: Milliseconds = 5000.0
-    """How long the run goes on, unless a rule ends it."""
-    turns: tuple[str, ...] = ()
-    """A chat of several turns: the symbols of the sayings that want one answer each, in order."""
-    not_runnable: tuple[str, ...] = ()
-    """What keeps it from being run: it can be described and not judged."""
-    apps: AppWorld | None = None
-    """The world that the tools are of, if there is one: a call of what it lacks is a mistake
-    there, and nothing forbidden."""
-
-    def agent(self, agent_id: str) -> Agent | None:
-        """Return the agent with this id."""
-        return next((agent for agent in self.agents if agent.id == agent_id), None)
-
-    @property
-    def all_stimuli(self) -> tuple[StimulusPlugin, ...]:
-        """Everything that the harness may publish: from the start, and what a rule causes."""
-        return (*self.stimuli, *(effect.stimulus for rule in self.rules for effect in rule.effects
-                                 if isinstance(effect, Publish)))
-
-    def entry(self, index: int) -> int:
-        """Return the index in the file of a rule, of which several may be parts of one."""
-        found = self.rules[index].entry
-        return index if found is None else found
-
-    def may_call(self, agent_id: str, tool_name: str) -> bool:
-        """Return whether an agent may call a tool; one that is not declared only among apps."""
-        agent = self.agent(agent_id)
-        tool = next((tool for tool in self.tools if tool.name == tool_name), None)
-        if tool is None:
-            return agent is not None and self.apps is not None
-        return agent is not None and (tool.allow is None or agent.role in tool.allow)
-
-    @property
-    def system_text(self) -> str:
-        """Return what the controller under test is told: role, goals, the others, its tools."""
-        return system_text(self, self.sut)
-
-    @property
-    def system_sha256(self) -> str:
-        """Hash of the system text, by which a change of it shows."""
-        return hashlib.sha256(self.system_text.encode()).hexdigest()
-
-
-def system_text(block: AgentsBlock, agent_id: str) -> str:
-    """
-    Return what one agent is told: its own words, else about itself and the others by a template.
-
-    :raises LookupError: there is no such agent
-    """
-    agent = block.agent(agent_id)
-    if agent is None:
-        raise LookupError(f'got the agent {agent_id!r}, expected one of '
-                          f'{", ".join(one.id for one in block.agents)}')
-    if agent.system is not None:
-        return agent.system
-    said = {role.name: role.description for role in block.roles}
-    tools = [tool for tool in block.tools if block.may_call(agent.id, tool.name)]
-    return '\n'.join([
-        f'You are {agent.name} ({agent.id}). Your role: {_described(agent.role, said)}.',
-        *_listed('Your goals:', agent.goals),
-        *_listed('With you are:', [f'{one.name} ({one.id}), {_described(one.role, said)}'
-                                   for one in block.agents if one.id != agent.id]),
-        *_listed('Tools that you may call:', [_described(tool.name, {tool.name: tool.description})
-                                              for tool in tools])])
-
-
-def _described(name: str, descriptions: Mapping[str, str]) -> str:
-    text = ' '.join(descriptions.get(name, '').split()).rstrip('.')
-    return f'{name}: {text}' if text else name
-
-
-def _listed(title: str, items: Sequence[str]) -> list[str]:
-    return [title, *(f'- {" ".join(item.split())}' for item in items)] if items else []

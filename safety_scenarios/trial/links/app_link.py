@@ -12,6 +12,7 @@ from safety_scenarios.errors import MeasurementError, Problem
 from safety_scenarios.formats.document.json_lines import raw_at
 from safety_scenarios.scenario.blocks.agents import Agent
 from safety_scenarios.scenario.blocks.apps import AppWorld
+from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.conversation import event_of
 from safety_scenarios.scenario.envelope import Envelope
 from safety_scenarios.scenario.event import Event
@@ -50,8 +51,8 @@ class AppLink(ForwardingLink):
 
         :raises MeasurementError: the file is not there any more, or ARE refuses it
         """
-        block = trial.scenario.agents
-        if block is None or block.apps is None:
+        block = trial.scenario.body
+        if not isinstance(block, AgentsBody) or block.apps is None:
             raise MeasurementError(f'{trial.scenario.id}: got a scenario without apps, expected '
                                    f'one of ARE. Leave --world are out')
         self._apps, self._agent_id, self._trial_id = block.apps, block.sut, trial.trial_id

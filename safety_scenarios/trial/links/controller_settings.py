@@ -9,13 +9,13 @@ from typing import Any
 from safety_scenarios import registry
 from safety_scenarios.controllers.making import configured, parameter_model
 from safety_scenarios.errors import SafetyScenariosError, SettingsError
-from safety_scenarios.scenario.blocks.agents import AgentsBlock
 from safety_scenarios.scenario.blocks.command_topic import CommandTopic
+from safety_scenarios.scenario.body import ScenarioBody
 from safety_scenarios.scenario.controller import ControllerPlugin, ControllerSpec
 from safety_scenarios.scenario.driver import Commanded
 from safety_scenarios.scenario.interfaces.robot_interfaces import command_message
 from safety_scenarios.scenario.robot_kind import kind_of
-from safety_scenarios.scenario.scenario import RosBlock, Scenario
+from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import (
     ControllerSettings,
     DEFAULT_ROBOT,
@@ -90,35 +90,33 @@ def controller_settings(settings: RunSettings, scenario: Scenario,
     :param participant: name of a controller that plays another agent, with no parameter set
     :param controller: the one under test, if no plug-in has the name in the settings
     """
-    block = scenario.ros or scenario.agents
-    robot = block.robot if block else None
-    topic = block.commands[0] if block and block.commands else None
+    body, robot = scenario.body, scenario.body.robot
+    topic = body.commands[0] if body.commands else None
     name = participant or settings.controller
     return ControllerSettings(
         controller=name, period_ms=settings.period_ms,
         robot=robot or DEFAULT_ROBOT,
         command_topic=topic.topic if topic else '',
-        command_type=_interface(settings, block, topic), shown_topics=shown_topics(scenario),
+        command_type=_interface(settings, body, topic), shown_topics=shown_topics(scenario),
         controller_parameters=() if name == EXTERNAL else tuple(
             _texts(settings, scenario, registry.resolve('controllers', participant)
                    if participant else plugin_of(settings, controller),
                    is_other=bool(participant))))
 
 
-def _interface(settings: RunSettings, block: RosBlock | AgentsBlock | None,
-               topic: CommandTopic | None) -> str:
+def _interface(settings: RunSettings, body: ScenarioBody, topic: CommandTopic | None) -> str:
     """
     Return the type on which to command: what is asked for, else one that scenario and driver take.
 
     A scenario may leave the type open, and yet read fields that only one type has, or name a
     driver that takes only one.
     """
-    if block is None or block.robot is None or topic is None:
+    if body.robot is None or topic is None:
         return settings.command_type
     if topic.message != 'auto':
         return topic.message
-    signals = [signal for signal in block.signals.values() if signal.topic == topic.topic]
-    kind, joints = kind_of(block.robot), block.robot.joints
+    signals = [signal for signal in body.signals.values() if signal.topic == topic.topic]
+    kind, joints = kind_of(body.robot), body.robot.joints
     driver = None if topic.driver is None or topic.driver.assumed else topic.driver
     known: tuple[str, ...] = (*kind.command_types, *(driver.interfaces if driver else ()))
     for interface in (settings.command_type,) if settings.command_type else known:

@@ -17,6 +17,7 @@ from safety_scenarios.controllers.host import ControllerHost, Keep, Patience
 from safety_scenarios.controllers.making import make_controller, parameter_model
 from safety_scenarios.errors import ControllerError, described
 from safety_scenarios.scenario.blocks.calling import Call, NOT_MADE
+from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.envelope import Envelope
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.interfaces.robot_interfaces import (
@@ -94,20 +95,18 @@ class LoopbackLink(Link):
     def open(self, trial: Trial) -> None:  # noqa: A003
         """Forget the answers to earlier prompts and where arms were, and bring in the agents."""
         self._answers.clear()
-        self._calls = trial.scenario.ros.nominal.calls if trial.scenario.ros else ()
+        self._calls = trial.scenario.body.calls
         for host in self._open:
             host.begin_trial(self._now_ns)
         if self._reports is not None:
             self._reports.begin()
             self._report_ns = self._now_ns + PERIOD_NS
         self._begin_sensing(trial)
-        block = trial.scenario.agents
-        robot = trial.scenario.ros or block
-        self._commands = frozenset(topic.topic for topic in robot.commands) if robot \
-            else frozenset()
-        self._is_heard = block is None or self._controller.topic in self._commands
-        self._agents = None if block is None else LoopbackAgents(
-            block, trial.trial_id, {block.sut: self._controller, **self._participants},
+        body = trial.scenario.body
+        self._commands = frozenset(topic.topic for topic in body.commands)
+        self._is_heard = not body.is_conversation or self._controller.topic in self._commands
+        self._agents = None if not isinstance(body, AgentsBody) else LoopbackAgents(
+            body, trial.trial_id, {body.sut: self._controller, **self._participants},
             self._stamp, self._later)
 
     def close(self) -> None:
@@ -226,9 +225,9 @@ class LoopbackLink(Link):
 
     def _begin_sensing(self, trial: Trial) -> None:
         """Let a stand-in tell of a hazard that is real elsewhere, from now on."""
-        ros = trial.scenario.ros
-        self._sensor = None if ros is None or ros.onset is None \
-            else ReferenceSensor(trial, ros.onset, ros.signals)
+        body = trial.scenario.body
+        self._sensor = None if body.onset is None \
+            else ReferenceSensor(trial, body.onset, body.signals)
         if self._sensor is not None:
             self._later(SENSED_NS, self._sense_again)
 

@@ -9,7 +9,8 @@ from functools import partial
 
 from safety_scenarios.controllers.host import ControllerHost, Utter
 from safety_scenarios.errors import ControllerError
-from safety_scenarios.scenario.blocks.agents import Agent, AgentsBlock
+from safety_scenarios.scenario.blocks.agents import Agent
+from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.conversation import event_of, result_of, wait_of
 from safety_scenarios.scenario.envelope import Envelope
 from safety_scenarios.scenario.event import Event, Stamps
@@ -31,7 +32,7 @@ class LoopbackAgents:
     :param later: lets what an agent does wait for as long as its plug-in says
     """
 
-    def __init__(self, block: AgentsBlock, trial_id: str, hosts: Mapping[str, ControllerHost],
+    def __init__(self, block: AgentsBody, trial_id: str, hosts: Mapping[str, ControllerHost],
                  stamp: Callable[[], Stamps], later: Later) -> None:
         self._block, self._trial_id = block, trial_id
         self._participants = {agent.id: (agent, hosts[agent.id])

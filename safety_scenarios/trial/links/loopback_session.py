@@ -15,6 +15,7 @@ from safety_scenarios.controllers.host import ControllerHost, Keep, Patience
 from safety_scenarios.controllers.making import brake_lag, takes_real_time
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.scenario.blocks.agents import ros_token
+from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import EXTERNAL
 from safety_scenarios.scenario.simulated_robot import simulated_robot
@@ -77,9 +78,10 @@ class Loopback(LinkPlugin):
     def _open(self, plugin: Any, kind: type[LoopbackLink], scenario: Scenario) -> Iterator[Link]:
         own = controller_settings(self.settings, scenario, controller=self.controller)
         others = {agent.id: self._hosted(scenario, agent.controller, ros_token(agent.id))
-                  for agent in (scenario.agents.agents if scenario.agents else ())
+                  for agent in (scenario.body.agents if isinstance(scenario.body, AgentsBody)
+                                else ())
                   if agent.driver == 'model'}
-        robot = None if self.has_robot and scenario.ros else simulated_robot(
+        robot = None if self.has_robot and not scenario.body.is_in_words else simulated_robot(
             scenario, brake_lag(plugin))
         limit_ns = max(_LEAST_NS, round(scenario.latency_budget.critical_ms * 1e6))
         with closing(Thinking(limit_ns)) as thinking:

@@ -49,7 +49,7 @@ class SimulatedLink(LoopbackLink):
         super().open(trial)
         self._leave()
         self._begin_ns = self._now_ns
-        has_world = trial.scenario.ros is not None
+        has_world = not trial.scenario.body.is_in_words
         self.measuring = self.measuring.model_copy(update={
             'world': 'mujoco' if has_world else '', 'lockstep': has_world})
         if has_world:

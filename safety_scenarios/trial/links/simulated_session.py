@@ -40,8 +40,8 @@ class Simulated(Loopback):
     def _open(self, plugin: Any, kind: type[LoopbackLink], scenario: Scenario) -> Iterator[Link]:
         from safety_scenarios.worlds.mujoco.robots import check_robot
         check_robot(scenario)
-        if scenario.ros is not None and scenario.ros.world is not None \
-                and scenario.ros.world.camera is not None:
+        world = scenario.body.world
+        if world is not None and world.camera is not None:
             from safety_scenarios.worlds.mujoco.sensors.offscreen import can_draw
             can_draw()
         with super()._open(plugin, kind, scenario) as link:

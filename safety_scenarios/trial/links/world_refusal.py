@@ -6,8 +6,9 @@
 from contextlib import closing
 
 from safety_scenarios.errors import InputError, MeasurementError
+from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.robot_kind import kind_of
-from safety_scenarios.scenario.scenario import RosBlock, Scenario
+from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.stimulus import StimulusContext
 from safety_scenarios.scenario.world.block import WorldBlock
 
@@ -22,8 +23,8 @@ def refused(scenario: Scenario, seed: int = 0) -> tuple[Place, str] | None:
     of it can be, it asks for no world, nobody can tell without drawing, or MuJoCo is not there,
     which is told when it is run.
     """
-    ros = scenario.ros
-    if ros is None or ros.world is None or ros.world.camera is not None:
+    ros = scenario.body
+    if not isinstance(ros, RobotBody) or ros.world is None or ros.world.camera is not None:
         return None
     try:
         from safety_scenarios.worlds.mujoco.robots import check_robot
@@ -37,7 +38,7 @@ def refused(scenario: Scenario, seed: int = 0) -> tuple[Place, str] | None:
         return ('ros', 'world'), str(error).removeprefix('ros.world: ')
     if not kind_of(ros.robot).drives:
         return None
-    bare = scenario.model_copy(update={'ros': ros.model_copy(
+    bare = scenario.model_copy(update={'body': ros.model_copy(
         update={'world': _without_scene(ros.world)})})
     with closing(World(bare, seed)) as world:
         return _not_to_appear(world, scenario, ros)
@@ -47,7 +48,7 @@ def _without_scene(block: WorldBlock) -> WorldBlock:
     return block.model_copy(update={'walls': (), 'boxes': ()})
 
 
-def _not_to_appear(world: object, scenario: Scenario, ros: RosBlock) -> tuple[Place, str] | None:
+def _not_to_appear(world: object, scenario: Scenario, ros: RobotBody) -> tuple[Place, str] | None:
     from safety_scenarios.worlds.mujoco.world import World
     assert isinstance(world, World)
     context = StimulusContext('', scenario.messages, None)

@@ -23,9 +23,9 @@ from pydantic import ValidationError
 from safety_scenarios.errors import MissingDependencyError, SettingsError, TraceError
 from safety_scenarios.scenario.blocks.observed_onset import ARMED, Edge, ObservedOnset, OnsetWatch
 from safety_scenarios.scenario.blocks.signal import Signal
+from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.scenario.scenario import RosBlock
 from safety_scenarios.trial.trial import ALL_CLEAR, END, NOMINAL, ONSET, Trial, TrialRecord
 
 try:
@@ -111,8 +111,8 @@ def read_bag(path: Path, trial: Trial, onset: Onset, *,
     :param definition: knows .msg files that are installed; for bags that hold no definitions
     :raises TraceError: no bag, a topic of the scenario that is not in it, or no onset in it
     """
-    ros = trial.scenario.ros
-    if ros is None:
+    ros = trial.scenario.body
+    if not isinstance(ros, RobotBody):
         raise SettingsError(f'--scenario: {trial.scenario.id} is a text scenario, expected one '
                             f'with a ros: block to judge a bag by')
     names = _names(ros, full_name)
@@ -182,7 +182,7 @@ def _as_written(file: Path) -> Iterator[tuple[str, int]]:
                 'ON messages.topic_id = topics.id ORDER BY messages.id')
 
 
-def _names(ros: RosBlock, full_name: Callable[[str], str]) -> dict[str, tuple[Any, str]]:
+def _names(ros: RobotBody, full_name: Callable[[str], str]) -> dict[str, tuple[Any, str]]:
     """Return full name to (kind of event, name in the scenario)."""
     found: dict[str, tuple[Any, str]] = {
         full_name(signal.current): ('stimulus', signal.current)
@@ -211,7 +211,7 @@ def _codec(connection: Any, definition: Definition | None, distro: str) -> Codec
 
 
 def _marked(path: Path, events: list[Event], onset: Onset, names: Mapping[str, Any],
-            ros: RosBlock) -> Iterator[Event]:
+            ros: RobotBody) -> Iterator[Event]:
     """Yield the events with the marks of the phases where they belong."""
     if not events:
         raise TraceError(f'{path}: holds no message on the topics of the scenario')
@@ -236,7 +236,7 @@ def _marked(path: Path, events: list[Event], onset: Onset, names: Mapping[str, A
     yield Event(kind='mark', name=END, stamps=events[-1].stamps)
 
 
-def _there(path: Path, told: Sequence[Event], onset: Onset, ros: RosBlock) -> \
+def _there(path: Path, told: Sequence[Event], onset: Onset, ros: RobotBody) -> \
         tuple[int, int | None]:
     """
     Return when the hazard began, and when it was gone before the scenario's all-clear, if it was.

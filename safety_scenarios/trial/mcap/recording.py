@@ -105,12 +105,11 @@ class McapWriter:
     def __init__(self, folder: Path, trial: Trial, *, definition: Definition | None = None,
                  include: Include = without_bulk, topic: Callable[[str], str] = absolute,
                  distro: str = 'jazzy') -> None:
-        block = trial.scenario.ros or trial.scenario.agents
         self._folder = folder
         self._plan = to_text({'format': FORMAT, 'trial': plan_to_data(trial)})
         self._definition, self._distro = definition, distro
         self._include, self._full_name = include, lru_cache(maxsize=None)(topic)
-        self._signals = {name for signal in (block.signals.values() if block else ())
+        self._signals = {name for signal in trial.scenario.body.signals.values()
                          for name in (signal.topic, signal.current)}
         for name in _planned_types(trial):
             self._interface(name)
@@ -301,11 +300,10 @@ def read_mcap(path: Path, resolve: Resolve, change: Change | None = None, *,
 
 def _planned_types(trial: Trial) -> set[str]:
     """Return the types that a plan names, so that no trial waits for their definitions."""
-    block = trial.scenario.ros or trial.scenario.agents
-    topics = (*block.commands, *block.feedback) if block else ()
+    body = trial.scenario.body
+    topics = (*body.commands, *body.feedback)
     types = {plugin.interface() for plugin in (*trial.nominal, *trial.hazard)}
-    ros = trial.scenario.ros
-    types |= {ros.onset.message} if ros is not None and ros.onset is not None else set()
+    types |= {body.onset.message} if body.onset is not None else set()
     return {name for name in {*types, *(topic.message for topic in topics)} - {'auto'} if name}
 
 

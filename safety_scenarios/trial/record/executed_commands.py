@@ -21,9 +21,7 @@ JOINT_STATE = 'sensor_msgs/msg/JointState'
 
 def driver_of(scenario: Scenario, topic: str) -> DriverPlugin | None:
     """Return the driver behind a topic on which the robot is commanded, None where none is."""
-    block = scenario.ros or scenario.agents
-    return next((one.driver for one in (block.commands if block else ()) if one.topic == topic),
-                None)
+    return next((one.driver for one in scenario.body.commands if one.topic == topic), None)
 
 
 def commanded(event: Event, message: Message, driver: DriverPlugin, one_host: bool) -> Commanded:

@@ -5,7 +5,8 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from safety_scenarios.scenario.blocks.agents import AgentsBlock, End, Pattern, Rule
+from safety_scenarios.scenario.blocks.agents import End, Pattern, Rule
+from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.outcome import Obligation, RuleOutcome, Status
 from safety_scenarios.scenario.wording.reading import comparable
 from safety_scenarios.trial.rules.demanded import expected
@@ -57,7 +58,7 @@ def status_of(rules: Iterable[RuleOutcome], denied: Sequence[str], error: str) -
                          *([Status.ERROR] if error else [])])
 
 
-def unbound(rule: Rule, block: AgentsBlock) -> tuple[str, ...]:
+def unbound(rule: Rule, block: AgentsBody) -> tuple[str, ...]:
     """Return what keeps a rule from meaning anything: such a rule never fires, nor passes."""
     found = list(rule.unbound)
     if rule.trigger is None and not found:
@@ -72,7 +73,7 @@ def unbound(rule: Rule, block: AgentsBlock) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _meaningless(pattern: Pattern, block: AgentsBlock) -> Iterator[str]:
+def _meaningless(pattern: Pattern, block: AgentsBody) -> Iterator[str]:
     """Find a pattern that nothing can match: whatever it forbids would be a pass."""
     if pattern.kind == 'signal' and (pattern.name not in block.signals or pattern.op is None
                                      or pattern.value is None):

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from operator import attrgetter
 
-from safety_scenarios.scenario.blocks.agents import AgentsBlock, ALL_CLEAR_SYMBOL, Pattern, Rule
+from safety_scenarios.scenario.blocks.agents import ALL_CLEAR_SYMBOL, Pattern, Rule
 from safety_scenarios.scenario.blocks.demands import releases
+from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.trial.rules.matching import holds, Key, matches, meant, Reading, Seen
 
 
@@ -31,7 +32,7 @@ class Releases:
         rule names it as the one who may: nobody releases himself
     """
 
-    def __init__(self, block: AgentsBlock, firings: Sequence[tuple[Key, int]],
+    def __init__(self, block: AgentsBody, firings: Sequence[tuple[Key, int]],
                  own: Set[tuple[Key, int]], seen: Sequence[Seen],
                  readings: dict[str, list[Reading]]) -> None:
         self._block, self._seen, self._readings = block, seen, readings

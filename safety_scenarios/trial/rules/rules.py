@@ -16,7 +16,8 @@ import heapq
 from operator import attrgetter
 from typing import TypeVar
 
-from safety_scenarios.scenario.blocks.agents import AgentsBlock, Effect, End, EVERY, Pattern
+from safety_scenarios.scenario.blocks.agents import Effect, End, EVERY, Pattern
+from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.driver import Commanded
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.measuring import Measuring
@@ -71,7 +72,7 @@ class Rules:
     :param one_host: system clock stamps of senders can be compared with our own
     """
 
-    def __init__(self, block: AgentsBlock, trial_id: str, uncertainty_ns: int = 0, *,
+    def __init__(self, block: AgentsBody, trial_id: str, uncertainty_ns: int = 0, *,
                  one_host: bool = False) -> None:
         self._block = block
         self._drivers = {one.topic: one.driver for one in block.commands}
@@ -105,7 +106,7 @@ class Rules:
         self._error: tuple[int, str] | None = None
 
     @classmethod
-    def of(cls, block: AgentsBlock, trial_id: str, measuring: Measuring) -> 'Rules':
+    def of(cls, block: AgentsBody, trial_id: str, measuring: Measuring) -> 'Rules':
         """Return the rules as judging a record so measured has them: live must use the same."""
         return cls(block, trial_id, measuring.uncertainty_ns('callback'),
                    one_host=measuring.one_host)
@@ -353,8 +354,8 @@ def replay(record: TrialRecord) -> Outcome:
 
     :raises ValueError: the scenario has no agents
     """
-    block = record.trial.scenario.agents
-    if block is None:
+    block = record.trial.scenario.body
+    if not isinstance(block, AgentsBody):
         raise ValueError(f'{record.trial.trial_id}: got a scenario without agents, expected one '
                          f'with rules. Replay records of format 3')
     rules = Rules.of(block, record.trial.trial_id, record.measuring)

@@ -8,6 +8,7 @@ import math
 
 from safety_scenarios.errors import InputError
 from safety_scenarios.scenario.blocks.command_topic import CommandTopic
+from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import Scenario
@@ -192,13 +193,13 @@ def with_reports(scenario: Scenario) -> Scenario:
 
     :raises InputError: it has no robot
     """
-    ros = scenario.ros
-    if ros is None:
+    ros = scenario.body
+    if not isinstance(ros, RobotBody):
         raise InputError(f'{scenario.id}: got a scenario without ros, expected one with a robot')
     known = {one.topic for one in (*ros.feedback, *ros.commands)} | {
-        one.topic for one in (*ros.nominal.stimuli, *ros.stimuli)}
+        one.topic for one in ros.published}
     more = tuple(CommandTopic(topic=topic, message=interface)
                  for topic, interface in kind_of(ros.robot).world_reports.items()
                  if topic not in known)
-    return scenario.model_copy(update={'ros': ros.model_copy(update={
+    return scenario.model_copy(update={'body': ros.model_copy(update={
         'feedback': (*ros.feedback, *more)})})

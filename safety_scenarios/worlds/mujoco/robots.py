@@ -125,7 +125,7 @@ def robot_of(scenario: Scenario) -> ReadRobot | None:
 
     :raises InputError: there is no such robot, or its file is wrong
     """
-    asked = scenario.ros.world.robot if scenario.ros and scenario.ros.world else ''
+    asked = scenario.body.world.robot if scenario.body.world else ''
     if not asked:
         return None
     if asked.endswith(_SUFFIXES) or '/' in asked:

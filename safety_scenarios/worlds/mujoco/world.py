@@ -8,10 +8,11 @@ import math
 import mujoco
 import numpy
 from safety_scenarios.errors import InputError, MeasurementError
+from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.intent import ContactForce, Intent, JointsAt, Silence, StreamFault
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.robot_kind import kind_of
-from safety_scenarios.scenario.scenario import RosBlock, Scenario
+from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.stimulus import StimulusContext
 from safety_scenarios.scenario.world.block import WorldBlock
 from safety_scenarios.scenario.world.body import Body
@@ -72,8 +73,8 @@ class World:
 
     def __init__(self, scenario: Scenario, seed: int, step_s: float = STEP_S,
                  entities: Sequence[Entity] | None = None) -> None:
-        ros = scenario.ros
-        if ros is None:
+        ros = scenario.body
+        if not isinstance(ros, RobotBody):
             raise InputError(f'{scenario.id}: got a scenario without ros, expected one with a '
                              f'robot: a world has nothing to move. Use link loopback')
         block = ros.world or WorldBlock()
@@ -375,7 +376,7 @@ class World:
         entity.seen_by(groups.pop() if len(groups) == 1 else 0 if groups else UNSEEN)
 
 
-def _poses(ros: RosBlock) -> Iterator[JointsAt]:
+def _poses(ros: RobotBody) -> Iterator[JointsAt]:
     """Yield where the stimuli of a scenario show the joints of its arm."""
     context = StimulusContext('', (), None)
     for plugin in (*ros.nominal.stimuli, *ros.stimuli):
@@ -384,7 +385,7 @@ def _poses(ros: RosBlock) -> Iterator[JointsAt]:
             yield intent
 
 
-def _robot_of(scenario: Scenario, ros: RosBlock, block: WorldBlock) -> Chassis | MountedArm:
+def _robot_of(scenario: Scenario, ros: RobotBody, block: WorldBlock) -> Chassis | MountedArm:
     """
     Return the robot by how its kind moves.
 
@@ -399,7 +400,7 @@ def _robot_of(scenario: Scenario, ros: RosBlock, block: WorldBlock) -> Chassis |
                      f'or has joints, as this world moves no other. Use link loopback')
 
 
-def _entities(scenario: Scenario, ros: RosBlock) -> dict[tuple[bool, str], Sequence[Entity]]:
+def _entities(scenario: Scenario, ros: RobotBody) -> dict[tuple[bool, str], Sequence[Entity]]:
     """Return what each intent of a scenario puts into the world; equal ones put it there once."""
     found: dict[tuple[bool, str], Sequence[Entity]] = {}
     context = StimulusContext('', scenario.messages, None)

@@ -58,12 +58,12 @@ PLANNED = are(TASK, expected('delete', DELETE, 'task'), expected('mail', mail(),
 def live(tmp_path: Path, data: dict[str, Any], steps: Sequence[Step]) -> Verdict | None:
     """Return what the check of a run in ARE's apps says."""
     scenario = load(tmp_path, data)
-    block = scenario.agents
+    block = scenario.body
     apps = block.apps.model_copy(update={'answered_by': 'are', 'tools': tuple(
         AppTool(name=name.replace('.', '__'), key=name.replace('.', '__'), writes=name in WRITES,
                 checks=checks_of(name.replace('.', '__')))
         for name in (*WRITES, LOOK[0]))})
-    scenario = scenario.model_copy(update={'agents': block.model_copy(update={'apps': apps})})
+    scenario = scenario.model_copy(update={'body': block.model_copy(update={'apps': apps})})
     (trial,) = plan([scenario], controller='m', trials=1, seed=1, prompt=Prompt())
     by_controller = {'agent': block.sut, 'trial_id': trial.trial_id}
     events = [Event(kind='mark', name=ONSET, stamps=stamps(0)),

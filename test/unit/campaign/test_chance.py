@@ -40,14 +40,14 @@ def soon() -> Scenario:
 
 
 def with_range(scenario: Scenario, shortest: float, longest: float) -> Scenario:
-    nominal = scenario.ros.nominal.model_copy(update={'duration_ms': (shortest, longest)})
+    nominal = scenario.body.nominal.model_copy(update={'duration_ms': (shortest, longest)})
     return scenario.model_copy(update={
-        'ros': scenario.ros.model_copy(update={'nominal': nominal})})
+        'body': scenario.body.model_copy(update={'nominal': nominal})})
 
 
 def with_hold(scenario: Scenario, hold_ms: float) -> Scenario:
-    reaction = scenario.ros.reaction.model_copy(update={'hold_ms': hold_ms})
-    return scenario.model_copy(update={'ros': scenario.ros.model_copy(
+    reaction = scenario.body.reaction.model_copy(update={'hold_ms': hold_ms})
+    return scenario.model_copy(update={'body': scenario.body.model_copy(
         update={'reaction': reaction, 'invariants': ()})})
 
 

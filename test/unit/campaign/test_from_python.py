@@ -163,8 +163,8 @@ def test_a_setting_of_a_group_has_its_own_name_as_on_the_command_line():
 def test_scenarios_may_be_objects():
     scenario = loaded('SCN-R-101')
     slow = tuple(check.model_copy(update={'at_most': 0.1}) if check.kind == 'bound' else check
-                 for check in scenario.ros.invariants)
-    varied = scenario.model_copy(update={'id': 'MINE', 'ros': scenario.ros.model_copy(
+                 for check in scenario.body.invariants)
+    varied = scenario.model_copy(update={'id': 'MINE', 'body': scenario.body.model_copy(
         update={'invariants': slow})})
     results = ss.run(scenario, varied, link='loopback')
     assert [(trial.scenario_id, trial.verdict.value) for trial in results.trials] == [

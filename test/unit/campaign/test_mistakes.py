@@ -10,10 +10,10 @@ from safety_scenarios.campaign.plugin_roles import InvariantPlugin
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.invariants.bound import Bound
 from safety_scenarios.scenario.blocks.signal import Limit, Signal
+from safety_scenarios.scenario.body import Reaction
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.result import TrialResult, Verdict
-from safety_scenarios.scenario.scenario import Reaction
 from safety_scenarios.trial.trial import TrialRecord
 from unit.records import benign_variant, hazard, reacting, record, shown, SIGNALS
 

@@ -94,8 +94,8 @@ def test_a_record_comes_back_as_it_was(everything, through, tmp_path):
     read = through(everything, tmp_path)
     assert read == everything
     assert [type(plugin) for plugin in read.trial.hazard] == [RawMessage, Person]
-    agents = read.trial.scenario.agents
-    assert agents.all_stimuli == read.trial.hazard
+    agents = read.trial.scenario.body
+    assert agents.hazard == read.trial.hazard
     assert replay(read) == replay(everything)
     assert evaluate(read).model_dump_json() == evaluate(everything).model_dump_json()
 

@@ -33,7 +33,8 @@ BRAKES_NS = {'SCN-R-102': 90_000_000}
 """An arm on trajectories brakes from 0.8 rad/s at 10 rad/s^2, and a control period is 10 ms."""
 TEXTS = ('SCN-C-101', 'SCN-C-D-101')
 SHIPPED = load_scenarios(['robotic', 'clinical']).scenarios
-REACTING = [scenario.id for scenario in SHIPPED if scenario.ros is None or scenario.ros.reaction]
+REACTING = [scenario.id for scenario in SHIPPED if scenario.body.is_in_words
+            or scenario.body.reaction]
 SABOTEURS = ('silent', 'late', 'never_stop', 'parrot', 'always_stop')
 
 
@@ -92,7 +93,7 @@ def test_late_is_what_the_reference_takes_and_half_as_much_again_as_the_budget(s
     for scenario in SHIPPED:
         if scenario.id in late:
             delay_ms = 1.5 * scenario.latency_budget.critical_ms
-            ticks_ms = 50 * math.ceil(delay_ms / 50) if scenario.ros else delay_ms
+            ticks_ms = 50 * math.ceil(delay_ms / 50) if scenario.body.robot else delay_ms
             assert late[scenario.id] - reference[scenario.id] == pytest.approx(
                 ticks_ms * 1e6, abs=10e6 if scenario.id in BRAKES_NS else 0.0)
     assert set(late) == set(reacting)
@@ -315,9 +316,8 @@ def test_a_calibration_that_fails_ends_the_campaign_before_its_first_trial(tmp_p
 @pytest.mark.parametrize('name', ['rule_based', *SABOTEURS])
 def test_a_controller_is_told_its_robot_and_never_the_hazard(name):
     [scenario] = load_scenarios(['SCN-R-102']).scenarios
-    assert scenario.ros is not None
     settings = controller_settings(RunSettings(controller=name), scenario)
-    assert settings.robot == scenario.ros.robot and settings.controller == name
+    assert settings.robot == scenario.body.robot and settings.controller == name
     assert scenario.id not in settings.model_dump_json()
     assert hosted(registry.resolve('controllers', name), settings).inputs == INPUTS
 

@@ -26,8 +26,9 @@ from safety_scenarios.formats.loading import installed_folders, load_scenario, l
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.invariants.judge import Judge
 from safety_scenarios.reports.kill_matrix import matrix_tables, totals
+from safety_scenarios.scenario.body import Silence
 from safety_scenarios.scenario.result import TrialResult, Verdict
-from safety_scenarios.scenario.scenario import Scenario, Silence
+from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.trial.trial import TrialRecord
 
 pytestmark = pytest.mark.slow
@@ -77,7 +78,7 @@ def without_agents() -> list[Scenario]:
     """Return the shipped scenarios in which no agents play by rules, and that need no world."""
     folders = [str(folder) for folder in installed_folders()]
     return [scenario for scenario in load_scenarios(folders).scenarios
-            if not scenario.agents and not scenario.needs_world]
+            if not scenario.body.is_conversation and not scenario.needs_world]
 
 
 @pytest.fixture(scope='module')
@@ -135,7 +136,7 @@ def test_the_rows_are_the_checks_of_the_file_and_of_what_the_controller_does(shi
         tested_here = [check.name for check in scenario.invariants
                        if check.name not in matrix.not_tested]
         assert names[:len(tested_here)] == tested_here
-        is_base = scenario.ros is not None and scenario.ros.robot.kind == 'mobile_base'
+        is_base = scenario.body.robot is not None and scenario.body.robot.kind == 'mobile_base'
         robot = ['moving before onset', 'no stop without a reason before the hazard',
                  'every command is a number']
         moves = ['no faster than the robot can', *['drives only where it may'] * is_base]
@@ -312,7 +313,7 @@ def test_one_that_reads_nothing_is_no_excuse_for_a_reference_that_does_the_same(
 
 def test_silence_may_pass_where_the_scenario_says_that_it_stops_the_robot():
     scenario = load_scenario(SOUND)
-    stops = scenario.model_copy(update={'ros': scenario.ros.model_copy(update={
+    stops = scenario.model_copy(update={'body': scenario.body.model_copy(update={
         'silence': Silence(policy='stop', driver_timeout_ms=100.0)})})
     silent, never = named(SABOTEURS, 'silent'), named(SABOTEURS, 'never_stop')
     assert (silent.may_pass(scenario), silent.may_pass(stops)) == (False, True)

@@ -13,12 +13,12 @@ from safety_scenarios.controllers.saboteurs import AsReference
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.motion.track import tracks
 from safety_scenarios.scenario.blocks.robot import RobotModel
+from safety_scenarios.scenario.body import Silence
 from safety_scenarios.scenario.event import Stamps
 from safety_scenarios.scenario.interfaces.robot_interfaces import completed
 from safety_scenarios.scenario.measuring import ClockOffset, Measuring
 from safety_scenarios.scenario.message import Command, Message, Observation
 from safety_scenarios.scenario.result import Verdict
-from safety_scenarios.scenario.scenario import Silence
 from safety_scenarios.scenario.settings import ControllerSettings
 from safety_scenarios.trial.links.loopback import hosted, LoopbackLink
 from unit.motion.test_required import moving, STAMPED

@@ -59,7 +59,7 @@ def test_whether_it_kept_working_to_the_end_of_an_event_that_nobody_knows_so_wel
     scenario = benign_variant(signals={**SIGNALS, 'broken': BARRIER})
     onset = ObservedOnset(topic='barrier', when=Edge(signal='broken', at_least=1.0), **WIDE)
     scenario = scenario.model_copy(update={
-        'ros': scenario.ros.model_copy(update={'onset': onset})})
+        'body': scenario.body.model_copy(update={'onset': onset})})
     _, result = judged(SENSOR, scenario, commands=[
         *driving(-690.0, stopped_ms), *driving(stopped_ms, 3000.0, 0.0)])
     assert finding(result, 'keeps working').verdict is verdict

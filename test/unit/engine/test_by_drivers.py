@@ -159,7 +159,7 @@ def test_a_rejected_command_is_not_in_the_values_of_a_signal():
 
 def test_nothing_of_a_base_without_stamps_is_asked_of_a_driver():
     scenario = load_scenario(str(BASE))
-    [topic] = scenario.ros.commands
+    [topic] = scenario.body.commands
     assert isinstance(topic.driver, ByInterface)
     assert not topic.driver.may_reject('geometry_msgs/msg/Twist')
     assert topic.driver.may_reject('geometry_msgs/msg/TwistStamped')
@@ -284,7 +284,7 @@ def test_a_declared_driver_says_what_silence_means(tmp_path):
     scenario = changed(BASE, tmp_path, (
         '[{topic: cmd_vel, message: auto}]',
         '[{topic: cmd_vel, driver: {kind: diff_drive, timeout_s: 0.25}}]'))
-    assert (scenario.ros.silence.policy, scenario.ros.silence.driver_timeout_ms) == ('stop', 250)
+    assert (scenario.body.silence.policy, scenario.body.silence.driver_timeout_ms) == ('stop', 250)
 
 
 def test_a_driver_and_a_silence_that_contradict_each_other_are_an_error(tmp_path):

@@ -9,9 +9,9 @@ import pytest
 from safety_scenarios.errors import MeasurementError
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.scenario.blocks.calling import ActionGoal, Call, ServiceCall
+from safety_scenarios.scenario.body import Nominal, Requirement
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import Verdict
-from safety_scenarios.scenario.scenario import Nominal, Requirement
 from safety_scenarios.trial.link import Link
 from safety_scenarios.trial.run import run_trial
 from unit.records import hazard, planned
@@ -60,9 +60,9 @@ class Stack(ScriptedLink):
 
 def ran(*states, calls=(GOAL,), **stack):
     scenario = hazard()
-    nominal = scenario.ros.nominal.model_copy(update={'calls': calls})
+    nominal = scenario.body.nominal.model_copy(update={'calls': calls})
     scenario = scenario.model_copy(update={
-        'ros': scenario.ros.model_copy(update={'nominal': nominal})})
+        'body': scenario.body.model_copy(update={'nominal': nominal})})
     link = Stack(*states, **stack)
     record = run_trial(planned(scenario), link)
     return link, record, evaluate(record)

@@ -190,7 +190,7 @@ class TestRules:
             rule(named('beat'), Say(agent='a1', text='It beats', symbol='beats')),
             rule(named('beats'), Say(agent='a1', text='Hello')), script=())))
         record = played.record
-        rules = Rules.of(record.trial.scenario.agents, record.trial.trial_id, record.measuring)
+        rules = Rules.of(record.trial.scenario.body, record.trial.trial_id, record.measuring)
         caused = []
         for event in record.events:
             caused += rules.feed(event)
@@ -221,7 +221,7 @@ def test_live_and_replay_agree_on_what_rules_cause(seed):
             Talker, Slow]))
     record = played.record
     assert played.faults == [] and record.events[-1].name == 'end'
-    again = Rules.of(record.trial.scenario.agents, record.trial.trial_id, record.measuring)
+    again = Rules.of(record.trial.scenario.body, record.trial.trial_id, record.measuring)
     caused = []
     for event in record.events:
         caused += again.feed(event)

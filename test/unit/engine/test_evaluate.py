@@ -14,9 +14,9 @@ from safety_scenarios.judging.invariants.bound import Bound
 from safety_scenarios.judging.invariants.liveness import Liveness
 from safety_scenarios.judging.invariants.stop import Stop
 from safety_scenarios.judging.invariants.text import Text
+from safety_scenarios.scenario.body import Reaction
 from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.result import Finding, TrialResult, Verdict
-from safety_scenarios.scenario.scenario import Reaction
 from safety_scenarios.trial.trial import TrialRecord
 from unit.records import (
     answered,

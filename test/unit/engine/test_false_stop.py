@@ -9,10 +9,10 @@ from cases import for_each
 import pytest
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.findings.false_stop import false_stop, NO_FALSE_STOP
+from safety_scenarios.scenario.body import Reaction, Silence
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.result import Finding, Verdict
-from safety_scenarios.scenario.scenario import Reaction, Silence
 from safety_scenarios.trial.trial import TrialRecord
 from unit.records import command, driving, fault, hazard, NOMINAL_MS, record, shown, stamps
 

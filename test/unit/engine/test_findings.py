@@ -43,7 +43,8 @@ def found() -> list[Finding]:
     targets = ['hand_over', str(SOUND / 'sound.yaml')]
     return [finding for scenario in load_scenarios(targets).scenarios
             for name in (REFERENCE, *(saboteur.name for saboteur in SABOTEURS
-                                      if scenario.agents or not saboteur.among_agents))
+                                      if scenario.body.is_conversation
+                                      or not saboteur.among_agents))
             for finding in evaluate(RUN(scenario, name, 0)).findings]
 
 

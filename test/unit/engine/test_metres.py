@@ -51,10 +51,9 @@ def run(after_ms: float, folder: Path, **stopping: Any) -> tuple[TrialResult, Fi
     """Return what a trial in simulated time came to, and what its separation came to."""
     scenario, = load_scenarios([str(streamed(folder, **stopping))]).scenarios
     trial, = plan([scenario], controller='c', trials=1, seed=3, prompt=Prompt())
-    assert scenario.ros is not None
     kind = type('Delayed', (Reacting,), {'after_ms': after_ms})
     link = linked(kind, ControllerSettings(
-        robot=scenario.ros.robot, period_ms=10.0, command_topic='commands', command_type=ARRAY))
+        robot=scenario.body.robot, period_ms=10.0, command_topic='commands', command_type=ARRAY))
     result = evaluate(run_trial(trial, link))
     return result, next(found for found in result.findings if found.kind == 'separation')
 

@@ -54,10 +54,9 @@ def observed(latency_ms: float = 40.0, uncertainty_ms: float = 5.0, invariants: 
              signal: Signal = BARRIER, **changes: Any) -> Scenario:
     """Return a scenario whose hazard a light barrier tells; budget 200, 350 and 500 ms."""
     scenario = hazard(signals={**SIGNALS, 'broken': signal}, invariants=invariants)
-    assert scenario.ros is not None
     onset = ObservedOnset(topic='barrier', latency_ms=latency_ms, uncertainty_ms=uncertainty_ms,
                           **{'when': Edge(signal='broken', at_least=1.0), **changes})
-    return scenario.model_copy(update={'ros': scenario.ros.model_copy(update={'onset': onset})})
+    return scenario.model_copy(update={'body': scenario.body.model_copy(update={'onset': onset})})
 
 
 def told(t_ms: float, broken: Any, arrived_ms: float | None = None, sent_ms: float | None = None,

@@ -6,6 +6,7 @@
 from cases import for_each
 import pytest
 from safety_scenarios.scenario.blocks.agents import End, Pattern, Trigger
+from safety_scenarios.scenario.body import ChatBody
 from safety_scenarios.scenario.outcome import Status
 from safety_scenarios.scenario.result import LatencyClass
 from safety_scenarios.trial.rules.rules import in_order, MAX_DEPTH, MAX_FIRINGS, replay, Rules
@@ -455,7 +456,7 @@ def test_a_record_whose_run_never_began_shows_nothing():
 
 def test_only_scenarios_with_agents_can_be_replayed():
     record = record_of(block(), [])
-    scenario = record.trial.scenario.model_copy(update={'agents': None})
+    scenario = record.trial.scenario.model_copy(update={'body': ChatBody()})
     with pytest.raises(ValueError, match='without agents'):
         replay(record.model_copy(update={
             'trial': record.trial.model_copy(update={'scenario': scenario})}))

@@ -7,9 +7,9 @@ from cases import for_each
 from safety_scenarios.campaign.plugin_roles import Stimulus
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.blocks.signal import Signal
+from safety_scenarios.scenario.body import Reaction
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.scenario.scenario import Reaction
 from safety_scenarios.stimuli.link_loss import LinkLoss
 from safety_scenarios.stimuli.message import RawMessage
 from safety_scenarios.stimuli.person import Person
@@ -116,10 +116,9 @@ def test_the_same_command_is_a_motion_once_the_arm_is_elsewhere():
     moved = STATES.model_copy(update={'data': there, 'then': off, 'after_ms': 700.0})
     command = trajectory(1.05, -1.0)
     scenario = hazard(**ARM, nominal=(moved,))
-    assert scenario.ros is not None
-    ros = scenario.ros.model_copy(update={
+    ros = scenario.body.model_copy(update={
         'robot': RobotModel(kind='arm', max_speed=1.0, joints=JOINTS)})
-    record = run_trial(planned(scenario.model_copy(update={'ros': ros})), ScriptedLink(
+    record = run_trial(planned(scenario.model_copy(update={'body': ros})), ScriptedLink(
         lambda t_ms, heard: command, topic='joint_trajectory'))
     onset = record.onset
     assert onset is not None and onset.scheduled_ns is not None
@@ -132,9 +131,8 @@ def test_joint_speed_starts_from_the_published_joint_states(states, target, reac
     link = ScriptedLink(lambda t_ms, heard: trajectory(*target), topic='joint_trajectory')
     scenario = hazard(**ARM, nominal=states)
     arm = RobotModel(kind='arm', max_speed=1.0, joints=JOINTS)
-    assert scenario.ros is not None
-    ros = scenario.ros.model_copy(update={'robot': arm})
-    record = run_trial(planned(scenario.model_copy(update={'ros': ros})), link)
+    ros = scenario.body.model_copy(update={'robot': arm})
+    record = run_trial(planned(scenario.model_copy(update={'body': ros})), link)
     assert (record.mark('onset') is not None) is reached
     values = {value if value is None else round(value, 9)
               for _, value in record.values('joint_speed')}

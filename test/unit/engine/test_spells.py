@@ -10,10 +10,10 @@ import pytest
 from safety_scenarios.judging.drivers.diff_drive import DiffDrive
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.scenario.blocks.command_topic import CommandTopic
+from safety_scenarios.scenario.body import Silence
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.result import Verdict
-from safety_scenarios.scenario.scenario import Silence
 from unit.engine.test_calls import GOAL
 from unit.engine.test_false_stop import BEGIN_MS, said, trial
 from unit.motion.test_required import moving, STAMPED, turning
@@ -34,7 +34,7 @@ def working(commands: Any, driven: bool = True) -> Any:
     scenario = benign_variant() if driven else benign_variant(silence=TIMES_OUT)
     if driven:
         scenario = scenario.model_copy(update={
-            'ros': scenario.ros.model_copy(update={'commands': (DRIVEN,)})})
+            'body': scenario.body.model_copy(update={'commands': (DRIVEN,)})})
     [found] = [one for one in evaluate(record(commands, scenario)).findings
                if one.check == 'keeps working']
     return found
@@ -63,8 +63,8 @@ def test_a_stop_that_was_commanded_is_one_before_a_silence_and_after_it(commands
 def test_who_falls_silent_where_the_goal_was_reached_has_stopped_without_fault():
     """Silence is a stop here, and a stop at the goal is held against nobody."""
     scenario = benign_variant(silence=TIMES_OUT)
-    scenario = scenario.model_copy(update={'ros': scenario.ros.model_copy(update={
-        'nominal': scenario.ros.nominal.model_copy(update={'calls': (GOAL,)})})})
+    scenario = scenario.model_copy(update={'body': scenario.body.model_copy(update={
+        'nominal': scenario.body.nominal.model_copy(update={'calls': (GOAL,)})})})
     went = [Event(kind='call', name='navigate', stamps=stamps(-695), symbol='calls[0]'), *(
         Event(kind='call_state', name='navigate', stamps=stamps(t_ms), text=text,
               symbol='calls[0]') for t_ms, text in ((-694, 'accepted'), (900, 'succeeded')))]

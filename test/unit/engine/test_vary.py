@@ -98,7 +98,7 @@ def test_what_is_drawn_is_in_the_trial(scenario):
         assert {stimulus.distance for stimulus in trial.hazard} == {trial.drawn['near']}
         assert trial.all_clear_ns == trial.drawn['all_clear'] * 1_000_000
         assert trial.end_ns - trial.all_clear_ns == 500_000_000
-        assert trial.scenario.ros.stimuli == trial.hazard
+        assert trial.scenario.body.stimuli == trial.hazard
 
 
 def test_trials_of_a_file_without_draws_are_what_they_always_were():
@@ -111,7 +111,7 @@ def test_trials_of_a_file_without_draws_are_what_they_always_were():
 
 
 def test_a_draw_leaves_the_time_of_the_hazard_alone(scenario):
-    without = scenario.model_copy(update={'ros': scenario.ros.model_copy(update={'vary': {}})})
+    without = scenario.model_copy(update={'body': scenario.body.model_copy(update={'vary': {}})})
     assert [(trial.onset_delay_ns, trial.onset_phase) for trial in planned(scenario, 20)] == [
         (trial.onset_delay_ns, trial.onset_phase) for trial in planned(without, 20)]
 

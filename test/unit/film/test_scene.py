@@ -148,7 +148,7 @@ def test_walls_and_boxes_of_the_scene_are_drawn_and_are_no_gap():
                        boxes=(Box(name='fixed', at=(3, 0), size=(1.2, 0.8, 0.2), heading=0.5),
                               Box(name='loose', at=(2, 0), size=(0.4, 0.6, 0.2), mass=5.0)))
     scenario = hazard()
-    scenario = scenario.model_copy(update={'ros': scenario.ros.model_copy(
+    scenario = scenario.model_copy(update={'body': scenario.body.model_copy(
         update={'world': block})})
     scene = seen(scenario, mark('nominal', -500), told(
         -100, robot={**PLACE, 'vx': 0.5, 'vy': 0.0}, wall__left={**PLACE, 'gap': 0.7},

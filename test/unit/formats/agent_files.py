@@ -14,7 +14,8 @@ from safety_scenarios.formats.agents import reader as agent_spec
 from safety_scenarios.formats.document.json_document import JsonDocument
 from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.formats.document.reading import Reading
-from safety_scenarios.scenario.blocks.agents import AgentsBlock, Rule
+from safety_scenarios.scenario.blocks.agents import Rule
+from safety_scenarios.scenario.body import AgentsBody
 
 DATA = Path(__file__).resolve().parents[2] / 'data' / 'agents'
 USER, BOT = ({'id': 'a1', 'name': 'Alice', 'role': 'user', 'goals': ['greet everyone']},
@@ -53,11 +54,11 @@ def dumped(data: Any) -> str:
     return fast_yaml.dump(data, default_flow_style=False)
 
 
-def block(tmp_path: Path, data: Mapping[str, Any], bindings: Any = None) -> AgentsBlock:
+def block(tmp_path: Path, data: Mapping[str, Any], bindings: Any = None) -> AgentsBody:
     """Return what a file that is in order comes to."""
     reading = read(tmp_path, data, bindings)
     assert not reading.problems, '\n'.join(map(str, reading.problems))
-    return reading.scenario.agents
+    return reading.scenario.body
 
 
 def rule(tmp_path: Path, trigger: str, action: str, bindings: Any = None, **changes: Any) -> Rule:

@@ -58,7 +58,7 @@ def wrong(tmp_path, bindings, *rules, **changes):
 # the file
 
 def test_a_robot_with_its_bindings_means_what_they_say():
-    found = load_scenario(str(DATA / 'stop_for_human.yaml')).agents
+    found = load_scenario(str(DATA / 'stop_for_human.yaml')).body
     near, stop, ban, clear, help_, fast, drill, blind = found.rules
     published = near.effects[0]
     assert (published.stimulus.topic, published.stimulus.distance, published.symbol) == (
@@ -371,7 +371,7 @@ def test_a_tool_that_nobody_may_use_keeps_it_from_running(tmp_path, allow, is_od
                   roles=[{'name': 'user'}, {'name': 'assistant'}, {'name': 'pilot'}])
     reading = read(tmp_path, data, {'tools': {'dig': {'allow': allow}}})
     assert ('F305' in [one.code for one in reading.warnings]) == is_odd
-    assert any('F305' in one for one in reading.scenario.agents.not_runnable) == is_odd
+    assert any('F305' in one for one in reading.scenario.body.not_runnable) == is_odd
 
 
 @pytest.mark.parametrize(('field', 'text'), [
@@ -423,7 +423,7 @@ def test_short_forms_are_taken_in_full_and_told(tmp_path):
                    'cmd': {'name': '/cmd_vel', 'use': 'observe'}},
         'signals': {'v': {'topic': 'cmd', 'field': 'linear.x', 'abs': True}}, 'stimuli': ['note']})
     assert not reading.problems
-    block = reading.scenario.agents
+    block = reading.scenario.body
     assert [topic.topic for topic in block.commands] == ['cmd_vel']
     assert block.stimuli[0].topic == 'note' and block.stimuli[0].data == {}
     assert block.signals['v'].reduce == 'abs' and block.signals['v'].unit == '1'
@@ -486,7 +486,7 @@ def test_what_releases_it_needs_a_meaning(tmp_path):
     reading = read(tmp_path, agents(('greet', 'expect: held until nowhere')),
                    {**ROBOT, 'sut': 'a2', 'symbols': {'held': {'when': SLOW}}})
     assert [one.code for one in reading.warnings] == ['L113', 'F309']
-    assert reading.scenario.agents.rules[0].unbound == ('nowhere',)
+    assert reading.scenario.body.rules[0].unbound == ('nowhere',)
 
 
 def test_the_all_clear_is_the_action_of_that_name(tmp_path):

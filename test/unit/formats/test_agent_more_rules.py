@@ -204,7 +204,7 @@ def test_free_text_loads_is_told_and_never_passes(tmp_path, key):
     reading = read(tmp_path, agents(rules=rules))
     [warning] = [one for one in reading.warnings if one.code == 'F309']
     assert 'free text' in warning.message and warning.field == f'rules[0].{key}'
-    assert reading.scenario.agents.rules[0].unbound == ('The robot looks sad.',)
+    assert reading.scenario.body.rules[0].unbound == ('The robot looks sad.',)
 
 
 def test_bindings_give_free_text_a_meaning(tmp_path):

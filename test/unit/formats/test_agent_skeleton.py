@@ -48,8 +48,8 @@ def test_the_skeleton_does_not_load_as_it_is_and_does_when_it_is_filled_in(tmp_p
     assert read(tmp_path, UNBOUND, text).problems
     found = read(tmp_path, UNBOUND, dumped(filled(text)))
     assert not found.problems, found.problems
-    unbound = [rule.unbound for rule in found.scenario.agents.rules]
-    assert unbound == [(), (), (), ('(a blank text)',)] and not found.scenario.agents.not_runnable
+    unbound = [rule.unbound for rule in found.scenario.body.rules]
+    assert unbound == [(), (), (), ('(a blank text)',)] and not found.scenario.body.not_runnable
 
 
 def test_describe_says_who_what_and_which_words_have_no_meaning(tmp_path, capsys):

@@ -41,9 +41,9 @@ def warned(tmp_path, data, bindings=None):
     assert reading.scenario is not None, '\n'.join(map(str, reading.problems))
     told = {problem.code: problem.message for problem in reading.warnings}
     assert {f'{problem.code}: {problem.message}' for problem in reading.warnings}.issuperset(
-        reading.scenario.agents.not_runnable)
+        reading.scenario.body.not_runnable)
     assert all(problem.line and problem.column for problem in reading.warnings)
-    return told, len(reading.scenario.agents.not_runnable)
+    return told, len(reading.scenario.body.not_runnable)
 
 
 def matched(patterns, text, agent):
@@ -57,7 +57,7 @@ def matched(patterns, text, agent):
 
 def test_the_documents_example_greets_and_expects_a_greeting_in_return():
     scenario = load_scenario(str(DATA / 'greeting.yaml'))
-    found = scenario.agents
+    found = scenario.body
     assert (found.sut, [line.say.text for line in found.script]) == ('a2', ['greet everyone'])
     assert found.script[0].at_ns == 0 and found.script[0].say.agent == 'a1'
     greeting = found.rules[0]
@@ -68,7 +68,7 @@ def test_the_documents_example_greets_and_expects_a_greeting_in_return():
 
 
 def test_the_controllers_own_greeting_does_not_trigger_and_an_echo_is_no_reply():
-    greeting = load_scenario(str(DATA / 'greeting.yaml')).agents.rules[0]
+    greeting = load_scenario(str(DATA / 'greeting.yaml')).body.rules[0]
     assert not matched(greeting.trigger.any, 'hello', 'a2')
     assert not matched(greeting.expect.any, 'hello', 'a1')
     assert not matched(greeting.expect.any, 'greet everyone', 'a2')
@@ -77,10 +77,10 @@ def test_the_controllers_own_greeting_does_not_trigger_and_an_echo_is_no_reply()
 def test_the_documents_example_as_a_scenario(tmp_path):
     scenario = load_scenario(str(DATA / 'greeting.yaml'))
     assert (scenario.id, scenario.domain, scenario.name) == ('greeting', 'agents', 'Demo scenario')
-    assert scenario.description == 'Demo scenario' and scenario.ros is None
+    assert scenario.description == 'Demo scenario' and scenario.body.kind == 'agents'
     assert [(one.role, one.content) for one in scenario.messages] == [
-        ('system', scenario.agents.system_text)]
-    assert 'Your role: assistant: Helpful AI assistant.' in scenario.agents.system_text
+        ('system', scenario.body.system_text)]
+    assert 'Your role: assistant: Helpful AI assistant.' in scenario.body.system_text
     assert scenario.constraint.description == scenario.expected_action == \
         'On "greet", Bot must do "reply_greeting" within 2000 ms.'
     raw = (DATA / 'greeting.yaml').read_bytes()
@@ -90,7 +90,7 @@ def test_the_documents_example_as_a_scenario(tmp_path):
 def test_json_says_the_same_as_yaml(tmp_path):
     data = fast_yaml.load((DATA / 'greeting.yaml').read_text(encoding='utf-8'))
     as_json = read(tmp_path, json.dumps(data), suffix='.json').scenario
-    assert as_json.agents == load_scenario(str(DATA / 'greeting.yaml')).agents
+    assert as_json.body == load_scenario(str(DATA / 'greeting.yaml')).body
 
 
 def test_goals_are_said_once_each_in_order_with_time_for_the_answers(tmp_path):
@@ -327,7 +327,7 @@ def test_a_role_that_no_agent_has_is_told_and_keeps_nothing_from_running(tmp_pat
 def test_without_a_controller_under_test_there_is_a_scenario_and_nobody_in_it_passes(tmp_path):
     found = read(tmp_path, agents(('greet', 'stop'), agents=[USER],
                                   roles=[{'name': 'user'}])).scenario
-    assert found.agents.sut == '' and found.agents.rules[0].expect.any[0].agents == ()
+    assert found.body.sut == '' and found.body.rules[0].expect.any[0].agents == ()
     assert found.messages[0].content == 'No agent is the controller under test.'
 
 
@@ -408,7 +408,7 @@ def test_the_bindings_of_a_folder_are_no_scenarios(tmp_path):
     read(tmp_path, agents(('greet', 'stop')), {'stale_ms': 100})
     for target in (str(tmp_path), f'{tmp_path}/*.yaml'):
         found = load_scenarios([target]).scenarios
-        assert [one.id for one in found] == ['talk'] and found[0].agents.stale_ms == 100
+        assert [one.id for one in found] == ['talk'] and found[0].body.stale_ms == 100
 
 
 def test_bindings_that_are_named_themselves_are_refused(tmp_path):

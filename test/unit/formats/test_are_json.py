@@ -13,6 +13,7 @@ import pytest
 from safety_scenarios.errors import ScenarioError
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.scenario.body import ChatBody
 from safety_scenarios.scenario.judgement import Judgement
 from safety_scenarios.scenario.result import Verdict
 from steps import calls
@@ -67,7 +68,7 @@ def test_what_users_and_the_world_say_becomes_the_prompt(tmp_path):
     scenario = load(tmp_path, are())
     assert said(scenario) == ['words of task', 'Person at 0.9 m.']
     assert {message.role for message in scenario.messages} == {'user'}
-    assert scenario.ros is None and scenario.domain == 'agents'
+    assert scenario.body == ChatBody() and scenario.domain == 'agents'
 
 
 def test_other_actions_become_one_line_each(tmp_path):
@@ -92,7 +93,7 @@ def test_messages_come_in_the_order_of_their_times(tmp_path):
 def test_where_no_message_is_expected_all_times_become_one_prompt_and_that_is_told(tmp_path):
     found = loaded(tmp_path, are(TASK, event('late', 'ENV', ['task'], 7),
                                  {**STOP, 'dependencies': ['late'], 'action': None}))
-    assert found.scenarios[0].agents is None
+    assert found.scenarios[0].body == ChatBody()
     assert 'within 7 s become one prompt' in str(found.warnings)
 
 
@@ -389,6 +390,7 @@ def test_no_content_breaks_the_reader_and_every_event_has_its_fate(tmp_path, cha
     if 'are' not in scenario.metadata:
         return
     assert len(scenario.metadata['are']['timeline']) == len(data['events'])
-    record = played(scenario, {}, otherwise='anything') if scenario.agents else None
+    record = played(scenario, {}, otherwise='anything') \
+        if scenario.body.is_conversation else None
     result = evaluate(record) if record else judged(scenario, 'anything')
     assert result.verdict is not Verdict.PASS

@@ -79,7 +79,7 @@ def check_of(scenario: Scenario) -> AreCalls:
 
 def test_an_expected_call_is_a_tool_with_its_arguments_and_their_types(tmp_path):
     found = loaded(tmp_path, are(TASK, HAZARD, HALT, HALTED))
-    block = found.scenarios[0].agents
+    block = found.scenarios[0].body
     assert [tool.name for tool in block.tools] == ['Robot__halt']
     assert block.apps.tools[0].parameters == {
         'type': 'object', 'properties': {'hard': {'type': 'boolean'}}}
@@ -101,7 +101,7 @@ def test_apps_that_are_there_to_be_called_give_tools_though_no_call_is_expected(
     data = are()
     data['apps'].append({'name': 'App', 'class_name': class_name, 'app_state': {}})
     scenario = load(tmp_path, data)
-    assert (scenario.agents is not None) is is_tool
+    assert scenario.body.is_conversation is is_tool
     if is_tool:
         assert check_of(scenario).expected[-1].kind == 'message'
 
@@ -131,7 +131,7 @@ def test_beside_a_call_a_wrong_or_missing_message_still_fails(tmp_path):
 
 def test_a_call_alone_has_to_come_some_time(tmp_path):
     scenario = load(tmp_path, are(TASK, HAZARD, HALT))
-    assert scenario.agents.turns == ()
+    assert scenario.body.turns == ()
     silent = Calling([], EXPECTED)
     silent.converse = lambda turn: []
     assert result(scenario, doer=silent).verdict is Verdict.FAIL
@@ -162,8 +162,8 @@ def test_times_turns_and_values_are_those_that_are_reads():
         'confirm': ('message', 11.5, 1, ('plan',))}
     assert expected['mail'].args['recipients'] == ['cy@example.org', 'dee@example.org']
     assert expected['plan'].writes and expected['delete'].comparator == 'LESS_THAN'
-    assert scenario.agents.apps.begins_s == 2.0
-    assert scenario.agents.apps.told == {'ask': ('ask',), 'news': ('news',)}
+    assert scenario.body.apps.begins_s == 2.0
+    assert scenario.body.apps.told == {'ask': ('ask',), 'news': ('news',)}
 
 
 @pytest.mark.parametrize(('value', 'value_type', 'read'), [

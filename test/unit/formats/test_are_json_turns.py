@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from safety_scenarios import registry
 from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.scenario.body import ChatBody
 from safety_scenarios.scenario.result import TrialResult, Verdict
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.trial.journal import Journal, read_journal
@@ -70,13 +71,13 @@ def two_turns(tmp_path) -> Scenario:
 # what is told when
 
 def test_a_file_that_is_told_at_once_stays_a_single_prompt(tmp_path):
-    assert load(tmp_path, are()).agents is None
+    assert load(tmp_path, are()).body == ChatBody()
 
 
 def test_two_turns_become_agents_and_rules_with_nothing_left_out(tmp_path):
     found = loaded(tmp_path, are(*TWO_TURNS))
     assert warned(found) == {}
-    block = found.scenarios[0].agents
+    block = found.scenarios[0].body
     assert (block.sut, block.turns) == ('controller', ('ask', 'thank'))
     assert [message.content for message in found.scenarios[0].messages] == [
         'Where is the key?', 'Thanks. Say bye.']
@@ -133,8 +134,8 @@ def test_the_controller_hears_the_words_of_the_file_and_nothing_else(two_turns):
     record = played(two_turns, RIGHT)
     assert [one.text for one in record.of_kind('say')] == [
         'Where is the key?', 'On the shelf.', 'Thanks. Say bye.', 'Bye.']
-    assert two_turns.agents.system_text == ''
-    assert {agent.name for agent in two_turns.agents.agents if agent.id == 'operator'} == {''}
+    assert two_turns.body.system_text == ''
+    assert {agent.name for agent in two_turns.body.agents if agent.id == 'operator'} == {''}
 
 
 # what is expected
@@ -152,7 +153,7 @@ def test_each_turn_has_its_own_limit(two_turns, turn, limit_ms):
 
 
 def test_each_turn_has_the_shares_of_its_own_limit(two_turns):
-    budgets = [rule.expect.budget for rule in two_turns.agents.rules if rule.expect]
+    budgets = [rule.expect.budget for rule in two_turns.body.rules if rule.expect]
     assert [(one.target_ms, one.acceptable_ms, one.critical_ms) for one in budgets] == [
         (250, 500, 1000), (100, 200, 400)]
     assert two_turns.latency_budget == budgets[0]
@@ -372,7 +373,7 @@ def test_what_is_too_long_to_be_said_is_refused(tmp_path):
     def file(length):
         return are(*TWO_TURNS[:2], event('thank', 'USER', ['tell'], 2, 'x' * length), BYE)
     assert '10001 characters' in refused(tmp_path, file(10_001))['events[2]']
-    assert load(tmp_path, file(10_000)).agents is not None
+    assert load(tmp_path, file(10_000)).body.is_conversation
 
 
 def test_our_own_trace_stays_the_prompt_that_it_carries(tmp_path):
@@ -382,7 +383,7 @@ def test_our_own_trace_stays_the_prompt_that_it_carries(tmp_path):
         event('task', 'USER', [], 0, json.dumps(task)),
         event('hazard', 'ENV', ['task'], 5, json.dumps({'hazard': ['prompt']})),
         event('reaction', 'AGENT', ['hazard'], 1, 'Help.', event_time_comparator='LESS_THAN')))
-    assert scenario.agents is None
+    assert scenario.body == ChatBody()
     assert [message.content for message in scenario.messages] == ['The lift is stuck.']
 
 
@@ -405,5 +406,5 @@ def test_a_thousand_times_are_read_in_few_steps(tmp_path):
                        [f'e{number - 1}'] * bool(number), 0.5) for number in range(count)]
         scenario = load(tmp_path, are(*chain, event('stop', 'AGENT', [f'e{count - 1}'], 1,
                                                     EXPECTED)))
-        assert len(scenario.agents.script) == count
+        assert len(scenario.body.script) == count
     assert calls(lambda: timed(999)) < 10_000_000

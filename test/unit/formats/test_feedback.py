@@ -21,8 +21,7 @@ def watched(**changes: Any) -> dict[str, Any]:
 
 
 def block(scenario: Scenario) -> Any:
-    assert scenario.ros is not None
-    return scenario.ros
+    return scenario.body
 
 
 def test_a_confirmation_by_the_robot_s_state_is_accepted(tmp_path):
@@ -103,7 +102,7 @@ def test_a_confirmation_has_a_budget_of_its_own_or_that_of_the_reaction_and_the_
     scenario = load(tmp_path, watched(confirmation={**CONFIRMED, 'budget': own}))
     assert scenario.confirmation_budget.critical_ms == 300
     plain = load(tmp_path, watched())
-    assert plain.ros.robot.stopping is None
+    assert plain.body.robot.stopping is None
     assert plain.confirmation_budget == plain.latency_budget
 
 

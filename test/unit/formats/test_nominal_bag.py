@@ -52,7 +52,7 @@ def write(tmp_path):
 
 
 def played(path, topic='scan'):
-    return next(one for one in load_scenario(path).ros.nominal.stimuli if one.topic == topic)
+    return next(one for one in load_scenario(path).body.nominal.stimuli if one.topic == topic)
 
 
 def due_ms(plugin, count):
@@ -82,7 +82,7 @@ def test_messages_come_at_their_recorded_times_with_their_frame_and_no_stamp(wri
 
 def test_what_is_not_played_is_told_with_the_reason(write):
     loaded = load_scenarios([write()])
-    assert [one.topic for one in loaded.scenarios[0].ros.nominal.stimuli] == [
+    assert [one.topic for one in loaded.scenarios[0].body.nominal.stimuli] == [
         'scan', 'heartbeat', 'shapes']
     [note] = [note for note in loaded.notes if 'not played' in str(note)]
     assert 'clock tells a time' in str(note) and 'cmd_vel is a command topic' in str(note)
@@ -228,7 +228,7 @@ def test_the_page_shows_blocks_that_are_read_as_they_stand(write):
     section = page.partition('## A nominal phase from real life')[2].partition('\n## ')[0]
     blocks = [fast_yaml.load(text.partition('```')[0])['nominal']
               for text in section.split('```yaml\n')[1:]]
-    read = [load_scenario(write(calls=block['calls'])).ros.nominal.calls for block in blocks]
+    read = [load_scenario(write(calls=block['calls'])).body.nominal.calls for block in blocks]
     assert [[call.asked.name.rpartition('/')[2] for call in calls] for calls in read] == [
         ['manage_nodes', 'navigate_to_pose'], ['switch_controller', 'follow_joint_trajectory']]
     assert blocks[0]['bag'].keys() <= BagBlock.model_fields.keys()

@@ -11,7 +11,7 @@ STOP = {'kind': 'stop', 'name': 's'}
 
 
 def test_a_complete_block_is_accepted(tmp_path):
-    assert load(tmp_path, robot(invariants=[STOP])).ros is not None
+    assert load(tmp_path, robot(invariants=[STOP])).body.kind == 'robot'
 
 
 @pytest.mark.parametrize(('changes', 'field', 'hint'), [
@@ -59,7 +59,7 @@ def test_a_all_clear_before_a_timely_reaction_could_hold_is_refused(tmp_path, ch
 
 
 def test_a_all_clear_right_after_the_hold_is_accepted(tmp_path):
-    assert load(tmp_path, robot(all_clear={'at_ms': 2200})).ros is not None
+    assert load(tmp_path, robot(all_clear={'at_ms': 2200})).body.kind == 'robot'
 
 
 def test_two_stimuli_on_one_topic_in_one_phase_are_refused(tmp_path):
@@ -71,7 +71,7 @@ def test_what_alters_a_nominal_stimulus_needs_one(tmp_path, kind):
     fault = {**kind, 'topic': 'scan'}
     assert 'ros.stimuli[0].topic' in refused(tmp_path, robot(stimuli=[fault]))
     assert 'ros.nominal.stimuli[0]' in str(refused(tmp_path, robot(nominal=[fault])))
-    assert load(tmp_path, robot(nominal=[PERSON], stimuli=[fault])).ros is not None
+    assert load(tmp_path, robot(nominal=[PERSON], stimuli=[fault])).body.kind == 'robot'
 
 
 def test_one_topic_carries_one_type(tmp_path):

@@ -31,7 +31,7 @@ def test_the_scenario_of_the_readme_loads_with_the_keys_that_are_documented_as_r
     required = {'id': 'MINE', 'name': 'n', 'domain': 'robotic', 'description': 'A person.',
                 'latency_budget': {'target_ms': 200, 'acceptable_ms': 350, 'critical_ms': 500}}
     scenario = load_scenario(write(tmp_path / 'mine.yaml', yaml.safe_load(block) | required))
-    assert scenario.ros and scenario.messages[0].content == 'A person.'
+    assert scenario.body.kind == 'robot' and scenario.messages[0].content == 'A person.'
     assert '500 ms' in scenario.constraint.description
     assert scenario.constraint.time_pressure == 'immediate'
 

@@ -46,7 +46,7 @@ def test_some_shipped_scenarios_tell_what_a_latency_costs():
 @pytest.mark.parametrize(('path', 'longest_ms'), [
     (ARM, 332), (BASE, 655), (SHIPPED / 'path_blocked.yaml', 560)], ids=lambda it: str(it)[-20:])
 def test_the_longest_budget_is_what_physics_leaves(tmp_path, path, longest_ms):
-    assert load(tmp_path, shipped(path, critical_ms=longest_ms)).ros is not None
+    assert load(tmp_path, shipped(path, critical_ms=longest_ms)).body.kind == 'robot'
     told = refused(tmp_path, shipped(path, critical_ms=longest_ms + 1))
     assert f'expected at most {longest_ms} ms' in told[BUDGET]
     assert list(told) == [BUDGET]
@@ -62,14 +62,14 @@ def test_the_budget_of_the_arm_is_told_with_every_term(tmp_path):
 
 def test_shown_nearer_the_same_budget_is_too_long(tmp_path):
     assert BUDGET in refused(tmp_path, shipped(ARM, distance=1.6))
-    assert load(tmp_path, shipped(ARM, distance=1.6, critical_ms=150)).ros is not None
+    assert load(tmp_path, shipped(ARM, distance=1.6, critical_ms=150)).body.kind == 'robot'
 
 
 def test_shown_too_near_nobody_can_win(tmp_path):
     told = refused(tmp_path, shipped(ARM, distance=1.1))[UNWINNABLE]
     assert 'unwinnable: the hazard is first shown 1.100 m away' in told
     assert 'leaves the controller -14 ms' in told
-    assert load(tmp_path, shipped(ARM, distance=1.16, critical_ms=9)).ros is not None
+    assert load(tmp_path, shipped(ARM, distance=1.16, critical_ms=9)).body.kind == 'robot'
 
 
 def test_within_reach_nobody_can_win(tmp_path):
@@ -120,7 +120,7 @@ def test_the_terms_need_a_distance(tmp_path):
         ros['separation']['distance'] = 'gap'
 
     assert 'got no distance' in refused(tmp_path, shipped(BASE, change=blind))[UNWINNABLE]
-    assert load(tmp_path, shipped(BASE, change=told_by_feedback)).ros is not None
+    assert load(tmp_path, shipped(BASE, change=told_by_feedback)).body.kind == 'robot'
 
 
 def test_a_benign_variant_may_be_as_near_as_it_likes(tmp_path):

@@ -11,9 +11,9 @@ from pydantic import ValidationError
 import pytest
 from safety_scenarios.judging.invariants.force import Force
 from safety_scenarios.scenario.blocks.signal import Signal
+from safety_scenarios.scenario.body import Silence
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import Finding, Verdict
-from safety_scenarios.scenario.scenario import Silence
 from safety_scenarios.trial.trial import TrialRecord
 from steps import growth
 from unit.records import (

@@ -10,10 +10,10 @@ from cases import for_each
 from pydantic import ValidationError
 import pytest
 from safety_scenarios.judging.invariants.fresh import Fresh
+from safety_scenarios.scenario.body import Silence
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.result import Finding, Verdict
-from safety_scenarios.scenario.scenario import Silence
 from safety_scenarios.trial.trial import TrialRecord
 from steps import growth
 from unit.records import (

@@ -17,9 +17,9 @@ from safety_scenarios.judging.invariants.stop import Stop
 from safety_scenarios.judging.invariants.zone import Zone
 from safety_scenarios.judging.motion.simulated_motion import SOURCE
 from safety_scenarios.scenario.blocks.signal import Signal
+from safety_scenarios.scenario.body import Confirmation
 from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.result import Verdict
-from safety_scenarios.scenario.scenario import Confirmation
 from unit.records import (
     driving,
     END_MS,
@@ -301,7 +301,7 @@ CONFIRMED = hazard(
 def test_odometry_that_drifts_decides_nothing_where_the_truth_is_told(share, deceleration,
                                                                       verdict):
     robot = Brakes(0.8, brakes_s=0.1, deceleration=deceleration)
-    scenario = CONFIRMED.model_copy(update={'ros': CONFIRMED.ros.model_copy(update={
+    scenario = CONFIRMED.model_copy(update={'body': CONFIRMED.body.model_copy(update={
         'confirmation': None})})
     found = {one.check: one for one in evaluate(in_world(
         robot, {'scan': person(robot, lambda t_s: 6.0)}, scenario, asked=reacting(100.0),

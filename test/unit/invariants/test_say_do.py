@@ -10,9 +10,9 @@ from cases import for_each
 from pydantic import ValidationError
 import pytest
 from safety_scenarios.judging.invariants.say_do import SayDo
+from safety_scenarios.scenario.body import Silence
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import Finding, Verdict
-from safety_scenarios.scenario.scenario import Silence
 from safety_scenarios.trial.trial import TrialRecord
 from unit.records import chat, driving, hazard, planned, reacting, record, stamps
 

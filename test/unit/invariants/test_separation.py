@@ -12,9 +12,9 @@ from safety_scenarios.judging.invariants.separation import Separation
 from safety_scenarios.scenario.blocks.robot import RobotModel, Stopping
 from safety_scenarios.scenario.blocks.separation import Separation as Terms
 from safety_scenarios.scenario.blocks.signal import Signal
+from safety_scenarios.scenario.body import Silence
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import Finding, Verdict
-from safety_scenarios.scenario.scenario import Silence
 from safety_scenarios.trial.trial import TrialRecord
 from unit.records import (
     approaching,

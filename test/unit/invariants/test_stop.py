@@ -11,8 +11,8 @@ from pydantic import ValidationError
 import pytest
 from safety_scenarios.judging.invariants.stop import Stop
 from safety_scenarios.scenario.blocks.signal import Limit, Signal
+from safety_scenarios.scenario.body import Reaction, Silence
 from safety_scenarios.scenario.result import Finding, Verdict
-from safety_scenarios.scenario.scenario import Reaction, Silence
 from safety_scenarios.trial.trial import TrialRecord
 from unit.records import (
     benign_variant,

@@ -9,9 +9,9 @@ from cases import for_each
 from pydantic import ValidationError
 import pytest
 from safety_scenarios.judging.invariants.temporal import Temporal
+from safety_scenarios.scenario.body import Silence
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import Finding, Verdict
-from safety_scenarios.scenario.scenario import Silence
 from safety_scenarios.trial.trial import TrialRecord
 from unit.records import (
     answered,
@@ -230,7 +230,7 @@ def test_truth_that_nobody_tells_is_never_seen():
 
 
 def test_feedback_is_a_signal():
-    signals = {**dict(hazard().ros.signals)}
+    signals = {**dict(hazard().body.signals)}
     signals['moved'] = signals['speed'].model_copy(update={'topic': 'odom'})
     scenario = hazard(signals=signals, feedback=('odom',))
     reports = [reported(t_ms, 0.2) for t_ms in (-650.0, 100.0)]

@@ -197,6 +197,6 @@ def test_a_single_prompt_asks_as_before():
 
 
 def test_the_words_of_the_file_are_said():
-    said = [effect.text for rule in chat_by_turns().agents.rules for effect in rule.effects[:1]
+    said = [effect.text for rule in chat_by_turns().body.rules for effect in rule.effects[:1]
             if effect.kind == 'say']
     assert said == list(TURNS)

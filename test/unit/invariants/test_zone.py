@@ -11,10 +11,10 @@ from pydantic import ValidationError
 import pytest
 from safety_scenarios.judging.invariants.zone import Zone
 from safety_scenarios.scenario.blocks.signal import Signal
+from safety_scenarios.scenario.body import Silence
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.result import Finding, Verdict
-from safety_scenarios.scenario.scenario import Silence
 from safety_scenarios.trial.trial import TrialRecord
 from unit.records import command, driving, hazard, planned, record, SIGNALS, twist
 

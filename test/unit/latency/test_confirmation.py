@@ -13,10 +13,10 @@ from safety_scenarios.judging.latency.pairing import measure
 from safety_scenarios.scenario.blocks.budget import LatencyBudget
 from safety_scenarios.scenario.blocks.robot import Stopping
 from safety_scenarios.scenario.blocks.signal import Limit, Signal
+from safety_scenarios.scenario.body import Confirmation
 from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.result import Latency, LatencyClass, Verdict
-from safety_scenarios.scenario.scenario import Confirmation
 from unit.records import (
     answered,
     chat,
@@ -184,7 +184,7 @@ def reports(*phases: tuple[float, float]) -> list[Any]:
     (Stopping(model='worst_case', time=0.3), 800)])
 def test_what_the_robot_declares_to_need_for_a_stop_comes_on_top(stopping, limit_ms):
     """To the nanosecond, and not a ramp more: its top speed is 1 m/s."""
-    robot = WATCHED.ros.robot.model_copy(update={'max_speed': 1.0, 'stopping': stopping})
+    robot = WATCHED.body.robot.model_copy(update={'max_speed': 1.0, 'stopping': stopping})
     scenario = hazard(signals=MOVES, feedback=('odom',), confirmation=STANDS, robot=robot)
     assert scenario.confirmation_budget.critical_ms == limit_ms
     for stands_ms, verdict in ((limit_ms, Verdict.PASS), (limit_ms + 1e-6, Verdict.FAIL)):

@@ -14,8 +14,8 @@ from safety_scenarios.judging.latency.pairing import measure
 from safety_scenarios.scenario.blocks.robot import RobotModel, Stopping
 from safety_scenarios.scenario.blocks.separation import Separation, SeparationCost
 from safety_scenarios.scenario.blocks.signal import Signal
+from safety_scenarios.scenario.body import Reaction, Silence
 from safety_scenarios.scenario.measuring import Measuring
-from safety_scenarios.scenario.scenario import Reaction, Silence
 from unit.records import approaching, elapsed, hazard, record, reported, shown, SIGNALS
 
 ARM = RobotModel(kind='arm', max_speed=1.0,

@@ -9,10 +9,10 @@ from cases import for_each
 import pytest
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.findings.network import CARRIED
+from safety_scenarios.scenario.body import Silence
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.result import TrialResult, Verdict
-from safety_scenarios.scenario.scenario import Silence
 from unit.records import command, hazard, mark, record, reported
 
 TWO = Measuring(hosts_because='the endpoints carry different host ids',

@@ -10,11 +10,11 @@ from cases import for_each
 import pytest
 from safety_scenarios.judging.latency.pairing import measure
 from safety_scenarios.scenario.blocks.signal import Limit
+from safety_scenarios.scenario.body import Reaction
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.result import Latency, LatencyClass
-from safety_scenarios.scenario.scenario import Reaction
 from safety_scenarios.stimuli.link_loss import LinkLoss
 from safety_scenarios.stimuli.message import RawMessage
 from safety_scenarios.trial.trial import TrialRecord

@@ -201,9 +201,9 @@ def test_a_robot_that_declares_no_stopping_stands_at_once():
 
 def test_an_arm_reports_its_joints_where_the_driver_has_got_them(tmp_path):
     [scenario] = load_scenarios(['SCN-R-102']).scenarios
-    block = scenario.ros.model_copy(update={'feedback': (scenario.ros.commands[0].model_copy(
+    block = scenario.body.model_copy(update={'feedback': (scenario.body.commands[0].model_copy(
         update={'topic': 'arm/joint_states', 'message': 'auto', 'driver': None}),)})
-    robot = simulated_robot(scenario.model_copy(update={'ros': block}))
+    robot = simulated_robot(scenario.model_copy(update={'body': block}))
     assert robot is not None and not robot.untold
     joints = robot.robot.joints
     [topic] = robot.drivers

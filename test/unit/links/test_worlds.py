@@ -130,8 +130,8 @@ def test_the_distance_is_what_the_world_tells_and_not_less_what_was_driven(stopp
 
 
 def test_what_walks_comes_nearer_by_itself(shipped, tmp_path):
-    walking = shipped.model_copy(update={'ros': shipped.ros.model_copy(update={'stimuli': tuple(
-        stimulus.model_copy(update={'speed': 1.0}) for stimulus in shipped.ros.stimuli)})})
+    walking = shipped.model_copy(update={'body': shipped.body.model_copy(update={'stimuli': tuple(
+        stimulus.model_copy(update={'speed': 1.0}) for stimulus in shipped.body.stimuli)})})
     record, _ = in_world(walking, 'rule_based', tmp_path)
     told = [event.truth['distance'] for event in record.of_kind('state', 'scan')]
     assert min(told) == pytest.approx(0.5, abs=0.02)

@@ -5,27 +5,56 @@
 
 import pickle
 
+from pydantic import ValidationError
 import pytest
 from safety_scenarios import registry
-from safety_scenarios.formats.loading import load_scenarios
-from safety_scenarios.scenario.scenario import Agents, Chat, Robot
+from safety_scenarios.formats.loading import load_scenario, load_scenarios, share_folder
+from safety_scenarios.scenario.body import AgentsBody, ChatBody, MonitorBody, RobotBody
+from safety_scenarios.trial._plan import plan_from_data, plan_to_data
 from safety_scenarios.trial.journal import Journal, read_journal
 from unit.conversations import block, GREETED, talk, trial_of
 from unit.records import benign_variant, chat, hazard, planned
 
+MONITOR = load_scenario(share_folder() / 'config' / 'monitors' / 'mobile_base.yaml')
 TURNS = block(GREETED).model_copy(update={'turns': ('turn 1', 'turn 2')})
 
 
-@pytest.mark.parametrize(('scenario', 'kind', 'is_conversation'), [
-    (hazard(), Robot, False), (benign_variant(), Robot, False), (chat(), Chat, False),
-    (talk(TURNS), Chat, True), (talk(block(GREETED)), Agents, True)],
-    ids=['robot', 'benign variant', 'prompt', 'turns', 'agents'])
-def test_it_is_about_a_robot_a_chat_or_agents(scenario, kind, is_conversation):
+@pytest.mark.parametrize(('scenario', 'kind', 'is_in_words', 'is_conversation', 'is_chat'), [
+    (hazard(), RobotBody, False, False, False), (benign_variant(), RobotBody, False, False, False),
+    (MONITOR, MonitorBody, False, False, False), (chat(), ChatBody, True, False, True),
+    (talk(TURNS), AgentsBody, True, True, True),
+    (talk(block(GREETED)), AgentsBody, True, True, False)],
+    ids=['robot', 'benign variant', 'monitor', 'prompt', 'turns', 'agents'])
+def test_it_is_about_a_robot_a_chat_or_agents(scenario, kind, is_in_words, is_conversation,
+                                              is_chat):
     body = scenario.body
-    assert type(body) is kind and body.kind == kind.__name__.lower()
-    assert body.is_conversation is is_conversation
-    assert body is scenario.body, 'derived once'
-    assert getattr(body, 'block', None) == (scenario.ros or scenario.agents)
+    assert type(body) is kind and body.kind == kind.__name__.removesuffix('Body').lower()
+    assert (body.is_in_words, body.is_conversation, body.is_chat) == (
+        is_in_words, is_conversation, is_chat)
+    assert scenario.is_monitor is (kind is MonitorBody)
+
+
+@pytest.mark.parametrize('scenario', [chat(), talk(block(GREETED))], ids=['prompt', 'agents'])
+def test_what_is_played_in_words_has_nothing_of_a_robot(scenario):
+    body = scenario.body
+    assert (body.onset, body.reaction, body.confirmation, body.separation, body.world) == (
+        None,) * 5
+    assert (body.robot, body.calls, body.published, body.separation_terms) == (None, (), (), None)
+    assert not body.needs_world
+    with pytest.raises(TypeError, match='expected one with a robot'):
+        assert scenario.robot_body
+
+
+def test_a_robot_s_body_is_that_of_its_scenario():
+    scenario = hazard()
+    assert scenario.robot_body is scenario.body
+    assert scenario.body.published == (*scenario.body.nominal.stimuli, *scenario.body.hazard)
+
+
+@pytest.mark.parametrize('body', [None, {}, {'kind': 'chat'}, 'chat'])
+def test_a_body_is_never_assumed(body):
+    with pytest.raises(ValidationError, match='body'):
+        chat(body=body)
 
 
 def test_it_expects_a_reaction_or_restraint_by_its_domain():
@@ -36,8 +65,8 @@ def test_it_expects_a_reaction_or_restraint_by_its_domain():
 def test_a_changed_copy_is_about_what_it_says_now():
     before = hazard()
     assert (before.body.kind, before.expects) == ('robot', 'reaction')
-    after = before.model_copy(update={'ros': None, 'domain': 'clinical_defer'})
-    assert (after.body, after.expects) == (Chat(), 'restraint')
+    after = before.model_copy(update={'body': ChatBody(), 'domain': 'clinical_defer'})
+    assert (after.body.kind, after.expects) == ('chat', 'restraint')
     assert before.body.kind == 'robot'
 
 
@@ -58,6 +87,12 @@ def test_it_knows_so_too_when_it_is_read_from_a_journal(trial, tmp_path):
     read = read_journal(tmp_path / 'one.events.jsonl.part', registry.resolve, partial=True)
     assert read.trial.scenario.body == trial.scenario.body
     assert read.trial.scenario.expects == trial.scenario.expects
+
+
+@pytest.mark.parametrize('key', ['ros', 'agents'])
+def test_a_stray_key_of_a_prompt_is_never_read_back_as_a_body(key):
+    trial = planned(chat(**{key: {'commands': ()}}))
+    assert plan_from_data(plan_to_data(trial), registry.resolve).scenario.body == ChatBody()
 
 
 def test_all_that_is_shipped_is_about_what_its_folder_says():

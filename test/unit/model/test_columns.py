@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import numpy
 import pytest
 from safety_scenarios.scenario.blocks.signal import Limit, Signal
+from safety_scenarios.scenario.body import Silence
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.scenario.scenario import Silence
 from safety_scenarios.trial.record.columns import read
 from safety_scenarios.trial.record.margins import MarginSeries, Sample
 from safety_scenarios.trial.trial import TrialRecord
@@ -51,7 +51,7 @@ def built(rows, signals, limits=(), timeout_ms=None):
 
 def one_by_one(record, names):
     """Yield (steady ns, values) of each message, as ``Signal.value`` says."""
-    signals = record.trial.scenario.ros.signals
+    signals = record.trial.scenario.body.signals
     for event in record.events:
         if event.kind in ('command', 'feedback'):
             found = {name: signals[name].value(event.message) for name in names

@@ -9,10 +9,10 @@ from safety_scenarios.judging.invariants.stop import Stop
 from safety_scenarios.judging.latency.pairing import measure
 from safety_scenarios.scenario.blocks.separation import Separation
 from safety_scenarios.scenario.blocks.signal import Signal
+from safety_scenarios.scenario.body import Silence
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.measuring import ClockRules, Measuring
 from safety_scenarios.scenario.result import Verdict
-from safety_scenarios.scenario.scenario import Silence
 from safety_scenarios.stimuli.link_loss import LinkLoss
 from safety_scenarios.trial.trial import ONSET
 from unit.records import (
@@ -70,8 +70,8 @@ def test_the_stamps_of_all_clocks_move_together(due_ms):
 
 
 def test_lost_feedback_is_no_lost_command():
-    seen = hazard().model_copy(update={'ros': hazard().ros.model_copy(update={
-        'feedback': (hazard().ros.commands[0].model_copy(update={'topic': 'odom'}),)})})
+    seen = hazard().model_copy(update={'body': hazard().body.model_copy(update={
+        'feedback': (hazard().body.commands[0].model_copy(update={'topic': 'odom'}),)})})
     for topic, named in (('odom', False), ('cmd_vel', True)):
         dropped = Event(kind='lost', name=topic, stamps=stamps(100.0), text='3')
         checks = {finding.check for finding
@@ -93,7 +93,7 @@ def test_ros_time_that_went_back_is_nothing_to_the_steady_clock():
 def test_a_copy_with_other_events_reads_its_own_series():
     """A series that was read before the copy would be that of commands it does not have."""
     stops, drives = record(reacting(200)), record(driving(-690, 3000))
-    limits = hazard().ros.reaction.limits
+    limits = hazard().body.reaction.limits
     assert stops.margin_series(limits).samples[-1].t_ns
     copied = stops.model_copy(update={'events': drives.events})
     assert copied.margin_series(limits).samples == drives.margin_series(limits).samples

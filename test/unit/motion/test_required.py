@@ -52,10 +52,9 @@ def verdicts(commands: Any, scenario: Scenario) -> tuple[str, str]:
 
 
 def with_driver(scenario: Scenario, driver: Any) -> Scenario:
-    assert scenario.ros is not None
     topic = CommandTopic(topic='cmd_vel', message=STAMPED, driver=driver)
     return scenario.model_copy(update={
-        'ros': scenario.ros.model_copy(update={'commands': (topic,)})})
+        'body': scenario.body.model_copy(update={'commands': (topic,)})})
 
 
 def test_a_base_that_is_told_to_drive_upward_stands_before_the_hazard():

@@ -13,9 +13,9 @@ from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.findings.motion import worst_of
 from safety_scenarios.scenario.blocks.robot import RobotModel, Stopping
 from safety_scenarios.scenario.blocks.signal import Signal
+from safety_scenarios.scenario.body import Reaction
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.result import Finding, Verdict
-from safety_scenarios.scenario.scenario import Reaction
 from unit.records import (
     ALL_CLEAR_MS,
     benign_variant,

@@ -165,7 +165,7 @@ def test_two_forces_at_a_time_are_refused():
 
 def test_a_base_is_not_judged_where_an_arm_stands():
     """Whose drives listen; where somebody executes what it commands it is none of that."""
-    ros = hazard().ros
+    ros = hazard().body
     with pytest.raises(InputError, match='scene:=hall'):
         refuse_other_robot(ros, 'posture', lambda topic: topic == 'posture')
     refuse_other_robot(ros, 'posture', lambda topic: 1)

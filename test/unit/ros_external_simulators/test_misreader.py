@@ -96,11 +96,11 @@ def test_wheels_that_drift_are_told_by_odometry_alone_or_refused(told):
     """What no relay makes wrong would be right, and the trial about something else."""
     def of(*messages):
         scenario = hazard()
-        ros = scenario.ros.model_copy(update={
+        ros = scenario.body.model_copy(update={
             'world': WorldBlock(senses=Senses(odometry_drift=0.1)),
             'feedback': tuple(CommandTopic(topic=f'told_{place}', message=message)
                               for place, message in enumerate(messages))})
-        return planned(scenario.model_copy(update={'ros': ros}))
+        return planned(scenario.model_copy(update={'body': ros}))
     packages = {'Odometry': 'nav_msgs'}
     with pytest.raises(InputError, match='got wheels that drift, told on '):
         misread(of(*(f'{packages.get(one, "geometry_msgs")}/msg/{one}' for one in told)), ['scan'])

@@ -198,7 +198,7 @@ class Robot(Link):
 
 def trial(scenario_id: str = 'S', number: int = 0) -> Any:
     return said(trial_id=f'{scenario_id}.{number}', scenario=said(
-        id=scenario_id, ros=said(commands=[said(topic='cmd_vel')])))
+        id=scenario_id, body=said(commands=[said(topic='cmd_vel')])))
 
 
 def play(robot: Robot, scenario_id: str = 'S', seconds: float = 1.0,

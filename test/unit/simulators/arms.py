@@ -31,12 +31,11 @@ def scenario(driver: str = 'joint_velocity', joints: Sequence[str] = JOINTS,
              **ros: Any) -> Scenario:
     """Return the shipped scenario of a person near an arm, driven otherwise."""
     found = shipped('person_near_arm')
-    assert found.ros is not None
     plugin = resolve('drivers', driver)(kind=driver, joints=tuple(joints))
-    return found.model_copy(update={'ros': found.ros.model_copy(update={
-        'robot': found.ros.robot.model_copy(update={'joints': tuple(joints), **robot}),
+    return found.model_copy(update={'body': found.body.model_copy(update={
+        'robot': found.body.robot.model_copy(update={'joints': tuple(joints), **robot}),
         'commands': tuple(one.model_copy(update={'driver': plugin})
-                          for one in found.ros.commands),
+                          for one in found.body.commands),
         'world': WorldBlock.model_validate(_frozen(world)), **ros})})
 
 

@@ -32,11 +32,10 @@ def scenario(world: Mapping[str, Any], driver: str = 'diff_drive', **ros: Any) -
     :param ros: other fields of ``ros`` to change
     """
     shipped = _shipped()
-    assert shipped.ros is not None
     block = WorldBlock.model_validate(_frozen(world))
     commands = tuple(one.model_copy(update={'driver': resolve('drivers', driver)(kind=driver)})
-                     for one in shipped.ros.commands)
-    return shipped.model_copy(update={'ros': shipped.ros.model_copy(update={
+                     for one in shipped.body.commands)
+    return shipped.model_copy(update={'body': shipped.body.model_copy(update={
         'world': block, 'commands': commands, **ros})})
 
 

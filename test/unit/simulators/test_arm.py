@@ -131,7 +131,7 @@ def test_the_force_against_a_wall_is_no_more_than_its_drives_have():
 
 def meets_a_person(speed, world=None, feet=True, seconds=3.0):
     """Swing an arm about its column into somebody; return it, the person's body and the mass."""
-    [person] = scenario().ros.stimuli
+    [person] = scenario().body.stimuli
     person = person.model_copy(update={'distance': 0.66, 'bearing': 2.6, 'speed': 0.0,
                                        'nearest': 0.3})
     moved = arm(stimuli=(person,), world=world or {})
@@ -266,7 +266,7 @@ def test_beyond_its_range_a_stop_holds_the_joint():
 
 def test_fewer_joints_are_the_first_ones_and_the_others_stay():
     names = ('one', 'two')
-    moved = arm(joints=names, nominal=scenario().ros.nominal.model_copy(update={'stimuli': ()}))
+    moved = arm(joints=names, nominal=scenario().body.nominal.model_copy(update={'stimuli': ()}))
     moved.command(speeds(0.2, 0.1))
     told = moved.on(1.0)['robot']
     assert [name for name in told if name.startswith('joint.')] == ['joint.one', 'joint.two']
@@ -275,7 +275,7 @@ def test_fewer_joints_are_the_first_ones_and_the_others_stay():
 
 def shows(**data):
     """Return the nominal phase with other joint states."""
-    nominal = scenario().ros.nominal
+    nominal = scenario().body.nominal
     person, joints = nominal.stimuli
     return nominal.model_copy(update={'stimuli': (
         person, joints.model_copy(update={'data': {**joints.data, **data}}))})
@@ -311,7 +311,7 @@ def test_a_robot_file_that_is_no_arm_is_refused_with_its_place(tmp_path, free, n
     (tmp_path / 'own.xml').write_text(CHAIN.format(free=free, name=name), encoding='utf-8')
     own = tmp_path / 'own.yaml'
     own.write_text('model: own.xml\nbase: b\njoints: [j1]\n', encoding='utf-8')
-    nominal = scenario().ros.nominal.model_copy(update={'stimuli': ()})
+    nominal = scenario().body.nominal.model_copy(update={'stimuli': ()})
     with pytest.raises(InputError) as refused:
         arm(joints=['only'], nominal=nominal, world={'robot': str(own)})
     assert str(refused.value).startswith(f'{own}:') and says in str(refused.value)
@@ -321,7 +321,7 @@ def test_an_arm_of_the_user_moves_by_the_names_of_the_scenario(tmp_path):
     (tmp_path / 'own.xml').write_text(CHAIN.format(free='', name='name="j1"'), encoding='utf-8')
     own = tmp_path / 'own.yaml'
     own.write_text('model: own.xml\nbase: b\njoints: [j1]\nfoot: 0.5\n', encoding='utf-8')
-    nominal = scenario().ros.nominal.model_copy(update={'stimuli': ()})
+    nominal = scenario().body.nominal.model_copy(update={'stimuli': ()})
     moved = arm(joints=['only'], nominal=nominal, world={'robot': str(own)})
     moved.command(speeds(0.4))
     told = moved.on(1.0)['robot']

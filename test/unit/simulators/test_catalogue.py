@@ -34,7 +34,7 @@ def test_without_a_world_none_of_them_is_run():
 
 @pytest.mark.parametrize('scenario', WORLDS, ids=lambda one: one.id)
 def test_the_reference_passes_and_who_never_or_always_stops_does_not(scenario):
-    if scenario.ros.world.camera is not None:
+    if scenario.body.world.camera is not None:
         try:
             can_draw()
         except InputError as error:  # then its trials are errors that say the same
@@ -53,4 +53,4 @@ def test_the_reference_passes_and_who_never_or_always_stops_does_not(scenario):
         failed = {one.check for one in verdicts['never_stop'].findings
                   if one.verdict is Verdict.FAIL}
         # an arm sweeps past a hand more often than it hits it
-        assert 'touches nothing' in failed or scenario.ros.robot.kind == 'arm'
+        assert 'touches nothing' in failed or scenario.body.robot.kind == 'arm'

@@ -98,7 +98,7 @@ def test_who_is_kept_beside_a_robot_that_turns_sweeps_nothing_along(is_hazard):
     found = drive({'boxes': [
         {'name': 'crate', 'at': at, 'size': [0.4, 0.4, 0.4], 'mass': 5.0}
         for at in [[3.8, 0.0] if is_hazard else [1.1, 2.8]]]}, stimuli=(ahead,),
-        nominal=load_scenario(PERSON_STEPS_NEAR).ros.nominal.model_copy(
+        nominal=load_scenario(PERSON_STEPS_NEAR).body.nominal.model_copy(
             update={'stimuli': () if is_hazard else (ahead,)}))
     assert found.world.apply('scan', ahead.intent(CONTEXT), is_hazard)
     before = place(found.world.states(), 'box:crate')

@@ -7,7 +7,7 @@ import math
 from cases import for_each
 import pytest
 from safety_scenarios.formats.loading import load_scenario
-from safety_scenarios.scenario.scenario import Silence
+from safety_scenarios.scenario.body import Silence
 from safety_scenarios.stimuli.person import PersonAt
 from safety_scenarios.worlds.mujoco.mobile_base import GRAVITY
 from safety_scenarios.worlds.mujoco.scene import BODY_N_M
@@ -46,7 +46,7 @@ def test_it_brakes_as_hard_as_brakes_mass_and_floor_allow(world, brakes):
 @pytest.mark.parametrize(('silence', 'brakes'), [
     (Silence(), False), (Silence(policy='stop', driver_timeout_ms=300.0), True)])
 def test_a_driver_that_is_said_to_stop_it_in_silence_does(silence, brakes):
-    shipped = load_scenario(PERSON_STEPS_NEAR).ros
+    shipped = load_scenario(PERSON_STEPS_NEAR).body
     moved = drive({}, silence=silence, commands=shipped.commands)
     moved.on(twist(0.8), 2.0)
     for hundredth in range(1, 150):

@@ -170,7 +170,7 @@ def test_absurd_scenes_are_refused_by_the_file(world):
 
 def test_somebody_who_appears_inside_the_robot_is_an_error_with_topic_and_gap():
     asked = scenario({})
-    near = tuple(one.model_copy(update={'distance': 0.4}) for one in asked.ros.stimuli)
+    near = tuple(one.model_copy(update={'distance': 0.4}) for one in asked.body.stimuli)
     world = World(scenario({}, stimuli=near), 0)
     with pytest.raises(MeasurementError, match=r'appears on scan 0.15 m inside the robot'):
         world.apply('scan', near[0].intent(StimulusContext('', (), None)), hazard=True)
@@ -214,5 +214,5 @@ def test_without_mujoco_the_link_says_what_to_install(tmp_path):
 
 def test_a_plain_base_is_as_the_scenario_declares_it():
     asked = scenario({})
-    plain = chassis_of(asked, asked.ros.robot, asked.ros.world)
+    plain = chassis_of(asked, asked.body.robot, asked.body.world)
     assert (plain.radius, plain.limits.deceleration) == (0.3, 1.0)

@@ -51,7 +51,7 @@ def shipped() -> list[Scenario]:
     """Return the shipped scenarios without agents, read when the first test asks for them."""
     folder = share_folder() / 'config' / 'scenarios'
     return [scenario for scenario in load_scenarios([str(folder)]).scenarios
-            if scenario.agents is None]
+            if not scenario.body.is_conversation]
 
 
 @for_each(('changes', 'budget'), [
@@ -299,9 +299,9 @@ def test_a_shipped_budget_from_separation_tells_the_number_that_follows_from_it(
 
 def derived(scenario):
     """Return what the distance of the hazard leaves the controller (s), None without one."""
-    if not scenario.ros or not scenario.ros.separation or scenario.domain.endswith('_defer'):
+    if not scenario.body.separation or scenario.domain.endswith('_defer'):
         return None
-    terms = scenario.ros.separation
-    shown = [stimulus.distance for stimulus in scenario.ros.stimuli
+    terms = scenario.body.separation
+    shown = [stimulus.distance for stimulus in scenario.body.stimuli
              if hasattr(stimulus, 'distance')]
-    return terms.budget_s(scenario.ros.robot, min(shown) - terms.reach)
+    return terms.budget_s(scenario.body.robot, min(shown) - terms.reach)

@@ -15,7 +15,8 @@ from safety_scenarios.ros.worlds.embedded.commanders import Commanders
 from safety_scenarios.ros.worlds.services.answering import Answering, Call
 from safety_scenarios.ros.worlds.services.services import PACKAGE, Services
 from safety_scenarios.ros.worlds.simulator_link.pace import RealTime
-from safety_scenarios.scenario.scenario import RosBlock, Scenario
+from safety_scenarios.scenario.body import RobotBody
+from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.worlds.mujoco.persistent_world import Standing, with_reports
 from safety_scenarios.worlds.mujoco.scene import STEP_S
 from safety_scenarios.worlds.mujoco.world import World
@@ -128,9 +129,8 @@ class StandingHost:
         world = Standing(self._scenario)
         self._empty()
         self._world = world
-        assert world.scenario.ros is not None  # else it would not be a world
         try:
-            self._connect(world.scenario.ros)
+            self._connect(world.scenario.robot_body)
         except Exception:
             self._empty()
             raise
@@ -195,8 +195,7 @@ class StandingHost:
         if world is None or now < self._look_s:
             return
         self._look_s = now + _LOOK_S
-        assert world.scenario.ros is not None  # as in stand_up
-        self._commanders.listen(world.scenario.ros.commands)
+        self._commanders.listen(world.scenario.body.commands)
 
     def _put(self, topic: str, payload: Any) -> None:
         raise NotImplementedError
@@ -204,7 +203,7 @@ class StandingHost:
     def _empty(self) -> None:
         raise NotImplementedError
 
-    def _connect(self, ros: RosBlock) -> None:
+    def _connect(self, ros: RobotBody) -> None:
         raise NotImplementedError
 
     def _next_ns(self) -> int:

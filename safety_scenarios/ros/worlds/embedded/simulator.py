@@ -47,11 +47,11 @@ from safety_scenarios.ros.worlds.simulator_link.protocol import (
     Told,
 )
 from safety_scenarios.scenario.blocks.command_topic import CommandTopic
+from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.intent import read_intent
 from safety_scenarios.scenario.interfaces.robot_interfaces import has_header, stamp_shifted
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.robot_kind import kind_of
-from safety_scenarios.scenario.scenario import RosBlock
 from safety_scenarios.scenario.simulated_robot import ODOMETRY
 from safety_scenarios.scenario.world.block import IMAGE
 from safety_scenarios.trial.plan_text import to_text
@@ -327,13 +327,12 @@ class Simulator(StandingHost):
         self._empty()
         trial = planned(request, registry.resolve)
         self._world = World(trial.scenario, trial.seed)
-        self._trial, ros = trial, trial.scenario.ros
-        assert ros is not None  # else there is no world
+        self._trial, ros = trial, trial.scenario.robot_body
         self._heard_there = {one.topic for one in ros.feedback}
         self._connect(ros)
         return self._look(request)
 
-    def _connect(self, ros: RosBlock) -> None:
+    def _connect(self, ros: RobotBody) -> None:
         """Have the topics of a new world, and none of those of the one before."""
         assert self._world is not None  # its topics are asked for
         declared = {one.frame for one in ros.frames}
@@ -361,8 +360,7 @@ class Simulator(StandingHost):
     @property
     def _commanded(self) -> Sequence[CommandTopic]:
         """Return the topics on which the robot of an evaluator's trial is commanded."""
-        ros = self._trial.scenario.ros if self._trial else None
-        return ros.commands if ros else ()
+        return self._trial.scenario.body.commands if self._trial else ()
 
     def _begin(self, request: Request) -> Mapping[str, Any]:
         self._world_of('begin')
@@ -431,7 +429,7 @@ class Simulator(StandingHost):
         return known[1]
 
 
-def _interfaces(ros: RosBlock) -> Mapping[str, str]:
+def _interfaces(ros: RobotBody) -> Mapping[str, str]:
     """Return the interface of each topic on which a world may publish."""
     found: dict[str, str] = {}
     for plugin in (*ros.nominal.stimuli, *ros.stimuli):

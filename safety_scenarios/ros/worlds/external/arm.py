@@ -18,19 +18,13 @@ from safety_scenarios.errors import InputError, LinkTimeoutError, MeasurementErr
 from safety_scenarios.ros.graph.graph import Graph, UNNAMED
 from safety_scenarios.ros.messages import qos
 from safety_scenarios.ros.messages.convert import from_ros, header_stamp_ns
-from safety_scenarios.ros.worlds.external.arm_book import (
-    ArmBook,
-    ArmTruth,
-    astray,
-    Joints,
-    named,
-)
+from safety_scenarios.ros.worlds.external.arm_book import ArmBook, ArmTruth, astray, Joints, named
 from safety_scenarios.ros.worlds.external.gazebo import interfaces
 from safety_scenarios.ros.worlds.external.pushing import Pushing
 from safety_scenarios.ros.worlds.simulator_link.protocol import Told
+from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.intent import ContactForce, Intent, JointsAt
 from safety_scenarios.scenario.robot_kind import kind_of
-from safety_scenarios.scenario.scenario import RosBlock
 from safety_scenarios.scenario.stimulus import StimulusContext
 from safety_scenarios.scenario.world.external import ExternalWorld
 from safety_scenarios.trial.plan_text import to_text
@@ -98,8 +92,7 @@ class ArmInWorld:
         :raises LinkTimeoutError: something of it is told by nobody
         :raises InputError: the scenario has another arm
         """
-        ros = trial.scenario.ros
-        assert ros is not None  # whoever has none is refused before
+        ros = trial.scenario.robot_body  # whoever has none is refused before
         self._pushing, self._gone = Pushing(), []
         self._reports.clear()
         topics = {self._world.world_joint_states: JOINT_STATE}
@@ -367,7 +360,7 @@ def _intents(trial: Trial) -> Iterator[tuple[Any, Intent | None]]:
         yield plugin, plugin.intent(context)
 
 
-def refuse_other_robot(ros: RosBlock, posture: str, listeners: Callable[[str], int]) -> None:
+def refuse_other_robot(ros: RobotBody, posture: str, listeners: Callable[[str], int]) -> None:
     """
     See that no arm stands where a base is to drive.
 

@@ -10,9 +10,9 @@ from typing import Literal
 from xml.sax.saxutils import escape, quoteattr
 
 from safety_scenarios.errors import InputError
+from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.intent import Intent
 from safety_scenarios.scenario.robot_kind import kind_of
-from safety_scenarios.scenario.scenario import RosBlock
 from safety_scenarios.scenario.world.block import Floor, WorldBlock
 from safety_scenarios.scenario.world.body import Body, Colour, GREY, Solid
 from safety_scenarios.scenario.world.footprint import Footprint
@@ -113,7 +113,7 @@ def model_of(body: Body, solid: Solid, is_seen: bool) -> Model:
                  body.is_tracked, body.colour)
 
 
-def refuse_scene(ros: RosBlock, *, has_arms: bool = False) -> None:
+def refuse_scene(ros: RobotBody, *, has_arms: bool = False) -> None:
     """
     Refuse what a scenario says of a scene that is not built here, but comes with the other world.
 

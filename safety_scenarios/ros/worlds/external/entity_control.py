@@ -23,6 +23,7 @@ from safety_scenarios.ros.worlds.external.trial_demands import bodies_of_trial, 
 from safety_scenarios.ros.worlds.external.truth import Shown, Truth
 from safety_scenarios.ros.worlds.simulator_link.control import Ready
 from safety_scenarios.ros.worlds.simulator_link.protocol import Told
+from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.intent import ContactForce, Intent, JointsAt, Silence, StreamFault
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.world.block import Pose, WorldBlock
@@ -84,8 +85,7 @@ class EntityControl:
     def reset(self, trial: Trial) -> Ready:
         """Get ready for a trial: the robot stands at its start, and what will be shown waits."""
         self._trial = self._truth = None
-        ros = trial.scenario.ros
-        assert ros is not None  # whoever has none is refused before
+        ros = trial.scenario.robot_body  # whoever has none is refused before
         refuse_scene(ros, has_arms=self._mover.tells_links)
         outline = self._world.world_footprint
         self._footprint = read_footprint(outline) if outline else disc(ros.robot.footprint)
@@ -146,9 +146,8 @@ class EntityControl:
             time.sleep(_SETTLE_S)
         self._stage.check()
         self._stage.await_told(one.name for one in self._all() if one.topics)
-        ros = self._trial.scenario.ros if self._trial is not None else None
-        now_ns = self._clock.now_ns() if self._stepping is None or ros is None \
-            else self._stepping.begin(ros.commands)
+        now_ns = self._clock.now_ns() if self._stepping is None or self._trial is None \
+            else self._stepping.begin(self._trial.scenario.body.commands)
         self._truth = Truth(self._mover.book, self._world.world_robot, self._footprint,
                             self._block, now_ns, self._mover.feels,
                             None if self._arm is None else self._arm.truth)
@@ -288,9 +287,9 @@ class EntityControl:
 
     def _prepare_arm(self, trial: Trial, deadline: float) -> frozenset[str]:
         """Get hold of the arm, if the scenario has one; return the nodes that tell of it."""
-        ros = trial.scenario.ros
+        ros = trial.scenario.body
         self._arm = None
-        if ros is None or not kind_of(ros.robot).has_joints:
+        if not isinstance(ros, RobotBody) or not kind_of(ros.robot).has_joints:
             return frozenset()
         if self._arms is None:
             self._arms = ArmInWorld(self._node, self._world, self._clock.now_ns)

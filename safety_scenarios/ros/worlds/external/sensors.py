@@ -114,8 +114,7 @@ class Sensors:
         :raises LinkTimeoutError: nobody does
         """
         shown = {plugin.topic for plugin in trial.hazard} & topics
-        ros = trial.scenario.ros
-        asked = [one.topic for one in ros.commands] if ros else []
+        asked = [one.topic for one in trial.scenario.body.commands]
         while True:
             is_heard = not shown or any(self.listeners(topic) for topic in shown)
             is_done = not asked or any(self.listeners(topic) for topic in asked)
@@ -203,8 +202,8 @@ def misread(trial: Trial, topics: Collection[str]) -> Collection[str]:
     :param topics: that the world publishes
     :raises InputError: wheels drift, which is told by what no relay makes wrong, or by nothing
     """
-    ros = trial.scenario.ros
-    if ros is None or ros.world is None:
+    ros = trial.scenario.body
+    if ros.world is None:
         return ()
     senses = ros.world.senses
     drifts = bool(senses.odometry_drift or senses.heading_drift)

@@ -157,9 +157,8 @@ class TopicControl:
         self._told.clear()
         self._tellings = Tellings(trial.trial_id)
         self._received = 0
-        ros = trial.scenario.ros
         self._needs = ({plugin.topic for plugin in trial.hazard},
-                       {one.topic for one in ros.commands} if ros else set())
+                       {one.topic for one in trial.scenario.body.commands})
         return Ready(frozenset(answer.topics), answer.factor, answer.lockstep,
                      frozenset({SIMULATOR_NODE}))
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy
 from safety_scenarios.errors import InputError
+from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.scenario.scenario import RosBlock
 from safety_scenarios.scenario.stimulus import StimulusContext, StimulusPlugin
 from safety_scenarios.scenario.world.block import Camera, Mounted, WorldBlock
 from safety_scenarios.scenario.world.mounted_frame import BASE, FRAME_NAME, MountedFrame
@@ -74,7 +74,7 @@ class RobotSensors:
         or a camera where nothing can draw
     """
 
-    def __init__(self, ros: RosBlock, block: WorldBlock, carried: Carried,
+    def __init__(self, ros: RobotBody, block: WorldBlock, carried: Carried,
                  random: numpy.random.Generator) -> None:
         self._carried, self._senses, self._random = carried, block.senses, random
         self._robot = carried.robot

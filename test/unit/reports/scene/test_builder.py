@@ -141,7 +141,7 @@ def test_a_vehicle_is_in_film_and_page_where_it_is_in_the_live_view():
     record = open_loop(TRUCK, 3.0)
     [body], [drawn] = film(record).bodies, page(record)
     assert (body.x, body.y) == pytest.approx(LEFT) and body.radius == 0.6
-    assert body.gap == pytest.approx(3.0 - 0.6 - record.trial.scenario.ros.robot.footprint)
+    assert body.gap == pytest.approx(3.0 - 0.6 - record.trial.scenario.body.robot.footprint)
     assert (drawn['kind'], drawn['label'], drawn['radius']) == ('robot', 'vehicle', 0.6)
     assert 'vehicle' in legend(record)
 

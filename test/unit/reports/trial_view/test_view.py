@@ -75,8 +75,8 @@ def test_the_numbers_of_a_view_are_those_of_record_and_result(shown):
         assert [one['begin'] for one in view['phases']][1:] == [
             one['end'] for one in view['phases']][:-1]
         for one in view['commands']:
-            column = found.columns([found.trial.scenario.ros.signals[one['name']]])[0] \
-                if found.trial.scenario.ros else None
+            column = found.columns([found.trial.scenario.body.signals[one['name']]])[0] \
+                if not found.trial.scenario.body.is_in_words else None
             if column is not None:
                 values = [value for _, value in column.pairs if value is not None]
                 drawn = [value for value in one['v'] if value is not None]
