@@ -21,7 +21,9 @@ from rich.console import Console
 from safety_scenarios import registry
 from safety_scenarios.campaign.connect import connection
 from safety_scenarios.campaign.folder.folder import read_trials
-from safety_scenarios.campaign.run import run, run_trials
+from safety_scenarios.campaign.open_session import OpenSession
+from safety_scenarios.campaign.run import run, run_tasks
+from safety_scenarios.campaign.trials import TrialTask
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.reports.console_report import ConsoleReport
 from safety_scenarios.scenario.settings import RunSettings
@@ -37,7 +39,8 @@ def bare_s(settings: RunSettings) -> float:
     trials = plan(load_scenarios(settings.scenarios).scenarios, controller=settings.controller,
                   trials=settings.trials, seed=1, prompt=registry.resolve('stimuli', 'prompt')())
     with Loopback(settings, Path()) as session:
-        run_trials(trials, session.open_link, [])
+        run_tasks([TrialTask(settings, trial) for trial in trials],
+                  OpenSession(session.open_link))
     return time.perf_counter() - begin_s
 
 

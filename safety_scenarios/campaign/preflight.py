@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from safety_scenarios.are.apps_world import apps_of
+from safety_scenarios.campaign.plan import planned
 from safety_scenarios.campaign.refusals import refuse_unrunnable
 from safety_scenarios.campaign.selecting import asked_for
-from safety_scenarios.campaign.trials import planned
 from safety_scenarios.errors import SafetyScenariosError
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.judging.findings.wiring import motion_elsewhere

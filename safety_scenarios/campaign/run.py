@@ -7,7 +7,8 @@ One campaign from settings to its summary; how the controller is reached is an a
 All trials of one scenario are run, then those of the next; no trial can spoil another.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing, ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -22,42 +23,24 @@ from safety_scenarios.campaign.folder.files import files_of, plan_sha256
 from safety_scenarios.campaign.folder.folder import RunFolder
 from safety_scenarios.campaign.folder.provenance import provenance, source_sha256
 from safety_scenarios.campaign.identity import identify
-from safety_scenarios.campaign.judging import Ask, judge_of, unasked
-from safety_scenarios.campaign.preflight import preflight_of
+from safety_scenarios.campaign.judging import judge_of
+from safety_scenarios.campaign.open_session import OpenSession
+from safety_scenarios.campaign.plan import planned, run_of
 from safety_scenarios.campaign.refusals import above_floor, refuse_unrunnable
 from safety_scenarios.campaign.selecting import asked_for
 from safety_scenarios.campaign.sequential import Decide, decide_by, UNDECIDED, undecided
-from safety_scenarios.campaign.signals import uninterrupted
 from safety_scenarios.campaign.statistics.summarise import summarise
-from safety_scenarios.campaign.trials import (
-    could_not_run,
-    is_unbound,
-    not_bound,
-    perform,
-    Performed,
-    planned,
-    run_of,
-)
-from safety_scenarios.errors import ControllerError, TraceError
+from safety_scenarios.campaign.trials import execute, TrialTask
 from safety_scenarios.formats.loading import load_scenarios
-from safety_scenarios.scenario.event import EventSink
 from safety_scenarios.scenario.result import TrialResult, Verdict
 from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.scenario.settings import JudgedBy, RunSettings
+from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.journal import planned_entries
 from safety_scenarios.trial.links.controller_settings import spec_of
 from safety_scenarios.trial.observer import Beginning, Observer
 from safety_scenarios.trial.preflight import Preflight
-from safety_scenarios.trial.session import Connect, OpenLink
+from safety_scenarios.trial.session import Connect
 from safety_scenarios.trial.summary import CampaignSummary
-from safety_scenarios.trial.trial import Trial
-
-Sinks = Callable[[Trial], Sequence[EventSink]]
-_AS_SET = JudgedBy()
-
-
-def _nothing(trial: Trial) -> Sequence[EventSink]:
-    return ()
 
 
 @dataclass
@@ -106,11 +89,12 @@ def run(settings: RunSettings, observers: Sequence[Observer], connect: Connect, 
         judge = judge_of(settings, scenarios, path, controller)
         session = stack.enter_context(connect(settings, path))
         observers = (*observers, *session.observers)
+        entries = tuple(planned_entries(trials))
+        whole = plan_sha256(entries)
         if files:
-            entries = tuple(planned_entries(trials))
             folder = stack.enter_context(closing(RunFolder(
                 files_of(settings, path, session.definition, known.identity, controller=spec,
-                         plan=plan_sha256(entries)))))
+                         plan=whole))))
             folder.write_settings(provenance(settings, spec, scenarios, session.ros,
                                              entries, known.identity))
             observers = (folder, *observers)
@@ -120,9 +104,11 @@ def run(settings: RunSettings, observers: Sequence[Observer], connect: Connect, 
             observer.campaign_began(Beginning(settings, spec, session.where, len(trials),
                                               calibration, path if files else None,
                                               known.identity))
-        campaign = run_trials(
-            trials, above_floor(session.open_link, calibration, settings), observers,
-            settings.judged_by, decide_by(settings.sequential), judge, _sinks_of(observers))
+        campaign = run_tasks(
+            [TrialTask(settings, trial, path if files else None, known.identity, whole)
+             for trial in trials],
+            OpenSession(above_floor(session.open_link, calibration, settings), observers, judge),
+            decide_by(settings.sequential))
         summary = summarise(
             campaign.results, controller=spec, link=settings.link,
             seed=settings.seed,
@@ -135,75 +121,37 @@ def run(settings: RunSettings, observers: Sequence[Observer], connect: Connect, 
     return summary
 
 
-def run_trials(trials: Iterable[Trial], open_link: OpenLink, observers: Sequence[Observer],
-               by: JudgedBy = _AS_SET, decide: Decide = undecided, judge: Ask = unasked,
-               sinks: Sinks = _nothing) -> Campaign:
+def run_tasks(tasks: Iterable[TrialTask], session: OpenSession,
+              decide: Decide = undecided) -> Campaign:
     """
-    Run trials in order and judge each as it ends.
+    Execute tasks in order, each as it would be in a process of its own; the link stays open.
 
-    What an observer raises (a full disk) ends the campaign; anything else costs its scenario.
-
-    :param open_link: scenario to a link, opened for all trials of that scenario
-    :param judge: called between trials, never while one is running
-    :param sinks: what is fed the events of a trial while it runs
+    :param decide: ends a scenario before all of its trials were run
     """
-    campaign = Campaign()
+    campaign = Campaign(session.results, session.preflight)
     try:
-        for done in _performed(trials, open_link, by, decide, judge, sinks, campaign):
-            with uninterrupted():  # who has a line in the results is counted, and nobody else
-                campaign.interrupted = done.interrupted
-                for observer in observers:
-                    try:
-                        observer.trial_ended(done.record, done.result)
-                    except KeyboardInterrupt:  # it ends the campaign; the others are told first
-                        campaign.interrupted = True
-                campaign.results.append(done.result)
-            del done  # the memory of its record is needed for the next one
-            if campaign.interrupted:
-                break
+        with session:
+            for scenario_id, group in groupby(tasks, key=lambda task: task.trial.scenario.id):
+                waiting = deque(group)
+                count = failed = 0
+                while waiting:
+                    done = execute(waiting.popleft(), session)
+                    if done.interrupted:
+                        raise KeyboardInterrupt
+                    if not done.began or done.result.warmup:
+                        continue
+                    count += 1
+                    failed += done.result.verdict is not Verdict.PASS
+                    decision = decide(failed, count)
+                    if decision is not None:
+                        campaign.stopped_early[scenario_id] = decision
+                        campaign.saved += len(waiting)
+                        waiting.clear()
     except KeyboardInterrupt as stop:
         if stop.__cause__ is not None:  # a result could not be written, and must not be missed
             raise
         campaign.interrupted = True
     return campaign
-
-
-def _sinks_of(observers: Sequence[Observer]) -> Sinks:
-    return lambda trial: [sink for observer in observers for sink in observer.sinks(trial)]
-
-
-def _performed(trials: Iterable[Trial], open_link: OpenLink, by: JudgedBy, decide: Decide,
-               judge: Ask, sinks: Sinks, campaign: Campaign) -> Iterator[Performed]:
-    for scenario_id, group in groupby(trials, key=lambda trial: trial.scenario.id):
-        waiting = list(group)
-        made = failed = 0
-        if is_unbound(waiting[0]):
-            yield from (not_bound(trial) for trial in waiting)
-            continue
-        try:
-            with open_link(waiting[0].scenario) as link:
-                while waiting:
-                    done = perform(waiting[0], link, by, judge, sinks(waiting[0]))
-                    if not any(found.scenario_id == scenario_id for found in campaign.preflight):
-                        campaign.preflight.append(preflight_of(link, done.record))
-                    del waiting[0]
-                    yield done
-                    result = done.result
-                    del done
-                    made += not result.warmup
-                    failed += not result.warmup and result.verdict is not Verdict.PASS
-                    decision = decide(failed, made) if made else None
-                    if decision is not None:
-                        campaign.stopped_early[scenario_id] = decision
-                        campaign.saved += len(waiting)
-                        waiting.clear()
-        except TraceError:
-            raise  # a full disk would cost every trial to come
-        except (Exception, SystemExit) as error:  # whatever it is, the other scenarios go on
-            if not waiting:
-                raise ControllerError(f'the link could not be closed: {error}') from error
-            for trial in waiting:
-                yield could_not_run(trial, error)
 
 
 def _decisions(settings: RunSettings, campaign: Campaign) -> Mapping[str, str]:

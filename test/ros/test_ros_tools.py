@@ -337,7 +337,7 @@ def test_a_place_aside_of_the_parent_is_told_because_distances_are_others_there(
 
 
 def test_the_frames_of_all_stimuli_are_found():
-    from safety_scenarios.campaign.trials import planned
+    from safety_scenarios.campaign.plan import planned
     from safety_scenarios.scenario.controller import ControllerSpec
     spec = ControllerSpec(name='external')
     trials = planned(RunSettings(), load_scenarios(['robotic']).scenarios, spec)
