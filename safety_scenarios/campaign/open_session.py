@@ -8,15 +8,17 @@ from contextlib import AbstractContextManager, ExitStack
 from types import TracebackType
 
 from safety_scenarios.campaign.judging import Ask, unasked
-from safety_scenarios.campaign.preflight import preflight_of
 from safety_scenarios.campaign.signals import uninterrupted
 from safety_scenarios.errors import ControllerError, TraceError
+from safety_scenarios.judging.findings.wiring import motion_elsewhere
+from safety_scenarios.judging.latency.stream import stream_rows
 from safety_scenarios.scenario.event import EventSink
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.trial.link import Link
 from safety_scenarios.trial.observer import Observer
-from safety_scenarios.trial.preflight import Preflight
+from safety_scenarios.trial.preflight import Preflight, PreflightRow
+from safety_scenarios.trial.run import INTERRUPTED
 from safety_scenarios.trial.session import OpenLink
 from safety_scenarios.trial.trial import Trial, TrialRecord
 
@@ -127,3 +129,23 @@ class OpenSession(AbstractContextManager['OpenSession']):
             raise
         except (Exception, SystemExit) as error:
             raise ControllerError(f'the link could not be closed: {error}') from error
+
+
+def preflight_of(link: Link, record: TrialRecord) -> Preflight:
+    """Return what the link and a scenario's first record found; a fault is a row of its own."""
+    trial = record.trial
+    faults = [PreflightRow(check='connection', status='error', detail=event.text or '')
+              for event in record.of_kind('fault') if event.name != INTERRUPTED]
+    if not faults and trial.scenario.body.kind == 'robot' and not _is_moving(record):
+        faults.append(PreflightRow(check='moving', status='error', detail=(
+            'the controller did not get moving in the nominal phase')))
+    faults += [PreflightRow(check='other motion', status='error', detail=found.reason)
+               for found in motion_elsewhere(record)]
+    return Preflight(scenario_id=trial.scenario.id,
+                     rows=(*faults, *link.preflight(), *stream_rows(record)))
+
+
+def _is_moving(record: TrialRecord) -> bool:
+    """Return whether some command met what the nominal phase requires."""
+    ros = record.trial.scenario.ros
+    return ros is not None and record.margin_series([ros.nominal.require]).ever_holds

@@ -10,57 +10,30 @@ function over its tasks. It gives it an open session too, whose link stays open 
 a scenario, as opening one takes seconds over DDS.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from safety_scenarios.are.apps_world import apps_of
+from safety_scenarios.are.apps_world import with_apps
 from safety_scenarios.campaign.connect import connection
-from safety_scenarios.campaign.folder.files import (
-    files_of,
-    journal_path,
-    plan_sha256,
-    TrialFiles,
-)
-from safety_scenarios.campaign.folder.provenance import source_sha256
-from safety_scenarios.campaign.identity import identify
+from safety_scenarios.campaign.folder.files import files_of, journal_path, TrialFiles
 from safety_scenarios.campaign.judging import Ask, judge_of, unasked
 from safety_scenarios.campaign.open_session import OpenSession
-from safety_scenarios.campaign.plan import planned, run_of
-from safety_scenarios.campaign.refusals import refuse_unrunnable
-from safety_scenarios.campaign.selecting import asked_for
+from safety_scenarios.campaign.plan import TrialSetup, TrialTask
 from safety_scenarios.errors import TraceError
 from safety_scenarios.judging.evaluate import evaluate, not_run, unbound
 from safety_scenarios.scenario.event import EventSink
 from safety_scenarios.scenario.result import TrialResult
-from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.scenario.settings import JudgedBy, RunSettings
-from safety_scenarios.trial.identity import Identity
-from safety_scenarios.trial.journal import planned_entries
+from safety_scenarios.scenario.settings import JudgedBy
 from safety_scenarios.trial.link import Link
-from safety_scenarios.trial.links.controller_settings import spec_of
 from safety_scenarios.trial.observer import Observer
 from safety_scenarios.trial.run import INTERRUPTED, run_trial
+from safety_scenarios.trial.session import Connect, Session
 from safety_scenarios.trial.trial import Trial, TrialRecord
 
 _AS_SET = JudgedBy()
-
-
-@dataclass(frozen=True)
-class TrialTask:
-    """One trial to execute, wherever that is."""
-
-    settings: RunSettings
-    """Link, controller, gate and files, by their names."""
-    trial: Trial
-    folder: Path | None = None
-    """Of the campaign, where the trial's files go; None: it leaves none."""
-    sut: Identity | None = None
-    """What tells the controller that is judged from others."""
-    plan: str = ''
-    """SHA-256 of everything that is planned in the campaign."""
 
 
 @dataclass(frozen=True)
@@ -84,26 +57,6 @@ class Performed:
     record: TrialRecord
     result: TrialResult
     interrupted: bool = False
-
-
-def tasks(settings: RunSettings, scenarios: Iterable[Scenario],
-          folder: Path | None = None) -> tuple[TrialTask, ...]:
-    """
-    Return the trials of a campaign as tasks, in order.
-
-    They are not calibrated: a latency over ROS has the uncertainty of an unknown host.
-
-    :raises InputError: what a campaign would refuse too
-    """
-    scenarios = asked_for(scenarios, settings)
-    refuse_unrunnable(scenarios, settings, with_unbound=True)
-    with apps_of(settings) as apps:
-        scenarios = apps.known(scenarios)
-    spec = spec_of(settings)
-    sut = identify(settings, spec, source_sha256(spec), folder).identity
-    trials = planned(settings, scenarios, spec, run_of(settings))
-    whole = plan_sha256(planned_entries(trials))
-    return tuple(TrialTask(settings, trial, folder, sut, whole) for trial in trials)
 
 
 def execute(task: TrialTask, session: OpenSession | None = None) -> TrialDone:
@@ -130,7 +83,7 @@ def execute(task: TrialTask, session: OpenSession | None = None) -> TrialDone:
     else:
         try:
             link = session.link()
-            done = perform(trial, link, task.settings.judged_by, session.judge,
+            done = perform(trial, link, task.setup.judged_by, session.judge,
                            session.sinks(trial))
             session.keep_preflight(link, done.record)
         except TraceError:
@@ -150,17 +103,39 @@ def open_session(task: TrialTask) -> Iterator[OpenSession]:
 
     :raises InputError: the settings cannot be carried out
     """
-    settings = task.settings
+    setup = task.setup
     with ExitStack() as stack:
         folder = task.folder or Path(stack.enter_context(TemporaryDirectory()))
-        judge = judge_of(settings, [task.trial.scenario], folder)
-        apps = stack.enter_context(apps_of(settings))
-        session = stack.enter_context(
-            apps.connecting(connection(settings))(settings, folder))
-        files = () if task.folder is None else (_Files(stack.enter_context(
-            closing(files_of(settings, task.folder, session.definition, task.sut,
-                             controller=spec_of(settings), plan=task.plan)))),)
+        judge = judge_of(setup.judge, folder)
+        session = stack.enter_context(reached(setup, folder))
+        files = () if task.folder is None else (_Files(stack.enter_context(closing(
+            trial_files(setup, task.folder, session)))),)
         yield OpenSession(session.open_link, files, judge)
+
+
+@contextmanager
+def reached(setup: TrialSetup, folder: Path, connect: Connect | None = None) -> Iterator[Session]:
+    """
+    Reach the controller, with the apps of ARE behind it if the plan has some.
+
+    :param connect: reaches it instead of the link plug-in of the plan
+    """
+    with (connect or connection(setup.link.name))(setup.link, folder) as session:
+        if setup.are is None:
+            yield session
+        else:
+            with with_apps(session, setup.are, folder) as answered:
+                yield answered
+
+
+def trial_files(setup: TrialSetup, folder: Path, session: Session) -> TrialFiles:
+    """
+    Return what writes the files of each trial.
+
+    :raises MissingDependencyError: recordings without the extra mcap
+    """
+    return files_of(setup.recorded, folder, session.definition, setup.sut,
+                    controller=setup.link.controller.spec, plan=setup.plan_sha256)
 
 
 class _Files(Observer):

@@ -34,6 +34,7 @@ from safety_scenarios.judging.findings.false_stop import MOMENT_NS, SETTLING_NS
 from safety_scenarios.scenario.result import Verdict
 from safety_scenarios.scenario.scenario import RosBlock, Scenario
 from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.trial.links.controller_settings import plan_link
 from safety_scenarios.trial.links.loopback_session import Loopback
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.run import run_trial
@@ -207,7 +208,8 @@ def in_loopback(trial: Trial, blind: Blind) -> Verdict:
     """Return what a trial against such a controller comes to, in simulated time."""
     settings = RunSettings(controller=blind.controller, controller_parameters=blind.parameters,
                            link='loopback', period_ms=PERIOD_MS)
-    with Loopback(settings, Path()) as session, session.open_link(trial.scenario) as link:
+    with Loopback(plan_link(settings), Path()) as session, \
+            session.open_link(trial.scenario) as link:
         return evaluate(run_trial(trial, link)).verdict
 
 

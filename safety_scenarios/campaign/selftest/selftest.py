@@ -18,6 +18,7 @@ import hashlib
 from pathlib import Path
 
 from safety_scenarios import registry
+from safety_scenarios.campaign.connect import connection
 from safety_scenarios.campaign.selftest.chance import too_high
 from safety_scenarios.campaign.selftest.kill_matrix import (
     Cell,
@@ -50,6 +51,7 @@ from safety_scenarios.scenario.result import (
 )
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.trial.links.controller_settings import plan_link
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.run import run_trial
 from safety_scenarios.trial.trial import TrialRecord
@@ -175,12 +177,12 @@ def in_simulated_time(link: str = 'loopback') -> RunOne:
         robot = block.robot if block else None
         base = robot is not None and robot.kind == 'mobile_base'
         name = 'simulated' if scenario.needs_world else link
-        plugin = registry.resolve('links', name)
         settings = RunSettings(controller=controller, link=name,
                                command_type=_STAMPED if base else '')
         [trial] = plan([scenario], controller=controller, trials=1, seed=seed, prompt=prompt,
                        shortest_nominal=True)
-        with plugin(settings, Path()) as session, session.open_link(scenario) as opened:
+        with connection(name)(plan_link(settings), Path()) as session, \
+                session.open_link(scenario) as opened:
             return run_trial(trial, opened)
     return run_one
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from ros.campaigns import brief
 from safety_scenarios import registry
-from safety_scenarios.campaign.run import refuse_unrunnable
+from safety_scenarios.campaign.refusals import refuse_unrunnable
 from safety_scenarios.errors import MeasurementError, ScenarioError
 from safety_scenarios.formats.loading import load_scenario
 from safety_scenarios.judging.evaluate import evaluate
