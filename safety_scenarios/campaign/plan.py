@@ -39,6 +39,7 @@ from safety_scenarios.trial.link_plan import ControllerPlan, LinkPlan
 from safety_scenarios.trial.links.controller_settings import plan_controller, plan_link
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.record.planned_trial import PlannedTrial
+from safety_scenarios.trial.session import LinkPlugin
 from safety_scenarios.trial.trial import Trial
 
 _Found = TypeVar('_Found')
@@ -49,6 +50,8 @@ class TrialSetup:
     """What the trials of a campaign have in common: values and names, which can be pickled."""
 
     link: LinkPlan
+    link_plugin: type[LinkPlugin]
+    """What opens the link."""
     are: AreSettings | None
     """Where ARE is, whose apps answer; None: no apps."""
     judge: JudgeServer | None
@@ -128,7 +131,8 @@ def plan_campaign(settings: RunSettings, scenarios: Sequence[Scenario], *,
     link = plan_link(settings, against)
     if not with_unbound:
         refused.errors += unbound(chosen)
-    refused.errors += refusals(chosen, link, settings.world)
+    plugin = refused.unless(lambda: connection(settings.link), LinkPlugin)
+    refused.errors += refusals(chosen, link, plugin, settings.world)
     judge = refused.unless(lambda: plan_judge(settings.judge, chosen, against.model), None)
     source = source_sha256(against.spec)
     identified = refused.unless(lambda: identify(settings, against.spec, source, folder), None)
@@ -139,10 +143,10 @@ def plan_campaign(settings: RunSettings, scenarios: Sequence[Scenario], *,
     assert identified is not None
     trials = plan(chosen, controller=against.spec, trials=settings.trials, seed=settings.seed,
                   prompt=registry.resolve('stimuli', 'prompt')(), warmup=settings.warmup,
-                  run='' if connection(link.name).is_repeatable else secrets.token_hex(3))
+                  run='' if plugin.is_repeatable else secrets.token_hex(3))
     entries = tuple(planned_entries(trials))
     return CampaignPlan(
-        TrialSetup(link, are, judge, settings.judged_by, identified.identity,
+        TrialSetup(link, plugin, are, judge, settings.judged_by, identified.identity,
                    plan_sha256(entries), settings),
         chosen, trials, entries, identified, folder, settings.seed, settings.sequential,
         settings.latency_law)

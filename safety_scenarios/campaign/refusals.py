@@ -40,7 +40,8 @@ def refuse_unrunnable(scenarios: Sequence[Scenario], settings: RunSettings) -> N
     :raises InputError: there is a reason
     """
     link = plan_link(settings)
-    refuse((*unbound(scenarios), *refusals(scenarios, link, settings.world)))
+    refuse((*unbound(scenarios),
+            *refusals(scenarios, link, connection(link.name), settings.world)))
 
 
 def unbound(scenarios: Sequence[Scenario]) -> Iterator[ScenarioError]:
@@ -52,23 +53,19 @@ def unbound(scenarios: Sequence[Scenario]) -> Iterator[ScenarioError]:
         yield ScenarioError(problems)
 
 
-def refusals(scenarios: Sequence[Scenario], link: LinkPlan, world: str) -> Iterator[InputError]:
+def refusals(scenarios: Sequence[Scenario], link: LinkPlan, plugin: type[LinkPlugin],
+             world: str) -> Iterator[InputError]:
     """
     Yield why scenarios are not run over a link: no verdict on them could be trusted.
 
+    :param plugin: that opens the link
     :param world: that was asked for
     """
-    plugin: type[LinkPlugin] | None = None
-    try:
-        plugin = connection(link.name)
-    except InputError as error:
-        yield error
     problems = [*_about_world(scenarios, link, world, getattr(plugin, 'has_robot', False))]
     if problems:
         yield ScenarioError(problems)
-    if plugin is not None:
-        yield from _participants(scenarios, plugin)
-        yield from _link(link, plugin)
+    yield from _participants(scenarios, plugin)
+    yield from _link(link, plugin)
     yield from unmatched(link, scenarios)
     yield from _overrides(scenarios, link)
     yield from _merges(scenarios, link, world)

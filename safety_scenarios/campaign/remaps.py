@@ -7,14 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from pydantic import BaseModel
-from safety_scenarios.errors import did_you_mean, refuse, SettingsError, UnknownPluginError
+from safety_scenarios.errors import did_you_mean, refuse, SettingsError
 from safety_scenarios.scenario.blocks.agents import AGENTS, AgentsBlock, ros_token
 from safety_scenarios.scenario.interfaces.robot_interfaces import INPUTS
 from safety_scenarios.scenario.measuring import ANSWER, PROBE
 from safety_scenarios.scenario.ros_names import RosNames
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.trial.link_plan import LinkPlan
-from safety_scenarios.trial.links.named_controller import named_controller
 from safety_scenarios.trial.trial import PROMPT, RESPONSE
 
 _OF_ROS = ('/clock', '/rosout', '/parameter_events', '/tf', '/tf_static', '/diagnostics', 'clock',
@@ -75,13 +74,7 @@ def _topics(link: LinkPlan, scenarios: Iterable[Scenario]) -> Iterator[str]:
             yield from (f'{agent.space}/in', f'{agent.space}/out')
         yield from (f'{AGENTS}/tools/{ros_token(tool.name)}' for tool in block.tools)
     if not link.controller.is_external:
-        yield from INPUTS
-        try:
-            plugin = named_controller(link.controller.name)
-        except (SettingsError, UnknownPluginError):  # an object of the caller's, or refused soon
-            return
-        for declared in (plugin.inputs, plugin.outputs):
-            yield from declared if isinstance(declared, Mapping) else ()
+        yield from (*INPUTS, *link.controller.declared_topics)
 
 
 def _in(value: Any) -> Iterator[str]:

@@ -17,7 +17,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from safety_scenarios.are.apps_world import with_apps
-from safety_scenarios.campaign.connect import connection
 from safety_scenarios.campaign.folder.files import files_of, journal_path, TrialFiles
 from safety_scenarios.campaign.judging import Ask, judge_of, unasked
 from safety_scenarios.campaign.open_session import OpenSession
@@ -120,7 +119,7 @@ def reached(setup: TrialSetup, folder: Path, connect: Connect | None = None) -> 
 
     :param connect: reaches it instead of the link plug-in of the plan
     """
-    with (connect or connection(setup.link.name))(setup.link, folder) as session:
+    with (connect or setup.link_plugin)(setup.link, folder) as session:
         if setup.are is None:
             yield session
         else:

@@ -31,6 +31,10 @@ class ControllerPlan:
     period_ms: float = 50.0
     command_type: str = ''
     """Interface type on which to command; empty: the usual one of the robot."""
+    takes_real_time: bool = False
+    """Whether it thinks in real time, so that simulated time would not wait for it."""
+    declared_topics: tuple[str, ...] = ()
+    """Topics that it says it reads and writes."""
     given: Any = None
     """The controller itself, if no plug-in has its name."""
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from safety_scenarios import registry
-from safety_scenarios.controllers.making import configured, parameter_model
+from safety_scenarios.controllers.making import configured, parameter_model, takes_real_time
 from safety_scenarios.errors import SafetyScenariosError, SettingsError
 from safety_scenarios.scenario.blocks.agents import AgentsBlock
 from safety_scenarios.scenario.blocks.command_topic import CommandTopic
@@ -48,13 +48,14 @@ def plan_controller(settings: RunSettings, given: Any = None) -> ControllerPlan:
     :raises SettingsError: a parameter that it does not have, or not like this
     """
     name, texts, model = settings.controller, settings.controller_parameters, settings.server.model
-    label = settings.controller_label
+    label, is_slow, topics = settings.controller_label, False, ()
     if name != EXTERNAL:
         plugin = named_controller(name) if given is None else given
         fields = parameter_model(plugin)
         set_up = configured(plugin, read_parameters(
             [*_server(settings.server, fields), *texts], fields))
         spec, model = named(name, set_up, label), _model(set_up) or model
+        is_slow, topics = takes_real_time(plugin), _declared_topics(plugin)
     elif texts:
         key = texts[0].partition('=')[0]
         raise SettingsError(f'controller.{key}: got a parameter with an external controller, '
@@ -63,7 +64,12 @@ def plan_controller(settings: RunSettings, given: Any = None) -> ControllerPlan:
     else:
         spec = ControllerSpec(name=name, label=label)
     return ControllerPlan(spec, texts, settings.server, model, settings.period_ms,
-                          settings.command_type, given)
+                          settings.command_type, is_slow, topics, given)
+
+
+def _declared_topics(plugin: Any) -> tuple[str, ...]:
+    declared = getattr(plugin, 'inputs', None), getattr(plugin, 'outputs', None)
+    return tuple(topic for topics in declared if isinstance(topics, Mapping) for topic in topics)
 
 
 def plugin_of(controller: ControllerPlan) -> Any:

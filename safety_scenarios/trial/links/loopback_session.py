@@ -12,7 +12,7 @@ from typing import Any
 
 from safety_scenarios import registry
 from safety_scenarios.controllers.host import ControllerHost, Keep, Patience
-from safety_scenarios.controllers.making import brake_lag, takes_real_time
+from safety_scenarios.controllers.making import brake_lag
 from safety_scenarios.errors import InputError, SettingsError
 from safety_scenarios.scenario.blocks.agents import ros_token
 from safety_scenarios.scenario.scenario import Scenario
@@ -59,13 +59,7 @@ class Loopback(LinkPlugin):
             yield SettingsError(f'controller: got external with link {plan.name}, '
                                 f'expected a built-in or plug-in name. An external controller '
                                 f'needs ROS')
-            return
-        try:
-            is_slow = takes_real_time(plugin_of(plan.controller))
-        except InputError as error:
-            yield error
-            return
-        if is_slow:
+        if plan.controller.takes_real_time:
             yield SettingsError(f'controller: got {plan.controller.name} with link '
                                 f'{plan.name}, where thinking takes no time, so that '
                                 f'its latency would be a lie. Use link ros')
