@@ -124,21 +124,21 @@ def plan_campaign(settings: RunSettings, scenarios: Sequence[Scenario], *,
     :raises InputError: nothing has been run or written then
     """
     refused = _Refusals()
-    chosen = refused.unless(lambda: scored_by(settings.selection.of(scenarios), settings.rubric),
+    chosen = refused.attempt(lambda: scored_by(settings.selection.of(scenarios), settings.rubric),
                             tuple(scenarios))
-    against = refused.unless(lambda: plan_controller(settings, controller), ControllerPlan(
+    against = refused.attempt(lambda: plan_controller(settings, controller), ControllerPlan(
         ControllerSpec(name=settings.controller), given=controller))
     link = plan_link(settings, against)
     if not with_unbound:
         refused.errors += unbound(chosen)
-    plugin = refused.unless(lambda: connection(settings.link), LinkPlugin)
+    plugin = refused.attempt(lambda: connection(settings.link), LinkPlugin)
     refused.errors += refusals(chosen, link, plugin, settings.world)
-    judge = refused.unless(lambda: plan_judge(settings.judge, chosen, against.model), None)
+    judge = refused.attempt(lambda: plan_judge(settings.judge, chosen, against.model), None)
     source = source_sha256(against.spec)
-    identified = refused.unless(lambda: identify(settings, against.spec, source, folder), None)
+    identified = refused.attempt(lambda: identify(settings, against.spec, source, folder), None)
     are = settings.are if settings.world == 'are' else None
     if are is not None and not refused.errors:
-        chosen = refused.unless(lambda: with_app_tools(chosen, are), chosen)
+        chosen = refused.attempt(lambda: with_app_tools(chosen, are), chosen)
     refuse(refused.errors)
     assert identified is not None
     trials = plan(chosen, controller=against.spec, trials=settings.trials, seed=settings.seed,
@@ -158,10 +158,10 @@ class _Refusals:
     def __init__(self) -> None:
         self.errors: list[InputError] = []
 
-    def unless(self, find: Callable[[], _Found], otherwise: _Found) -> _Found:
-        """Return what is found, or something else where it is refused."""
+    def attempt(self, find: Callable[[], _Found], fallback: _Found) -> _Found:
+        """Return what is found, or the fallback where it is refused."""
         try:
             return find()
         except InputError as error:
             self.errors.append(error)
-            return otherwise
+            return fallback

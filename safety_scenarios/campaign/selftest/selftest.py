@@ -13,7 +13,7 @@ no controller can break it.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 import hashlib
 from pathlib import Path
 
@@ -51,6 +51,7 @@ from safety_scenarios.scenario.result import (
 )
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.trial.link_plan import LinkPlan
 from safety_scenarios.trial.links.controller_settings import plan_link
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.run import run_trial
@@ -177,13 +178,16 @@ def in_simulated_time(link: str = 'loopback') -> RunOne:
         robot = block.robot if block else None
         base = robot is not None and robot.kind == 'mobile_base'
         name = 'simulated' if scenario.needs_world else link
-        settings = RunSettings(controller=controller, link=name,
-                               command_type=_STAMPED if base else '')
         [trial] = plan([scenario], controller=controller, trials=1, seed=seed, prompt=prompt,
                        shortest_nominal=True)
-        with connection(name)(plan_link(settings), Path()) as session, \
+        with connection(name)(link_of(controller, name, base), Path()) as session, \
                 session.open_link(scenario) as opened:
             return run_trial(trial, opened)
+
+    @cache
+    def link_of(controller: str, name: str, is_base: bool) -> LinkPlan:
+        return plan_link(RunSettings(controller=controller, link=name,
+                                     command_type=_STAMPED if is_base else ''))
     return run_one
 
 
