@@ -66,9 +66,9 @@ def refusals(scenarios: Sequence[Scenario], link: LinkPlan, plugin: type[LinkPlu
         yield ScenarioError(problems)
     yield from _participants(scenarios, plugin)
     yield from _link(link, plugin)
-    yield from unmatched(link, scenarios)
     yield from _overrides(scenarios, link)
     yield from _merges(scenarios, link, world)
+    yield from unmatched(link, scenarios)
     yield from dangers(scenarios, link, world)
 
 

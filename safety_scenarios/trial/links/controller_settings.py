@@ -22,8 +22,6 @@ from safety_scenarios.scenario.scenario import RosBlock, Scenario
 from safety_scenarios.scenario.settings import (
     ControllerSettings,
     EXTERNAL,
-    leaves,
-    ModelServer,
     RunSettings,
 )
 from safety_scenarios.scenario.topic_names import shown_topics
@@ -31,8 +29,8 @@ from safety_scenarios.scenario.world.block import World
 from safety_scenarios.trial.link_plan import ControllerPlan, LinkPlan, RosPlan
 from safety_scenarios.trial.links.named_controller import named_controller
 from safety_scenarios.trial.parameters import (
-    known_parameters,
     read_parameters,
+    server_parameters,
     set_parameters,
     split,
     to_text,
@@ -48,12 +46,13 @@ def plan_controller(settings: RunSettings, given: Any = None) -> ControllerPlan:
     :raises SettingsError: a parameter that it does not have, or not like this
     """
     name, texts, model = settings.controller, settings.controller_parameters, settings.server.model
-    label, is_slow, topics = settings.controller_label, False, ()
+    label, is_slow = settings.controller_label, False
+    topics: tuple[str, ...] = ()
     if name != EXTERNAL:
         plugin = named_controller(name) if given is None else given
         fields = parameter_model(plugin)
         set_up = configured(plugin, read_parameters(
-            [*_server(settings.server, fields), *texts], fields))
+            [*server_parameters(settings.server, fields), *texts], fields))
         spec, model = named(name, set_up, label), _model(set_up) or model
         is_slow, topics = takes_real_time(plugin), _declared_topics(plugin)
     elif texts:
@@ -185,7 +184,8 @@ def _interface(command_type: str, block: RosBlock | AgentsBlock | None,
 def _texts(controller: ControllerPlan, scenario: Scenario, plugin: Any,
            is_other: bool) -> Iterator[str]:
     model = parameter_model(plugin)
-    given = [*_server(controller.server, model), *(() if is_other else controller.parameters)]
+    given = [*server_parameters(controller.server, model),
+             *(() if is_other else controller.parameters)]
     yield from given
     is_set = {*split(given, model), *_of_its_own(plugin, model)}
     for parameter, share in model.critical_shares.items():
@@ -198,12 +198,3 @@ def _of_its_own(plugin: Any, model: type[ControllerPlugin]) -> Iterable[str]:
     if isinstance(plugin, ControllerPlugin):
         return plugin.model_fields_set
     return () if isinstance(plugin, type) else model.critical_shares
-
-
-def _server(server: ModelServer, model: type[ControllerPlugin]) -> Iterator[str]:
-    """Yield what the settings say of a model's server, for a controller that asks one."""
-    known = known_parameters(model)
-    for path, _ in leaves(ModelServer):
-        name, value = f'server.{path[0]}', getattr(server, path[0])
-        if value and (name in known or name in model.old_names):
-            yield to_text(name, value)
