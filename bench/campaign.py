@@ -19,9 +19,10 @@ import time
 
 from rich.console import Console
 from safety_scenarios import registry
-from safety_scenarios.campaign.connect import connection
 from safety_scenarios.campaign.folder.folder import read_trials
-from safety_scenarios.campaign.run import run, run_trials
+from safety_scenarios.campaign.open_session import OpenSession
+from safety_scenarios.campaign.plan import plan_campaign, TrialTask
+from safety_scenarios.campaign.run import run, run_tasks
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.reports.console_report import ConsoleReport
 from safety_scenarios.scenario.settings import RunSettings
@@ -36,8 +37,10 @@ def bare_s(settings: RunSettings) -> float:
     begin_s = time.perf_counter()
     trials = plan(load_scenarios(settings.scenarios).scenarios, controller=settings.controller,
                   trials=settings.trials, seed=1, prompt=registry.resolve('stimuli', 'prompt')())
-    with Loopback(settings, Path()) as session:
-        run_trials(trials, session.open_link, [])
+    setup = plan_campaign(settings, ()).setup
+    with Loopback(setup.link, Path()) as session:
+        run_tasks([TrialTask(setup, trial) for trial in trials],
+                  OpenSession(session.open_link))
     return time.perf_counter() - begin_s
 
 
@@ -54,10 +57,9 @@ def main(link: str, trials: str, folder: str) -> None:
                            calibration='off')
     if link == 'loopback':
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-    connect = connection(settings)
     begin_s, begin_cpu_s = time.perf_counter(), time.process_time()
     with open(os.devnull, 'w', encoding='utf-8') as nowhere:
-        summary = run(settings, [ConsoleReport(Console(file=nowhere))], connect)
+        summary = run(settings, [ConsoleReport(Console(file=nowhere))])
     wall_s, cpu_s = time.perf_counter() - begin_s, time.process_time() - begin_cpu_s
     begun = [trial.started_system_ns for trial in read_trials(Path(folder))]
     apart = [(later - earlier) / 1e9 for earlier, later in pairwise(begun)]

@@ -22,7 +22,6 @@ import time
 from typing import Any
 import zlib
 
-from safety_scenarios.campaign.connect import connection
 from safety_scenarios.campaign.run import run
 from safety_scenarios.campaign.statistics.summarise import summarise
 from safety_scenarios.reports.outputs.claiming import claim_of
@@ -40,7 +39,7 @@ def real(folder: Path) -> Source:
     """Run each robotic scenario twice in a world, against a controller that is often too late."""
     settings = RunSettings(scenarios=('robotic',), link='simulated', output=str(folder),
                            controller='late', trials=2)
-    run(settings, [], connection(settings))
+    run(settings, [])
     return source_of(folder)
 
 

@@ -20,6 +20,7 @@ from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.world.block import Camera, WorldBlock
 from safety_scenarios.stimuli.prompt import Prompt
+from safety_scenarios.trial.links.controller_settings import plan_link
 from safety_scenarios.trial.links.simulated_session import Simulated
 from safety_scenarios.trial.observer import Observer
 from safety_scenarios.trial.plan import plan
@@ -83,7 +84,7 @@ def _trials(trials: int) -> float:
     settings = RunSettings(scenarios=(str(STEPS_NEAR),), link='simulated', trials=trials)
     planned = plan([scenario], controller='rule_based', trials=trials, seed=0, prompt=Prompt())
     with ExitStack() as stack:
-        session = Simulated(settings, Path()).session(stack)
+        session = Simulated(plan_link(settings), Path()).session(stack)
         link = stack.enter_context(session.open_link(scenario))
         return sum(_length_s(perform(trial, link).record) for trial in planned)
 

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from safety_scenarios.scenario.stimulus import StimulusContext as StimulusContext
     from safety_scenarios.scenario.stimulus import StimulusPlugin as StimulusPlugin
     from safety_scenarios.trial.link import Link as Link
+    from safety_scenarios.trial.link_plan import LinkPlan as LinkPlan
     from safety_scenarios.trial.links.loopback import LoopbackLink as LoopbackLink
     from safety_scenarios.trial.links.loopback_session import Loopback as Loopback
     from safety_scenarios.trial.observer import Beginning as Beginning
@@ -88,6 +89,7 @@ _WHERE = {
     'scenario.intent': ('Intent',),
     'scenario.invariant': ('InvariantPlugin',),
     'trial.link': ('Link',),
+    'trial.link_plan': ('LinkPlan',),
     'scenario.message': ('ChatMessage', 'Command', 'Message', 'Observation', 'Reading'),
     'trial.observer': ('Beginning', 'Observer'),
     'scenario.result': ('Finding', 'LatencyClass', 'TrialResult', 'Verdict'),
@@ -104,12 +106,12 @@ __all__ = [
     'Beginning', 'CampaignResults', 'CampaignSummary', 'ChatMessage', 'Command', 'Controller',
     'ControllerContext', 'ControllerError', 'ControllerPlugin', 'ControllerSettings',
     'ControllerSpec', 'Event', 'Finding', 'InputError', 'Intent', 'InvariantPlugin',
-    'LatencyClass', 'Link', 'LinkPlugin', 'Loopback', 'LoopbackLink', 'MeasurementError',
-    'Message', 'MissingDependencyError', 'Observation', 'Observer', 'Reading', 'Rejudged',
-    'RunSettings', 'SafetyScenariosError', 'Scenario', 'ScenarioError', 'Session', 'SettingsError',
-    'Stimulus', 'StimulusContext', 'StimulusPlugin', 'Trial', 'TrialRecord', 'TrialResult', 'Turn',
-    'UnknownPluginError', 'Utterance', 'Verdict', 'evaluate', 'load_scenario', 'load_scenarios',
-    'plan', 'rejudge', 'run', 'run_trial', 'verify']
+    'LatencyClass', 'Link', 'LinkPlan', 'LinkPlugin', 'Loopback', 'LoopbackLink',
+    'MeasurementError', 'Message', 'MissingDependencyError', 'Observation', 'Observer', 'Reading',
+    'Rejudged', 'RunSettings', 'SafetyScenariosError', 'Scenario', 'ScenarioError', 'Session',
+    'SettingsError', 'Stimulus', 'StimulusContext', 'StimulusPlugin', 'Trial', 'TrialRecord',
+    'TrialResult', 'Turn', 'UnknownPluginError', 'Utterance', 'Verdict', 'evaluate',
+    'load_scenario', 'load_scenarios', 'plan', 'rejudge', 'run', 'run_trial', 'verify']
 """Spelt out for linters and type checkers."""
 
 if not TYPE_CHECKING:

@@ -11,6 +11,7 @@ Every exception that this package raises.
     |   |-- ScenarioError          a scenario file: every problem of it, with line and column
     |   |-- SettingsError          an option, a ROS parameter or a settings key
     |   |-- UnknownPluginError     a name that no table and no entry point knows
+    |   |-- SeveralErrors          more than one of these, of different kinds
     |   |-- UnreadableError        a folder that is there and cannot be read
     |   `-- MissingDependencyError a feature whose package is not installed
     |-- MeasurementError           the harness could not observe; the trial becomes ERROR
@@ -129,6 +130,23 @@ class UnknownPluginError(InputError):
                                   self._advice)
 
 
+class SeveralErrors(InputError):
+    """
+    Several things are wrong, of different kinds.
+
+    :param errors: each of them, in the order in which they are shown
+    """
+
+    def __init__(self, errors: Iterable[InputError]) -> None:
+        self.errors = tuple(errors)
+        super().__init__('\n'.join(map(str, self.errors)))
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """Return what to show, each line with what it is: an error, a warning or a note."""
+        return tuple(line for error in self.errors for line in error.lines)
+
+
 class UnreadableError(InputError):
     """A folder is there and cannot be read, so that what it has is unknown."""
 
@@ -191,6 +209,27 @@ class UnfitPlanError(TraceError):
 
 class ControllerError(SafetyScenariosError):
     """The controller under test failed as a program: it crashed or did not start."""
+
+
+def refuse(errors: Iterable[InputError]) -> None:
+    """
+    Raise everything that is wrong at once; nothing if nothing is.
+
+    :raises InputError: of the kind that all of them have
+    """
+    found = tuple({(type(error), str(error)): error for error in errors}.values())
+    if not found:
+        return
+    if len(found) == 1:
+        raise found[0]
+    scenarios = [error for error in found if type(error) is ScenarioError]
+    if len(scenarios) == len(found):
+        raise ScenarioError((problem for error in scenarios for problem in error.problems),
+                            (note for error in scenarios for note in error.notes),
+                            (warning for error in scenarios for warning in error.warnings))
+    if all(type(error) is SettingsError for error in found):
+        raise SettingsError('\n'.join(map(str, found)))
+    raise SeveralErrors(found)
 
 
 def missing_ros(error: ImportError, feature: str, instead: str = '') -> MissingDependencyError:

@@ -4,7 +4,6 @@
 """``safety_scenarios.run``: a campaign as one call, with everything a command line can set."""
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 import logging
 import os
 from pathlib import Path
@@ -12,7 +11,6 @@ from typing import Any
 
 from pydantic import ValidationError
 from safety_scenarios.campaign import run as campaign
-from safety_scenarios.campaign.connect import connection
 from safety_scenarios.campaign.given_controller import given, GivenController
 from safety_scenarios.errors import did_you_mean, Problem, refused, SettingsError
 from safety_scenarios.reports.outputs.ci import told_to_ci
@@ -22,7 +20,6 @@ from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import leaves, RunSettings
 from safety_scenarios.trial.observer import Beginning, Observer
-from safety_scenarios.trial.session import Connect
 from safety_scenarios.trial.trial import TrialRecord
 
 
@@ -54,7 +51,6 @@ def run(*scenarios: str | os.PathLike[str] | Scenario, controller: GivenControll
     kept, log = _Kept(), logging.getLogger(__name__)
     with told_to_ci(chosen, log.warning, page='') as more:
         summary = campaign.run(chosen, [kept, Report(log.info, log.warning), *more, *observers],
-                               _connect(chosen, thing),
                                scenarios=objects or None, controller=thing,
                                files=output is not None)
     if summary.interrupted:
@@ -131,19 +127,3 @@ def _settings(values: Mapping[str, Any]) -> RunSettings:
         first = error.errors(include_url=False)[0]
         raise SettingsError(refused('.'.join(map(str, first['loc'])) or 'settings', first)) \
             from None
-
-
-def _connect(settings: RunSettings, thing: Any) -> Connect:
-    """
-    Return the way to the controller.
-
-    :raises SettingsError: another process would have to run an object of this one
-    """
-    if thing is None:
-        return connection(settings)
-    link = connection(settings)
-    if not link.in_this_process:
-        raise SettingsError(f'controller: got {settings.controller}, an object of this process, '
-                            f"with link {settings.link}, expected a name. Use link='loopback', or "
-                            f'give it a name by the entry point safety_scenarios.controllers')
-    return partial(link, controller=thing)

@@ -14,73 +14,46 @@ from safety_scenarios.scenario.blocks.agents import Tool
 from safety_scenarios.scenario.blocks.apps import AppTool, AppWorld
 from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.scenario.settings import AreSettings
 from safety_scenarios.trial.link import Link
 from safety_scenarios.trial.links.app_link import AppLink, text_of
 from safety_scenarios.trial.links.app_process import AppProcess
-from safety_scenarios.trial.session import Connect, Session
+from safety_scenarios.trial.session import Session
 
-WORLD = 'are'
 FOLDER = 'are'
 """Of a campaign: each run as ARE itself exports it."""
 
 
-class AppsOfCampaign:
-    """What a campaign has of ARE; without that world it changes nothing."""
+def with_app_tools(scenarios: Sequence[Scenario], are: AreSettings) -> tuple[Scenario, ...]:
+    """
+    Return scenarios with the tools that ARE's own apps have.
 
-    def __init__(self, process: AppProcess | None) -> None:
-        self._process = process
-
-    def known(self, scenarios: Sequence[Scenario]) -> tuple[Scenario, ...]:
-        """
-        Return scenarios with the tools that ARE's own apps have.
-
-        :raises ScenarioError: with every file that ARE refuses
-        """
-        if self._process is None:
-            return tuple(scenarios)
-        found: list[Scenario] = []
-        problems: list[Problem] = []
+    :raises SettingsError: ARE is not where the settings say
+    :raises ScenarioError: with every file that ARE refuses
+    """
+    found: list[Scenario] = []
+    problems: list[Problem] = []
+    with closing(AppProcess(are)) as process:
+        process.check()
         for scenario in scenarios:
             try:
-                found.append(_with_tools(scenario, self._process))
+                found.append(_with_tools(scenario, process))
             except MeasurementError as error:
                 problems.append(Problem(_path(scenario), None, None, 'apps', (
                     f'{error}. Mend the file: safety-scenarios validate tells what ARE refuses')))
-        if problems:
-            raise ScenarioError(problems)
-        return tuple(found)
-
-    def connecting(self, connect: Connect) -> Connect:
-        """Return what reaches the controller, with ARE behind it."""
-        process = self._process
-        if process is None:
-            return connect
-
-        @contextmanager
-        def reached(settings: RunSettings, folder: Path) -> Iterator[Session]:
-            inner = settings.model_copy(update={'world': 'none'})
-            with connect(inner, folder) as session:
-                def opened(scenario: Scenario) -> AbstractContextManager[Link]:
-                    return _around(session.open_link(scenario), process, folder, scenario)
-                yield replace(session, open_link=opened,
-                              where=f'{session.where}, with the apps of ARE')
-        return reached
+    if problems:
+        raise ScenarioError(problems)
+    return tuple(found)
 
 
 @contextmanager
-def apps_of(settings: RunSettings) -> Iterator[AppsOfCampaign]:
-    """
-    Start ARE if the settings ask for it, and end it with the campaign.
-
-    :raises SettingsError: it is not where the settings say
-    """
-    if settings.world != WORLD:
-        yield AppsOfCampaign(None)
-        return
-    with closing(AppProcess(settings.are)) as process:
-        process.check()
-        yield AppsOfCampaign(process)
+def with_apps(session: Session, are: AreSettings, folder: Path) -> Iterator[Session]:
+    """Put ARE behind a session, and end it with the campaign; it starts with the first trial."""
+    with closing(AppProcess(are)) as process:
+        def opened(scenario: Scenario) -> AbstractContextManager[Link]:
+            return _around(session.open_link(scenario), process, folder, scenario)
+        yield replace(session, open_link=opened,
+                      where=f'{session.where}, with the apps of ARE')
 
 
 @contextmanager

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 import re
 import sys
 
-from safety_scenarios.campaign.connect import full_name
 from safety_scenarios.campaign.never_published import (
     calls_go,
     commands_by_goal,
@@ -16,13 +15,20 @@ from safety_scenarios.campaign.never_published import (
     why_a_command,
 )
 from safety_scenarios.campaign.signed_plan import read_plan
-from safety_scenarios.errors import did_you_mean, Problem, ScenarioError, SettingsError
+from safety_scenarios.errors import (
+    did_you_mean,
+    InputError,
+    Problem,
+    ScenarioError,
+    SettingsError,
+)
 from safety_scenarios.scenario.blocks.calling import ActionGoal
 from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.hil import HilSettings
+from safety_scenarios.scenario.ros_names import RosNames
 from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.stimulus import StimulusContext, StimulusPlugin
+from safety_scenarios.trial.link_plan import LinkPlan
 
 _RULE = re.compile(r'(?!__)/?\w+(/\w+)*:=/?\w+(/\w+)*', re.ASCII)
 """A remapping rule of which everybody sees what it does."""
@@ -32,109 +38,102 @@ _AT_LAST_NS = 86_400_000_000_000
 """So late every stimulus says what it says in the end."""
 
 
-def full_hil_name(settings: RunSettings, name: str) -> str:
-    """Return the full name of what a profile lists, which is meant after remapping."""
-    return full_name(settings.model_copy(update={'remap': ()}))(name)
-
-
-def refuse_dangerous(scenarios: Sequence[Scenario], settings: RunSettings) -> None:
+def dangers(scenarios: Sequence[Scenario], link: LinkPlan, world: str) -> Iterator[InputError]:
     """
-    Refuse whatever a harness must not do to a real robot, if the settings say that there is one.
+    Yield whatever a harness must not do to a real robot, if the profile says that there is one.
 
-    :raises SettingsError: the profile cannot be right, or nobody can confirm anything
-    :raises ScenarioError: with every reason of every scenario
+    :param world: that was asked for
     """
-    hil = settings.hil
+    hil = link.ros.hil
     if not hil.enabled:
         return
-    _refuse_profile(settings)
+    yield from _wrong_profile(link, world)
     problems = [Problem(scenario.origin.path if scenario.origin else scenario.id, None, None,
                         field, message)
-                for scenario in scenarios for field, message in _problems(scenario, settings)]
+                for scenario in scenarios for field, message in _problems(scenario, link)]
     if problems:
-        raise ScenarioError(problems)
+        yield ScenarioError(problems)
     if hil.confirm == 'plan':
-        _refuse_unplanned(scenarios, hil)
+        yield from _not_in_the_plan(scenarios, hil)
     elif hil.confirm == 'terminal' and not (sys.stdin and sys.stdin.isatty()):
-        raise SettingsError('hil.confirm: got terminal, and standard input is none, so that '
+        yield SettingsError('hil.confirm: got terminal, and standard input is none, so that '
                             'nobody could answer; expected service or plan. Or start it at a '
                             'terminal')
 
 
-def _refuse_profile(settings: RunSettings) -> None:
-    hil = settings.hil
-    for name, found, wanted in (('link', settings.link, 'ros'), ('world', settings.world, 'none')):
+def _wrong_profile(link: LinkPlan, world: str) -> Iterator[SettingsError]:
+    hil, names = link.ros.hil, link.names
+    for name, found, wanted in (('link', link.name, 'ros'), ('world', world, 'none')):
         if found != wanted:
-            raise SettingsError(f'{name}: got {found} with hil.enabled, expected {wanted}: '
+            yield SettingsError(f'{name}: got {found} with hil.enabled, expected {wanted}: '
                                 f'interlocks belong to a robot that is really there')
-    if settings.use_sim_time:
-        raise SettingsError('use_sim_time: got true with hil.enabled, expected false: interlocks '
+    if link.ros.use_sim_time and world == 'none':
+        yield SettingsError('use_sim_time: got true with hil.enabled, expected false: interlocks '
                             'go by the clock of people')
-    for rule in settings.remap:
+    for rule in names.remap:
         if not _RULE.fullmatch(rule):
-            raise SettingsError(f'remap: got {rule} with hil.enabled, expected the name of a '
+            yield SettingsError(f'remap: got {rule} with hil.enabled, expected the name of a '
                                 f'topic or service on both sides, such as scan:=/robot/scan_in: '
                                 f'what leaves has to be known by its name')
-    known = {'commands': _full(settings, hil.commands), 'releases': _full(settings, hil.releases)}
-    watched = _refuse_topics(settings, known['commands'])
+    commands, released = _full(names, hil.commands), _full(names, hil.releases)
+    yield from _wrong_topics(link, commands)
+    watched = {name for field in _INTERLOCKS for name in
+               _called(names, getattr(hil, f'{field}_topic'))}
     for name in hil.publishes:
-        full = full_hil_name(settings, name)
-        why = why_a_command(full, '', known['commands']) or (
-            'a stop is released there' if releases(full, known['releases']) else
+        full = names.unmapped(name)
+        why = why_a_command(full, '', commands) or (
+            'a stop is released there' if releases(full, released) else
             'an interlock listens there, and the harness would confirm itself'
             if full in watched else None)
         if why:
-            raise SettingsError(f'hil.publishes: got {full}, expected the topic of a sensor: '
+            yield SettingsError(f'hil.publishes: got {full}, expected the topic of a sensor: '
                                 f'{why}. Take it out')
-    for field, names in (('calls', hil.calls), ('reset_service', [hil.reset_service])):
-        for name in filter(None, names):
-            for full in _called(settings, name):
-                if releases(full, known['releases']):
-                    raise SettingsError(f'hil.{field}: got {full}, expected nothing that releases '
-                                        f'a stop: only people do that. Take it out')
+    for field, services in (('calls', hil.calls), ('reset_service', [hil.reset_service])):
+        for full in dict.fromkeys(full for name in filter(None, services)
+                                  for full in _called(names, name)):
+            if releases(full, released):
+                yield SettingsError(f'hil.{field}: got {full}, expected nothing that releases '
+                                    f'a stop: only people do that. Take it out')
 
 
-def _refuse_topics(settings: RunSettings, commands: set[str]) -> set[str]:
-    """Refuse topics of which interlocks would learn nothing; return their names."""
-    hil = settings.hil
+def _wrong_topics(link: LinkPlan, commands: set[str]) -> Iterator[SettingsError]:
+    """Yield topics of which interlocks would learn nothing."""
+    hil = link.ros.hil
     watched: dict[str, str] = {}
     for field in _INTERLOCKS:
         if field in hil.without:
             continue
-        full = _called(settings, getattr(hil, f'{field}_topic'))[1]
+        full = link.names.full(getattr(hil, f'{field}_topic'))
         if full in watched:
-            raise SettingsError(f'hil.{field}_topic: got {full}, which is that of '
+            yield SettingsError(f'hil.{field}_topic: got {full}, which is that of '
                                 f'hil.{watched[full]}_topic, expected another one: nobody can '
                                 f'mean both by one word')
-        watched[full] = field
+        watched.setdefault(full, field)
         if field == 'feedback' and why_a_command(full, '', commands) is not None:
-            raise SettingsError(f'hil.feedback_topic: got {full}, expected the topic on which the '
+            yield SettingsError(f'hil.feedback_topic: got {full}, expected the topic on which the '
                                 f'robot reports how it moves, and not one by which it is told to')
-    return {name for field in _INTERLOCKS for name in
-            _called(settings, getattr(hil, f'{field}_topic'))}
 
 
-def _called(settings: RunSettings, name: str) -> tuple[str, str]:
+def _called(names: RosNames, name: str) -> tuple[str, str]:
     """Return what the profile lists, and what the node makes of it by its remapping rules."""
-    return full_hil_name(settings, name), full_name(settings)(name)
+    return names.unmapped(name), names.full(name)
 
 
-def _full(settings: RunSettings, names: Sequence[str]) -> set[str]:
-    return {full_hil_name(settings, name) for name in names}
+def _full(names: RosNames, listed: Sequence[str]) -> set[str]:
+    return {names.unmapped(name) for name in listed}
 
 
-def _problems(scenario: Scenario, settings: RunSettings) -> Iterator[tuple[str, str]]:
+def _problems(scenario: Scenario, link: LinkPlan) -> Iterator[tuple[str, str]]:
     """Yield field and message of whatever keeps a scenario from a real robot."""
     robot = scenario.body
     if not isinstance(robot, RobotBody):
         yield 'ros', ('got a scenario without a robot of its own, or with agents, with '
                       'hil.enabled, expected one with ros: and stimuli alone. Run it without')
         return
-    full = full_name(settings)
-    hil = settings.hil
-    listed, named = _full(settings, hil.publishes), _full(settings, hil.commands) | {
+    full, hil = link.names.full, link.ros.hil
+    listed, named = _full(link.names, hil.publishes), _full(link.names, hil.commands) | {
         full(known.topic) for known in robot.commands}
-    released = _full(settings, hil.releases)
+    released = _full(link.names, hil.releases)
     stimuli = [(f'ros.nominal.stimuli[{place}].topic', plugin)
                for place, plugin in enumerate(robot.nominal.stimuli)] + \
         [(f'ros.stimuli[{place}].topic', plugin) for place, plugin in enumerate(robot.stimuli)]
@@ -166,7 +165,7 @@ def _problems(scenario: Scenario, settings: RunSettings) -> Iterator[tuple[str, 
             yield f'ros.nominal.calls[{place}]', (
                 f'got {name} [{call.asked.type}], which may take back a stop, expected true alone '
                 f'in its request. Take it out')
-        elif name not in _full(settings, hil.calls):
+        elif name not in _full(link.names, hil.calls):
             yield f'ros.nominal.calls[{place}]', (
                 f'got {name}, expected one of hil.calls: {", ".join(hil.calls) or "none"}. List '
                 f'it, or ask for it by hand')
@@ -184,15 +183,19 @@ def _takes_back(plugin: StimulusPlugin, topic: str) -> bool:
     return False
 
 
-def _refuse_unplanned(scenarios: Sequence[Scenario], hil: HilSettings) -> None:
-    plan: Mapping[str, str] = read_plan(hil).scenarios
+def _not_in_the_plan(scenarios: Sequence[Scenario], hil: HilSettings) -> Iterator[InputError]:
+    try:
+        plan: Mapping[str, str] = read_plan(hil).scenarios
+    except InputError as error:
+        yield error
+        return
     for scenario in scenarios:
         wanted = plan.get(scenario.id)
-        if wanted is None:
-            raise SettingsError(f'hil.plan: {hil.plan}: got no {scenario.id}, expected every '
-                                f'scenario of the campaign.{did_you_mean(scenario.id, plan)}')
         found = scenario.origin.sha256 if scenario.origin else ''
-        if wanted and wanted != found:
-            raise SettingsError(f'hil.plan: {hil.plan}: {scenario.id}: got a file with SHA-256 '
+        if wanted is None:
+            yield SettingsError(f'hil.plan: {hil.plan}: got no {scenario.id}, expected every '
+                                f'scenario of the campaign.{did_you_mean(scenario.id, plan)}')
+        elif wanted and wanted != found:
+            yield SettingsError(f'hil.plan: {hil.plan}: {scenario.id}: got a file with SHA-256 '
                                 f'{found[:12]}, expected {wanted[:12]} as signed. It was changed '
                                 f'since')

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from pydantic import BaseModel
-from safety_scenarios.errors import did_you_mean, SettingsError, UnknownPluginError
+from safety_scenarios.errors import did_you_mean, refuse, SettingsError
 from safety_scenarios.scenario.blocks.agents import AGENTS, ros_token
 from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.interfaces.robot_interfaces import INPUTS
 from safety_scenarios.scenario.measuring import ANSWER, PROBE
+from safety_scenarios.scenario.ros_names import RosNames
 from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.scenario.settings import EXTERNAL, RunSettings
-from safety_scenarios.trial.links.named_controller import named_controller
+from safety_scenarios.trial.link_plan import LinkPlan
 from safety_scenarios.trial.trial import PROMPT, RESPONSE
 
 _OF_ROS = ('/clock', '/rosout', '/parameter_events', '/tf', '/tf_static', '/diagnostics', 'clock',
@@ -24,40 +24,45 @@ _NOT_OF_TOPICS = ('__', '~/', 'rosservice://')
 """Rules about a node's own name, or about what only it has."""
 
 
-def refuse_unmatched(settings: RunSettings, scenarios: Iterable[Scenario]) -> None:
+def unmatched(link: LinkPlan, scenarios: Iterable[Scenario]) -> Iterator[SettingsError]:
+    """Yield, for each remapping rule that no topic of the campaign matches, the nearest topic."""
+    if link.names.remap:
+        yield from unmatched_rules(link.names, set(_topics(link, scenarios)))
+
+
+def unmatched_rules(names: RosNames, topics: Iterable[str]) -> Iterator[SettingsError]:
     """
-    Refuse a remapping rule that no topic of the campaign matches.
+    Yield, for each remapping rule that none of these topics matches, the nearest topic.
 
-    :raises SettingsError: with the nearest topic
-    """
-    if settings.remap:
-        refuse_rules(settings.remap, set(_topics(settings, scenarios)), settings.namespace)
+    What is no rule is left to ROS, which reports it.
 
-
-def refuse_rules(rules: Iterable[str], topics: Iterable[str], namespace: str) -> None:
-    """
-    Refuse a remapping rule that none of these topics matches.
-
-    :param rules: ``FROM:=TO``; what is none is left to ROS, which says so
     :param topics: names before any remapping, relative to the namespace
-    :raises SettingsError: with the nearest topic
     """
     known = set(topics)
-    space = f'/{namespace.strip("/")}/' if namespace.strip('/') else '/'
-    matched = {name if name.startswith('/') else space + name for name in (*known, *_OF_ROS)}
-    for rule in rules:
+    matched = {names.unmapped(name) for name in (*known, *_OF_ROS)}
+    for rule in names.remap:
         name, is_rule, _ = rule.partition(':=')
         name = name.strip().removeprefix('rostopic://')
         if not is_rule or name.startswith(_NOT_OF_TOPICS):
             continue
-        if (name if name.startswith('/') else space + name) not in matched:
+        if names.unmapped(name) not in matched:
             near = did_you_mean(name, known) or did_you_mean(name.rpartition('/')[2], known)
-            raise SettingsError(f'remap {rule}: got {name}, which matches nothing here, expected '
+            yield SettingsError(f'remap {rule}: got {name}, which matches nothing here, expected '
                                 f'one of {", ".join(sorted(known))}.{near}')
 
 
-def _topics(settings: RunSettings, scenarios: Iterable[Scenario]) -> Iterator[str]:
-    yield from (*settings.declared_topics, PROBE, ANSWER)
+def refuse_rules(rules: Iterable[str], topics: Iterable[str], namespace: str) -> None:
+    """
+    Refuse the remapping rules of a node that none of its topics matches.
+
+    :param topics: names before any remapping, relative to the namespace
+    :raises SettingsError: with the nearest topic of each
+    """
+    refuse(unmatched_rules(RosNames(namespace, tuple(rules)), topics))
+
+
+def _topics(link: LinkPlan, scenarios: Iterable[Scenario]) -> Iterator[str]:
+    yield from (*link.declared_topics, PROBE, ANSWER)
     for scenario in scenarios:
         body = scenario.body
         found = set(_in(body))
@@ -69,14 +74,8 @@ def _topics(settings: RunSettings, scenarios: Iterable[Scenario]) -> Iterator[st
             for agent in body.agents:
                 yield from (f'{agent.space}/in', f'{agent.space}/out')
             yield from (f'{AGENTS}/tools/{ros_token(tool.name)}' for tool in body.tools)
-    if settings.controller != EXTERNAL:
-        yield from INPUTS
-        try:
-            plugin = named_controller(settings.controller)
-        except (SettingsError, UnknownPluginError):  # an object of the caller's, or refused soon
-            return
-        for declared in (plugin.inputs, plugin.outputs):
-            yield from declared if isinstance(declared, Mapping) else ()
+    if not link.controller.is_external:
+        yield from (*INPUTS, *link.controller.declared_topics)
 
 
 def _in(value: Any) -> Iterator[str]:

@@ -5,59 +5,35 @@
 One trial as one step: task in, result out.
 
 A task holds values and names only, so that it can be pickled and executed in another process or
-on another machine; ``execute`` needs nothing else. A campaign in one process takes the same step
-(``perform``) over a link that it keeps open for all trials of a scenario, as opening one takes
-seconds over DDS.
+on another machine; ``execute`` needs nothing else. A campaign in one process maps the same
+function over its tasks. It gives it an open session too, whose link stays open for all trials of
+a scenario, as opening one takes seconds over DDS.
 """
 
-from collections.abc import Iterable, Sequence
-from contextlib import closing, ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-import secrets
 from tempfile import TemporaryDirectory
 
-from safety_scenarios import registry
-from safety_scenarios.are.apps_world import apps_of
-from safety_scenarios.campaign.connect import connection
-from safety_scenarios.campaign.folder.files import files_of, journal_path, plan_sha256
-from safety_scenarios.campaign.folder.provenance import source_sha256
-from safety_scenarios.campaign.identity import identify
+from safety_scenarios.are.apps_world import with_apps
+from safety_scenarios.campaign.folder.files import files_of, journal_path, TrialFiles
 from safety_scenarios.campaign.judging import Ask, judge_of, unasked
-from safety_scenarios.campaign.refusals import refuse_unrunnable
-from safety_scenarios.campaign.selecting import asked_for
-from safety_scenarios.errors import InputError, TraceError
+from safety_scenarios.campaign.open_session import OpenSession
+from safety_scenarios.campaign.plan import TrialSetup, TrialTask
+from safety_scenarios.errors import TraceError
 from safety_scenarios.judging.evaluate import evaluate, not_run, unbound
 from safety_scenarios.scenario.body import AgentsBody
-from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.event import EventSink
 from safety_scenarios.scenario.result import TrialResult
-from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.scenario.settings import JudgedBy, RunSettings
-from safety_scenarios.trial.identity import Identity
-from safety_scenarios.trial.journal import planned_entries
+from safety_scenarios.scenario.settings import JudgedBy
 from safety_scenarios.trial.link import Link
-from safety_scenarios.trial.links.controller_settings import spec_of
-from safety_scenarios.trial.plan import plan
+from safety_scenarios.trial.observer import Observer
 from safety_scenarios.trial.run import INTERRUPTED, run_trial
+from safety_scenarios.trial.session import Connect, Session
 from safety_scenarios.trial.trial import Trial, TrialRecord
 
 _AS_SET = JudgedBy()
-
-
-@dataclass(frozen=True)
-class TrialTask:
-    """One trial to execute, wherever that is."""
-
-    settings: RunSettings
-    """Link, controller, gate and files, by their names."""
-    trial: Trial
-    folder: Path | None = None
-    """Of the campaign, where the trial's files go; None: it leaves none."""
-    sut: Identity | None = None
-    """What tells the controller that is judged from others."""
-    plan: str = ''
-    """SHA-256 of everything that is planned in the campaign."""
 
 
 @dataclass(frozen=True)
@@ -68,96 +44,113 @@ class TrialDone:
     """The journal, from which the record can be read; None without a folder, or when the trial
     could not begin."""
     result: TrialResult
+    began: bool = True
+    """False where nothing was measured: the link is broken, or an agent has no controller."""
     interrupted: bool = False
-    """Whether somebody wants the campaign to end."""
+    """Whether the user wants the campaign to end."""
 
 
 @dataclass(frozen=True)
 class Performed:
-    """What one trial over an open link came to."""
+    """Record and result of one trial over an open link."""
 
     record: TrialRecord
     result: TrialResult
-    interrupted: bool
+    interrupted: bool = False
 
 
-def tasks(settings: RunSettings, scenarios: Iterable[Scenario],
-          folder: Path | None = None) -> tuple[TrialTask, ...]:
+def execute(task: TrialTask, session: OpenSession | None = None) -> TrialDone:
     """
-    Return the trials of a campaign as tasks, in order.
-
-    They are not calibrated: a latency over ROS has the uncertainty of an unknown host.
-
-    :raises InputError: what a campaign would refuse too
-    """
-    scenarios = asked_for(scenarios, settings)
-    refuse_unrunnable(scenarios, settings, with_unbound=True)
-    with apps_of(settings) as apps:
-        scenarios = apps.known(scenarios)
-    spec = spec_of(settings)
-    sut = identify(settings, spec, source_sha256(spec), folder).identity
-    trials = planned(settings, scenarios, spec, run_of(settings))
-    whole = plan_sha256(planned_entries(trials))
-    return tuple(TrialTask(settings, trial, folder, sut, whole) for trial in trials)
-
-
-def run_of(settings: RunSettings) -> str:
-    """
-    Return what ends the ids of a campaign's trials.
-
-    Nothing where no answer can come late from an earlier campaign, as in simulated time.
-    """
-    return '' if connection(settings).is_repeatable else secrets.token_hex(3)
-
-
-def planned(settings: RunSettings, scenarios: Iterable[Scenario], spec: ControllerSpec,
-            run: str = '') -> tuple[Trial, ...]:
-    """
-    Return the trials that the settings ask for.
-
-    :param run: ends the trials' ids, as in ``plan``
-    """
-    return plan(scenarios, controller=spec, trials=settings.trials,
-                seed=settings.seed, prompt=registry.resolve('stimuli', 'prompt')(), run=run,
-                warmup=settings.warmup)
-
-
-def execute(task: TrialTask) -> TrialDone:
-    """
-    Execute one trial over a link of its own, and write its files.
+    Execute one trial: in the loop of a campaign, in a process pool, or on another machine.
 
     The same task gives the same result. Over loopback, whose clock and controller begin anew with
     each link, that of a scenario's first trial is to the byte what a campaign in one process
     gets; the clock of the campaign's later ones goes on from the trial before.
 
+    :param session: what is open already, and stays open for the next trial; without one, this
+        trial has a link of its own and writes its own files
     :raises InputError: the settings cannot be carried out, whatever the trial is
     :raises TraceError: a file cannot be written
+    :raises ControllerError: the link of the scenario before could not be closed
     """
-    trial, settings = task.trial, task.settings
+    if session is None:
+        with open_session(task) as own, own:
+            return execute(task, own)
+    trial, began = task.trial, True
+    session.turn_to(trial.scenario)
+    if is_unbound(trial):
+        began, done = False, Performed(_nothing(trial), unbound(trial))
+    else:
+        try:
+            link = session.link()
+            done = perform(trial, link, task.setup.judged_by, session.judge,
+                           session.sinks(trial))
+            session.keep_preflight(link, done.record)
+        except TraceError:
+            raise  # a full disk would cost every trial to come
+        except (Exception, SystemExit) as error:  # it costs this scenario and no other
+            failure = session.give_up(error)
+            began, done = False, Performed(_nothing(trial), not_run(trial, failure))
+    interrupted = session.report(done.record, done.result) or done.interrupted
+    path = task.folder / journal_path(trial.trial_id) if task.folder else None
+    return TrialDone(path if path and path.exists() else None, done.result, began, interrupted)
+
+
+@contextmanager
+def open_session(task: TrialTask) -> Iterator[OpenSession]:
+    """
+    Open everything that one task needs, for it alone.
+
+    :raises InputError: the settings cannot be carried out
+    """
+    setup = task.setup
     with ExitStack() as stack:
         folder = task.folder or Path(stack.enter_context(TemporaryDirectory()))
-        judge = judge_of(settings, [trial.scenario], folder)
-        apps = stack.enter_context(apps_of(settings))
-        session = stack.enter_context(
-            apps.connecting(connection(settings))(settings, folder))
-        files = None if task.folder is None else stack.enter_context(
-            closing(files_of(settings, task.folder, session.definition, task.sut,
-                             controller=spec_of(settings), plan=task.plan)))
-        try:
-            if is_unbound(trial):
-                done = not_bound(trial)
-            else:
-                with session.open_link(trial.scenario) as link:
-                    done = perform(trial, link, settings.judged_by, judge,
-                                   files.sinks(trial) if files else ())
-        except (InputError, TraceError):
-            raise
-        except (Exception, SystemExit) as error:  # it costs this trial and no other
-            done = could_not_run(trial, error)
-        if files:
-            files.write(done.record, done.result)
-    path = task.folder / journal_path(trial.trial_id) if task.folder else None
-    return TrialDone(path if path and path.exists() else None, done.result, done.interrupted)
+        judge = judge_of(setup.judge, folder)
+        session = stack.enter_context(reached(setup, folder))
+        files = () if task.folder is None else (_Files(stack.enter_context(closing(
+            trial_files(setup, task.folder, session)))),)
+        yield OpenSession(session.open_link, files, judge)
+
+
+@contextmanager
+def reached(setup: TrialSetup, folder: Path, connect: Connect | None = None) -> Iterator[Session]:
+    """
+    Reach the controller, with the apps of ARE behind it if the plan has some.
+
+    :param connect: reaches it instead of the link plug-in of the plan
+    """
+    with (connect or setup.link_plugin)(setup.link, folder) as session:
+        if setup.are is None:
+            yield session
+        else:
+            with with_apps(session, setup.are, folder) as answered:
+                yield answered
+
+
+def trial_files(setup: TrialSetup, folder: Path, session: Session) -> TrialFiles:
+    """
+    Return what writes the files of each trial.
+
+    :raises MissingDependencyError: recordings without the extra mcap
+    """
+    return files_of(setup.recorded, folder, session.definition, setup.sut,
+                    controller=setup.link.controller.spec, plan=setup.plan_sha256)
+
+
+class _Files(Observer):
+    """Writes the files of a trial that belongs to no open campaign folder."""
+
+    def __init__(self, files: TrialFiles) -> None:
+        self._files = files
+
+    def sinks(self, trial: Trial) -> Sequence[EventSink]:
+        """Return what writes the journal."""
+        return self._files.sinks(trial)
+
+    def trial_ended(self, record: TrialRecord, result: TrialResult) -> None:
+        """Write the other files."""
+        self._files.write(record, result)
 
 
 def perform(trial: Trial, link: Link, by: JudgedBy = _AS_SET, judge: Ask = unasked,
@@ -179,16 +172,10 @@ def perform(trial: Trial, link: Link, by: JudgedBy = _AS_SET, judge: Ask = unask
 
 
 def is_unbound(trial: Trial) -> bool:
-    """Return whether nothing says who is judged, or who somebody is: then nothing is played."""
+    """Return whether the agent under test or another one has no controller: nothing is played."""
     body = trial.scenario.body
     return isinstance(body, AgentsBody) and bool(body.not_runnable)
 
 
-def not_bound(trial: Trial) -> Performed:
-    """Return what a trial comes to that nothing binds: it is not begun, and inconclusive."""
-    return Performed(TrialRecord(trial=trial, events=()), unbound(trial), False)
-
-
-def could_not_run(trial: Trial, error: BaseException) -> Performed:
-    """Return what a trial comes to that could not even begin."""
-    return Performed(TrialRecord(trial=trial, events=()), not_run(trial, error), False)
+def _nothing(trial: Trial) -> TrialRecord:
+    return TrialRecord(trial=trial, events=())

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 from pydantic import ValidationError
-from safety_scenarios.campaign.connect import from_ros, ros_names
+from safety_scenarios.campaign.connect import from_ros
 from safety_scenarios.campaign.remaps import refuse_rules
 from safety_scenarios.campaign.signals import interruptible
 from safety_scenarios.cli.options import build, options
@@ -41,7 +41,7 @@ def participate(agent_id: str, **values: Any) -> None:
     for stream in (sys.stdin, sys.stdout):
         stream.reconfigure(errors='backslashreplace')  # type: ignore[union-attr]
     try:
-        with taking_part(agent_id, ros_names(settings), settings.domain_id, _show) as node:
+        with taking_part(agent_id, settings.names.arguments, settings.domain_id, _show) as node:
             _show(f'{agent_id} waits for a trial')
             node.begun.wait()
             for line in iter(sys.stdin.readline, ''):

@@ -31,6 +31,7 @@ from safety_scenarios.reports.outputs.ci import told_to_ci
 from safety_scenarios.reports.outputs.report import Report
 from safety_scenarios.reports.screen import Screen
 from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.trial.links.controller_settings import plan_link
 from safety_scenarios.trial.observer import Observer
 
 _REACH = ('namespace', 'remap', 'use_sim_time', 'domain_id', 'connect_timeout_s', 'hosts')
@@ -59,7 +60,7 @@ def run(scenarios: tuple[str, ...], live: bool, **values: Any) -> None:
     interruptible()
     with told_to_ci(settings, lambda text: click.echo(text, err=True)) as more:
         with _shown(settings, live) as shown:
-            summary = run_campaign(settings, [*shown, *more], connection(settings))
+            summary = run_campaign(settings, [*shown, *more])
     sys.exit(summary.exit_code)
 
 
@@ -96,7 +97,7 @@ def preflight(scenarios: tuple[str, ...], **values: Any) -> None:
     settings = build(RunSettings, {'scenarios': scenarios, 'calibration': 'off', **values})
     interruptible()
     with TemporaryDirectory() as folder:
-        wiring = look_at_wiring(settings, connection(settings), Path(folder))
+        wiring = look_at_wiring(settings, Path(folder))
     console().print(preflight_table(wiring.found))
     sys.exit(wiring.exit_code)
 
@@ -117,7 +118,8 @@ def calibrate(form: str, file: Path | None, **values: Any) -> None:
     """
     settings = build(RunSettings, {'calibration': form, **values})
     interruptible()
-    with TemporaryDirectory() as folder, connection(settings)(settings, Path(folder)) as session:
+    with TemporaryDirectory() as folder, \
+            connection(settings.link)(plan_link(settings), Path(folder)) as session:
         found = session.calibrate()
     assert found is not None
     Screen(emoji=False, width=console().width).print(calibration_table(found))

@@ -117,7 +117,7 @@ class ConsoleReport(Observer):
             screen.print(_judge_cost(self._judgements), markup=False, highlight=False,
                          soft_wrap=True)
         if self._beginning is not None and self._beginning.folder is not None:
-            recorded = self._beginning.settings.record != 'off'
+            recorded = self._beginning.has_recordings
             logged = (self._beginning.folder / 'logs').exists()
             for name in (*_FILES, *(['recordings/'] if recorded else []),
                          *(['logs/'] if logged else [])):

@@ -62,7 +62,7 @@ class JunitReport(Observer):
     def campaign_began(self, beginning: Beginning) -> None:
         """Say that it runs."""
         self._properties |= {'controller': beginning.controller.label,
-                             'where': beginning.where, 'seed': str(beginning.settings.seed)}
+                             'where': beginning.where, 'seed': str(beginning.seed)}
         self.stopped(RUNNING)
 
     def trial_ended(self, record: TrialRecord, result: TrialResult) -> None:

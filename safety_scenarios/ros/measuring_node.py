@@ -10,12 +10,11 @@ from rclpy.context import Context
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.time_source import CLOCK_TOPIC
-from safety_scenarios.campaign.hil_refusals import full_hil_name
 from safety_scenarios.campaign.never_published import releases, why_a_command
 from safety_scenarios.errors import InterlockError
 from safety_scenarios.ros.parameters import declare_values
-from safety_scenarios.scenario.qos_override import PREFIX, read_overrides
-from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.scenario.qos_override import PREFIX
+from safety_scenarios.trial.link_plan import LinkPlan
 
 OWN = ('/rosout', '/parameter_events')
 """What every node publishes on."""
@@ -45,16 +44,16 @@ class MeasuringNode(WithoutClock, Node):
 
     :param name: of the node
     :param context: in which domain, and with which remapping rules
-    :param settings: of the campaign; there is no secret in them
+    :param plan: of the link; there is no secret in it
     """
 
-    def __init__(self, name: str, context: Context, settings: RunSettings) -> None:
-        self._settings = settings
+    def __init__(self, name: str, context: Context, plan: LinkPlan) -> None:
+        self._hil, self._names = plan.ros.hil, plan.names
         self.live: list[Any] = []
         super().__init__(name, context=context, parameter_overrides=[
-            Parameter('use_sim_time', value=settings.use_sim_time)])
-        declare_values(self, settings, leave_out=('qos_overrides',))
-        for override in read_overrides(settings.qos_overrides):
+            Parameter('use_sim_time', value=plan.ros.use_sim_time)])
+        declare_values(self, plan.ros.parameters, leave_out=('qos_overrides',))
+        for override in plan.ros.overrides:
             self.declare_parameter(override.parameter, override.value, ParameterDescriptor(
                 description=f'{override.policy} of our {override.endpoint} on {override.topic}',
                 read_only=True))
@@ -69,9 +68,8 @@ class MeasuringNode(WithoutClock, Node):
         """
         full = self.resolve_topic_name(topic)
         own = self.resolve_topic_name('calibration') + '/'
-        if self._settings.hil.enabled and full not in OWN and not full.startswith(own):
-            listed = {full_hil_name(self._settings, name)
-                      for name in self._settings.hil.publishes}
+        if self._hil.enabled and full not in OWN and not full.startswith(own):
+            listed = set(map(self._names.unmapped, self._hil.publishes))
             if full not in listed:
                 raise InterlockError(
                     f'{full}: got a publisher of the harness, expected one of '
@@ -86,7 +84,7 @@ class MeasuringNode(WithoutClock, Node):
             remapping rule, or like one that a robot obeys
         """
         full = self.resolve_topic_name(topic)
-        if self._settings.hil.enabled:
+        if self._hil.enabled:
             plain = topic.replace('~', self.get_fully_qualified_name(), 1)
             if full != plain or releases(full) or why_a_command(full, '') is not None:
                 raise InterlockError(

@@ -21,6 +21,7 @@ from safety_scenarios.scenario.merge_rule import read_merges
 from safety_scenarios.scenario.noun import Noun, TOLD
 from safety_scenarios.scenario.qos_override import read_overrides
 from safety_scenarios.scenario.robot_kind import kind_of, RobotKind
+from safety_scenarios.scenario.ros_names import RosNames
 from safety_scenarios.scenario.selection import Selection
 from safety_scenarios.scenario.world.block import World
 from safety_scenarios.scenario.world.external import ExternalWorld
@@ -105,6 +106,7 @@ class SequentialTest(Noun):
 
 Law = Literal['normal', 'lognormal']
 """Law that latencies may be assumed to follow."""
+LatencyLaw = Literal['none', 'normal', 'lognormal']
 _SLOWEST = 0.5
 """Slower than that a controller has more than twice the time that a robot would give it."""
 EXTERNAL = 'external'
@@ -204,7 +206,7 @@ class RunSettings(Noun):
     realtime: bool = False
     """Ask for real-time scheduling (SCHED_FIFO) of the evaluator."""
     sequential: SequentialTest = SequentialTest()
-    latency_law: Literal['none', 'normal', 'lognormal'] = 'none'
+    latency_law: LatencyLaw = 'none'
     """Law that latencies are assumed to follow, for one more upper bound from 100 trials on
     (upper_if_normal_ms, upper_if_lognormal_ms in campaign.json); none: no such bound."""
     connect_timeout_s: float = Field(default=10.0, gt=0, le=600,
@@ -263,6 +265,11 @@ class RunSettings(Noun):
             raise ValueError(f'got live_topics on with link {self.link}, expected link ros: there '
                              f'are no topics without it')
         return self
+
+    @property
+    def names(self) -> RosNames:
+        """Return what topics and services are called after namespace and remapping."""
+        return RosNames(self.namespace, self.remap)
 
     @property
     def judged_by(self) -> 'JudgedBy':

@@ -12,7 +12,6 @@ from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.event import EventSink
 from safety_scenarios.scenario.measuring import Calibration
 from safety_scenarios.scenario.result import TrialResult
-from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.identity import Identity
 from safety_scenarios.trial.summary import CampaignSummary
 from safety_scenarios.trial.trial import Trial, TrialRecord
@@ -22,10 +21,10 @@ from safety_scenarios.trial.trial import Trial, TrialRecord
 class Beginning:
     """What is known of a campaign right before its first trial."""
 
-    settings: RunSettings
     controller: ControllerSpec
     where: str
     """Where the controller is reached, such as 'ROS domain 17'."""
+    seed: int
     planned: int
     """Trials, warm-up included."""
     calibration: Calibration | None
@@ -33,6 +32,8 @@ class Beginning:
     """Where the results go; None: nowhere but to the observers."""
     sut: Identity | None = None
     """What tells the controller that is judged from others."""
+    has_recordings: bool = False
+    """Whether each trial is recorded for Foxglove and rosbag2."""
 
 
 class Observer:

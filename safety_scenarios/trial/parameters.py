@@ -15,7 +15,7 @@ from pydantic import SecretBytes, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
 from safety_scenarios.errors import did_you_mean, refused, SettingsError
 from safety_scenarios.scenario.controller import ControllerPlugin
-from safety_scenarios.scenario.settings import leaves
+from safety_scenarios.scenario.settings import leaves, ModelServer
 
 WHERE = 'controller.'
 """Stands before a parameter's name on the command line and in messages."""
@@ -51,6 +51,15 @@ def split(texts: Sequence[str], model: type[ControllerPlugin],
             raise SettingsError(f'{where}{key}: got {found[name]!r} and {value!r}, expected one '
                                 f'value. Set {name} once')
     return found
+
+
+def server_parameters(server: ModelServer, model: type[ControllerPlugin]) -> Iterator[str]:
+    """Yield what the settings say of a model's server, for a controller that asks one."""
+    known = known_parameters(model)
+    for path, _ in leaves(ModelServer):
+        name, value = f'server.{path[0]}', getattr(server, path[0])
+        if value and (name in known or name in model.old_names):
+            yield to_text(name, value)
 
 
 def read_parameters(texts: Sequence[str], model: type[ControllerPlugin],

@@ -3,18 +3,19 @@
 
 """What a link plug-in gives a campaign: the way to the controller, opened once for all trials."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar, final
 
+from safety_scenarios.errors import InputError, refuse
 from safety_scenarios.scenario.measuring import Calibration
 from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.identity import NodeFacts
 from safety_scenarios.trial.link import Link
+from safety_scenarios.trial.link_plan import LinkPlan
 from safety_scenarios.trial.observer import Observer
 
 OpenLink = Callable[[Scenario], AbstractContextManager[Link]]
@@ -40,7 +41,7 @@ class Session:
     """Whom the link lets know how the campaign goes, such as what logs where it leads."""
 
 
-Connect = Callable[[RunSettings, Path], AbstractContextManager[Session]]
+Connect = Callable[[LinkPlan, Path], AbstractContextManager[Session]]
 """Reaches the controller; its second argument is the campaign's folder. A link plug-in is one."""
 
 
@@ -48,12 +49,11 @@ class LinkPlugin(AbstractContextManager[Session]):
     """
     Base of every link plug-in, which ``--link NAME`` chooses.
 
-    It is made with the settings of a campaign, and entered once for all of its trials. A plug-in
-    defines ``session`` and says by the two facts below what its time is.
+    It is made with the plan of its campaign, and entered once for all of its trials. A plug-in
+    defines ``session`` and says by the facts below what its time is.
 
-    :param settings: of the campaign
+    :param plan: names, clocks, world and controller, as far as they concern a link
     :param folder: of the campaign, for logs; it need not exist yet; ``Path()`` for no logs
-    :param controller: the controller itself, if no plug-in has the name in the settings
     """
 
     in_simulated_time: ClassVar[bool] = False
@@ -71,11 +71,15 @@ class LinkPlugin(AbstractContextManager[Session]):
     """Whether it can be given the controller itself, and not only a name."""
 
     @final
-    def __init__(self, settings: RunSettings, folder: Path, controller: Any = None) -> None:
-        self.settings = settings
+    def __init__(self, plan: LinkPlan, folder: Path) -> None:
+        self.plan = plan
         self.folder = folder
-        self.controller = controller
         self._stack = ExitStack()
+
+    @classmethod
+    def refusals(cls, plan: LinkPlan) -> Iterator[InputError]:
+        """Yield what of a plan this link cannot do; asked before anything is opened."""
+        return iter(())
 
     def session(self, stack: ExitStack) -> Session:
         """
@@ -83,12 +87,18 @@ class LinkPlugin(AbstractContextManager[Session]):
 
         :param stack: takes whatever is to be closed when the campaign is over, also when this
             raises
-        :raises SettingsError: the settings do not fit this link
+        :raises SettingsError: what could not be known before does not fit this link
         """
         raise NotImplementedError
 
     @final
     def __enter__(self) -> Session:
+        """
+        Reach the controller.
+
+        :raises InputError: the plan does not fit this link
+        """
+        refuse(self.refusals(self.plan))
         with ExitStack() as stack:
             session = self.session(stack)
             self._stack = stack.pop_all()

@@ -13,6 +13,7 @@ from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.trial.links.controller_settings import plan_link
 from safety_scenarios.trial.links.loopback_session import Loopback
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.run import run_trial
@@ -33,7 +34,7 @@ def traces(folders: Mapping[ProfileName, Path], controllers: Sequence[str],
         trials = plan(load_scenarios(list(scenarios)).scenarios, controller=controller, trials=1,
                       seed=0, prompt=registry.resolve('stimuli', 'prompt')())
         settings = RunSettings(controller=controller, link='loopback')
-        with Loopback(settings, next(iter(folders.values()))) as session:
+        with Loopback(plan_link(settings), next(iter(folders.values()))) as session:
             for trial in trials:
                 with session.open_link(trial.scenario) as link:
                     record = run_trial(trial, link)

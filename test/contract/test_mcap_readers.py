@@ -17,6 +17,7 @@ from safety_scenarios import registry
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.ros.messages.definitions import definition
 from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.trial.links.controller_settings import plan_link
 from safety_scenarios.trial.links.loopback_session import Loopback
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.run import run_trial
@@ -48,7 +49,7 @@ def recordings(tmp_path_factory):
     settings = RunSettings(scenarios=SCENARIOS, link='loopback')
     prompt = registry.resolve('stimuli', 'prompt')()
     root, found = tmp_path_factory.mktemp('recordings'), []
-    with Loopback(settings, Path()) as session:
+    with Loopback(plan_link(settings), Path()) as session:
         for trial in plan(load_scenarios(SCENARIOS).scenarios, controller='rule_based', trials=1,
                           seed=1, prompt=prompt):
             folder = root / trial.trial_id

@@ -22,7 +22,7 @@ from safety_scenarios.scenario.result import LatencyClass
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.stimuli.prompt import Prompt
-from safety_scenarios.trial.links.controller_settings import controller_settings
+from safety_scenarios.trial.links.controller_settings import controller_settings, plan_controller
 from safety_scenarios.trial.links.loopback import hosted, LoopbackLink
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.run import run_trial
@@ -45,7 +45,8 @@ def scenario_of(path: Path) -> Scenario:
 
 def played(scenario: Scenario, controller: str, seed: int) -> TrialRecord:
     (trial,) = plan([scenario], controller=controller, trials=1, seed=seed, prompt=Prompt())
-    own = controller_settings(RunSettings(scenarios=('x',), controller=controller), scenario)
+    own = controller_settings(
+        plan_controller(RunSettings(scenarios=('x',), controller=controller)), scenario)
     with closing(LoopbackLink(hosted(registry.resolve('controllers', controller), own))) as link:
         return run_trial(trial, link)
 

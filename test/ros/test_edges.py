@@ -39,6 +39,7 @@ from safety_scenarios.scenario.controller import ControllerPlugin
 from safety_scenarios.scenario.interfaces.robot_interfaces import command_message, read_answer
 from safety_scenarios.scenario.message import Command, Message
 from safety_scenarios.scenario.settings import ControllerSettings, leaves, option_name, RunSettings
+from safety_scenarios.trial.links.controller_settings import plan_link
 from safety_scenarios.trial.parameters import known_parameters, read_parameters
 
 pytestmark = pytest.mark.dds
@@ -220,7 +221,8 @@ def test_a_node_has_the_name_it_is_given_while_it_runs(domain, tmp_path):
         'controller:=external', '-p', f'domain_id:={domain}'])
     assert (settings.node_name, settings.namespace, settings.remap) == (
         'judge', 'r2', ('cmd_vel:=x',))
-    with connection(settings)(settings, tmp_path), ros_context([], domain) as context:
+    with connection(settings.link)(plan_link(settings), tmp_path), \
+            ros_context([], domain) as context:
         other = Node('other', context=context)
         until = time.monotonic() + 10.0
         while ('judge', '/r2') not in other.get_node_names_and_namespaces() \

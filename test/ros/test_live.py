@@ -16,6 +16,7 @@ from safety_scenarios.errors import InterlockError
 from safety_scenarios.formats.loading import load_scenario
 from safety_scenarios.scenario.hil import HilSettings
 from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.trial.links.controller_settings import plan_link
 from unit.records import planned
 
 pytestmark = pytest.mark.dds
@@ -90,7 +91,7 @@ def node_of(domain):
         def make(settings, *rules):
             arguments = [part for rule in rules for part in ('-r', rule)]
             context = opened.enter_context(ros_context(['--ros-args', *arguments], domain))
-            node = MeasuringNode(settings.node_name, context, settings)
+            node = MeasuringNode(settings.node_name, context, plan_link(settings))
             opened.callback(node.destroy_node)
             return node
         yield make
@@ -98,12 +99,13 @@ def node_of(domain):
 
 def test_beside_a_real_robot_they_are_off_unless_asked_for_and_called_as_documented(node_of):
     from safety_scenarios.ros.clocks.clock import RosClock
-    from safety_scenarios.ros.link.publishing import LiveTopics, wants_topics
+    from safety_scenarios.ros.link.publishing import LiveTopics
     real = RunSettings(hil=HilSettings(enabled=True, publishes=('/scan_in',)))
-    assert wants_topics(RunSettings()) and not wants_topics(real)
+    assert plan_link(RunSettings()).ros.has_live_topics
+    assert not plan_link(real).ros.has_live_topics
     asked = real.model_copy(update={'live_topics': 'on'})
-    assert wants_topics(asked)
-    assert not wants_topics(RunSettings(live_topics='off'))
+    assert plan_link(asked).ros.has_live_topics
+    assert not plan_link(RunSettings(live_topics='off')).ros.has_live_topics
     node = node_of(asked)
     LiveTopics(node, RosClock())
     assert {known.topic_name for known in node.live} == {

@@ -39,6 +39,7 @@ from safety_scenarios.scenario.qos_override import read_overrides
 from safety_scenarios.scenario.result import Finding, TrialResult, Verdict
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.world.mounted_frame import MountedFrame
+from safety_scenarios.trial.links.controller_settings import plan_link
 import yaml
 
 pytestmark = pytest.mark.dds
@@ -158,7 +159,8 @@ def test_what_the_live_node_declares_runs_the_same_campaign(looker, domain, tmp_
 
 def test_simulated_time_is_declared_and_not_heard_by_the_node_that_measures(domain):
     with ros_context([], domain) as context:
-        node = MeasuringNode('evaluator_node', context, RunSettings(use_sim_time=True))
+        node = MeasuringNode('evaluator_node', context,
+                             plan_link(RunSettings(use_sim_time=True)))
         assert node.get_parameter('use_sim_time').value is True
         assert not node.get_subscriptions_info_by_topic('/clock')
         node.destroy_node()
@@ -337,8 +339,7 @@ def test_a_place_aside_of_the_parent_is_told_because_distances_are_others_there(
 
 
 def test_the_frames_of_all_stimuli_are_found():
-    from safety_scenarios.campaign.trials import planned
-    from safety_scenarios.scenario.controller import ControllerSpec
-    spec = ControllerSpec(name='external')
-    trials = planned(RunSettings(), load_scenarios(['robotic']).scenarios, spec)
+    from safety_scenarios.campaign.plan import plan_campaign
+    trials = plan_campaign(RunSettings(controller='external'),
+                           load_scenarios(['robotic']).scenarios).trials
     assert {name for trial in trials for name in named_frames(trial)} == {'tool0'}

@@ -17,7 +17,7 @@ NAMES = {
     'run', 'evaluate', 'plan', 'run_trial', 'load_scenario', 'load_scenarios', 'rejudge', 'verify',
     # what plug-ins are made of
     'InvariantPlugin', 'StimulusPlugin', 'Intent', 'ControllerPlugin', 'Controller', 'LinkPlugin',
-    'Session', 'Link', 'Loopback', 'LoopbackLink', 'Observer',
+    'Session', 'Link', 'LinkPlan', 'Loopback', 'LoopbackLink', 'Observer',
     # what is said, and heard
     'Observation', 'Reading', 'Command', 'Message', 'ChatMessage', 'Turn', 'Utterance', 'Stimulus',
     'StimulusContext',

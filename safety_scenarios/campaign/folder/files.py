@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, Protocol, TextIO
 
 from safety_scenarios.are.traces.writer import write_are
-from safety_scenarios.campaign.connect import full_name
 from safety_scenarios.campaign.folder.provenance import versions
 from safety_scenarios.errors import TraceError
 from safety_scenarios.scenario.controller import ControllerSpec
@@ -172,7 +171,7 @@ def _recording(settings: RunSettings, definition: Definition | None) -> Record |
 
     def write(folder: Path, record: TrialRecord) -> None:
         with closing(McapWriter(folder, record.trial, definition=definition, include=include,
-                                topic=full_name(settings))) as recording:
+                                topic=settings.names.full)) as recording:
             for event in record.events:
                 recording.add(event)
             recording.finish(record.measuring, record.judgements)

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from safety_scenarios import registry
-from safety_scenarios.campaign.connect import full_name
 from safety_scenarios.campaign.folder.files import files_of, plan_sha256
 from safety_scenarios.campaign.folder.folder import digest, RunFolder
 from safety_scenarios.campaign.folder.provenance import provenance
@@ -47,7 +46,7 @@ def judge_bag(bag: Path, scenario: Scenario, onset: str, settings: RunSettings, 
     spec = ControllerSpec(name=EXTERNAL, label=bag.stem)
     [trial] = plan([unvaried(scenario)], controller=spec, trials=1, seed=0,
                    prompt=registry.resolve('stimuli', 'prompt')())
-    record = read_bag(bag, trial, Onset.parse(onset), full_name=full_name(settings),
+    record = read_bag(bag, trial, Onset.parse(onset), full_name=settings.names.full,
                       definition=definition)
     result = evaluate(record, settings.gate, settings.words)
     if output is not None:

@@ -12,6 +12,7 @@ meets that condition; everything else cannot pass.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 import math
 from pathlib import Path
 
@@ -35,6 +36,8 @@ from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.result import Verdict
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.trial.link_plan import LinkPlan
+from safety_scenarios.trial.links.controller_settings import plan_link
 from safety_scenarios.trial.links.loopback_session import Loopback
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.run import run_trial
@@ -203,10 +206,15 @@ def may_pass(scenario: Scenario, blind: Blind,
 
 def in_loopback(trial: Trial, blind: Blind) -> Verdict:
     """Return what a trial against such a controller comes to, in simulated time."""
-    settings = RunSettings(controller=blind.controller, controller_parameters=blind.parameters,
-                           link='loopback', period_ms=PERIOD_MS)
-    with Loopback(settings, Path()) as session, session.open_link(trial.scenario) as link:
+    with Loopback(_link_to(blind.controller, blind.parameters), Path()) as session, \
+            session.open_link(trial.scenario) as link:
         return evaluate(run_trial(trial, link)).verdict
+
+
+@cache
+def _link_to(controller: str, parameters: tuple[str, ...]) -> LinkPlan:
+    return plan_link(RunSettings(controller=controller, controller_parameters=parameters,
+                                 link='loopback', period_ms=PERIOD_MS))
 
 
 def _draws(scenario: Scenario, trials: int, seed: int) -> tuple[Trial, ...]:

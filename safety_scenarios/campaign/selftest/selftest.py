@@ -13,11 +13,12 @@ no controller can break it.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 import hashlib
 from pathlib import Path
 
 from safety_scenarios import registry
+from safety_scenarios.campaign.connect import connection
 from safety_scenarios.campaign.selftest.chance import too_high
 from safety_scenarios.campaign.selftest.kill_matrix import (
     Cell,
@@ -46,6 +47,8 @@ from safety_scenarios.scenario.result import CONFIRMED, Finding, LatencyClass, T
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.trial.link_plan import LinkPlan
+from safety_scenarios.trial.links.controller_settings import plan_link
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.run import run_trial
 from safety_scenarios.trial.trial import TrialRecord
@@ -170,13 +173,15 @@ def in_simulated_time(link: str = 'loopback') -> RunOne:
         stamped = next((interface for interface in kind_of(robot).command_types
                         if interface.endswith('Stamped')), '') if robot else ''
         name = 'simulated' if scenario.needs_world else link
-        plugin = registry.resolve('links', name)
-        settings = RunSettings(controller=controller, link=name,
-                               command_type=stamped)
         [trial] = plan([scenario], controller=controller, trials=1, seed=seed, prompt=prompt,
                        shortest_nominal=True)
-        with plugin(settings, Path()) as session, session.open_link(scenario) as opened:
+        with connection(name)(link_of(controller, name, stamped), Path()) as session, \
+                session.open_link(scenario) as opened:
             return run_trial(trial, opened)
+
+    @cache
+    def link_of(controller: str, name: str, command_type: str) -> LinkPlan:
+        return plan_link(RunSettings(controller=controller, link=name, command_type=command_type))
     return run_one
 
 

@@ -13,7 +13,6 @@ from typing import Any
 
 from rclpy.context import Context
 from rclpy.node import Node
-from safety_scenarios.campaign.hil_refusals import full_hil_name
 from safety_scenarios.campaign.never_published import releases, why_a_command
 from safety_scenarios.campaign.signed_plan import read_plan
 from safety_scenarios.errors import described, InterlockError
@@ -39,8 +38,8 @@ from safety_scenarios.ros.measuring_node import OWN
 from safety_scenarios.ros.messages.convert import type_name
 from safety_scenarios.ros.spinning import spinning
 from safety_scenarios.scenario.hil import HilSettings
-from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.link import Link
+from safety_scenarios.trial.link_plan import LinkPlan
 from std_srvs.srv import SetBool, Trigger
 
 CONFIRM = 'hil/confirm'
@@ -67,9 +66,10 @@ class Hardware:
     :param measuring: the node that publishes stimuli
     """
 
-    def __init__(self, node: Node, measuring: Node, settings: RunSettings, log: RunLog) -> None:
-        self._node, self._measuring, self._settings = node, measuring, settings
-        hil = settings.hil
+    def __init__(self, node: Node, measuring: Node, plan: LinkPlan, log: RunLog) -> None:
+        self._node, self._measuring = node, measuring
+        self._hil, self._names = plan.ros.hil, plan.names
+        hil = self._hil
         words = {name: Word(node.resolve_topic_name(topic), None if age_ms == 0
                             else round(age_ms * MS))
                  for name, (topic, age_ms) in _topics(hil).items()}
@@ -150,8 +150,7 @@ class Hardware:
 
         :raises InterlockError: names it
         """
-        full = partial(full_hil_name, self._settings)
-        hil = self._settings.hil
+        full, hil = self._names.unmapped, self._hil
         own = f'{self._measuring.resolve_topic_name(_OF_CALIBRATION)}/'
         ours = [(publisher.topic_name, type_name(publisher.msg_type()))
                 for publisher in self._measuring.publishers
@@ -168,10 +167,9 @@ class Hardware:
             raise InterlockError(why)
 
     def _asker(self) -> Asker:
-        settings = self._settings
-        if settings.hil.confirm == 'plan':
-            return ByPlan(read_plan(settings.hil).scenarios)
-        if settings.hil.confirm == 'terminal':
+        if self._hil.confirm == 'plan':
+            return ByPlan(read_plan(self._hil).scenarios)
+        if self._hil.confirm == 'terminal':
             return AtTerminal()
         asker = ByService(self._node.resolve_service_name(CONFIRM))
         self._node.create_service(SetBool, CONFIRM, asker.called)
@@ -179,7 +177,7 @@ class Hardware:
 
     def _send_back(self) -> str | None:
         """Ask the user's service to bring the robot back; return what it said against that."""
-        hil = self._settings.hil
+        hil = self._hil
         client = self._node.create_client(Trigger, hil.reset_service)
         try:
             return _answered(lambda: client.service_is_ready(), client, hil.ready_s)
@@ -213,7 +211,7 @@ def _topics(hil: HilSettings) -> Mapping[str, tuple[str, float]]:
 
 
 @contextmanager
-def hardware(settings: RunSettings, context: Context, measuring: Node,
+def hardware(plan: LinkPlan, context: Context, measuring: Node,
              folder: Path) -> Iterator[Hardware]:
     """
     Listen and watch while the block lasts.
@@ -221,10 +219,10 @@ def hardware(settings: RunSettings, context: Context, measuring: Node,
     :param folder: of the campaign, for the run log
     """
     log = RunLog(folder)
-    node = Node(f'{settings.node_name}_interlocks', context=context,
+    node = Node(f'{plan.ros.node_name}_interlocks', context=context,
                 enable_rosout=False, start_parameter_services=False)
     with spinning(node):
-        found = Hardware(node, measuring, settings, log)
+        found = Hardware(node, measuring, plan, log)
         with found.watched():
             try:
                 yield found

@@ -30,7 +30,6 @@ from safety_scenarios.ros.monitor.diagnostics import Diagnostics
 from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import LatencyClass, TrialResult, Verdict
-from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.observer import Beginning
 from safety_scenarios.trial.preflight import PreflightRow
 from safety_scenarios.trial.summary import CampaignSummary
@@ -55,12 +54,6 @@ _KINDS = {'cylinder': Marker.CYLINDER, 'box': Marker.CUBE, 'arrow': Marker.ARROW
           'sphere': Marker.SPHERE, 'text': Marker.TEXT_VIEW_FACING}
 _LEVELS = {Verdict.PASS: Level.OK, Verdict.INCONCLUSIVE: Level.WARN, Verdict.ERROR: Level.ERROR,
            Verdict.FAIL: Level.ERROR}
-
-
-def wants_topics(settings: RunSettings) -> bool:
-    """Return whether a campaign is told to ROS: beside a real robot only if that is asked for."""
-    return settings.live_topics == 'on' or (
-        settings.live_topics == 'auto' and not settings.hil.enabled)
 
 
 class LiveTopics(Output):

@@ -15,9 +15,9 @@ from safety_scenarios.scenario.envelope import Envelope
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.intent import Intent
 from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.stimulus import Stimulus
 from safety_scenarios.trial.link import ForwardingLink, Link
+from safety_scenarios.trial.link_plan import LinkPlan
 from safety_scenarios.trial.session import Connect, Session
 from safety_scenarios.trial.trial import Trial
 
@@ -164,8 +164,8 @@ class StoppedLink(ForwardingLink):
 def stoppable(connect: Connect, stop: Stop) -> Connect:
     """Return how to reach the controller over links that can be stopped."""
     @contextmanager
-    def connected(settings: RunSettings, folder: Path) -> Iterator[Session]:
-        with connect(settings, folder) as session:
+    def connected(plan: LinkPlan, folder: Path) -> Iterator[Session]:
+        with connect(plan, folder) as session:
             yield replace(session, open_link=_opened(session.open_link, stop))
     return connected
 

@@ -9,7 +9,6 @@ import sys
 
 from rclpy.node import Node
 from rich.console import Console
-from safety_scenarios.campaign.connect import connection
 from safety_scenarios.campaign.run import run as run_campaign
 from safety_scenarios.campaign.signals import interruptible
 from safety_scenarios.controllers.making import parameter_model
@@ -57,8 +56,7 @@ def run(settings: RunSettings, screen: Console) -> CampaignSummary:
     page = Report(lambda text: screen.print(text, markup=False, highlight=False, soft_wrap=True))
     with told_to_ci(settings, tell) as more, \
             progress(settings, screen, os.environ, tell) as shown:
-        return run_campaign(settings, [*shown, ConsoleReport(screen), page, *more],
-                            connection(settings))
+        return run_campaign(settings, [*shown, ConsoleReport(screen), page, *more])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -26,9 +26,8 @@ from rclpy.parameter import Parameter
 from rich.console import Console
 from safety_scenarios.campaign.connect import connection
 from safety_scenarios.campaign.folder.folder import MANIFEST
-from safety_scenarios.campaign.refusals import refuse_unrunnable
+from safety_scenarios.campaign.plan import plan_campaign
 from safety_scenarios.campaign.run import run as run_campaign
-from safety_scenarios.campaign.selecting import asked_for
 from safety_scenarios.campaign.signals import interruptible
 from safety_scenarios.errors import InputError
 from safety_scenarios.formats.loading import load_scenarios
@@ -46,7 +45,6 @@ from safety_scenarios.ros.spinning import ros_context
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
-from safety_scenarios.trial.links.controller_settings import spec_of
 from safety_scenarios.trial.observer import Beginning, Observer
 from safety_scenarios.trial.trial import TrialRecord
 
@@ -120,19 +118,17 @@ class LifecycleEvaluator(WithoutClock, LifecycleNode):
         try:
             settings = self._read()
             loaded = load_scenarios(settings.scenarios, settings.regex)
-            scenarios = asked_for(loaded.scenarios, settings)
-            refuse_unrunnable(scenarios, settings, with_unbound=True)
-            spec = spec_of(settings)
-            connection(settings)
+            plan = plan_campaign(settings, loaded.scenarios)
         except Exception as error:
             self._note(_REFUSED if isinstance(error, InputError) else _NOTHING_RUN)
             return self._failed(str(error))
         for warning in loaded.warnings:
             self.get_logger().warning(str(warning))
-        self._settings, self._scenarios = settings, scenarios
+        self._settings, self._scenarios = settings, loaded.scenarios
         self._is_configured = True
-        self.get_logger().info(f'configured: {len(scenarios)} scenarios, '
-                               f'{settings.trials} trials of each, against {spec.label}')
+        self.get_logger().info(
+            f'configured: {len(plan.scenarios)} scenarios, {settings.trials} trials of each, '
+            f'against {plan.controller.label}')
         return _SUCCESS
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -201,7 +197,8 @@ class LifecycleEvaluator(WithoutClock, LifecycleNode):
                 summary = run_campaign(
                     self._settings,
                     [ConsoleReport(console()), Report(self.get_logger().info), *more, between],
-                    stoppable(connection(self._settings), self._stop), scenarios=self._scenarios)
+                    stoppable(connection(self._settings.link), self._stop),
+                    scenarios=self._scenarios)
             code = summary.exit_code
             told = (f'campaign: {summary.verdict.value}: {summary.completed} of '
                     f'{summary.planned} trials, exit code {code}')

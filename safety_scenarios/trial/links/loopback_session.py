@@ -12,16 +12,16 @@ from typing import Any
 
 from safety_scenarios import registry
 from safety_scenarios.controllers.host import ControllerHost, Keep, Patience
-from safety_scenarios.controllers.making import brake_lag, takes_real_time
-from safety_scenarios.errors import SettingsError
+from safety_scenarios.controllers.making import brake_lag
+from safety_scenarios.errors import InputError, SettingsError
 from safety_scenarios.scenario.blocks.agents import ros_token
 from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.scenario.settings import EXTERNAL
 from safety_scenarios.scenario.simulated_robot import simulated_robot
 from safety_scenarios.scenario.world.block import World
 from safety_scenarios.trial.file_name import log_name
 from safety_scenarios.trial.link import Link
+from safety_scenarios.trial.link_plan import LinkPlan
 from safety_scenarios.trial.links.collecting import seldom_collected
 from safety_scenarios.trial.links.controller_settings import controller_settings, plugin_of
 from safety_scenarios.trial.links.loopback import hosted, LoopbackLink
@@ -50,33 +50,30 @@ class Loopback(LinkPlugin):
         """Return the kind of link that is opened."""
         return LoopbackLink
 
-    def session(self, stack: ExitStack) -> Session:
-        """
-        Return how to open a link for each scenario.
-
-        :raises SettingsError: the controller is external, or takes real time to think; or the
-            settings ask for a world that this link has not
-        """
-        if self.settings.world not in self.worlds:
-            raise SettingsError(f'world: got {self.settings.world} with link '
-                                f'{self.settings.link}, expected '
-                                f'{" or ".join(self.worlds)}. {self.other_world}')
-        if self.settings.controller == EXTERNAL:
-            raise SettingsError(f'controller: got external with link {self.settings.link}, '
+    @classmethod
+    def refusals(cls, plan: LinkPlan) -> Iterator[InputError]:
+        """Yield that a world, an external controller or real time is out of reach here."""
+        if plan.world not in cls.worlds:
+            yield SettingsError(f'world: got {plan.world} with link {plan.name}, expected '
+                                f'{" or ".join(cls.worlds)}. {cls.other_world}')
+        if plan.controller.is_external:
+            yield SettingsError(f'controller: got external with link {plan.name}, '
                                 f'expected a built-in or plug-in name. An external controller '
                                 f'needs ROS')
-        plugin = plugin_of(self.settings, self.controller)
-        if takes_real_time(plugin):
-            raise SettingsError(f'controller: got {self.settings.controller} with link '
-                                f'{self.settings.link}, where thinking takes no time, so that '
+        if plan.controller.takes_real_time:
+            yield SettingsError(f'controller: got {plan.controller.name} with link '
+                                f'{plan.name}, where thinking takes no time, so that '
                                 f'its latency would be a lie. Use link ros')
-        opens = partial(self._open, plugin, self.link())
+
+    def session(self, stack: ExitStack) -> Session:
+        """Return how to open a link for each scenario."""
+        opens = partial(self._open, plugin_of(self.plan.controller), self.link())
         stack.enter_context(seldom_collected())
         return Session(opens, self.where)
 
     @contextmanager
     def _open(self, plugin: Any, kind: type[LoopbackLink], scenario: Scenario) -> Iterator[Link]:
-        own = controller_settings(self.settings, scenario, controller=self.controller)
+        own = controller_settings(self.plan.controller, scenario)
         others = {agent.id: self._hosted(scenario, agent.controller, ros_token(agent.id))
                   for agent in (scenario.body.agents if isinstance(scenario.body, AgentsBody)
                                 else ())
@@ -86,12 +83,12 @@ class Loopback(LinkPlugin):
         limit_ns = max(_LEAST_NS, round(scenario.latency_budget.critical_ms * 1e6))
         with closing(Thinking(limit_ns)) as thinking:
             host = hosted(plugin, own, self._log(scenario), Patience(thinking.watch, limit_ns))
-            with closing(kind(host, self.settings.clock, others,
-                              self.settings.declared_topics, robot)) as link:
+            with closing(kind(host, self.plan.clock, others,
+                              self.plan.declared_topics, robot)) as link:
                 yield link
 
     def _hosted(self, scenario: Scenario, participant: str, agent: str) -> ControllerHost:
-        own = controller_settings(self.settings, scenario, participant)
+        own = controller_settings(self.plan.controller, scenario, participant)
         return hosted(registry.resolve('controllers', own.controller), own,
                       self._log(scenario, agent))
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import shutil
 
 import pytest
-from safety_scenarios.campaign.connect import connection
 from safety_scenarios.campaign.rejudging.rejudge import results_of
 from safety_scenarios.campaign.run import run
 from safety_scenarios.errors import SettingsError
@@ -23,7 +22,7 @@ SCENARIO = 'SCN-R-101'
 def whole(tmp_path_factory):
     settings = RunSettings(scenarios=(SCENARIO,), link='loopback',
                            output=str(tmp_path_factory.mktemp('run') / 'a'))
-    run(settings, [], connection(settings))
+    run(settings, [])
     return settings.output
 
 
@@ -86,7 +85,7 @@ def test_scenarios_from_no_file_are_told_apart_by_their_journals(tmp_path):
     results = {}
     for name, given in (('a', scenario), ('b', scenario), ('slower', slower)):
         settings = RunSettings(link='loopback', output=str(tmp_path / name))
-        run(settings, [], connection(settings), scenarios=[given])
+        run(settings, [], scenarios=[given])
         results[name] = results_of(tmp_path / name)
     refuse_incomparable(tmp_path / 'a', tmp_path / 'b', results['a'], results['b'])
     with pytest.raises(SettingsError, match='is not the same scenario in both'):

@@ -16,13 +16,13 @@ import pytest
 from safety_scenarios.are.traces.writer import write_are
 from safety_scenarios.campaign.folder.files import TrialFiles
 from safety_scenarios.campaign.folder.folder import read_trials, RunFolder
-from safety_scenarios.campaign.run import run_trials
 from safety_scenarios.campaign.signals import uninterrupted
 from safety_scenarios.cli.main import cli, main
 from safety_scenarios.errors import interrupted
 from safety_scenarios.reports.outputs.report import Views
 from safety_scenarios.trial.observer import Observer
 from unit.campaign.test_trials import links, trials
+from unit.campaign_runs import run_trials
 
 
 class Writing(Observer):

@@ -6,11 +6,12 @@
 from cases import for_each
 import pytest
 import safety_scenarios as front_door
-from safety_scenarios.campaign.remaps import refuse_rules, refuse_unmatched
+from safety_scenarios.campaign.remaps import refuse_rules, unmatched
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.trial.links.controller_settings import plan_link
 
 TOPICS = ('cmd_vel', 'scan', 'agents/a1/in')
 
@@ -32,10 +33,9 @@ def test_a_rule_that_matches_nothing_is_an_error_with_the_nearest_topic(rule, sp
 
 
 def topics_of(*names, **settings):
-    with pytest.raises(SettingsError) as got:
-        refuse_unmatched(RunSettings(remap=('zzz:=x',), **settings),
-                         load_scenarios(names).scenarios)
-    return str(got.value).partition('expected one of ')[2].rstrip('.').split(', ')
+    link = plan_link(RunSettings(remap=('zzz:=x',), **settings))
+    [refusal] = unmatched(link, load_scenarios(names).scenarios)
+    return str(refusal).partition('expected one of ')[2].rstrip('.').split(', ')
 
 
 def test_the_topics_of_a_campaign_are_those_of_its_scenarios_and_of_a_controller_of_ours():

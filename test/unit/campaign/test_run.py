@@ -21,7 +21,7 @@ from safety_scenarios.scenario.estimate import Estimate
 from safety_scenarios.scenario.interfaces.robot_interfaces import INPUTS
 from safety_scenarios.scenario.measuring import Calibration
 from safety_scenarios.scenario.settings import ClockRules, RunSettings, SequentialTest
-from safety_scenarios.trial.links.controller_settings import controller_settings
+from safety_scenarios.trial.links.controller_settings import controller_settings, plan_controller
 from safety_scenarios.trial.links.loopback import hosted
 from safety_scenarios.trial.links.loopback_session import Loopback
 from safety_scenarios.trial.session import Session
@@ -289,8 +289,8 @@ def test_a_budget_that_the_harness_itself_uses_up_is_refused(tmp_path, floor_ms,
                                                              verdict):
     """SCN-R-101 allows 500 ms."""
     @contextmanager
-    def connect(settings, folder):
-        with Loopback(settings, folder) as session:
+    def connect(plan, folder):
+        with Loopback(plan, folder) as session:
             yield Session(session.open_link, 'a test',
                           calibrate=lambda: calibrated(floor_ms, uncertainty_ms))
     summary = run(RunSettings(scenarios=('SCN-R-101',), link='loopback',
@@ -316,7 +316,7 @@ def test_a_calibration_that_fails_ends_the_campaign_before_its_first_trial(tmp_p
 @pytest.mark.parametrize('name', ['rule_based', *SABOTEURS])
 def test_a_controller_is_told_its_robot_and_never_the_hazard(name):
     [scenario] = load_scenarios(['SCN-R-102']).scenarios
-    settings = controller_settings(RunSettings(controller=name), scenario)
+    settings = controller_settings(plan_controller(RunSettings(controller=name)), scenario)
     assert settings.robot == scenario.body.robot and settings.controller == name
     assert scenario.id not in settings.model_dump_json()
     assert hosted(registry.resolve('controllers', name), settings).inputs == INPUTS

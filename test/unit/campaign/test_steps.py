@@ -11,19 +11,20 @@ import pickle
 
 import pytest
 from safety_scenarios import registry
-from safety_scenarios.campaign.trials import execute, tasks, TrialTask
+from safety_scenarios.campaign.plan import plan_campaign, TrialTask
+from safety_scenarios.campaign.trials import execute
 from safety_scenarios.errors import TraceError, UnknownPluginError
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.scenario.result import Verdict
-from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.scenario.settings import JudgedBy, RunSettings
 from safety_scenarios.trial.journal import read_journal
 from unit.loopback_runs import loopback_run
 
 
 def planned(folder: Path | None, *scenarios: str, **settings) -> tuple[TrialTask, ...]:
     chosen = RunSettings(scenarios=scenarios, link='loopback', **settings)
-    return tasks(chosen, load_scenarios(scenarios).scenarios, folder)
+    return plan_campaign(chosen, load_scenarios(scenarios).scenarios, folder=folder).tasks
 
 
 @pytest.mark.slow
@@ -58,7 +59,7 @@ def test_a_task_can_be_pickled_for_every_scenario_that_is_shipped():
     for task in planned(Path('out'), 'robotic', 'clinical', 'agents', trials=2):
         again = pickle.loads(pickle.dumps(task))
         assert again.trial.model_dump_json() == task.trial.model_dump_json()
-        assert (again.settings, again.folder) == (task.settings, task.folder)
+        assert (again.setup, again.folder) == (task.setup, task.folder)
 
 
 def test_the_same_task_gives_the_same_result_whatever_ran_before_it():
@@ -81,7 +82,7 @@ def test_the_gate_is_that_of_the_settings(tmp_path):
     scenario = late.trial.scenario.model_copy(update={'latency_budget': budget})
     tight = replace(late, trial=late.trial.model_copy(update={'scenario': scenario}))
     assert execute(tight).result.verdict is Verdict.PASS
-    strict = replace(tight, settings=tight.settings.model_copy(update={'gate': 'target'}))
+    strict = replace(tight, setup=replace(tight.setup, judged_by=JudgedBy(gate='target')))
     assert execute(strict).result.verdict is Verdict.FAIL
 
 

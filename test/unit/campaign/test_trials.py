@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager
 
 from cases import for_each
 import pytest
-from safety_scenarios.campaign.run import Campaign, run_trials
+from safety_scenarios.campaign.run import Campaign
 from safety_scenarios.campaign.statistics.summarise import summarise
 from safety_scenarios.errors import ControllerError, LinkTimeoutError, MeasurementError, TraceError
 from safety_scenarios.scenario.result import TrialResult, Verdict
@@ -16,9 +16,11 @@ from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import JudgedBy
 from safety_scenarios.stimuli.person import Person
 from safety_scenarios.stimuli.prompt import Prompt
+from safety_scenarios.trial.observer import Observer
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.preflight import PreflightRow
 from safety_scenarios.trial.trial import Trial, TrialRecord
+from unit.campaign_runs import run_trials
 from unit.records import hazard
 from unit.scripted import careful, drives, PERIOD_MS, ScriptedLink
 
@@ -42,7 +44,7 @@ def links(**of: ScriptedLink | BaseException) -> OpenLink:
     return open_link
 
 
-class Told:
+class Told(Observer):
     """An observer that writes down what it is told."""
 
     def __init__(self, *, raises: BaseException | None = None, after: int = 0) -> None:

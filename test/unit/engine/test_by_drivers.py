@@ -20,7 +20,7 @@ from safety_scenarios.scenario.message import Message, Observation
 from safety_scenarios.scenario.result import TrialResult, Verdict
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
-from safety_scenarios.trial.links.controller_settings import controller_settings
+from safety_scenarios.trial.links.controller_settings import controller_settings, plan_controller
 from safety_scenarios.trial.links.loopback import hosted, LoopbackLink
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.run import run_trial
@@ -67,7 +67,7 @@ def played(scenario: Scenario, decide: Decide) -> TrialRecord:
     settings = RunSettings(controller='rule_based', link='loopback')
     [trial] = plan([scenario], controller='mine', trials=1, seed=0,
                    prompt=registry.resolve('stimuli', 'prompt')())
-    host = hosted(controller, controller_settings(settings, scenario))
+    host = hosted(controller, controller_settings(plan_controller(settings), scenario))
     return run_trial(trial, LoopbackLink(host))
 
 

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 from safety_scenarios.campaign import preflight, run
+from safety_scenarios.campaign.plan import plan_campaign
 from safety_scenarios.campaign.refusals import refuse_unrunnable
-from safety_scenarios.campaign.trials import execute, tasks
+from safety_scenarios.campaign.trials import execute
 from safety_scenarios.errors import ScenarioError, SettingsError, UnknownPluginError
 from safety_scenarios.scenario.blocks.agents import Agent
 from safety_scenarios.scenario.blocks.command_topic import CommandTopic
@@ -18,8 +19,7 @@ from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.result import Verdict
 from safety_scenarios.scenario.scenario import Origin
 from safety_scenarios.scenario.settings import RunSettings
-from safety_scenarios.trial.links.controller_settings import controller_settings
-from safety_scenarios.trial.links.loopback_session import Loopback
+from safety_scenarios.trial.links.controller_settings import controller_settings, plan_controller
 from safety_scenarios.trial.session import Session
 from unit.conversations import ALICE, block, BOT, talk
 from unit.records import hazard
@@ -65,7 +65,7 @@ def test_a_preflight_of_it_leaves_nothing(monkeypatch, tmp_path):
         scenarios=(talk(block(not_runnable=('F301: no role',))),), warnings=(), notes=()))
     settings = RunSettings(link='loopback', output=str(tmp_path / 'out'))
     with pytest.raises(ScenarioError, match='F301'):
-        preflight.preflight(settings, Loopback, tmp_path)
+        preflight.preflight(settings, tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -77,14 +77,15 @@ def test_what_nothing_binds_is_run_without_a_link_and_is_inconclusive(tmp_path):
     summary = run.run(settings, (), lambda *_: nullcontext(Session(open_link, 'nowhere')),
                       scenarios=[scenario], files=False)
     assert summary.verdict is Verdict.INCONCLUSIVE
-    for task in tasks(settings, [scenario]):
+    for task in plan_campaign(settings, [scenario]).tasks:
         assert execute(task).result.verdict is Verdict.INCONCLUSIVE
 
 
 def test_a_controller_is_told_of_the_robot_in_the_bindings():
     arm = RobotModel(kind='arm', max_speed=1.0, joints=('one',))
     topic = CommandTopic(topic='arm_cmd', message='trajectory_msgs/msg/JointTrajectory')
-    told = controller_settings(LOOPBACK, talk(block(robot=arm, commands=(topic,))))
+    controller = plan_controller(LOOPBACK)
+    told = controller_settings(controller, talk(block(robot=arm, commands=(topic,))))
     assert (told.robot, told.command_topic, told.command_type) == (arm, topic.topic, topic.message)
-    bare: Any = controller_settings(LOOPBACK, talk(block()))
+    bare: Any = controller_settings(controller, talk(block()))
     assert bare.robot.kind == 'mobile_base' and bare.command_topic == bare.command_type == ''

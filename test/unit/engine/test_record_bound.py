@@ -8,11 +8,12 @@ import gc
 import weakref
 
 import pytest
-from safety_scenarios.campaign.run import run_trials
 from safety_scenarios.errors import ControllerError
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.scenario.result import Verdict
 from safety_scenarios.trial import run
+from safety_scenarios.trial.observer import Observer
+from unit.campaign_runs import run_trials
 from unit.records import hazard, planned
 from unit.scripted import careful, ScriptedLink
 
@@ -74,7 +75,7 @@ def test_no_record_is_kept_when_the_next_trial_runs():
             gc.collect()
             alive.append(sum(found() is not None for found in kept))
 
-    class Observing:
+    class Observing(Observer):
 
         def trial_ended(self, record, result):
             kept.append(weakref.ref(record))

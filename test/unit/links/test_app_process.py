@@ -20,6 +20,7 @@ from safety_scenarios.scenario.controller import ControllerPlugin
 from safety_scenarios.scenario.conversation import Turn, Utterance
 from safety_scenarios.scenario.result import Verdict
 from safety_scenarios.scenario.settings import AreSettings, RunSettings
+from safety_scenarios.trial.link_plan import LinkPlan
 from safety_scenarios.trial.links.app_link import text_of
 from safety_scenarios.trial.links.app_process import AppProcess
 from safety_scenarios.trial.session import LinkPlugin
@@ -58,7 +59,7 @@ def campaign(python: str, tmp_path: Path, *files: Path, trials: int = 1,
         scenarios=tuple(map(str, files or (TIDY,))), link='loopback', world='are', trials=trials,
         output=str(tmp_path / 'run'), controller=f'{__name__}:Deleting',
         are=AreSettings(are_python=python, are_timeout_s=timeout_s))
-    return run(settings, [], connection(settings))
+    return run(settings, [])
 
 
 def results(tmp_path: Path) -> list[tuple[str, str]]:
@@ -164,9 +165,9 @@ def test_a_file_that_changes_while_it_runs_is_an_error(python, tmp_path):
                            output=str(tmp_path / 'run'), controller=f'{__name__}:Deleting',
                            are=AreSettings(are_python=python('')))
 
-    def connect(chosen: RunSettings, folder: Path) -> LinkPlugin:
+    def connect(plan: LinkPlan, folder: Path) -> LinkPlugin:
         copy.write_bytes(TIDY.read_bytes() + b'\n')
-        return connection(settings)(chosen, folder)
+        return connection(plan.name)(plan, folder)
     summary = run(settings, [], connect)
     [(verdict, reason)] = results(tmp_path)
     assert (verdict, summary.exit_code) == (Verdict.ERROR.value, 3)

@@ -15,8 +15,7 @@ from safety_scenarios.scenario.settings import JudgeServer, ModelServer, RunSett
 from safety_scenarios.trial.journal import read_journal
 from safety_scenarios.trial.links.controller_settings import (
     controller_settings,
-    model_under_test,
-    spec_of,
+    plan_controller,
 )
 from unit.loopback_runs import loopback_run
 
@@ -109,21 +108,22 @@ def test_what_cannot_be_set_is_refused_before_anything_is_written(
 
 
 def test_an_external_controller_has_a_name_if_it_is_given_one():
-    assert spec_of(RunSettings(controller='external')).is_plain
-    spec = spec_of(RunSettings(controller='external', controller_label='mine v2'))
+    assert plan_controller(RunSettings(controller='external')).spec.is_plain
+    spec = plan_controller(RunSettings(controller='external', controller_label='mine v2')).spec
     assert (spec.name, spec.label, spec.is_plain) == ('external', 'mine v2', False)
 
 
 def test_two_models_are_two_controllers_whichever_option_names_them():
     server = ModelServer(model='a', base_url='http://h')
-    one = spec_of(RunSettings(controller='llm', server=server))
-    two = spec_of(RunSettings(controller='llm', controller_parameters=('model=b',)))
+    one = plan_controller(RunSettings(controller='llm', server=server)).spec
+    two = plan_controller(RunSettings(controller='llm', controller_parameters=('model=b',))).spec
     assert one.parameters == {'model': 'a', 'base_url': 'http://h'}
     assert (one.label, two.label) == ('llm(model=a, base_url=http://h)', 'llm(model=b)')
     with pytest.raises(SettingsError, match="'a' and 'b', expected one value"):
-        spec_of(RunSettings(controller='llm', server=ModelServer(model='a'),
-                            controller_parameters=('model=b',)))
-    assert spec_of(RunSettings(server=ModelServer(model='a'))).is_plain, 'rule_based asks none'
+        plan_controller(RunSettings(controller='llm', server=ModelServer(model='a'),
+                                    controller_parameters=('model=b',)))
+    assert plan_controller(RunSettings(server=ModelServer(model='a'))).spec.is_plain, \
+        'rule_based asks none'
 
 
 @pytest.mark.parametrize('settings', [
@@ -131,7 +131,7 @@ def test_two_models_are_two_controllers_whichever_option_names_them():
     RunSettings(controller='llm', server=ModelServer(model='m')),
     RunSettings(controller='external', server=ModelServer(model='m'))])
 def test_the_judge_is_never_the_model_that_is_judged(tmp_path, settings):
-    assert model_under_test(settings) == 'm'
+    assert plan_controller(settings).model == 'm'
     with pytest.raises(SettingsError, match='which is the model under test'):
         loopback_run(tmp_path / 'run', SCENARIO, **{
             name: getattr(settings, name) for name in settings.model_fields_set},
@@ -143,8 +143,8 @@ def test_what_depends_on_the_budget_does_so_unless_it_is_set():
     critical_ms = scenario.latency_budget.critical_ms
 
     def told(*texts, controller='late', seat=''):
-        return controller_settings(RunSettings(
-            controller=controller, controller_parameters=texts), scenario, seat)
+        return controller_settings(plan_controller(RunSettings(
+            controller=controller, controller_parameters=texts)), scenario, seat)
     assert told().controller_parameters == (f'delay_ms={critical_ms * 1.5}',)
     assert told('delay_ms=5').controller_parameters == ('delay_ms=5',)
     assert told(controller='rule_based').controller_parameters == ()

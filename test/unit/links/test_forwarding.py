@@ -103,7 +103,7 @@ def test_a_managed_campaign_plays_a_rehearsed_hazard(tmp_path):
         '    stimuli: [{kind: person, topic: scan, distance: 6.0, rate_hz: 40}]\n')))
     settings = RunSettings(scenarios=(str(path),), link='loopback', trials=1, seed=0)
     kept = Kept()
-    summary = run(settings, [kept], stoppable(connection(settings), Stop()), files=False)
+    summary = run(settings, [kept], stoppable(connection(settings.link), Stop()), files=False)
     assert summary.verdict is Verdict.PASS
     [record] = kept.records
     assert any(event.name == 'scan' and event.hazard for event in record.of_kind('stimulus'))

@@ -11,7 +11,6 @@ from typing import Any
 from cases import for_each
 import pytest
 from safety_scenarios.campaign.plugin_roles import Stamp, Stimulus
-from safety_scenarios.campaign.run import run_trials
 from safety_scenarios.controllers.rule_based import motion
 from safety_scenarios.errors import ControllerError
 from safety_scenarios.judging.evaluate import evaluate
@@ -26,6 +25,7 @@ from safety_scenarios.stimuli.prompt import Prompt
 from safety_scenarios.trial.links.loopback import hosted, LoopbackLink
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.run import run_trial
+from unit.campaign_runs import run_trials
 from unit.linked import linked
 from unit.records import chat, hazard, ns, planned
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from ros.campaigns import brief
 from safety_scenarios import registry
-from safety_scenarios.campaign.run import refuse_unrunnable
+from safety_scenarios.campaign.refusals import refuse_unrunnable
 from safety_scenarios.errors import MeasurementError, ScenarioError
 from safety_scenarios.formats.loading import load_scenario
 from safety_scenarios.judging.evaluate import evaluate
@@ -20,6 +20,7 @@ from safety_scenarios.scenario.world.wire_fault import WireFault
 from safety_scenarios.stimuli.command_fault import CommandFault
 from safety_scenarios.stimuli.prompt import Prompt
 from safety_scenarios.stimuli.sensor_fault import SensorFault
+from safety_scenarios.trial.links.controller_settings import plan_link
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.run import run_trial
 from safety_scenarios.worlds.mujoco.world import World
@@ -59,7 +60,7 @@ def run(path, controller='rule_based', link='simulated', seed=1):
     settings = RunSettings(scenarios=(str(path),), controller=controller, link=link)
     refuse_unrunnable([scenario], settings)
     [trial] = plan([scenario], controller=controller, trials=1, seed=seed, prompt=Prompt())
-    with registry.resolve('links', link)(settings, Path()) as session, \
+    with registry.resolve('links', link)(plan_link(settings), Path()) as session, \
             session.open_link(scenario) as opened:
         return run_trial(trial, opened)
 

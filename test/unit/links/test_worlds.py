@@ -14,7 +14,7 @@ import pytest
 from ros.campaigns import brief
 from safety_scenarios import registry
 from safety_scenarios.are.traces.writer import write_are
-from safety_scenarios.campaign.run import refuse_unrunnable
+from safety_scenarios.campaign.refusals import refuse_unrunnable
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.formats.loading import load_scenario, load_scenarios
 from safety_scenarios.judging.evaluate import evaluate
@@ -28,6 +28,7 @@ from safety_scenarios.stimuli.person import Person
 from safety_scenarios.stimuli.prompt import Prompt
 from safety_scenarios.stimuli.sensor_fault import SensorFault
 from safety_scenarios.trial.journal import Journal, read_journal
+from safety_scenarios.trial.links.controller_settings import plan_link
 from safety_scenarios.trial.mcap.recording import McapWriter, read_mcap
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.run import run_trial
@@ -48,7 +49,7 @@ def in_world(scenario, controller, folder, **more):
     """Run one trial in the toy world; return its record and what was asked of the link."""
     settings = RunSettings(scenarios=(scenario.id,), controller=controller, link='toy')
     [trial] = plan([scenario], controller=controller, trials=1, seed=1, prompt=Prompt())
-    with ToyWorld(settings, folder) as session, session.open_link(scenario) as link:
+    with ToyWorld(plan_link(settings), folder) as session, session.open_link(scenario) as link:
         return run_trial(trial, link, **more), link.calls
 
 

@@ -132,6 +132,6 @@ class ToyWorld(LinkPlugin):
 
     def session(self, stack):
         def open_link(scenario):
-            own = controller_settings(self.settings, scenario, controller=self.controller)
-            return closing(ToyLink(hosted(plugin_of(self.settings, self.controller), own)))
+            own = controller_settings(self.plan.controller, scenario)
+            return closing(ToyLink(hosted(plugin_of(self.plan.controller), own)))
         return Session(open_link, 'a world with one dimension')

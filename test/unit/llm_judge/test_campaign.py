@@ -9,10 +9,10 @@ from pathlib import Path
 
 import fast_yaml
 import pytest
-from safety_scenarios.campaign.run import run_trials
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.judging.invariants.judge import Judge
 from safety_scenarios.scenario.settings import JudgeServer, ModelServer
+from unit.campaign_runs import run_trials
 from unit.controllers.fake_server import FakeServer, sent
 from unit.llm_judge.judges import completion, KEY, opinion
 from unit.loopback_runs import loopback_run, Run

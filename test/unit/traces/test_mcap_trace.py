@@ -27,6 +27,7 @@ from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.result import Verdict
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.stimuli.message import RawMessage
+from safety_scenarios.trial.links.controller_settings import plan_link
 from safety_scenarios.trial.links.loopback_session import Loopback
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.run import run_trial
@@ -141,7 +142,7 @@ def trials(controller: str):
                            link='loopback', words='patterns')
     planned_trials = plan(load_scenarios(settings.scenarios).scenarios, controller=controller,
                           trials=1, seed=3, prompt=registry.resolve('stimuli', 'prompt')())
-    with Loopback(settings, Path()) as session:
+    with Loopback(plan_link(settings), Path()) as session:
         for trial in planned_trials:
             with session.open_link(trial.scenario) as link:
                 yield trial, link

@@ -16,10 +16,10 @@ from safety_scenarios.ros.worlds.external.simulation_interfaces import StandardM
 from safety_scenarios.ros.worlds.external.stepping import Stepping
 from safety_scenarios.ros.worlds.simulator_link.control import TopicControl, WorldControl
 from safety_scenarios.ros.worlds.simulator_link.protocol import ANSWER
-from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.trial.link_plan import LinkPlan
 
 
-def external_control(node: Node, clock: RosClock, settings: RunSettings,
+def external_control(node: Node, clock: RosClock, plan: LinkPlan,
                      timeout_s: float,
                      alarm: Callable[[], str | None] = lambda: None) -> WorldControl:
     """
@@ -30,7 +30,7 @@ def external_control(node: Node, clock: RosClock, settings: RunSettings,
     :raises LinkTimeoutError: none is there that anybody could move
     :raises MissingDependencyError: its interfaces are not installed here
     """
-    world = settings.external
+    world = plan.ros.external
 
     def look() -> tuple[Mapping[str, str], bool]:
         services = {name: kinds[0] for name, kinds in node.get_service_names_and_types()}
@@ -43,8 +43,8 @@ def external_control(node: Node, clock: RosClock, settings: RunSettings,
         if chosen.kind == STANDARD else GazeboMover(node, chosen.root, world, timeout_s)
     heard = CommandsHeard(node)
     stepping = Stepping(mover, heard, clock.now_ns, lambda: control.seen_ns(heard.count),
-                        round(settings.period_ms * 1e6), world.world_patience_s, alarm) \
-        if settings.clock.lockstep else None
+                        round(plan.controller.period_ms * 1e6), world.world_patience_s, alarm) \
+        if plan.clock.lockstep else None
     control = EntityControl(node, clock, mover, world,
-                            settings.real_time_factor or 1.0, timeout_s, stepping)
+                            plan.ros.real_time_factor or 1.0, timeout_s, stepping)
     return control

@@ -1,0 +1,150 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""What stays open from one trial to the next: the link of a scenario, the judge, the observers."""
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, ExitStack
+from types import TracebackType
+
+from safety_scenarios.campaign.judging import Ask, unasked
+from safety_scenarios.campaign.signals import uninterrupted
+from safety_scenarios.errors import ControllerError, TraceError
+from safety_scenarios.judging.findings.wiring import motion_elsewhere
+from safety_scenarios.judging.latency.stream import stream_rows
+from safety_scenarios.scenario.event import EventSink
+from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.trial.link import Link
+from safety_scenarios.trial.observer import Observer
+from safety_scenarios.trial.preflight import Preflight, PreflightRow
+from safety_scenarios.trial.run import INTERRUPTED
+from safety_scenarios.trial.session import OpenLink
+from safety_scenarios.trial.trial import Trial, TrialRecord
+
+
+class OpenSession(AbstractContextManager['OpenSession']):
+    """
+    The link of one scenario at a time, the judge, and the observers of every trial.
+
+    What an observer raises (a full disk) ends the campaign; anything else costs its scenario.
+
+    :ivar results: of the trials that every observer knows of
+    :ivar preflight: of each scenario, what its first trial showed of the wiring
+
+    :param open_link: scenario to a link, opened for all trials of that scenario
+    :param judge: called between trials, never while one is running
+    """
+
+    def __init__(self, open_link: OpenLink, observers: Sequence[Observer] = (),
+                 judge: Ask = unasked) -> None:
+        self.results: list[TrialResult] = []
+        self.preflight: list[Preflight] = []
+        self.judge = judge
+        self._open_link = open_link
+        self._observers = observers
+        self._stack = ExitStack()
+        self._scenario: Scenario | None = None
+        self._link: Link | None = None
+        self._failure: BaseException | None = None
+
+    def turn_to(self, scenario: Scenario) -> None:
+        """
+        Close the link of another scenario.
+
+        :raises ControllerError: it could not be closed
+        """
+        if self._scenario is None or self._scenario.id != scenario.id:
+            self._close()
+            self._scenario, self._failure = scenario, None
+
+    def link(self) -> Link:
+        """
+        Return the link of the scenario; what broke it is raised for each of its trials.
+
+        :raises Exception: whatever a link plug-in raises
+        """
+        if self._failure is not None:
+            raise self._failure
+        if self._link is None:
+            assert self._scenario is not None
+            self._link = self._stack.enter_context(self._open_link(self._scenario))
+        return self._link
+
+    def give_up(self, error: BaseException) -> BaseException:
+        """Close the broken link, and return why no further trial of its scenario can be run."""
+        try:
+            self._stack.__exit__(type(error), error, error.__traceback__)
+        except (Exception, SystemExit) as worse:
+            error = worse
+        self._link, self._failure = None, error
+        return error
+
+    def sinks(self, trial: Trial) -> Sequence[EventSink]:
+        """Return what takes the events of the trial while it runs."""
+        return [sink for observer in self._observers for sink in observer.sinks(trial)]
+
+    def keep_preflight(self, link: Link, record: TrialRecord) -> None:
+        """Keep what the first trial of a scenario shows of the wiring."""
+        scenario_id = record.trial.scenario.id
+        if not any(found.scenario_id == scenario_id for found in self.preflight):
+            self.preflight.append(preflight_of(link, record))
+
+    def report(self, record: TrialRecord, result: TrialResult) -> bool:
+        """
+        Let every observer know of a trial; return whether one of them was interrupted.
+
+        What an observer has written is counted, and nothing else is: a signal waits until then.
+        """
+        interrupted = False
+        with uninterrupted():
+            for observer in self._observers:
+                try:
+                    observer.trial_ended(record, result)
+                except KeyboardInterrupt:  # it ends the campaign, after the other observers
+                    interrupted = True
+            self.results.append(result)
+        return interrupted
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 traceback: TracebackType | None) -> None:
+        """
+        Close the link.
+
+        :raises ControllerError: it could not be closed, and nothing else has gone wrong
+        """
+        if error is None:
+            self._close()
+            return
+        try:
+            self._stack.__exit__(kind, error, traceback)
+        except (Exception, SystemExit):  # the error that ended the campaign is the one to report
+            pass
+
+    def _close(self) -> None:
+        self._link = None
+        try:
+            self._stack.close()
+        except TraceError:
+            raise
+        except (Exception, SystemExit) as error:
+            raise ControllerError(f'the link could not be closed: {error}') from error
+
+
+def preflight_of(link: Link, record: TrialRecord) -> Preflight:
+    """Return what the link and a scenario's first record found; a fault is a row of its own."""
+    trial = record.trial
+    faults = [PreflightRow(check='connection', status='error', detail=event.text or '')
+              for event in record.of_kind('fault') if event.name != INTERRUPTED]
+    if not faults and not trial.scenario.body.is_in_words and not _is_moving(record):
+        faults.append(PreflightRow(check='moving', status='error', detail=(
+            'the controller did not get moving in the nominal phase')))
+    faults += [PreflightRow(check='other motion', status='error', detail=found.reason)
+               for found in motion_elsewhere(record)]
+    return Preflight(scenario_id=trial.scenario.id,
+                     rows=(*faults, *link.preflight(), *stream_rows(record)))
+
+
+def _is_moving(record: TrialRecord) -> bool:
+    """Return whether some command met what the nominal phase requires."""
+    return record.margin_series([record.trial.scenario.robot_body.nominal.require]).ever_holds

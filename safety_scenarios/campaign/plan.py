@@ -1,0 +1,167 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+The plan of a campaign: settings and scenarios with everything worked out, before anything is run.
+
+Whatever runs, judges or writes trials sees the plan, and not the settings that it came from.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+import secrets
+from typing import Any, TypeVar
+
+from safety_scenarios import registry
+from safety_scenarios.are.apps_world import with_app_tools
+from safety_scenarios.campaign.connect import connection
+from safety_scenarios.campaign.folder.files import plan_sha256
+from safety_scenarios.campaign.folder.provenance import source_sha256
+from safety_scenarios.campaign.identity import Identified, identify
+from safety_scenarios.campaign.judging import plan_judge
+from safety_scenarios.campaign.refusals import refusals, unbound
+from safety_scenarios.errors import InputError, refuse
+from safety_scenarios.formats.rubrics import scored_by
+from safety_scenarios.scenario.controller import ControllerSpec
+from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.settings import (
+    AreSettings,
+    JudgedBy,
+    JudgeServer,
+    LatencyLaw,
+    RunSettings,
+    SequentialTest,
+)
+from safety_scenarios.trial.identity import Identity
+from safety_scenarios.trial.journal import planned_entries
+from safety_scenarios.trial.link_plan import ControllerPlan, LinkPlan
+from safety_scenarios.trial.links.controller_settings import plan_controller, plan_link
+from safety_scenarios.trial.plan import plan
+from safety_scenarios.trial.record.planned_trial import PlannedTrial
+from safety_scenarios.trial.session import LinkPlugin
+from safety_scenarios.trial.trial import Trial
+
+_Found = TypeVar('_Found')
+
+
+@dataclass(frozen=True)
+class TrialSetup:
+    """What the trials of a campaign have in common: values and names, which can be pickled."""
+
+    link: LinkPlan
+    link_plugin: type[LinkPlugin]
+    """What opens the link."""
+    are: AreSettings | None
+    """Where ARE is, whose apps answer; None: no apps."""
+    judge: JudgeServer | None
+    """What decides questions; None: no judge, or no question."""
+    judged_by: JudgedBy
+    sut: Identity
+    """What tells the controller that is judged from others."""
+    plan_sha256: str
+    """Of everything that is planned in the campaign."""
+    recorded: RunSettings
+    """The settings, as the files of the campaign show them; they also name the files wanted."""
+
+
+@dataclass(frozen=True)
+class TrialTask:
+    """One trial to execute, in this process or in another."""
+
+    setup: TrialSetup
+    trial: Trial
+    folder: Path | None = None
+    """Of the campaign, where the trial's files go; None: it leaves none."""
+
+
+@dataclass(frozen=True)
+class CampaignPlan:
+    """What a campaign is going to do."""
+
+    setup: TrialSetup
+    scenarios: tuple[Scenario, ...]
+    """After selection, with the rubrics that score them and the tools of their apps."""
+    trials: tuple[Trial, ...]
+    """In the order in which they are run, warm-up included."""
+    entries: tuple[PlannedTrial, ...]
+    """What the folder says of each trial."""
+    identified: Identified
+    """The controller as it was before the first trial."""
+    folder: Path | None
+    """Where the results go; None: nowhere but to the observers."""
+    seed: int
+    sequential: SequentialTest
+    latency_law: LatencyLaw
+
+    @property
+    def controller(self) -> ControllerSpec:
+        """Return the controller under test."""
+        return self.setup.link.controller.spec
+
+    @property
+    def tasks(self) -> tuple[TrialTask, ...]:
+        """
+        Return the trials as tasks, in order.
+
+        In another process they are not calibrated: a latency over ROS has the uncertainty of an
+        unknown host.
+        """
+        return tuple(TrialTask(self.setup, trial, self.folder) for trial in self.trials)
+
+
+def plan_campaign(settings: RunSettings, scenarios: Sequence[Scenario], *,
+                  controller: Any = None, folder: Path | None = None,
+                  with_unbound: bool = True) -> CampaignPlan:
+    """
+    Work out what a campaign with these settings does, or refuse it with every reason at once.
+
+    :param scenarios: among which the settings select
+    :param controller: the controller itself, if no plug-in has the name in the settings
+    :param folder: where the results go; None: nowhere
+    :param with_unbound: take scenarios too whose agents have no controller; each of their trials
+        is inconclusive
+    :raises InputError: nothing has been run or written then
+    """
+    refused = _Refusals()
+    chosen = refused.attempt(lambda: scored_by(settings.selection.of(scenarios), settings.rubric),
+                            tuple(scenarios))
+    against = refused.attempt(lambda: plan_controller(settings, controller), ControllerPlan(
+        ControllerSpec(name=settings.controller), given=controller))
+    link = plan_link(settings, against)
+    if not with_unbound:
+        refused.errors += unbound(chosen)
+    plugin = refused.attempt(lambda: connection(settings.link), LinkPlugin)
+    refused.errors += refusals(chosen, link, plugin, settings.world)
+    judge = refused.attempt(lambda: plan_judge(settings.judge, chosen, against.model), None)
+    source = source_sha256(against.spec)
+    identified = refused.attempt(lambda: identify(settings, against.spec, source, folder), None)
+    are = settings.are if settings.world == 'are' else None
+    if are is not None and not refused.errors:
+        chosen = refused.attempt(lambda: with_app_tools(chosen, are), chosen)
+    refuse(refused.errors)
+    assert identified is not None
+    trials = plan(chosen, controller=against.spec, trials=settings.trials, seed=settings.seed,
+                  prompt=registry.resolve('stimuli', 'prompt')(), warmup=settings.warmup,
+                  run='' if plugin.is_repeatable else secrets.token_hex(3))
+    entries = tuple(planned_entries(trials))
+    return CampaignPlan(
+        TrialSetup(link, plugin, are, judge, settings.judged_by, identified.identity,
+                   plan_sha256(entries), settings),
+        chosen, trials, entries, identified, folder, settings.seed, settings.sequential,
+        settings.latency_law)
+
+
+class _Refusals:
+    """Errors in the input, kept until all of them are known."""
+
+    def __init__(self) -> None:
+        self.errors: list[InputError] = []
+
+    def attempt(self, find: Callable[[], _Found], fallback: _Found) -> _Found:
+        """Return what is found, or the fallback where it is refused."""
+        try:
+            return find()
+        except InputError as error:
+            self.errors.append(error)
+            return fallback

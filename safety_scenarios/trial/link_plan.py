@@ -1,0 +1,99 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""What a link is to do in a campaign: the settings that concern it, with everything worked out."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from safety_scenarios.scenario.controller import ControllerSpec
+from safety_scenarios.scenario.hil import HilSettings
+from safety_scenarios.scenario.measuring import ClockRules, ScheduleClock
+from safety_scenarios.scenario.qos_override import QosOverride
+from safety_scenarios.scenario.ros_names import RosNames
+from safety_scenarios.scenario.settings import EXTERNAL, ModelServer, RunSettings
+from safety_scenarios.scenario.world.block import World
+from safety_scenarios.scenario.world.external import ExternalWorld
+
+
+@dataclass(frozen=True)
+class ControllerPlan:
+    """The controller under test, and what every controller of the campaign gets."""
+
+    spec: ControllerSpec
+    parameters: tuple[str, ...] = ()
+    """Of the controller under test, as ``KEY=VALUE``."""
+    server: ModelServer = ModelServer()
+    """For each controller that asks a language model."""
+    model: str = ''
+    """The language model that the controller under test asks; empty if that is unknown."""
+    period_ms: float = 50.0
+    command_type: str = ''
+    """Interface type on which to command; empty: the usual one of the robot."""
+    takes_real_time: bool = False
+    """Whether it thinks in real time, so that simulated time would not wait for it."""
+    declared_topics: tuple[str, ...] = ()
+    """Topics that it says it reads and writes."""
+    given: Any = None
+    """The controller itself, if no plug-in has its name."""
+
+    @property
+    def name(self) -> str:
+        """Return the name of its plug-in."""
+        return self.spec.name
+
+    @property
+    def is_external(self) -> bool:
+        """Whether it runs already, and is not started by the campaign."""
+        return self.spec.name == EXTERNAL
+
+
+@dataclass(frozen=True)
+class RosPlan:
+    """What only a link over ROS needs."""
+
+    parameters: RunSettings
+    """The settings of the campaign, which the measuring node declares as its parameters."""
+    node_name: str
+    domain_id: int
+    """-1: a free one, or that of the environment."""
+    connect_timeout_s: float
+    hosts: str
+    """Where the controller runs: auto, one or two."""
+    use_sim_time: bool
+    schedule_clock: ScheduleClock
+    calibration: str
+    realtime: bool
+    has_live_topics: bool
+    publishes_frames: bool
+    """Whether a frame that an external robot does not publish may be published for it."""
+    overrides: Sequence[QosOverride]
+    """Of the quality of service."""
+    merges: Mapping[str, str]
+    """Topic of a stimulus to the live topic into whose data it is drawn."""
+    real_time_factor: float
+    """Of the embedded simulator; 0: as fast as can be."""
+    external: ExternalWorld
+    """How a simulator that runs already is reached."""
+    hil: HilSettings
+
+
+@dataclass(frozen=True)
+class LinkPlan:
+    """
+    What a link plug-in is to do; every value can be pickled, if no controller object is given.
+
+    ``controller_settings`` and ``plugin_of`` take its ``controller``.
+    """
+
+    name: str
+    """Of the plug-in."""
+    world: World
+    """The world that answers behind the link."""
+    controller: ControllerPlan
+    names: RosNames
+    clock: ClockRules
+    declared_topics: tuple[str, ...]
+    """Other topics on which the controller may command motion."""
+    ros: RosPlan

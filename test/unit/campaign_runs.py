@@ -1,0 +1,29 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Trials over links that a test brings along, as a campaign runs them."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from safety_scenarios.campaign.judging import Ask, unasked
+from safety_scenarios.campaign.open_session import OpenSession
+from safety_scenarios.campaign.plan import plan_campaign, TrialTask
+from safety_scenarios.campaign.run import Campaign, run_tasks
+from safety_scenarios.campaign.sequential import Decide, undecided
+from safety_scenarios.scenario.settings import JudgedBy, RunSettings
+from safety_scenarios.trial.observer import Observer
+from safety_scenarios.trial.session import OpenLink
+from safety_scenarios.trial.trial import Trial
+
+_AS_SET = JudgedBy()
+_SETUP = plan_campaign(RunSettings(link='loopback'), ()).setup
+
+
+def run_trials(trials: Iterable[Trial], open_link: OpenLink, observers: Sequence[Observer] = (),
+               by: JudgedBy = _AS_SET, decide: Decide = undecided,
+               judge: Ask = unasked) -> Campaign:
+    """Run trials in order, over the link of each scenario."""
+    setup = replace(_SETUP, judged_by=by)
+    return run_tasks((TrialTask(setup, trial) for trial in trials),
+                     OpenSession(open_link, observers, judge), decide)
