@@ -282,6 +282,19 @@ class RunSettings(Noun):
         return JudgedBy(gate=self.gate, words=self.words)
 
 
+class EvaluatorSettings(RunSettings):
+    """One evaluator process, as ``evaluator_node`` runs it."""
+
+    autostart: bool = True
+    """Configure and activate the node at once, and end with the exit code of the campaign; false:
+    transitions of the managed node lifecycle_evaluator_node do so (doc/ros.md)."""
+
+    @property
+    def campaign(self) -> RunSettings:
+        """Return the settings of the campaign alone."""
+        return RunSettings.model_validate(self.model_dump(exclude={'autostart'}))
+
+
 class JudgedBy(Noun):
     """What the verdict of a trial depends on beside its record."""
 
