@@ -188,6 +188,16 @@ def test_a_misspelt_parameter_ends_the_node_before_anything_is_run(
     assert [path.name for path in tmp_path.iterdir()] == ['params.yaml']
 
 
+def test_a_node_that_cannot_be_configured_leaves_no_junit_file_of_an_earlier_campaign(
+        tmp_path, capfd):
+    junit = tmp_path / 'junit.xml'
+    junit.write_text('<testsuites/>', encoding='utf-8')
+    assert evaluator_node.main(['--ros-args', '-p', 'scenarios:=[nowhere.yaml]', '-p',
+                                f'junit:={junit}']) == 2
+    assert capfd.readouterr().err.count('nowhere.yaml: no such file') == 1
+    assert 'nowhere.yaml: no such file' in junit.read_text(encoding='utf-8')
+
+
 @pytest.mark.parametrize('argument', ['stop_distnce_m:=1.0', 'controllr:=late'])
 def test_a_misspelt_parameter_ends_a_controller_too(argument, capsys):
     assert controller_node.main(['--ros-args', '-p', argument]) == 2

@@ -303,6 +303,19 @@ def test_states_run_stop_and_check_a_campaign(looker, domain, tmp_path):
     assert 'no_such_file.yaml: no such file' in log.read_text()
 
 
+def test_a_node_that_starts_itself_can_be_stopped_and_ends_with_its_campaign(
+        looker, domain, tmp_path):
+    name, folder, log = '/lifecycle_evaluator_node', tmp_path / 'run', tmp_path / 'log'
+    with evaluator(domain, log, '-p', f'scenarios:=[{QUICK}]', '-p', 'link:=loopback', '-p',
+                   'trials:=5000', '-p', f'output:={folder}') as running:
+        until(lambda: (folder / 'trials.jsonl').exists()
+              and (folder / 'trials.jsonl').stat().st_size, 60)
+        assert state(looker, name) == State.PRIMARY_STATE_ACTIVE
+        assert change(looker, name, 'deactivate')
+        assert running.wait(20) == 3, log.read_text()
+    assert json.loads((folder / 'campaign.json').read_text())['verdict'] == 'INCONCLUSIVE'
+
+
 def test_a_managed_node_that_ran_nothing_does_not_end_with_success(looker, domain, tmp_path):
     log = tmp_path / 'log'
     with evaluator(domain, log, '-p', 'autostart:=false') as running:
