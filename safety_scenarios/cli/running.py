@@ -3,7 +3,6 @@
 
 """The commands ``run``, ``preflight`` and ``calibrate``: whatever reaches a controller."""
 
-from functools import partial
 from pathlib import Path
 import sys
 from tempfile import TemporaryDirectory
@@ -21,6 +20,7 @@ from safety_scenarios.reports.console_report import (
     console,
     preflight_table,
     tell,
+    warn,
 )
 from safety_scenarios.reports.screen import Screen
 from safety_scenarios.scenario.settings import RunSettings
@@ -52,7 +52,7 @@ def run(scenarios: tuple[str, ...], live: bool, **values: Any) -> None:
         values['outputs'] = (*(name for name in values['outputs'] if name != 'console'), 'live')
     settings = build(RunSettings, {'scenarios': scenarios, **values})
     interruptible()
-    with open_outputs(OutputContext(settings, tell, partial(click.echo, err=True))) as observers:
+    with open_outputs(OutputContext(settings, tell, warn)) as observers:
         summary = run_campaign(settings, observers, connection(settings))
     sys.exit(summary.exit_code)
 

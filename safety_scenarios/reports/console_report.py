@@ -54,6 +54,11 @@ def tell(text: str) -> None:
     console().print(text, markup=False, highlight=False, soft_wrap=True)
 
 
+def warn(text: str) -> None:
+    """Print a text as it is on standard error."""
+    Console(stderr=True).print(text, markup=False, highlight=False, soft_wrap=True)
+
+
 def show(rows: Table) -> None:
     """Print a list: in a terminal as wide as that is, anywhere else with every word in full."""
     screen = Screen(emoji=False, highlight=False)

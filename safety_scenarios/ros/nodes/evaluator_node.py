@@ -27,7 +27,6 @@ from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from rich.console import Console
 from safety_scenarios.campaign.connect import connection
 from safety_scenarios.campaign.folder.folder import MANIFEST
 from safety_scenarios.campaign.refusals import refuse_unrunnable
@@ -37,7 +36,7 @@ from safety_scenarios.campaign.signals import interruptible
 from safety_scenarios.controllers.making import parameter_model
 from safety_scenarios.errors import InputError, interrupted
 from safety_scenarios.formats.loading import load_scenarios, ScenarioSet
-from safety_scenarios.reports.console_report import console, tell
+from safety_scenarios.reports.console_report import tell, warn
 from safety_scenarios.reports.plain_text import speak_plainly
 from safety_scenarios.ros.hil.interlocks.run_log import RunLog
 from safety_scenarios.ros.link.stopped_link import Stop, stoppable
@@ -168,7 +167,7 @@ class Evaluator(WithoutClock, LifecycleNode):
         self._activated += 1
         self._stop.forget()
         self._idle.clear()
-        self._bond = _bonded(self)
+        self._bond = _bonded(self) if self._given is None else None
         self.work.put(self._run)
         return _SUCCESS
 
@@ -234,7 +233,7 @@ class Evaluator(WithoutClock, LifecycleNode):
         code = _NOTHING_RUN
         between = _StopBetween(self._stop)
         try:
-            with open_outputs(_output_context(settings)) as observers:
+            with open_outputs(OutputContext(settings, tell, warn)) as observers:
                 for observer in observers:
                     observer.scenarios_read(loaded.warnings, loaded.notes)
                 summary = run_campaign(
@@ -340,13 +339,9 @@ def _answering(node: Evaluator) -> Iterator[SingleThreadedExecutor]:
         node.destroy_node()
 
 
-def _output_context(settings: RunSettings) -> OutputContext:
-    return OutputContext(settings, tell, Console(stderr=True, markup=False, soft_wrap=True).print)
-
-
 def _end_outputs(settings: RunSettings, error: Exception) -> None:
     """Let outputs say why there is no campaign: a JUnit file of an earlier one must not stay."""
-    with suppress(Exception), open_outputs(_output_context(settings)):
+    with suppress(Exception), open_outputs(OutputContext(settings, tell, warn)):
         raise error
 
 
@@ -357,19 +352,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     interruptible()
     try:
         if wants_help(arguments, names_of(EvaluatorSettings)):
-            say(console(), usage(NAME, _WHAT, EvaluatorSettings, NOT_PARAMETERS, _MORE))
+            tell(usage(NAME, _WHAT, EvaluatorSettings, NOT_PARAMETERS, _MORE))
             return 0
         settings = _settings(arguments)
         with ros_context(arguments, None) as context:
             return _follow(Evaluator(context, arguments, settings), settings is not None)
     except InputError as error:
-        say(Console(stderr=True), '\n'.join(error.lines))
+        warn('\n'.join(error.lines))
         return _REFUSED
     except KeyboardInterrupt as stop:
-        say(Console(stderr=True), interrupted(stop))
+        warn(interrupted(stop))
         return _NOTHING_RUN
     except Exception as error:  # not a verdict: never exit code 1, which says that a trial failed
-        say(Console(stderr=True), f'error: {error}')
+        warn(f'error: {error}')
         return _NOTHING_RUN
 
 
@@ -384,13 +379,8 @@ def _follow(node: Evaluator, autostart: bool) -> int:
             if not autostart:
                 time.sleep(_REPLY_S)
         except KeyboardInterrupt as stop:
-            say(Console(stderr=True), interrupted(stop))
+            warn(interrupted(stop))
     return node.exit_code
-
-
-def say(screen: Console, text: str) -> None:
-    """Print a text as it is, on as many lines as it has."""
-    screen.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
 def _settings(arguments: Sequence[str]) -> RunSettings | None:

@@ -10,7 +10,6 @@ string. ``byte`` is a tuple of one int, as rclpy's bytes of length one become in
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 import math
 import struct
@@ -292,17 +291,10 @@ def _read_count(data: bytes, at: int) -> tuple[int, int]:
     return _COUNT.unpack_from(data, at)[0], at + 4
 
 
-@dataclass(frozen=True)
-class _Kind:
-    """How one kind of value is written, and what it is when left out."""
-
-    write: Write
-    default: Any
-
-
 def _message_writer(name: str, types: Types, defaults: Defaults) -> Write:
-    writers = [(field.name, kind.write, defaults.get((name, field.name), kind.default))
-               for field in _fields(name, types) for kind in [_kind_of(field, types, defaults)]]
+    writers = [(field.name, write, defaults.get((name, field.name), default))
+               for field in _fields(name, types)
+               for write, default in [_writer(field, types, defaults)]]
     known = {field for field, *_ in writers}
 
     def write(out: bytearray, value: Any) -> None:
@@ -323,31 +315,29 @@ def _message_writer(name: str, types: Types, defaults: Defaults) -> Write:
     return write
 
 
-def _kind_of(field: Field, types: Types, defaults: Defaults) -> _Kind:
-    if field.length is None:
-        return _one(field.type, types, defaults)
-    if field.type in _FORMATS and field.type != 'byte':
-        return _numbers(field.type, field.length)
-    return _items(_one(field.type, types, defaults), field.length)
+def _writer(field: Field, types: Types, defaults: Defaults) -> tuple[Write, Any]:
+    """Return what writes a field, and what the field is when it is left out."""
+    name, length = field.type, field.length
+    if name in _FORMATS and name != 'byte':
+        return (_number_writer(name), False if name == 'bool' else 0) if length is None else \
+            (_numbers_writer(name, length), (0,) * length)
+    write, default = (_write_string, '') if name == 'string' else \
+        (_write_byte, 0) if name == 'byte' else (_message_writer(name, types, defaults), {})
+    return (write, default) if length is None else \
+        (_items_writer(write, length), (default,) * length)
 
 
-def _one(name: str, types: Types, defaults: Defaults) -> _Kind:
-    if name == 'string':
-        return _Kind(_write_string, '')
-    if name == 'byte':
-        return _Kind(lambda out, value: out.append(
-            value if isinstance(value, int) else value[0]), 0)
-    return _number(name) if name in _FORMATS else _Kind(
-        _message_writer(name, types, defaults), {})
-
-
-def _number(name: str) -> _Kind:
+def _number_writer(name: str) -> Write:
     layout = Struct(f'<{_FORMATS[name]}')
     size, pack = layout.size, layout.pack
 
     def write(out: bytearray, value: Any) -> None:
         out += _PADS[-len(out) % size] + pack(value)
-    return _Kind(write, False if name == 'bool' else 0)
+    return write
+
+
+def _write_byte(out: bytearray, value: Any) -> None:
+    out.append(value if isinstance(value, int) else value[0])
 
 
 def _write_string(out: bytearray, value: Any) -> None:
@@ -355,24 +345,24 @@ def _write_string(out: bytearray, value: Any) -> None:
     out += _PADS[-len(out) % 4] + _COUNT.pack(len(text) + 1) + text + b'\0'
 
 
-def _numbers(name: str, length: int) -> _Kind:
-    """Return an array of ``length`` numbers, or for 0 a sequence of any length."""
+def _numbers_writer(name: str, length: int) -> Write:
+    """Return what writes an array of ``length`` numbers, for 0 a sequence."""
     letter, size = _FORMATS[name], struct.calcsize(_FORMATS[name])
 
     def write(out: bytearray, value: Any) -> None:
         count = _written_count(out, value, length)
         if count:
             out += _PADS[-len(out) % size] + Struct(f'<{count}{letter}').pack(*value)
-    return _Kind(write, (0,) * length)
+    return write
 
 
-def _items(kind: _Kind, length: int) -> _Kind:
-    """Return an array or a sequence of strings or messages."""
+def _items_writer(one: Write, length: int) -> Write:
+    """Return what writes an array or a sequence of strings or messages."""
     def write(out: bytearray, value: Any) -> None:
         _written_count(out, value, length)
         for item in value:
-            kind.write(out, item)
-    return _Kind(write, (kind.default,) * length)
+            one(out, item)
+    return write
 
 
 def _written_count(out: bytearray, value: Any, length: int) -> int:
