@@ -239,6 +239,12 @@ class RunSettings(Noun):
     judge: JudgeServer = JudgeServer()
     hil: HilSettings = HilSettings()
 
+    @field_validator('record', mode='before')
+    @classmethod
+    def _one_or_several(cls, names: object) -> object:
+        return (names,) if isinstance(names, str) else \
+            tuple(names) if isinstance(names, list) else names
+
     @field_validator('qos_overrides')
     @classmethod
     def _can_be_offered(cls, texts: tuple[str, ...]) -> tuple[str, ...]:
