@@ -17,7 +17,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from safety_scenarios import registry
 from safety_scenarios.campaign.folder.folder import RunFolder
 from safety_scenarios.campaign.folder.provenance import provenance
 from safety_scenarios.campaign.judging import judge_of
@@ -70,20 +69,14 @@ def run(settings: RunSettings, observers: Sequence[Observer], connect: Connect |
             observer.scenarios_read(loaded.warnings, loaded.notes)
     folder = _output(settings) if files else None
     plan = plan_campaign(settings, scenarios, controller=controller, folder=folder)
-    with ExitStack() as stack:
-        outputs = [observer for name in registry.names('outputs')
-                   for observer in stack.enter_context(registry.resolve('outputs', name)(
-                       settings, folder))]
-        return run_campaign(plan, observers, outputs, connect)
+    return run_campaign(plan, observers, connect)
 
 
 def run_campaign(plan: CampaignPlan, observers: Sequence[Observer],
-                 outputs: Sequence[Observer] = (),
                  connect: Connect | None = None) -> CampaignSummary:
     """
     Run a planned campaign and write its folder, if it has one.
 
-    :param outputs: observers that write before the line of a trial is there
     :param connect: reaches the controller instead of the link plug-in of the plan
     """
     setup = plan.setup
@@ -91,7 +84,7 @@ def run_campaign(plan: CampaignPlan, observers: Sequence[Observer],
         path = plan.folder or Path(stack.enter_context(TemporaryDirectory()))
         judge = judge_of(setup.judge, path)
         session = stack.enter_context(reached(setup, path, connect))
-        everyone = [*outputs]
+        everyone: list[Observer] = []
         if plan.folder is not None:
             folder = stack.enter_context(closing(RunFolder(trial_files(setup, path, session))))
             folder.write_settings(provenance(setup.recorded, plan.controller, plan.scenarios,
@@ -102,7 +95,7 @@ def run_campaign(plan: CampaignPlan, observers: Sequence[Observer],
         for observer in everyone:
             observer.campaign_began(Beginning(
                 plan.controller, session.where, plan.seed, len(plan.trials), calibration,
-                plan.folder, setup.sut, setup.recorded.record != 'off'))
+                plan.folder, setup.sut, bool(setup.recorded.record)))
         open_link = above_floor(session.open_link, calibration, setup.judged_by.gate)
         campaign = run_tasks(plan.tasks, OpenSession(open_link, everyone, judge),
                              decide_by(plan.sequential))

@@ -167,6 +167,10 @@ class RunSettings(Noun):
     0.5 to 10; 0: as fast as can be, with --lockstep alone."""
     output: str = ''
     """Folder for the results, new or empty; empty: runs/<UTC time>."""
+    outputs: tuple[str, ...] = ('page', 'console', 'junit', 'step_summary')
+    """Outputs by their names; naming some leaves out the others. page: report.html; console; live:
+    the whole terminal; junit: the file of setting junit; step_summary: where GitHub asks for one;
+    or the name of another package's."""
     junit: str = ''
     """JUnit XML file to write for CI, a test case for each trial; empty: none."""
     gate: Literal['target', 'acceptable', 'critical'] = 'critical'
@@ -228,13 +232,20 @@ class RunSettings(Noun):
     live_topics: Literal['auto', 'on', 'off'] = 'auto'
     """Over link ros: publish diagnostics, verdicts, events and markers while the campaign runs
     (doc/live.md); auto: unless hil.enabled."""
-    record: Literal['off', 'mcap'] = 'off'
-    """mcap: also record each trial for Foxglove and rosbag2; needs the extra mcap."""
+    record: tuple[str, ...] = ()
+    """Also record each trial. mcap: for Foxglove and rosbag2, needs the extra mcap; or the name of
+    another package's trace writer."""
     record_images: bool = False
     """Record images and point clouds too."""
     server: ModelServer = ModelServer()
     judge: JudgeServer = JudgeServer()
     hil: HilSettings = HilSettings()
+
+    @field_validator('record', mode='before')
+    @classmethod
+    def _one_or_several(cls, names: object) -> object:
+        return (names,) if isinstance(names, str) else \
+            tuple(names) if isinstance(names, list) else names
 
     @field_validator('qos_overrides')
     @classmethod
@@ -260,6 +271,13 @@ class RunSettings(Noun):
         return self
 
     @model_validator(mode='after')
+    def _has_a_junit_output(self) -> 'RunSettings':
+        if self.junit and 'junit' not in self.outputs:
+            raise ValueError(f'got junit {self.junit} with the outputs '
+                             f'{", ".join(self.outputs) or "none"}, expected junit among them')
+        return self
+
+    @model_validator(mode='after')
     def _is_shown(self) -> 'RunSettings':
         if self.live_topics == 'on' and self.link != 'ros':
             raise ValueError(f'got live_topics on with link {self.link}, expected link ros: there '
@@ -275,6 +293,19 @@ class RunSettings(Noun):
     def judged_by(self) -> 'JudgedBy':
         """Return what the verdict of a trial depends on beside its record."""
         return JudgedBy(gate=self.gate, words=self.words)
+
+
+class EvaluatorSettings(RunSettings):
+    """One evaluator process, as ``evaluator_node`` runs it."""
+
+    autostart: bool = True
+    """Configure and activate the node at once, and end with the exit code of the campaign; false:
+    transitions of the managed node lifecycle_evaluator_node do so (doc/ros.md)."""
+
+    @property
+    def campaign(self) -> RunSettings:
+        """Return the settings of the campaign alone."""
+        return RunSettings.model_validate(self.model_dump(exclude={'autostart'}))
 
 
 class JudgedBy(Noun):

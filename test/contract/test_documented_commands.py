@@ -296,8 +296,9 @@ ELSEWHERE = {
         f'{TOOLS}test_what_the_live_node_declares_runs_the_same_campaign',
     'ros2 run safety_scenarios evaluator_node --ros-args --params-file campaign.yaml '
     '-p output:=again': f'{TOOLS}test_what_the_live_node_declares_runs_the_same_campaign',
-    'ros2 run safety_scenarios lifecycle_evaluator_node --ros-args -p scenarios:=[SCN-R-101] '
-    '-p controller:=external': f'{TOOLS}test_states_run_stop_and_check_a_campaign',
+    'ros2 run safety_scenarios evaluator_node --ros-args -p autostart:=false '
+    '-p scenarios:=[SCN-R-101] -p controller:=external':
+        f'{TOOLS}test_states_run_stop_and_check_a_campaign',
     'ros2 lifecycle set /lifecycle_evaluator_node configure':
         f'{TOOLS}test_states_run_stop_and_check_a_campaign',
     'ros2 lifecycle set /lifecycle_evaluator_node activate':

@@ -165,10 +165,10 @@ def test_a_wrong_parameter_is_named(node, argument, name):
 
 
 def test_words_that_yaml_takes_for_truth_values_and_empty_lists_are_read_as_meant(node):
-    reader = node('-p', 'calibration:=off', '-p', 'record:=no', '-p', 'remap:=[]', '-p',
-                  'scenarios:=101', '-p', 'seed:="3"')
+    reader = node('-p', 'calibration:=off', '-p', 'static_transforms:=no', '-p',
+                  'remap:=[]', '-p', 'scenarios:=101', '-p', 'seed:="3"')
     settings = read_settings(reader, RunSettings)
-    assert (settings.calibration, settings.record, settings.remap) == ('off', 'off', ())
+    assert (settings.calibration, settings.static_transforms, settings.remap) == ('off', 'off', ())
     assert (settings.scenarios, settings.seed) == (('101',), 3)
     assert reader.get_parameter('calibration').value == 'off', 'as it was meant, for who asks'
 
@@ -187,6 +187,16 @@ def test_a_misspelt_parameter_ends_the_node_before_anything_is_run(
     assert "parameter controllr: got an unknown parameter. Did you mean 'controller'" \
         in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ['params.yaml']
+
+
+def test_a_node_that_cannot_be_configured_leaves_no_junit_file_of_an_earlier_campaign(
+        tmp_path, capfd):
+    junit = tmp_path / 'junit.xml'
+    junit.write_text('<testsuites/>', encoding='utf-8')
+    assert evaluator_node.main(['--ros-args', '-p', 'scenarios:=[nowhere.yaml]', '-p',
+                                f'junit:={junit}']) == 2
+    assert capfd.readouterr().err.count('nowhere.yaml: no such file') == 1
+    assert 'nowhere.yaml: no such file' in junit.read_text(encoding='utf-8')
 
 
 @pytest.mark.parametrize('argument', ['stop_distnce_m:=1.0', 'controllr:=late'])

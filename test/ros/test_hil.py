@@ -16,7 +16,7 @@ from rclpy.node import Node
 from ros.campaigns import QUICK, trials_in
 from ros.test_ros_tools import change, evaluator, put, until
 from safety_scenarios.campaign.folder.verify import verify
-from safety_scenarios.ros.nodes.lifecycle_evaluator_node import _record_error
+from safety_scenarios.ros.nodes.evaluator_node import _record_error
 from safety_scenarios.ros.spinning import ros_context, spinning
 from sensor_msgs.msg import BatteryState
 from std_msgs.msg import Bool, Float64
@@ -120,7 +120,7 @@ def test_silence_comes_within_100_ms_of_a_released_dead_man_of_deactivate_and_of
         yard = Yard(context)
         with spinning(yard), evaluator(
                 domain, tmp_path / 'printed', *given(domain, scenario, first),
-                module='lifecycle_evaluator_node') as running:
+                '-p', 'autostart:=false') as running:
             client = yard.create_client(SetBool, 'hil/confirm')
             assert change(yard, NAME, 'configure')
             assert change(yard, NAME, 'activate')

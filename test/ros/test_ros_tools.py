@@ -87,9 +87,9 @@ def ask(node, kind, name, again_s=2.0, **fields):
 
 
 @contextmanager
-def evaluator(domain, log, *arguments, module='evaluator_node'):
+def evaluator(domain, log, *arguments):
     """Run a node of ours with ROS arguments while the block lasts; what it prints is in a file."""
-    command = [sys.executable, '-m', f'safety_scenarios.ros.nodes.{module}', '--ros-args',
+    command = [sys.executable, '-m', 'safety_scenarios.ros.nodes.evaluator_node', '--ros-args',
                *arguments]
     with log.open('w') as file, subprocess.Popen(
             command, env=environment(domain), stdout=file, stderr=subprocess.STDOUT) as running:
@@ -280,7 +280,7 @@ def test_states_run_stop_and_check_a_campaign(looker, domain, tmp_path):
     name, whole, part = '/lifecycle_evaluator_node', tmp_path / 'whole', tmp_path / 'part'
     log = tmp_path / 'log'
     with evaluator(domain, log, '-p', 'scenarios:=[no_such_file.yaml]', '-p', 'link:=loopback',
-                   '-p', f'output:={whole}', module='lifecycle_evaluator_node') as running:
+                   '-p', f'output:={whole}', '-p', 'autostart:=false') as running:
         assert not change(looker, name, 'configure')
         assert state(looker, name) == State.PRIMARY_STATE_UNCONFIGURED
         assert put(looker, name, scenarios=[QUICK])
@@ -305,9 +305,22 @@ def test_states_run_stop_and_check_a_campaign(looker, domain, tmp_path):
     assert 'no_such_file.yaml: no such file' in log.read_text()
 
 
+def test_a_node_that_starts_itself_can_be_stopped_and_ends_with_its_campaign(
+        looker, domain, tmp_path):
+    name, folder, log = '/lifecycle_evaluator_node', tmp_path / 'run', tmp_path / 'log'
+    with evaluator(domain, log, '-p', f'scenarios:=[{QUICK}]', '-p', 'link:=loopback', '-p',
+                   'trials:=5000', '-p', f'output:={folder}') as running:
+        until(lambda: (folder / 'trials.jsonl').exists()
+              and (folder / 'trials.jsonl').stat().st_size, 60)
+        assert state(looker, name) == State.PRIMARY_STATE_ACTIVE
+        assert change(looker, name, 'deactivate')
+        assert running.wait(20) == 3, log.read_text()
+    assert json.loads((folder / 'campaign.json').read_text())['verdict'] == 'INCONCLUSIVE'
+
+
 def test_a_managed_node_that_ran_nothing_does_not_end_with_success(looker, domain, tmp_path):
     log = tmp_path / 'log'
-    with evaluator(domain, log, module='lifecycle_evaluator_node') as running:
+    with evaluator(domain, log, '-p', 'autostart:=false') as running:
         assert state(looker, '/lifecycle_evaluator_node') == State.PRIMARY_STATE_UNCONFIGURED
         os.kill(running.pid, signal.SIGINT)
         assert running.wait(20) == 3, log.read_text()

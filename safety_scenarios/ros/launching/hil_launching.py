@@ -23,9 +23,10 @@ def guarded_evaluator(context: LaunchContext) -> Sequence[LaunchDescriptionEntit
     """Return the actions that start the node, lead it up, and end launch with it."""
     values = context.launch_configurations
     node = LifecycleNode(
-        package='safety_scenarios', executable=_NAME, name=_NAME, output='screen',
+        package='safety_scenarios', executable='evaluator_node', name=_NAME, output='screen',
         namespace=values.get('namespace', ''),
-        parameters=[profile_of(values), {'hil.enabled': True, **given_parameters(values)}])
+        parameters=[profile_of(values), {'hil.enabled': True, 'autostart': False,
+                                         **given_parameters(values)}])
 
     def change(transition: int) -> EmitEvent:
         return EmitEvent(event=ChangeState(lifecycle_node_matcher=matches_action(node),
@@ -55,7 +56,7 @@ def _ending_unless_configured(node: LifecycleNode) -> OnStateTransition:
         is_first, state = not tried, context.locals.event.goal_state
         tried.append(state)
         return [EmitEvent(event=Shutdown(reason=(
-            'lifecycle_evaluator_node could not be configured; its log says why')))] \
+            'the evaluator could not be configured; its log says why')))] \
             if is_first and state != 'inactive' else []
 
     return OnStateTransition(target_lifecycle_node=node, start_state='configuring',

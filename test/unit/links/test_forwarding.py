@@ -3,6 +3,8 @@
 
 """A link around a link passes on everything that it does not change on purpose."""
 
+import ast
+from importlib import import_module
 import inspect
 from pathlib import Path
 import threading
@@ -11,24 +13,48 @@ from typing import Any
 import pytest
 from safety_scenarios.campaign.connect import connection
 from safety_scenarios.campaign.run import run
-from safety_scenarios.ros.hil.guarded_link import GuardedLink
 from safety_scenarios.ros.link.stopped_link import Stop, stoppable, StoppedLink
 from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.result import TrialResult, Verdict
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.link import ForwardingLink, Link
-from safety_scenarios.trial.links.app_link import AppLink
 from safety_scenarios.trial.observer import Observer
 from safety_scenarios.trial.trial import TrialRecord
 
-REAL = Path(__file__).parents[2] / 'data' / 'real_hazard.yaml'
+ROOT = Path(__file__).parents[3]
+REAL = ROOT / 'test' / 'data' / 'real_hazard.yaml'
 NAMES = sorted(name for name in {*vars(Link), *Link.__annotations__} if not name.startswith('_'))
 CALLED = [name for name in NAMES if callable(getattr(Link, name)) and name != 'schedule_ns']
-CHANGED = {StoppedLink: {'open', 'apply', 'arm', 'send', 'tell', 'call', 'receive_until'},
-           GuardedLink: {'open', 'preflight', 'arm', 'disarm', 'close', 'send', 'let_by', 'apply',
-                         'withdraw', 'tell', 'call', 'receive_until'},
-           AppLink: {'open', 'preflight', 'disarm', 'mark', 'happen', 'receive_until'}}
-"""What each wrapper that needs no ROS overrides; what else it has is the inner link's."""
+INSTEAD = {'AppLink': {'happen'}, 'WorldLink': {'apply', 'withdraw', 'receive_until', 'rehearses'}}
+"""What a wrapper has a world for, so that the inner link has no part in it."""
+
+
+def wrappers():
+    """Return module and name of each class of the package that is a ``ForwardingLink``."""
+    classes = {}
+    for path in sorted((ROOT / 'safety_scenarios').rglob('*.py')):
+        text = path.read_text(encoding='utf-8')
+        if 'Link)' in text:
+            module = '.'.join(path.relative_to(ROOT).with_suffix('').parts)
+            classes |= {node.name: (module, {ast.unparse(base) for base in node.bases})
+                        for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ClassDef)}
+    found = {'ForwardingLink'}
+    while more := {name for name, (_, bases) in classes.items() if bases & found} - found:
+        found |= more
+    return sorted((classes[name][0], name) for name in found - {'ForwardingLink'})
+
+
+WRAPPERS = wrappers()
+
+
+def wrapper_of(module, name):
+    """Import a wrapper, which may need ROS."""
+    if module.startswith('safety_scenarios.ros.'):
+        try:
+            return getattr(import_module(module), name)
+        except ImportError as error:
+            pytest.skip(f'{name} needs {error.name}, which is not installed')
+    return getattr(import_module(module), name)
 
 
 class Recording(Link):
@@ -77,10 +103,26 @@ def test_each_attribute_is_that_of_the_inner_link():
         assert link.rehearses and link.measuring is inner.measuring
 
 
-@pytest.mark.parametrize('wrapper', CHANGED)
-def test_a_wrapper_overrides_nothing_but_what_it_changes(wrapper):
-    assert issubclass(wrapper, ForwardingLink)
-    assert {name for name in vars(wrapper) if name in NAMES} == CHANGED[wrapper]
+def test_the_wrappers_are_found():
+    assert {'StoppedLink', 'GuardedLink', 'AppLink', 'WorldLink'} <= {name for _, name in WRAPPERS}
+
+
+@pytest.mark.parametrize(('module', 'wrapper'), WRAPPERS)
+def test_each_wrapper_passes_on_all_that_it_has_no_world_for(module, wrapper):
+    found = wrapper_of(module, wrapper)
+    assert issubclass(found, ForwardingLink)
+    for name in NAMES:
+        owner = next(each for each in found.__mro__ if name in vars(each))
+        if owner is ForwardingLink or name == 'schedule_ns':
+            continue
+        assert owner is not Link, f'{name} is hidden by the default of Link'
+        if name in CALLED:
+            assert inspect.signature(getattr(owner, name)) == \
+                inspect.signature(getattr(Link, name)), name
+        reached = {ast.unparse(node) for node in ast.walk(ast.parse(inspect.getsource(owner)))
+                   if isinstance(node, ast.Attribute) and node.attr == name}
+        passes = reached & {f'self._inner.{name}', f'super().{name}', f'inner.{name}'}
+        assert bool(passes) is (name not in INSTEAD.get(wrapper, ())), name
 
 
 def test_a_stopped_link_lets_nothing_leave_once_it_is_stopped():

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from cases import for_each
 import pytest
 from safety_scenarios.ros.hil.interlocks.interlock import MS
-from safety_scenarios.ros.nodes.lifecycle_evaluator_node import LifecycleEvaluator
+from safety_scenarios.ros.nodes.evaluator_node import Evaluator
 from safety_scenarios.scenario.hil import HilSettings
 from unit.ros_interlocks.guarded import odometry, play, Robot, said
 from unit.ros_interlocks.test_guard import press_anew
@@ -157,9 +157,9 @@ def test_the_kept_word_of_a_robot_that_has_gone_is_none_of_the_next_one():
 def test_a_campaign_that_was_stopped_does_not_end_the_one_that_was_activated_after_it():
     """Its end is told when the node has time for that, which may be after both transitions."""
     asked = []
-    node = SimpleNamespace(_is_active=True, _activated=2,
+    node = SimpleNamespace(_is_active=True, _activated=2, _given=None,
                            trigger_deactivate=lambda: asked.append('deactivate'))
-    LifecycleEvaluator.ended(node, 1)
+    Evaluator.ended(node, 1)
     assert not asked
-    LifecycleEvaluator.ended(node, 2)
+    Evaluator.ended(node, 2)
     assert asked == ['deactivate']
