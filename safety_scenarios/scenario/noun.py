@@ -6,7 +6,13 @@
 import re
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from safety_scenarios.dependencies import require
+
+try:
+    from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+except ImportError:
+    require()
+    raise
 
 TopicName = Annotated[str, Field(
     max_length=200, pattern=r'^[A-Za-z_][A-Za-z0-9_]*(/[A-Za-z_][A-Za-z0-9_]*)*$')]
