@@ -3,6 +3,7 @@
 
 """ament_python package; the version stands in package.xml and nowhere else."""
 
+from distutils.command.install_data import install_data  # noqa: I100, I201, of setuptools
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 import sys
@@ -10,7 +11,6 @@ from xml.etree import ElementTree
 
 from setuptools import Distribution, find_packages, setup
 from setuptools.command.develop import develop
-from distutils.command.install_data import install_data  # noqa: I100, I201, of setuptools
 
 NAME = 'safety_scenarios'
 HERE = Path(__file__).parent

@@ -180,7 +180,7 @@ def test_it_is_an_error_that_the_user_can_fix():
 
 @pytest.mark.parametrize('path', ['resource/package.dsv', 'resource/environment/bundle.dsv'])
 def test_the_hooks_put_each_folder_of_the_bundle_on_the_path(path):
-    """colcon reads the one that ``colcon.pkg`` names, and a prefix of ament ``package.dsv``."""
+    """Colcon reads the one that ``colcon.pkg`` names, and a prefix of ament ``package.dsv``."""
     lines = {line.split(';') == ['prepend-non-duplicate-if-exists', 'PYTHONPATH',
                                  f'{needs.FOLDER}/{need.name}']
              for line, need in zip((ROOT / path).read_text('utf-8').splitlines(),
