@@ -22,7 +22,6 @@ from typing import Any
 
 from pydantic_core import to_json
 from safety_scenarios.errors import in_words, TraceError
-from safety_scenarios.scenario import old_names
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.judgement import Judgement
 from safety_scenarios.scenario.measuring import Measuring
@@ -255,16 +254,6 @@ def entry_in(path: Path) -> PlannedTrial | None:
         return None
 
 
-def old_names_in(path: Path) -> Mapping[str, str]:
-    """Return the keys of earlier versions in a journal's plan, and their names of today."""
-    try:
-        with path.open('rb') as file:
-            plan = from_text(file.readline().decode())['trial']
-    except (OSError, TraceError, UnicodeDecodeError, KeyError, TypeError):
-        return {}  # whoever reads the whole of it says what is wrong
-    return {keys[-1]: old_names.PLAN[keys] for keys in old_names.used(plan, old_names.PLAN)}
-
-
 def unfinished(path: Path) -> Path:
     """Return the name of a journal as long as its trial runs."""
     return path.with_name(path.name + UNFINISHED)
@@ -314,8 +303,6 @@ def _event(value: Any, before: dict[str, Message]) -> Event:
     for stamp in stamps:
         if stamp is not None and not -_BEYOND < stamp < _BEYOND:
             raise ValueError(f'got a stamp of {stamp} ns, expected one that has 64 bits')
-    if kind == 'mark':
-        name = old_names.MARKS.get(name, name)
     if message and message[0] != _SAME:
         before[name] = Message(type=message[0][0], data=_frozen(message[0][1]))
     return Event(kind=kind, name=name, stamps=Stamps(**dict(zip(_STAMPS, stamps, strict=True))),

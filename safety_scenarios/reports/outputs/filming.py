@@ -20,7 +20,7 @@ def scene_in(folder: Path, name: str) -> Scene:
         nothing to be seen in it
     :raises TraceError: nothing of the trial's record can be read
     """
-    evidence = evidence_of(folder, without_plan=True, has_ended=False)
+    evidence = evidence_of(folder, has_ended=False)
     planned = named(list(evidence.plan.values()), name)
     record, result, notes = judged(folder, evidence, planned)
     return scene_of(record, result, notes)
