@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
 from safety_scenarios import registry
 from safety_scenarios.plugin_contract.campaign_plugins import (
     ControllerContract,
@@ -60,8 +61,11 @@ INVARIANTS: Mapping[str, Mapping[str, Any]] = {
 
 
 def keep(contract: type, name: str, **facts: Any) -> None:
-    """Add a test class of a contract to this module."""
-    facts = {'scenario': 'robotic/person_steps_near.yaml', **facts}
+    """Add a test class of a contract to this module; those after the first of it are slow."""
+    is_first = not any(isinstance(one, type) and issubclass(one, contract) and one is not contract
+                       for one in globals().values())
+    facts = {'scenario': 'robotic/person_steps_near.yaml',
+             'pytestmark': [] if is_first else [pytest.mark.slow], **facts}
     facts['scenario'] = str(ROOT / 'config' / 'scenarios' / facts['scenario'])
     title = f'Test{contract.kind.title()}{name.title().replace("_", "")}'
     globals()[title] = type(title, (contract,), {'name': name, **facts})
