@@ -3,13 +3,13 @@
 
 """ament_python package; the version stands in package.xml and nowhere else."""
 
+from distutils.command.install_data import install_data  # noqa: I100, I201, of setuptools
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 import sys
 from xml.etree import ElementTree
 
 from setuptools import Distribution, find_packages, setup
-from setuptools.command.build_py import build_py
 from setuptools.command.develop import develop
 
 NAME = 'safety_scenarios'
@@ -47,7 +47,8 @@ def data_files():
     """Return the files below share/, and for pip also those that ``ros2 run`` looks for."""
     share = f'share/{NAME}'
     found = [('share/ament_index/resource_index/packages', [f'resource/{NAME}']),
-             (share, ['package.xml'])]
+             (share, ['package.xml', 'resource/package.dsv']),
+             (f'{share}/environment', ['resource/environment/bundle.dsv'])]
     for folder in ('launch', 'config'):
         for path in sorted((HERE / folder).rglob('*')):
             if path.is_dir() or path.suffix == '.pyc':
@@ -71,42 +72,34 @@ def loaded(path):
 NEEDS = loaded(f'{NAME}/dependencies.py')
 
 
-def bundle(beside):
-    """Put what this interpreter lacks into a folder beside the package; warn if that fails."""
-    folder, missing = NEEDS.bundle(Path(beside)), NEEDS.missing()
+def bundle(prefix):
+    """Put what this interpreter lacks into a folder below the prefix; warn if that fails."""
+    folder, missing = NEEDS.bundle(Path(prefix)), NEEDS.missing()
     if missing or folder.is_dir():
         for need, why in loaded('resource/bundle/fill.py').fill(folder, missing).items():
             sys.stderr.write(f'{NAME}: warning: {sys.executable} lacks {need}, which could not be '
                              f'bundled: {why}. What needs it will not run. Build again with a '
                              'network and python3-pip, or see doc/packaging.md\n')
-    return folder
+    return [str(path) for path in sorted(folder.rglob('*')) if path.is_file()]
 
 
-class BuildPy(build_py):
-    """The step of ``setup.py build`` and ``setup.py install``, as colcon and debhelper call it."""
-
-    bundled = None
+class InstallData(install_data):
+    """The step of ``setup.py install``, as colcon and debhelper call it, that fills ``share/``."""
 
     def run(self):
-        """Build as ever, then fill the bundle, from which install copies it."""
+        """Install as ever, then fill the bundle, whose files count as installed too."""
         super().run()
         if not IS_WHEEL:
-            self.bundled = bundle(self.build_lib)
-
-    def get_outputs(self, include_bytecode=True):
-        """Return what was built, so that a file of the bundle counts as installed, too."""
-        found = super().get_outputs(include_bytecode)
-        return found if self.bundled is None else [
-            *found, *(str(path) for path in sorted(self.bundled.rglob('*')) if path.is_file())]
+            self.outfiles += bundle(self.install_dir)
 
 
 class Develop(develop):
-    """The step of ``colcon build --symlink-install``, whose build folder is the current one."""
+    """The step of ``colcon build --symlink-install``, for which the prefix is the workspace's."""
 
     def run(self):
-        """Fill the bundle beside the link to the package, then develop as ever."""
+        """Fill the bundle, then develop as ever."""
         if not getattr(self, 'uninstall', False) and not IS_WHEEL:
-            bundle(HERE.absolute())
+            bundle(sys.prefix)
         super().run()
 
 
@@ -119,7 +112,7 @@ class Package(Distribution):
 
 setup(
     distclass=Package,
-    cmdclass={'build_py': BuildPy, 'develop': Develop},
+    cmdclass={'install_data': InstallData, 'develop': Develop},
     name=NAME,
     version=VERSION,
     packages=find_packages(include=[NAME, f'{NAME}.*']),

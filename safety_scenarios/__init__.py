@@ -11,7 +11,7 @@ The names below are what Python users build on; each is imported when it is firs
 from importlib import import_module
 from typing import Any, TYPE_CHECKING
 
-from safety_scenarios.dependencies import guard as _guard
+from safety_scenarios.dependencies import require as _require
 
 if TYPE_CHECKING:
     from safety_scenarios.campaign.folder.verify import verify as verify
@@ -68,7 +68,6 @@ if TYPE_CHECKING:
     from safety_scenarios.trial.trial import Trial as Trial
     from safety_scenarios.trial.trial import TrialRecord as TrialRecord
 
-_guard()
 _WHERE = {
     'from_python': ('run',),
     'campaign.rejudging.rejudge': ('rejudge', 'Rejudged'),
@@ -119,6 +118,7 @@ if not TYPE_CHECKING:
         """Import a public name when it is first used."""
         if name not in _MODULES:
             raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+        _require()
         found = getattr(import_module(f'{__name__}.{_MODULES[name]}'), name)
         globals()[name] = found
         return found

@@ -2,28 +2,22 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What this package needs beside a plain ROS installation, and where it finds that.
+What this package needs beside a plain ROS installation.
 
 Ubuntu 24.04 has pydantic 1.10 and no RE2, see ``doc/packaging.md``. What is missing when the
-package is built is kept in a folder of its own beside it, the bundle, on nobody's PYTHONPATH. A
-process looks there when it imports the first module of ours that may need it, not before: another
-package's tests that merely load our pytest plug-in keep the pydantic that they had.
+package is built is bundled: it is installed into a folder of its own below the prefix, and an
+environment hook of the package puts that on PYTHONPATH.
 
 ``setup.py`` loads this file by its path, so it imports nothing but the standard library until
 something is wrong.
 """
 
-import os
 from pathlib import Path
 import sys
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-_PACKAGE = __name__.partition('.')[0]
-_FREE = frozenset(f'{_PACKAGE}.{name}' for name in (
-    'dependencies', 'errors', 'pytest_plugin', 'cli', 'cli.main'))
-"""Modules that need nothing; whatever imports one of them may be somebody else's process."""
-FOLDER = 'safety_scenarios.bundle'
-"""Beside the package; the name has a dot, so that nothing can import it."""
+FOLDER = 'lib/safety_scenarios.bundle'
+"""Below the prefix: what is bundled. The hook in ``resource/environment`` names it too."""
 
 
 class Need(NamedTuple):
@@ -46,6 +40,8 @@ TYPING = Need('typing-extensions', 'typing_extensions',
               (4, 6, 1) if sys.version_info < (3, 13) else (4, 14, 1))
 """What the pydantic in the bundle asks for; only with that one."""
 RE2 = Need('google-re2', 're2')
+BUILD = 'colcon build --packages-select safety_scenarios'
+"""What bundles all of it."""
 
 
 def missing() -> list[Need]:
@@ -55,69 +51,30 @@ def missing() -> list[Need]:
     return [*found, *([] if _is_there(RE2) else [RE2])]
 
 
-def bundle(beside: Path) -> Path:
+def bundle(prefix: Path) -> Path:
     """
-    Return the folder of the bundle for this interpreter, whether it is there or not.
+    Return the folder of the bundle, whether it is there or not.
 
-    :param beside: the folder that holds the package
+    :param prefix: where the package is installed
     """
-    from importlib.machinery import EXTENSION_SUFFIXES  # such as .cpython-312-x86_64-linux-gnu.so
-    return beside / FOLDER / EXTENSION_SUFFIXES[0].strip('.').partition('.')[0]
+    return prefix / FOLDER
 
 
-def guard() -> None:
-    """Look for what is needed as soon as a module of ours is imported that may need it."""
-    if not any(isinstance(finder, _Guard) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _Guard())
-
-
-class _Guard:
-    """A finder that finds nothing: it only takes note of what is about to be imported."""
-
-    def find_spec(self, name: str, path: object = None, target: object = None) -> Any:
-        """Provide what is needed before the first module of ours that may need it."""
-        if name.startswith(f'{_PACKAGE}.') and name not in _FREE:
-            _provide(Path(__file__).parents[1])
-            sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not self]
-
-
-def _provide(beside: Path) -> None:
+def require() -> None:
     """
-    Put in front of ``sys.path`` what this process lacks and the bundle has.
+    Refuse to go on where this process cannot import what every part of the package needs.
 
     :raises MissingDependencyError: pydantic is missing, or too old
     """
-    lacking = missing()
+    lacking = [need for need in missing() if need is not RE2]
     if not lacking:
         return
-    folder = bundle(beside)
-    found = [folder / need.name for need in lacking if (folder / need.name).is_dir()]
-    if PYDANTIC in lacking:
-        _refuse(lacking, folder)
-    sys.path[:0] = [os.fspath(one) for one in found]
-
-
-def _refuse(lacking: list[Need], folder: Path) -> None:
     from safety_scenarios.errors import MissingDependencyError
-    early = [need for need in lacking if need is not RE2 and need.module in sys.modules]
-    absent = [need for need in lacking if need is not RE2 and not (folder / need.name).is_dir()]
-    if not absent and not early:
-        return
-    got = ', '.join(f'{_version(need) or "none"} of {need.name}' for need in absent or early)
-    ways = f'or, in a virtual environment: pip install {str(PYDANTIC)!r}'
-    if not absent:
-        raise MissingDependencyError(
-            'safety_scenarios', str(PYDANTIC),
-            found=f'but this process has already imported {got}',
-            advice='Import from safety_scenarios before whatever imports that, such as: from '
-                   f'safety_scenarios import run; {ways}')
-    others = sorted(one.name for one in folder.parent.glob('*') if one.name != folder.name)
-    other = f', and the bundle here is for {", ".join(others)}, not for {folder.name}' \
-        if others else ''
-    raise MissingDependencyError(
-        'safety_scenarios', str(PYDANTIC), found=f'got {got}{other}',
-        advice='Build again with a network and python3-pip, which bundles it: colcon build '
-               f'--packages-select safety_scenarios; {ways}')
+    got = ', '.join(f'{_version(need) or "none"} of {need.name}' for need in lacking)
+    raise MissingDependencyError('safety_scenarios', str(PYDANTIC), found=f'got {got}', advice=(
+        'Source the setup file of the workspace, which puts on PYTHONPATH what the build bundled. '
+        f'If it bundled nothing, build again with a network and python3-pip: {BUILD}; or, in a '
+        f'virtual environment: pip install {str(PYDANTIC)!r}'))
 
 
 def _is_there(need: Need) -> bool:

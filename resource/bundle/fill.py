@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Fill the bundle when the package is built: with what the interpreter that builds lacks.
+Fill the bundle when the package is installed: with what the interpreter that builds lacks.
 
 ``setup.py`` loads this file by its path. ``doc/packaging.md`` tells why there is a bundle.
 """
@@ -30,7 +30,7 @@ def fill(folder: Path, missing: Sequence[Any]) -> dict[Any, str]:
     What is there already, from the same list, is not downloaded again. Nothing is installed that
     the list has no hash of.
 
-    :param folder: of one interpreter; a folder in it for each of them
+    :param folder: of the bundle; a folder in it for each of them
     :param missing: needs as in ``safety_scenarios/dependencies.py``
     :return: what could not be bundled, and why
     """

@@ -11,7 +11,6 @@ from typing import Any
 
 import click
 from safety_scenarios.campaign.folder.reading import settings_of
-from safety_scenarios.cli.rejudging import without_plan
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.reports.console_report import comparison_table, console
 from safety_scenarios.reports.outputs.side_by_side import side_by_side
@@ -35,9 +34,8 @@ _EPILOG = ('Exit codes: 0 compared; 3 not one pair of trials is PASS or FAIL in 
 @click.option('--html', 'page', metavar='FILE', type=click.Path(path_type=Path),
               help='Also write both as one page, with plots of the pairs, every trial whose '
                    'verdict is another, and the Pareto front; needs the extra report.')
-@without_plan
 def compare(first: Path, second: Path, fail_on_regression: bool, file: str | None,
-            page: Path | None, without_plan: bool) -> None:
+            page: Path | None) -> None:
     r"""
     Compare two campaigns, run with the same seed, scenario by scenario.
 
@@ -52,7 +50,7 @@ def compare(first: Path, second: Path, fail_on_regression: bool, file: str | Non
     safety-scenarios compare runs/before runs/after --html comparison.html
     """
     page = None if page is None else _page(page, (first, second))
-    campaigns = side_by_side((first, second), without_plan=without_plan)
+    campaigns = side_by_side((first, second))
     found, names = campaigns[1].against, [one.name for one in campaigns]
     assert found is not None
     code = found.gate_code if fail_on_regression else found.exit_code

@@ -8,7 +8,6 @@ import sys
 
 import click
 from safety_scenarios.campaign.rejudging.rejudge import told
-from safety_scenarios.cli.rejudging import without_plan
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.reports.outputs.exporting import export, Format, FORMATS, judged
 from safety_scenarios.reports.plain_text import on_one_line
@@ -27,9 +26,8 @@ from safety_scenarios.reports.tables.columns import Table, TABLE_NAMES
               help='Folder to write into; files of the same names are replaced.')
 @click.option('--table', 'tables', type=click.Choice(TABLE_NAMES), multiple=True,
               help='Write only this table; may be given several times.')
-@without_plan
 def export_campaigns(folders: tuple[Path, ...], formats: tuple[Format, ...], output: Path,
-                     tables: tuple[Table, ...], without_plan: bool) -> None:
+                     tables: tuple[Table, ...]) -> None:
     r"""
     Write campaigns as tables, figures or evidence for other programs.
 
@@ -45,7 +43,7 @@ def export_campaigns(folders: tuple[Path, ...], formats: tuple[Format, ...], out
     if tables and not {'csv', 'parquet'} & set(chosen):
         raise SettingsError(f'--table: got it with --format {chosen[0]}, expected it with csv or '
                             f'parquet. Leave it out')
-    campaigns = judged(folders, without_plan=without_plan)
+    campaigns = judged(folders)
     for path in export(campaigns, chosen, tuple(dict.fromkeys(tables)) or TABLE_NAMES, output):
         click.echo(str(path))
     flawed = [one for one in campaigns if one.found.flaws]

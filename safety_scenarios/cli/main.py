@@ -14,6 +14,7 @@ import sys
 from typing import Any, NamedTuple
 
 import click
+from safety_scenarios.dependencies import require
 from safety_scenarios.errors import (
     described,
     InputError,
@@ -87,9 +88,6 @@ COMMANDS = {
 }
 """By name, in the order in which help lists them."""
 
-OLD_NAMES = {'seat': 'participate'}
-"""What a command was called in earlier versions; it still answers to it, and is not listed."""
-
 
 class LazyGroup(click.Group):
     """A group that knows its commands by name and imports the one that is named."""
@@ -100,10 +98,10 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import a command, None if there is none of that name."""
-        name = OLD_NAMES.get(cmd_name, cmd_name)
-        if name not in COMMANDS:
+        if cmd_name not in COMMANDS:
             return None
-        module, _, attribute = COMMANDS[name].target.partition(':')
+        require()
+        module, _, attribute = COMMANDS[cmd_name].target.partition(':')
         found: Any = getattr(import_module(f'safety_scenarios.cli.{module}'), attribute)
         assert isinstance(found, click.Command)
         # Docstrings are raw, as PEP 257 demands: what click reads is the character.

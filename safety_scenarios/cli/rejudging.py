@@ -13,7 +13,6 @@ from rich.markup import escape
 from rich.table import Table
 from safety_scenarios.are.recordings.judging import are_recordings
 from safety_scenarios.campaign.folder.folder import SUMMARY, TRIALS
-from safety_scenarios.campaign.folder.reading import old_names
 from safety_scenarios.campaign.folder.signing import is_signed, signed_by
 from safety_scenarios.campaign.folder.verify import verify
 from safety_scenarios.campaign.rejudging.bags import judge_bag
@@ -31,10 +30,6 @@ from safety_scenarios.scenario.result import exit_code
 from safety_scenarios.scenario.settings import RunSettings
 
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
-without_plan = click.option(
-    '--without-plan', is_flag=True,
-    help='Take the set of trials from the settings, for a folder of an earlier version, which '
-         'holds no plan: nobody can tell then whether a scenario was taken out of it.')
 
 
 @click.command('evaluate')
@@ -55,11 +50,10 @@ without_plan = click.option(
               help='With --bag: when the hazard is there, such as /scan:ranges:min<=1.5.')
 @click.option('--junit', type=click.Path(path_type=Path),
               help='JUnit XML file to write for CI, a test case for each trial.')
-@without_plan
 @options(RunSettings, only=('namespace', 'remap', 'gate', 'regex'))
 def evaluate(folder: Path | None, changes: tuple[str, ...], files: tuple[str, ...],
              source: Source, output: Path | None, bag: Path | None, onset: str | None,
-             junit: Path | None, without_plan: bool, **values: Any) -> None:
+             junit: Path | None, **values: Any) -> None:
     r"""
     Judge the trials in FOLDER again from their records, without a robot and without ROS.
 
@@ -96,15 +90,14 @@ def evaluate(folder: Path | None, changes: tuple[str, ...], files: tuple[str, ..
         raise SettingsError('--onset: got it without --bag. A campaign has recorded its onset')
     if are_recordings(folder):
         given = [name for name, value in (('--set', changes), ('--scenario', files), (
-            '--from', source != 'journal'), ('--without-plan', without_plan)) if value]
+            '--from', source != 'journal')) if value]
         if given:
             raise SettingsError(f'{folder}: got a recording of ARE with {", ".join(given)}, which '
                                 f'is for the folder of a campaign. Leave it out')
         evaluate_recordings(folder, output, junit)
     regex = build(RunSettings, values).regex
     scenarios = load_scenarios(files, regex).scenarios if files else ()
-    _note_old_names(folder)
-    found = rejudge(folder, changes, scenarios, source, without_plan=without_plan)
+    found = rejudge(folder, changes, scenarios, source)
     _write(output, found)
     screen = Screen(emoji=False, width=console().width)
     screen.print(table(found.summary))
@@ -119,9 +112,6 @@ def evaluate(folder: Path | None, changes: tuple[str, ...], files: tuple[str, ..
     of = counted(found.summary.planned, 'result is', 'results are')
     click.echo(f'{same} of {of} unchanged, {how}'
                + (f'; {counted(skipped, "trial")} never began, and not judged' if skipped else ''))
-    if without_plan:
-        click.echo('note: judged without a plan: a scenario that was taken out of the folder is '
-                   'not missed', err=True)
     _tell(found)
     _tell_ci(found, junit, folder)
     sys.exit(found.summary.exit_code)
@@ -129,8 +119,7 @@ def evaluate(folder: Path | None, changes: tuple[str, ...], files: tuple[str, ..
 
 @click.command('repair')
 @click.argument('folder', type=_FOLDER)
-@without_plan
-def repair_folder(folder: Path, without_plan: bool) -> None:
+def repair_folder(folder: Path) -> None:
     r"""
     Complete FOLDER after a crash; nothing that was measured is lost.
 
@@ -139,8 +128,7 @@ def repair_folder(folder: Path, without_plan: bool) -> None:
     \b
     safety-scenarios repair runs/today
     """
-    _note_old_names(folder)
-    found, done = repair(folder, without_plan=without_plan)
+    found, done = repair(folder)
     for text in done or ['nothing to repair']:
         click.echo(text)
     Screen(emoji=False, width=console().width).print(table(found.summary))
@@ -219,11 +207,6 @@ def _tell_ci(found: Rejudging, junit: Path | None, folder: Path) -> None:
     if junit is not None:
         write_junit(junit, JunitSource([trial.after for trial in found], found.summary,
                                        flaws=told(found.flaws)), folder)
-
-
-def _note_old_names(folder: Path) -> None:
-    if note := old_names(folder):
-        click.echo(f'note: {note}', err=True)
 
 
 def _write(output: Path | None, found: Rejudging) -> None:

@@ -9,7 +9,6 @@ import sys
 import click
 from safety_scenarios.campaign.folder.files import write_whole
 from safety_scenarios.campaign.rejudging.rejudge import rejudge, told
-from safety_scenarios.cli.rejudging import without_plan
 from safety_scenarios.errors import SettingsError, TraceError
 from safety_scenarios.reports.matrix import matrix_csv, UNNAMED
 from safety_scenarios.reports.outputs.tracing import listed_in, matrix_of
@@ -25,9 +24,7 @@ from safety_scenarios.scenario.result import exit_code, Verdict
                    'column label, and a column kind if not all are requirements.')
 @click.option('--output', type=click.Path(dir_okay=False, path_type=Path),
               help='CSV file to write; without it the matrix goes to the screen.')
-@without_plan
-def matrix(folder: Path, requirements: Path | None, output: Path | None,
-           without_plan: bool) -> None:
+def matrix(folder: Path, requirements: Path | None, output: Path | None) -> None:
     r"""
     Show which hazards, requirements and clauses the campaign in FOLDER covers, and how.
 
@@ -42,7 +39,7 @@ def matrix(folder: Path, requirements: Path | None, output: Path | None,
     if output is not None and output.resolve().is_relative_to(folder.resolve()):
         raise SettingsError(f"output: got {output}, which is in the campaign's own folder, "
                             f'expected a file beside it: its manifest holds every file of it')
-    found = rejudge(folder, without_plan=without_plan)
+    found = rejudge(folder)
     rows = matrix_of(folder, found, listed)
     text = matrix_csv(rows)
     if output is None:

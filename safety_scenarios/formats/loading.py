@@ -77,7 +77,7 @@ class ScenarioSet:
     documents: tuple[Document, ...]
     """The file of each scenario, in the same order."""
     notes: tuple[Problem, ...] = ()
-    """What the user should know, such as keys that have a new name."""
+    """What the user should know, such as files that were left out."""
     formats: tuple[str, ...] = ()
     """For which format the file of each scenario was taken, and why, in the same order."""
 

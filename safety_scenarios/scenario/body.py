@@ -4,7 +4,6 @@
 """What a scenario is about: a robot, a monitored robot, a chat or agents."""
 
 from collections.abc import Mapping, Sequence
-import hashlib
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
@@ -412,11 +411,6 @@ class AgentsBody(ScenarioBody):
     def system_text(self) -> str:
         """Return what the controller under test is told: role, goals, the others, its tools."""
         return system_text(self, self.sut)
-
-    @property
-    def system_sha256(self) -> str:
-        """Hash of the system text, by which a change of it shows."""
-        return hashlib.sha256(self.system_text.encode()).hexdigest()
 
 
 AnyBody = RobotBody | MonitorBody | ChatBody | AgentsBody

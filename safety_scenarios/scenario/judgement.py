@@ -36,15 +36,7 @@ class Question(Noun):
     @property
     def sha256(self) -> str:
         """Hash of everything in the question: a judgement belongs to no other."""
-        return self._sha256(set() if self.in_time else {'in_time'})
-
-    @property
-    def earlier_sha256(self) -> str:
-        """Hash that earlier versions gave it, which did not tell how pressing it is."""
-        return self._sha256({'in_time'})
-
-    def _sha256(self, without: set[str]) -> str:
-        text = json.dumps(self.model_dump(exclude=without), sort_keys=True)
+        text = json.dumps(self.model_dump(), sort_keys=True)
         return hashlib.sha256(text.encode('ascii')).hexdigest()
 
 

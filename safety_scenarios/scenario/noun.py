@@ -8,17 +8,17 @@ from dataclasses import dataclass
 import re
 from typing import Annotated, Any
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    GetCoreSchemaHandler,
-    GetJsonSchemaHandler,
-)
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import core_schema
 from safety_scenarios import registry
+from safety_scenarios.dependencies import require
 from safety_scenarios.errors import UnknownPluginError
+
+try:
+    from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+except ImportError:
+    require()
+    raise
 
 TopicName = Annotated[str, Field(
     max_length=200, pattern=r'^[A-Za-z_][A-Za-z0-9_]*(/[A-Za-z_][A-Za-z0-9_]*)*$')]

@@ -6,15 +6,15 @@
 from typing import Any
 import unicodedata
 
+from safety_scenarios.dependencies import BUILD, RE2
 from safety_scenarios.errors import MissingDependencyError
 
 try:
     import re2
 except ImportError as error:
     raise MissingDependencyError(
-        'a text invariant', 'google-re2', advice='Build again with a network and python3-pip, '
-        'which bundles it: colcon build --packages-select safety_scenarios; or, in a virtual '
-        'environment: pip install google-re2') from error
+        'a text invariant', str(RE2), advice='Build again with a network and python3-pip, which '
+        f'bundles it: {BUILD}; or, in a virtual environment: pip install {RE2}') from error
 
 MAX_PATTERN = 10_000
 """Characters of one pattern."""

@@ -10,7 +10,6 @@ from typing import Any
 
 from pydantic import ValidationError
 from safety_scenarios.errors import in_words, InputError, TraceError, UnfitPlanError
-from safety_scenarios.scenario import old_names
 from safety_scenarios.scenario.blocks.traceability import FIELDS
 from safety_scenarios.scenario.body import AgentsBody, ChatBody, MonitorBody, RobotBody
 from safety_scenarios.scenario.controller import ControllerSpec
@@ -138,12 +137,12 @@ def plan_from_data(data: Mapping[str, Any], resolve: Resolve,
     """
     Return the trial that ``plan_to_data`` was given.
 
-    :param change: alters its scenario first, whose keys have their names of today
+    :param change: alters its scenario first
     :raises InputError: it needs a plug-in that is not installed
     :raises UnfitPlanError: it is no trial of this version
     """
     try:
-        plan, plugin = dict(old_names.current(data, old_names.PLAN)), lru_cache(resolve)
+        plan, plugin = dict(data), lru_cache(resolve)
         if change is not None:
             change(plan['scenario'])
         plan['scenario'] = _scenario(plan['scenario'], plugin)

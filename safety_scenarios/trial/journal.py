@@ -22,7 +22,6 @@ from typing import Any
 
 from pydantic_core import to_json
 from safety_scenarios.errors import in_words, TraceError
-from safety_scenarios.scenario import old_names
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.judgement import Judgement
 from safety_scenarios.scenario.measuring import Measuring
@@ -31,7 +30,6 @@ from safety_scenarios.trial._exact import from_text, to_text
 from safety_scenarios.trial._plan import (
     Change,
     entries_of,
-    entry_of,
     plan_from_data,
     plan_to_data,
     refuse_unplanned,
@@ -246,25 +244,6 @@ def planned_entries(trials: Iterable[Trial]) -> Iterator[PlannedTrial]:
     return entries_of(trials)
 
 
-def entry_in(path: Path) -> PlannedTrial | None:
-    """Return what a journal says was planned, None when it is none."""
-    try:
-        with path.open('rb') as file:
-            return entry_of(_head(path, file.readline())['trial'])
-    except (OSError, TraceError):
-        return None
-
-
-def old_names_in(path: Path) -> Mapping[str, str]:
-    """Return the keys of earlier versions in a journal's plan, and their names of today."""
-    try:
-        with path.open('rb') as file:
-            plan = from_text(file.readline().decode())['trial']
-    except (OSError, TraceError, UnicodeDecodeError, KeyError, TypeError):
-        return {}  # whoever reads the whole of it says what is wrong
-    return {keys[-1]: old_names.PLAN[keys] for keys in old_names.used(plan, old_names.PLAN)}
-
-
 def unfinished(path: Path) -> Path:
     """Return the name of a journal as long as its trial runs."""
     return path.with_name(path.name + UNFINISHED)
@@ -314,8 +293,6 @@ def _event(value: Any, before: dict[str, Message]) -> Event:
     for stamp in stamps:
         if stamp is not None and not -_BEYOND < stamp < _BEYOND:
             raise ValueError(f'got a stamp of {stamp} ns, expected one that has 64 bits')
-    if kind == 'mark':
-        name = old_names.MARKS.get(name, name)
     if message and message[0] != _SAME:
         before[name] = Message(type=message[0][0], data=_frozen(message[0][1]))
     return Event(kind=kind, name=name, stamps=Stamps(**dict(zip(_STAMPS, stamps, strict=True))),

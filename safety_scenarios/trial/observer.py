@@ -78,7 +78,7 @@ class Observer:
         """
         Take what is odd about the scenario files; they may still be refused.
 
-        :param notes: what is no mistake, such as a key that has a new name
+        :param notes: what is no mistake, such as a file that was left out
         """
 
     def campaign_began(self, beginning: Beginning) -> None:

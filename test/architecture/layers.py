@@ -39,6 +39,7 @@ ROOMS = {
     'results': 'what a campaign came to, for Python',
     'from_python': '`safety_scenarios.run`: a campaign as one call',
     'pytest_plugin': 'scenarios as tests: marker and fixtures',
+    'plugin_contract': 'what a plug-in of each kind promises, as tests for its author',
     'cli': 'arguments and exit codes',
 }
 """Room to what it holds, in order."""

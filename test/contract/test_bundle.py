@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""What is bundled, when it is used, and what is said where it is missing."""
+"""What is bundled, how it comes onto the path, and the error where it is missing."""
 
 import hashlib
 import importlib.util
+import json
 from pathlib import Path
 import subprocess
 import sys
@@ -134,23 +135,17 @@ def installed(folder: Path, **versions: str) -> Path:
     """Return a copy of what matters of the package, beside modules of these versions."""
     package = folder / 'safety_scenarios'
     (package / 'scenario').mkdir(parents=True)
-    for name in ('__init__.py', 'dependencies.py', 'errors.py', 'pytest_plugin.py'):
+    for name in ('__init__.py', 'dependencies.py', 'errors.py', 'pytest_plugin.py',
+                 'scenario/noun.py'):
         (package / name).write_text((ROOT / 'safety_scenarios' / name).read_text('utf-8'))
-    (package / 'scenario' / '__init__.py').write_text('import pydantic, google_re2\n')
+    (package / 'scenario' / '__init__.py').write_text('')
     for name, version in versions.items():
         with zipfile.ZipFile(wheel(folder / 'wheels', name.replace('_', '-'), version)) as file:
             file.extractall(folder)
     return folder
 
 
-def bundled(folder: Path, **versions: str) -> None:
-    for name, version in versions.items():
-        name = name.replace('_', '-')
-        with zipfile.ZipFile(wheel(folder / 'wheels', name, version)) as file:
-            file.extractall(needs.bundle(folder) / name)
-
-
-def said(folder: Path, code: str) -> str:
+def shown_by(folder: Path, code: str) -> str:
     """Run code where no other package is than those; return what it prints, or its last line."""
     done = subprocess.run([sys.executable, '-I', '-S', '-c',
                            f'import sys; sys.path.insert(0, {str(folder)!r})\n{code}'], text=True,
@@ -158,54 +153,38 @@ def said(folder: Path, code: str) -> str:
     return done.stdout.strip() or done.stderr.strip().splitlines()[-1]
 
 
-USES = 'import safety_scenarios.scenario, pydantic; print(pydantic.VERSION)'
 OLD = {'pydantic': '1.10.14', 'typing_extensions': '4.10.0'}
 
 
-def test_the_bundle_is_used_where_the_installed_version_is_too_old(tmp_path):
-    bundled(installed(tmp_path, **OLD), pydantic='2.9.2', google_re2='1.1')
-    assert said(tmp_path, USES) == '2.9.2'
-
-
-def test_an_installed_version_that_is_new_enough_is_used_before_the_bundle(tmp_path):
-    bundled(installed(tmp_path, **OLD | {'pydantic': '2.10.0'}), pydantic='2.9.2',
-            google_re2='1.1')
-    assert said(tmp_path, USES) == '2.10.0'
-
-
-def test_who_only_loads_our_pytest_plug_in_keeps_the_version_that_was_there(tmp_path):
-    bundled(installed(tmp_path, **OLD), pydantic='2.9.2', google_re2='1.1')
-    code = f'sys.path.append({str(Path(pytest.__file__).parents[1])!r})\n' \
-        'import safety_scenarios.pytest_plugin, pydantic\nprint(pydantic.VERSION)'
-    assert said(tmp_path, code) == '1.10.14'
-
-
-@pytest.mark.parametrize(('code', 'told'), [
-    ('import pydantic, safety_scenarios.scenario',
-     'but this process has already imported 1.10.14 of pydantic. Import from safety_scenarios '
-     'before'),
-    (USES, 'got 1.10.14 of pydantic. Build again')])
-def test_what_cannot_be_mended_in_this_process_says_how_it_is_mended(tmp_path, code, told):
-    installed(tmp_path, **OLD)
-    if 'already' in told:
-        bundled(tmp_path, pydantic='2.9.2', google_re2='1.1')
-    shown = said(tmp_path, code)
-    assert f'MissingDependencyError: safety_scenarios needs pydantic>=2.6, {told}' in shown
+@pytest.mark.parametrize('code', [
+    'import safety_scenarios; safety_scenarios.run', 'import safety_scenarios.scenario.noun'])
+@pytest.mark.parametrize(('versions', 'got'), [
+    (OLD, '1.10.14 of pydantic'), ({}, 'none of pydantic, none of typing-extensions')])
+def test_a_version_that_is_too_old_or_missing_says_how_to_fix_it(tmp_path, code, versions, got):
+    shown = shown_by(installed(tmp_path, **versions), code)
+    assert f'MissingDependencyError: safety_scenarios needs pydantic>=2.6, got {got}. ' in shown
+    assert 'Source the setup file of the workspace' in shown and needs.BUILD in shown
     assert shown.endswith("in a virtual environment: pip install 'pydantic>=2.6'")
 
 
-def test_a_bundle_for_another_interpreter_is_not_used_but_named(tmp_path):
-    bundled(installed(tmp_path, **OLD), pydantic='2.9.2')
-    folder = needs.bundle(tmp_path)
-    folder.rename(folder.with_name('cpython-27-vax'))
-    assert f'the bundle here is for cpython-27-vax, not for {folder.name}' in said(tmp_path, USES)
+def test_who_only_loads_our_pytest_plug_in_needs_nothing(tmp_path):
+    code = f'sys.path.append({str(Path(pytest.__file__).parents[1])!r})\n' \
+        'import safety_scenarios.pytest_plugin, pydantic\nprint(pydantic.VERSION)'
+    assert shown_by(installed(tmp_path, **OLD), code) == '1.10.14'
 
 
-def test_nothing_installed_at_all_is_told_the_same_way(tmp_path):
-    assert 'needs pydantic>=2.6, got none of pydantic, none of typing-extensions. Build again' \
-        in said(installed(tmp_path), USES)
-
-
-def test_it_is_an_error_that_the_user_can_mend():
+def test_it_is_an_error_that_the_user_can_fix():
     from safety_scenarios.errors import MissingDependencyError
     assert issubclass(MissingDependencyError, InputError)
+
+
+@pytest.mark.parametrize('path', ['resource/package.dsv', 'resource/environment/bundle.dsv'])
+def test_the_hooks_put_each_folder_of_the_bundle_on_the_path(path):
+    """Colcon reads the one that ``colcon.pkg`` names, and a prefix of ament ``package.dsv``."""
+    lines = {line.split(';') == ['prepend-non-duplicate-if-exists', 'PYTHONPATH',
+                                 f'{needs.FOLDER}/{need.name}']
+             for line, need in zip((ROOT / path).read_text('utf-8').splitlines(),
+                                   (needs.RE2, needs.TYPING, needs.PYDANTIC), strict=True)}
+    assert lines == {True}
+    [hook] = json.loads((ROOT / 'colcon.pkg').read_text('utf-8'))['hooks']
+    assert hook == 'share/safety_scenarios/environment/bundle.dsv'

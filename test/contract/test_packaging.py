@@ -117,7 +117,8 @@ def test_colcon_builds_installs_and_tests_the_package(source):
         assert os.access(prefix / 'lib' / 'safety_scenarios' / name, os.X_OK)
     assert os.access(prefix / 'bin' / 'safety-scenarios', os.X_OK)
     site = next((prefix / 'lib').glob('python*/site-packages'))
-    assert not list(site.glob('*.bundle')), 'nothing is missing here'
+    assert not (prefix / 'lib' / 'safety_scenarios.bundle').exists(), 'nothing is missing here'
+    assert (prefix / 'share/safety_scenarios/environment/bundle.dsv').is_file()
     share, count = outside(sys.executable, workspace, AMENT_PREFIX_PATH=str(prefix),
                            PYTHONPATH=str(site))
     assert (share, count) == (str(prefix / 'share/safety_scenarios'), SHIPPED)

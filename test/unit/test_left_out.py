@@ -15,6 +15,7 @@ from safety_scenarios.cli.main import main
 from safety_scenarios.errors import InputError, ScenarioError
 from safety_scenarios.formats.document.positions import MAX_BYTES
 from safety_scenarios.formats.loading import load_scenarios
+from safety_scenarios.from_python import run
 from unit.formats.are_files import are
 from unit.formats.files import plain, write
 
@@ -22,13 +23,20 @@ _OVERRIDES = 1 << 1 | 1 << 2
 """CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH of linux/capability.h."""
 _VERSION_3 = 0x20080522
 DATA = Path(__file__).parents[1] / 'data'
-CAMPAIGN = DATA / 'old_names' / 'campaign'
 
 
 def put(path, content):
     """Write a file, with the folders above it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     write(path, content)
+
+
+@pytest.fixture(scope='module')
+def campaign(tmp_path_factory):
+    """Run one trial, and return the folder that it leaves."""
+    folder = tmp_path_factory.mktemp('runs') / 'campaign'
+    run(str(DATA / 'quick_person.yaml'), link='loopback', output=folder)
+    return folder
 
 
 @pytest.fixture
@@ -164,9 +172,10 @@ def test_a_huge_file_is_refused_unread(here):
 @for_each(('name', 'what'), [
     ('campaign.json', 'the summary of a campaign'), ('trials.jsonl', 'the results of trials'),
     ('settings.json', 'the settings of a campaign'), ('manifest.json', 'the manifest'),
-    ('traces/OLD/OLD.resume_early.s0.t0.events.jsonl', 'the journal of a trial')])
-def test_what_a_campaign_has_written_is_called_by_its_name(name, what):
-    [line] = told(str(CAMPAIGN / name))
+    ('traces/*/*.events.jsonl', 'the journal of a trial')])
+def test_what_a_campaign_has_written_is_called_by_its_name(name, what, campaign):
+    [path] = campaign.glob(name)
+    [line] = told(str(path))
     assert f'got {what}' in line and 'expected a scenario. ' in line
 
 

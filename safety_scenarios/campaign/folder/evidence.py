@@ -19,14 +19,11 @@ from safety_scenarios.campaign.folder.reading import Settings, settings_of
 from safety_scenarios.campaign.folder.verify import verify
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.scenario.result import TrialResult
-from safety_scenarios.trial.file_name import file_name
-from safety_scenarios.trial.journal import entry_in, SUFFIX, UNFINISHED
+from safety_scenarios.trial.journal import SUFFIX, UNFINISHED
 from safety_scenarios.trial.record.planned_trial import PlannedTrial
 
 RECORDINGS = 'recordings'
-_NO_PLAN = ('holds no plan, so that nobody can tell which trials there should be: an earlier '
-            'version wrote it, or the plan was taken out. Run the campaign again, or judge what '
-            'there is with --without-plan')
+_NO_PLAN = 'holds no plan, so that the set of trials is unknown. Run the campaign again'
 
 
 @dataclass(frozen=True)
@@ -70,22 +67,19 @@ class Evidence:
     flaws: tuple[Flaw, ...]
 
 
-def evidence_of(folder: Path, *, without_plan: bool = False, has_ended: bool = True) -> Evidence:
+def evidence_of(folder: Path, *, has_ended: bool = True) -> Evidence:
     """
     Return what a folder holds, and everything about it that cannot be right.
 
-    :param without_plan: take it for no flaw that the folder holds no plan
     :param has_ended: False for a folder whose manifest is still to be written
     :raises SettingsError: the folder is not that of a campaign
     """
     settings = settings_of(folder)
     flaws = list(_changed(folder)) if has_ended else []
     lines = list(_lines(folder, flaws))
-    planned = settings.plan
-    if planned is None:
-        if not without_plan:
-            flaws.append(Flaw(SETTINGS, _NO_PLAN))
-        planned = _derived(folder, settings, lines)
+    if settings.plan is None:
+        flaws.append(Flaw(SETTINGS, _NO_PLAN))
+    planned = settings.plan or ()
     flaws += _odd_plan(settings, planned)
     plan = {trial.trial_id: trial for trial in planned}
     found = _belonging(lines, plan, flaws)
@@ -137,27 +131,6 @@ def _lines(folder: Path, flaws: list[Flaw]) -> Iterator[Line]:
                                                     f'crash cut it, run repair'))
 
 
-def _derived(folder: Path, settings: Settings, lines: Sequence[Line]) -> \
-        tuple[PlannedTrial, ...]:
-    """Return what must have been planned, by the settings; of a missing trial nobody knows."""
-    known: dict[tuple[str, int], TrialResult | PlannedTrial] = {
-        (line.result.scenario_id, line.result.index): line.result for line in lines}
-    for path in sorted((folder / 'traces').rglob(f'*{SUFFIX}*')):
-        entry = entry_in(path)
-        if entry is not None:
-            known.setdefault((entry.scenario_id, entry.index), entry)
-    plan = []
-    for name in settings.scenarios or dict.fromkeys(name for name, _ in known):
-        for index in range(-settings.run.warmup, settings.run.trials):
-            found = known.get((name, index))
-            plan.append(PlannedTrial(
-                trial_id=found.trial_id if found else f'{file_name(name)}.{index}',
-                scenario_id=name, index=index, seed=found.seed if found else 0,
-                controller=settings.controller.label,
-                scenario_sha256=settings.scenarios.get(name)))
-    return tuple(plan)
-
-
 def _odd_plan(settings: Settings, planned: Sequence[PlannedTrial]) -> Iterator[Flaw]:
     """Find what no plan of these settings can be."""
     if settings.sut is not None and settings.sut.source != settings.source:
@@ -171,7 +144,7 @@ def _odd_plan(settings: Settings, planned: Sequence[PlannedTrial]) -> Iterator[F
         if trial.trial_id in ids:
             yield Flaw(SETTINGS, f'plan: got {trial.trial_id} twice, expected each trial once',
                        trial.trial_id)
-        if settings.plan is not None and not trial.sha256:
+        if not trial.sha256:
             yield Flaw(SETTINGS, f'plan: got {trial.trial_id} without the SHA-256 of its plan, '
                                  f'expected one', trial.trial_id)
         if trial.controller != settings.controller.label:
@@ -179,7 +152,7 @@ def _odd_plan(settings: Settings, planned: Sequence[PlannedTrial]) -> Iterator[F
                                  f'expected {settings.controller.label} as the controller of the '
                                  f'campaign is called', trial.trial_id)
         sha256 = settings.scenarios.get(trial.scenario_id, trial.scenario_sha256)
-        if settings.plan is not None and trial.scenario_sha256 != sha256:
+        if trial.scenario_sha256 != sha256:
             yield Flaw(SETTINGS, f'scenarios: {trial.scenario_id}: got SHA-256 '
                                  f'{str(sha256)[:12]}, expected {str(trial.scenario_sha256)[:12]} '
                                  f'as in the plan of {trial.trial_id}', trial.trial_id)

@@ -16,7 +16,6 @@ from safety_scenarios.scenario.blocks.traceability import Traceability
 from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.identity import Identity
-from safety_scenarios.trial.journal import old_names_in, SUFFIX
 from safety_scenarios.trial.record.planned_trial import PlannedTrial
 from safety_scenarios.trial.summary import CampaignSummary
 
@@ -34,13 +33,13 @@ class Settings:
     scenarios: Mapping[str, str | None]
     """Id to SHA-256 of those that came from files."""
     plan: tuple[PlannedTrial, ...] | None
-    """None in a folder of an earlier version, which did not write it down."""
+    """None where it was taken out of the file."""
     version: str | None
     """Of this package, when the campaign was run."""
     onset: str = ''
     """When the hazard is there, if a recording of somebody else was judged."""
     sut: Identity | None = None
-    """What told the controller from others before the first trial; None in earlier versions."""
+    """What told the controller from others before the first trial."""
     traceability: Mapping[str, Traceability] = field(default_factory=dict)
     """Id to what a scenario is evidence for, of those that came from files."""
 
@@ -74,20 +73,10 @@ def settings_of(folder: Path) -> Settings:
 
 
 def _spec(data: Mapping[str, Any]) -> ControllerSpec:
-    """Return which controller it was; in older campaigns it had no parameters."""
+    """Return which controller it was."""
     known = {'name': data['settings']['controller'], **data.get('controller', {})}
     return ControllerSpec.model_validate(
         {name: known[name] for name in ControllerSpec.model_fields if name in known})
-
-
-def old_names(folder: Path) -> str:
-    """Return what to tell about keys of an earlier version in a campaign; empty without any."""
-    for path in sorted(folder.rglob(f'*{SUFFIX}')):
-        if found := old_names_in(path):
-            names = ', '.join(f'{old} (now {new})' for old, new in found.items())
-            return (f'{folder}: was written by an earlier version, with the keys {names}. They '
-                    f'mean the same, and nothing needs to be done')
-    return ''
 
 
 def ended(folder: Path) -> CampaignSummary | None:

@@ -88,8 +88,7 @@ class Rejudging:
 
 
 def rejudge(folder: Path, changes: Sequence[str] = (), scenarios: Sequence[Scenario] = (),
-            source: Source = 'journal', *, without_plan: bool = False,
-            has_ended: bool = True) -> Rejudging:
+            source: Source = 'journal', *, has_ended: bool = True) -> Rejudging:
     """
     Return every trial of a campaign, judged again from its record.
 
@@ -97,11 +96,10 @@ def rejudge(folder: Path, changes: Sequence[str] = (), scenarios: Sequence[Scena
         ``gate=target`` or ``words=patterns``
     :param scenarios: to judge by instead of those of the same ids
     :param source: which of the two copies of the record is read
-    :param without_plan: take the trials of a folder of an earlier version from its settings
     :param has_ended: False for a folder whose summary and manifest are still to be written
     :raises InputError: a folder that is none, or a change that does not fit
     """
-    evidence = evidence_of(folder, without_plan=without_plan, has_ended=has_ended)
+    evidence = evidence_of(folder, has_ended=has_ended)
     judging = _Judging(folder, evidence, [parsed(text) for text in changes],
                        {scenario.id: scenario for scenario in scenarios}, source)
     for planned in evidence.plan.values():
@@ -113,14 +111,14 @@ def rejudge(folder: Path, changes: Sequence[str] = (), scenarios: Sequence[Scena
     return judging.ended(has_ended)
 
 
-def results_of(folder: Path, *, without_plan: bool = False) -> Sequence[TrialResult]:
+def results_of(folder: Path) -> Sequence[TrialResult]:
     """
     Return the results of a campaign by its records.
 
     :raises InputError: a folder that is none
     :raises TraceError: names everything in the folder that is not as the campaign left it
     """
-    found = rejudge(folder, without_plan=without_plan)
+    found = rejudge(folder)
     sut = found.summary.sut
     if lines := [*told(found.flaws), *(sut.doubts if sut else ())]:
         raise TraceError(f'{folder}: cannot be relied on:\n' + '\n'.join(
@@ -130,7 +128,7 @@ def results_of(folder: Path, *, without_plan: bool = False) -> Sequence[TrialRes
 
 def summary_of(folder: Path, results: Sequence[TrialResult]) -> CampaignSummary:
     """Return what results come to, which are taken for those of a folder as they are."""
-    evidence = evidence_of(folder, without_plan=True, has_ended=False)
+    evidence = evidence_of(folder, has_ended=False)
     return _summary(folder, evidence, results, _decided(evidence, results))
 
 

@@ -32,21 +32,20 @@ from safety_scenarios.trial.trial import TrialRecord
 _KILLED = 'the process was killed during the trial'
 
 
-def repair(folder: Path, *, without_plan: bool = False) -> tuple[Rejudging, Sequence[str]]:
+def repair(folder: Path) -> tuple[Rejudging, Sequence[str]]:
     """
     Finish what a crash has left: every finished trial gets its line, the one that ran its verdict.
 
     A trial that was killed is INCONCLUSIVE, as one that was interrupted. What the campaign comes
     to is judged from the records anew, and whatever does not agree with them stays as it is.
 
-    :param without_plan: take the trials of a folder of an earlier version from its settings
     :return: every trial judged again, and what was done
     :raises SettingsError: a campaign is still running in the folder, or it is none
     :raises TraceError: the campaign had ended, and somebody has changed its files since
     """
     settings, done = settings_of(folder), list[str]()
     _refuse_changed(folder)
-    context = TraceContext(settings.run, folder, None, full_name(settings.run))
+    context = TraceContext(settings.run, folder, None, settings.run.names.full)
     files = TrialFiles(folder, [AreTrace(context)],
                        Journal if settings.plan is None else
                        journal_writer(settings.raw, settings.controller,
@@ -54,16 +53,16 @@ def repair(folder: Path, *, without_plan: bool = False) -> tuple[Rejudging, Sequ
                                       settings.sut))
     with closing(RunFolder(files, resume=True)) as out:
         _cut_half_line(folder, done)
-        evidence = evidence_of(folder, without_plan=True, has_ended=False)
+        evidence = evidence_of(folder, has_ended=False)
         _finish(out, evidence, settings.run.judged_by, done)
         for path in sorted(folder.rglob(f'*{UNFINISHED}')):
             path.unlink()
             done.append(f'{path.relative_to(folder)}: half written, removed')
         if done or not ((folder / SUMMARY).exists() and (folder / MANIFEST).exists()):
             (folder / SUMMARY).unlink(missing_ok=True)  # it counts less than there is
-            found = rejudge(folder, without_plan=without_plan, has_ended=False)
+            found = rejudge(folder, has_ended=False)
             out.campaign_ended(found.summary)
-    return rejudge(folder, without_plan=without_plan), done
+    return rejudge(folder), done
 
 
 def _refuse_changed(folder: Path) -> None:

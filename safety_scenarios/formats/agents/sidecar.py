@@ -15,11 +15,9 @@ from safety_scenarios.formats.agents.grammar import is_free_text, normal
 from safety_scenarios.formats.agents.remarks import Remarks
 from safety_scenarios.formats.document.json_document import JsonDocument
 from safety_scenarios.formats.document.json_document import MAX_BYTES as MAX_JSON
-from safety_scenarios.formats.document.old_names import rename_old_keys
 from safety_scenarios.formats.document.positions import Document, Path
 from safety_scenarios.formats.document.positions import MAX_BYTES as MAX_YAML
 from safety_scenarios.formats.document.reading import Reading
-from safety_scenarios.scenario import old_names
 
 SUFFIXES = ('.bindings.yaml', '.bindings.yml', '.bindings.json')
 _SYMBOL = re.compile(r'[a-z][a-z0-9_-]{0,199}')
@@ -59,8 +57,6 @@ def read_sidecar(path: str, reading: Reading) -> tuple[Remarks, Bindings, bytes]
     reading.problems += document.problems
     remarks = Remarks(document, reading)
     bindings = Bindings(version=1)
-    if isinstance(document.data, Mapping):
-        rename_old_keys(document, old_names.BINDINGS, reading)
     if not document.problems:
         try:
             bindings = Bindings.model_validate(_spelled_out(document.data, remarks))

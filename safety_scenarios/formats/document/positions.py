@@ -100,23 +100,6 @@ class Document:
             place = self._keys.get(path, place)
         return Problem(self.path, *place, dotted(path), _cut(message), code)
 
-    def rename(self, path: Path, name: str) -> None:
-        """
-        Give a key another name, in the data and in the field paths that have a place.
-
-        :param path: of a key that is there, beside none of the new name
-        """
-        *parents, old = path
-        block = self.data
-        for step in parents:
-            block = block[step]
-        renamed = {name if key == old else key: value for key, value in block.items()}
-        block.clear()
-        block.update(renamed)
-        for places in (self._places, self._keys):
-            for known in [known for known in places if known[:len(path)] == path]:
-                places[(*parents, name, *known[len(path):])] = places.pop(known)
-
     def _parse(self, raw: bytes) -> None:
         if len(raw) > MAX_BYTES:
             raise _Refusal((1, 1), f'got {len(raw)} bytes, expected at most {MAX_BYTES}. '

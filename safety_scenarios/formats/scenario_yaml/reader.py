@@ -24,7 +24,6 @@ from safety_scenarios.errors import (
 )
 from safety_scenarios.formats._turns import broken, by_turns, find_turns
 from safety_scenarios.formats.document.messages import describe, has_keys, show
-from safety_scenarios.formats.document.old_names import rename_old_keys
 from safety_scenarios.formats.document.positions import Document, dotted, Path
 from safety_scenarios.formats.document.reading import Reading, Resolve
 from safety_scenarios.formats.scenario_yaml.bags import Bags
@@ -32,7 +31,6 @@ from safety_scenarios.formats.scenario_yaml.implied_by_ros import told_by_ros
 from safety_scenarios.formats.scenario_yaml.misdrawn import misdrawn
 from safety_scenarios.formats.scenario_yaml.monitored import IN_MONITORS, is_monitor
 from safety_scenarios.formats.scenario_yaml.references import dangling
-from safety_scenarios.scenario import old_names
 from safety_scenarios.scenario.blocks.budget import LatencyBudget
 from safety_scenarios.scenario.blocks.traceability import FIELDS, is_foreign
 from safety_scenarios.scenario.body import AnyBody, ChatBody, MonitorBody, RobotBody
@@ -89,7 +87,6 @@ def read(path: str, raw: bytes, document: Document, resolve: Resolve) -> Reading
     reading = Reading(document=document, problems=list(document.problems))
     if not isinstance(document.data, Mapping):
         return reading
-    rename_old_keys(document, old_names.SCENARIO, reading)
     bags = Bags(path, resolve)
     built: _Built = {}
     data = _Preparation(document, resolve, reading, bags, built).prepare(document.data)

@@ -92,7 +92,7 @@ class Judge(InvariantPlugin):
         found = [(_VERDICTS.get(judgement.opinion or '', Verdict.INCONCLUSIVE), _words(judgement))
                  for judgement in record.judgements
                  if judgement.check == self.name
-                 and judgement.question in (question.sha256, question.earlier_sha256)]
+                 and judgement.question == question.sha256]
         verdict, reason = max(found, key=lambda said: said[0].rank, default=(
             Verdict.INCONCLUSIVE, 'no judge answered'))
         return verdict, reason if verdict is Verdict.PASS \

@@ -43,14 +43,14 @@ class Judged:
                         [trial.after for trial in self.found])
 
 
-def judged(folders: Sequence[Path], *, without_plan: bool = False) -> Sequence[Judged]:
+def judged(folders: Sequence[Path]) -> Sequence[Judged]:
     """
     Judge campaigns again.
 
     :raises InputError: a folder that is none, or the same one twice
     """
     names = names_of(folders)
-    return [Judged(folder, name, rejudge(folder, without_plan=without_plan))
+    return [Judged(folder, name, rejudge(folder))
             for folder, name in zip(folders, names)]
 
 

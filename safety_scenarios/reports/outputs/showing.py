@@ -44,7 +44,7 @@ def trials_in(folder: Path) -> Listed:
 
     :raises SettingsError: the folder is not that of a campaign
     """
-    evidence = evidence_of(folder, without_plan=True, has_ended=(folder / SUMMARY).exists())
+    evidence = evidence_of(folder, has_ended=(folder / SUMMARY).exists())
     doubts: dict[str | None, list[str]] = {}
     for flaw in evidence.flaws:
         doubts.setdefault(flaw.trial_id, []).append(str(flaw))
@@ -66,7 +66,7 @@ def view_in(folder: Path, name: str) -> Mapping[str, Any]:
     :raises InputError: the folder is not that of a campaign, or it has no such trial
     :raises TraceError: nothing of the trial's record can be read
     """
-    evidence = evidence_of(folder, without_plan=True, has_ended=False)
+    evidence = evidence_of(folder, has_ended=False)
     planned = _chosen(evidence, name)
     record, result, notes = judged(folder, evidence, planned)
     film = films_beside(folder).get(planned.trial_id)
@@ -83,7 +83,7 @@ def scene_in(folder: Path, name: str) -> Scene:
         nothing to be seen in it
     :raises TraceError: nothing of the trial's record can be read
     """
-    evidence = evidence_of(folder, without_plan=True, has_ended=False)
+    evidence = evidence_of(folder, has_ended=False)
     planned = named(list(evidence.plan.values()), name)
     record, result, notes = judged(folder, evidence, planned)
     return build_scene(record, result, notes)

@@ -13,14 +13,14 @@ from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.trial.summary import CampaignSummary
 
 
-def side_by_side(folders: Sequence[Path], *, without_plan: bool = False) -> Sequence[Campaign]:
+def side_by_side(folders: Sequence[Path]) -> Sequence[Campaign]:
     """
     Return the first campaign, and each other one against it, judged again from their records.
 
     :raises SettingsError: a folder is none of a campaign, or cannot be compared with the first
     :raises TraceError: a folder cannot be relied on
     """
-    results = [results_of(folder, without_plan=without_plan) for folder in folders]
+    results = [results_of(folder) for folder in folders]
     return beside_each_other(folders, results, [
         summary_of(folder, mine) for folder, mine in zip(folders, results, strict=True)])
 

@@ -17,7 +17,6 @@ from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.judgement import Judgement
 from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.scenario.old_names import MARKS
 from safety_scenarios.trial._exact import from_text, Loss
 from safety_scenarios.trial.mcap.cdr import Codec, UnfitError
 from safety_scenarios.trial.mcap.definitions import codec_of
@@ -131,8 +130,6 @@ class Reading:
                 or not line.keys() <= _DEFAULTS.keys():
             raise TraceError(f'got {line!r:.100} as event {number}, expected event '
                              f'{len(self._events)}. Was the file changed?')
-        if line['kind'] == 'mark':
-            line['name'] = MARKS.get(line['name'], line['name'])
         # Not validated, as nothing is that a link makes: what was recorded is what comes back.
         return Event.model_construct(
             **line, stamps=Stamps.model_validate(stamps),

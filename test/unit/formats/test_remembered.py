@@ -51,6 +51,3 @@ def test_one_text_is_two_documents_to_two_readers_and_each_has_its_own_name_and_
     assert [problem.path for problem in one.problems + other.problems] == ['x', 'y']
     assert type(Document.of('x', FIRST)) is Document
     assert type(JsonDocument.of('x', FIRST)) is JsonDocument
-    changed = Document.of('x', FIRST)
-    changed.rename(('first',), 'last')
-    assert Document.of('y', FIRST).data == {'first': 1}

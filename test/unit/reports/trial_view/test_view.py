@@ -45,7 +45,7 @@ def folders(tmp_path_factory):
 
 
 def trials(folder):
-    evidence = evidence_of(folder, without_plan=True, has_ended=False)
+    evidence = evidence_of(folder, has_ended=False)
     for one in evidence.plan.values():
         found, result, notes = judged(folder, evidence, one)
         assert not notes
