@@ -31,6 +31,16 @@ BUILT_IN: dict[str, dict[str, str]] = {
         'message': 'stimuli.message:RawMessage',
         'recorded': 'stimuli.recorded:Recorded',
     },
+    'intents': {
+        'person_at': 'stimuli.person:PersonAt',
+        'obstacle_at': 'stimuli.obstacle:ObstacleAt',
+        'vehicle_at': 'stimuli.vehicle:VehicleAt',
+        'contact_force': 'scenario.intent:ContactForce',
+        'stream_fault': 'scenario.intent:StreamFault',
+        'joints_at': 'scenario.intent:JointsAt',
+        'silence': 'scenario.intent:Silence',
+        'says': 'scenario.intent:Says',
+    },
     'invariants': {
         'text': 'judging.invariants.text:Text',
         'text_in_python': 'judging.invariants.text_in_python:TextInPython',
@@ -187,7 +197,7 @@ def names(kind: str) -> dict[str, str]:
 
     Built-ins come first, in the order of the table; then the others by their names.
 
-    :param kind: ``stimuli``, ``invariants``, ``controllers``, ``drivers``, ``links``,
+    :param kind: ``stimuli``, ``intents``, ``invariants``, ``controllers``, ``drivers``, ``links``,
         ``formats``; ``bags``, whose plug-ins are functions that read one; or ``outputs``, whose
         plug-ins are context managers of the run settings and of the campaign's folder (None: no
         folder) that give the observers of a campaign

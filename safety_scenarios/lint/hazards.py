@@ -11,6 +11,7 @@ from safety_scenarios.lint._motion import conditions, says_at_least
 from safety_scenarios.lint._remark import FieldPath, Remark
 from safety_scenarios.scenario.blocks.robot import Stopping
 from safety_scenarios.scenario.blocks.signal import Limit
+from safety_scenarios.scenario.body_intent import BodyIntent
 from safety_scenarios.scenario.interfaces.robot_interfaces import INPUTS
 from safety_scenarios.scenario.scenario import RosBlock, Scenario
 from safety_scenarios.scenario.stimulus import Stimulus, StimulusContext, StimulusPlugin
@@ -130,9 +131,11 @@ def _contact(scenario: Scenario, ros: RosBlock) -> Iterator[Remark]:
         return
     braking = _braking(robot.stopping, robot.max_speed)
     for stimulus in ros.stimuli:
-        ahead = _ahead(stimulus, robot.radius or 0.0)
-        closing = robot.max_speed + (getattr(stimulus, 'speed', 0.0)
-                                     if stimulus.kind == 'person' else 0.0)
+        intent = stimulus.intent(StimulusContext(scenario.id, scenario.messages, None))
+        if not isinstance(intent, BodyIntent):
+            continue
+        ahead = _ahead(intent, robot.radius or 0.0)
+        closing = robot.max_speed + intent.bodies()[0].motion.speed
         if ahead is not None and ahead < closing * critical_s + braking:
             yield Remark('L221', scenario, ('latency_budget', 'critical_ms'), (
                 f'got {1e3 * critical_s:g} ms, and a stop that begins then at top speed ends '
@@ -150,17 +153,11 @@ def _braking(stopping: Stopping, speed: float) -> float:
     return speed * (stopping.time or 0.0) * (0.5 if stopping.model == 'half_time' else 1.0)
 
 
-def _ahead(stimulus: StimulusPlugin, radius: float) -> float | None:
+def _ahead(intent: BodyIntent, radius: float) -> float | None:
     """Return the free way (m) to what stands in the robot's path; None: nothing does."""
-    distance: float | None = getattr(stimulus, 'distance', None)
-    if distance is None:
-        return None
-    if stimulus.kind == 'obstacle':
-        aside = abs(getattr(stimulus, 'lateral', 0.0)) - getattr(stimulus, 'width', 0.0) / 2
-        return max(0.0, distance - radius) if aside <= radius else None
-    bearing: float = getattr(stimulus, 'bearing', 0.0)
-    is_ahead = math.cos(bearing) > 0 and distance * abs(math.sin(bearing)) <= radius
-    return max(0.0, distance - radius) if is_ahead else None
+    body = intent.bodies()[0]
+    aside = abs(body.left) - (body.solid.width / 2 if body.to_face else 0.0)
+    return max(0.0, intent.distance - radius) if body.ahead > 0 and aside <= radius else None
 
 
 def _meet(limit: Limit, low: float, high: float) -> bool:

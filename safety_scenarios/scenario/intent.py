@@ -4,16 +4,22 @@
 """
 What a stimulus changes in the world, apart from how it looks as messages.
 
-Places are told from the robot's origin at the moment of the change, x ahead and y to the left
+Places are as seen from the robot's origin at the moment of the change, x ahead and y to the left
 (REP 103). From then on the world moves what was put there, and the robot itself.
+
+An intent with a body in the world is a ``body_intent.BodyIntent``, in the module of its stimulus.
+Another package adds one by an entry point ``safety_scenarios.intents``.
 """
 
+from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
 from pydantic import model_serializer, model_validator, SerializerFunctionWrapHandler
+from safety_scenarios.errors import UnknownPluginError
+from safety_scenarios.registry import resolve
 from safety_scenarios.scenario.message import ChatMessage
 from safety_scenarios.scenario.noun import Noun
-from safety_scenarios.scenario.world.walking import Figure, Walk
+from safety_scenarios.scenario.world.body import Body
 from safety_scenarios.scenario.world.wire_fault import WireFault, WireKind
 
 
@@ -32,68 +38,9 @@ class Intent(Noun):
         return {name: value for name, value in told.items()
                 if name not in self.short or getattr(self, name) != fields[name].default}
 
-
-class PersonAt(Intent):
-    """A person appears, and stands or walks toward the robot."""
-
-    short: ClassVar[tuple[str, ...]] = ('walks', 'figure')
-    kind: Literal['person_at'] = 'person_at'
-    distance: float
-    """From the robot's origin to the person's centre (m)."""
-    bearing: float
-    """Direction, 0 ahead, positive to the left (rad)."""
-    speed: float
-    """Speed of the person toward the robot (m/s)."""
-    nearest: float
-    """Distance at which a walking person comes to rest (m)."""
-    count: int = 1
-    """How many people: the first in that direction, each other beside the one before, farther
-    left and as far away."""
-    radius: float = 0.25
-    """How wide a person is for a scanner (m)."""
-    walks: Walk | None = None
-    """Where the person goes instead of toward the robot."""
-    figure: Figure = Figure()
-
-
-class VehicleAt(Intent):
-    """Another robot appears, round and as heavy as it says, and drives its own way."""
-
-    kind: Literal['vehicle_at'] = 'vehicle_at'
-    distance: float
-    """From the robot's origin to the middle of the other (m)."""
-    bearing: float
-    """Direction, 0 ahead, positive to the left (rad)."""
-    radius: float
-    """Of its footprint (m)."""
-    height: float
-    """Of its body above the floor (m)."""
-    mass: float
-    """kg."""
-    drives: Walk | None = None
-    """None: it stands."""
-
-
-class ObstacleAt(Intent):
-    """A box appears across or beside the path."""
-
-    short: ClassVar[tuple[str, ...]] = ('height', 'is_glass')
-    kind: Literal['obstacle_at'] = 'obstacle_at'
-    distance: float
-    """From the robot's origin to the face of the box, along the path (m)."""
-    lateral: float
-    """Middle of the box to the left of the path (m)."""
-    width: float
-    """Width of its face (m)."""
-    closing_speed: float
-    """How fast the gap closes for a robot that drives on as it did (m/s): of a box that stands
-    still that is the robot's own speed, which a world has already."""
-    nearest: float
-    """Gap at which it stops closing (m)."""
-    height: float = 1.0
-    """Of the box above the floor (m): a scanner sees nothing that is lower than its plane."""
-    is_glass: bool = False
-    """Whether a scanner sees it only where a beam meets it squarely."""
+    def bodies(self) -> Sequence[Body]:
+        """Return what it puts into the world, in order; empty: nothing."""
+        return ()
 
 
 class ContactForce(Intent):
@@ -168,13 +115,14 @@ def read_intent(text: str) -> Intent:
     """
     Return the intent that was written by ``model_dump_json``.
 
-    :raises ValueError: it is none of those above
+    :raises ValueError: it is none, or of a kind that no installed package has
     """
-    kinds = {known.model_fields['kind'].default: known for known in Intent.__subclasses__()}
     kind = _Kind.model_validate_json(text).kind
-    if kind not in kinds:
-        raise ValueError(f'kind: got {kind!r:.80}, expected one of {", ".join(sorted(kinds))}')
-    return kinds[kind].model_validate_json(text)
+    try:
+        known: type[Intent] = resolve('intents', kind[:80])  # it may come from anybody
+    except UnknownPluginError as error:
+        raise ValueError(f'kind: {error}') from None
+    return known.model_validate_json(text)
 
 
 class _Kind(Noun, extra='ignore'):

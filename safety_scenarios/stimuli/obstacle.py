@@ -3,16 +3,54 @@
 
 """A box in or beside the path, seen by a laser scanner."""
 
-from functools import lru_cache
-from typing import Literal
+from collections.abc import Sequence
+from typing import ClassVar, Literal
 
 from pydantic import Field
-from safety_scenarios.scenario.intent import ObstacleAt
-from safety_scenarios.scenario.interfaces.scan import laser_scan, RANGE_MAX, wall
-from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.body_intent import BodyIntent, LASER_SCAN
+from safety_scenarios.scenario.interfaces.scan import Face, RANGE_MAX
 from safety_scenarios.scenario.stimulus import Stimulus, StimulusContext, StimulusPlugin
+from safety_scenarios.scenario.world.body import Body, GREY, PANE, Solid
 
-_INTERFACE = 'sensor_msgs/msg/LaserScan'
+_DEPTH = 0.4
+"""Of a box of which only the face is known (m)."""
+
+
+class ObstacleAt(BodyIntent):
+    """A box appears across or beside the path."""
+
+    short: ClassVar[tuple[str, ...]] = ('height', 'is_glass')
+    kind: Literal['obstacle_at'] = 'obstacle_at'
+    distance: float
+    """From the robot's origin to the face of the box, along the path (m)."""
+    lateral: float
+    """Middle of the box to the left of the path (m)."""
+    width: float
+    """Width of its face (m)."""
+    closing_speed: float
+    """How fast the gap closes for a robot that drives on as it did (m/s): of a box that stands
+    still that is the robot's own speed, which a world has already."""
+    nearest: float
+    """Gap at which it stops closing (m)."""
+    height: float = 1.0
+    """Of the box above the floor (m): a scanner sees nothing that is lower than its plane."""
+    is_glass: bool = False
+    """Whether a scanner sees it only where a beam meets it squarely."""
+
+    def bodies(self) -> Sequence[Body]:
+        """Return the box, which nothing pushes away."""
+        return [Body(Solid('box', _DEPTH, self.width, self.height), self.distance + _DEPTH / 2,
+                     self.lateral, label='box', colour=PANE if self.is_glass else GREY,
+                     is_glass=self.is_glass, to_face=True)]
+
+    @property
+    def approach(self) -> tuple[float, float]:
+        """Return how fast the gap closes without a world (m/s), and where that ends (m)."""
+        return self.closing_speed, self.nearest
+
+    def scanned(self, distance: float) -> tuple[Face, ...]:
+        """Return its face."""
+        return (Face(distance, self.lateral - self.width / 2, self.lateral + self.width / 2),)
 
 
 class Obstacle(StimulusPlugin):
@@ -44,24 +82,16 @@ class Obstacle(StimulusPlugin):
 
     def interface(self) -> str:
         """Return the interface type."""
-        return _INTERFACE
+        return LASER_SCAN
 
     def intent(self, context: StimulusContext) -> ObstacleAt:
         """Return that a box appears."""
-        return ObstacleAt(distance=self.distance, lateral=self.lateral, width=self.width,
-                          closing_speed=self.speed, nearest=self.nearest,
-                          height=self.height, is_glass=self.glass)
+        return ObstacleAt.model_construct(
+            distance=self.distance, lateral=self.lateral, width=self.width,
+            closing_speed=self.speed, nearest=self.nearest, height=self.height,
+            is_glass=self.glass)
 
     def at(self, elapsed_ns: int, index: int, context: StimulusContext) -> Stimulus:
         """Return the scan after ``elapsed_ns``."""
-        closed = self.speed * elapsed_ns / 1e9
-        distance = max(self.distance - closed, min(self.nearest, self.distance))
-        return Stimulus(self.topic, _scan(self.frame, self.rate_hz, distance, self.lateral,
-                                          self.width), truth=(('distance', distance),))
-
-
-@lru_cache(maxsize=64)
-def _scan(frame: str, rate_hz: float, distance: float, lateral: float, width: float) -> Message:
-    """Return the scan; one that stands still is the same message each time."""
-    face = wall(distance, lateral - width / 2, lateral + width / 2)
-    return Message.model_construct(type=_INTERFACE, data=laser_scan(frame, rate_hz, [face]))
+        return self.intent(context).show(self.topic, LASER_SCAN, self.frame, self.rate_hz,
+                                         elapsed_ns)

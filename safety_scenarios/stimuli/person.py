@@ -3,22 +3,96 @@
 
 """One or more people near the robot, seen by a laser scanner or by a person tracker."""
 
-from functools import lru_cache
+from collections.abc import Sequence
 import math
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
-from safety_scenarios.scenario.intent import PersonAt
-from safety_scenarios.scenario.interfaces.scan import cylinder, laser_scan, RANGE_MAX
-from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.body_intent import BodyIntent
+from safety_scenarios.scenario.interfaces.scan import Cylinder, RANGE_MAX
 from safety_scenarios.scenario.stimulus import Stimulus, StimulusContext, StimulusPlugin
-from safety_scenarios.scenario.world.walking import Figure, Walk
+from safety_scenarios.scenario.world.body import Body, Colour, Fall, Solid
+from safety_scenarios.scenario.world.footprint import Placed
+from safety_scenarios.scenario.world.motion import Motion
+from safety_scenarios.scenario.world.walking import ADULT_M, FALL_S, FALLEN, Figure, Walk
 
 _BY_TOPIC = {'scan': 'sensor_msgs/msg/LaserScan', 'human_pose': 'geometry_msgs/msg/PoseStamped'}
 _LEG_RADIUS_M = 0.25
 """Both legs of a standing person, seen by a scanner near the floor."""
 _ABREAST_M = 0.7
 """Between two people who stand side by side."""
+_THICK, _WIDE = 0.3 / ADULT_M, 0.5 / ADULT_M
+"""Of who lies on the side: along the floor and above it (shares of the height)."""
+_CLOTHES: dict[str, Colour] = {
+    'plain': (0.84, 0.37, 0.0, 1.0), 'high_visibility': (0.8, 1.0, 0.0, 1.0),
+    'dark': (0.1, 0.1, 0.12, 1.0)}
+
+
+class PersonAt(BodyIntent):
+    """A person appears, and stands or walks toward the robot."""
+
+    short: ClassVar[tuple[str, ...]] = ('walks', 'figure')
+    kind: Literal['person_at'] = 'person_at'
+    distance: float
+    """From the robot's origin to the person's centre (m)."""
+    bearing: float
+    """Direction, 0 ahead, positive to the left (rad)."""
+    speed: float
+    """Speed of the person toward the robot (m/s)."""
+    nearest: float
+    """Distance at which a walking person comes to rest (m)."""
+    count: int = 1
+    """How many people: the first in that direction, each other beside the one before, farther
+    left and as far away."""
+    radius: float = _LEG_RADIUS_M
+    """How wide a person is for a scanner (m)."""
+    walks: Walk | None = None
+    """Where the person goes instead of toward the robot."""
+    figure: Figure = Figure()
+
+    def bodies(self) -> Sequence[Body]:
+        """Return each person: an upright cylinder, or a box that lies."""
+        figure = self.figure
+        solid = Solid('cylinder', 2 * self.radius, 2 * self.radius, figure.height)
+        return [Body(
+            solid, self.distance * math.cos(bearing), self.distance * math.sin(bearing),
+            Motion(self.speed, self.nearest, self.walks), 'person',
+            colour=_CLOTHES[figure.clothing], mass=figure.weighs, is_person=True,
+            is_tracked=True, figure=figure, fall=_fall(figure),
+            unfit='' if figure.reaches_at is None else
+            'a person who reaches, expected one who stands, walks, falls or lies')
+            for bearing in self._bearings(self.distance)]
+
+    @property
+    def approach(self) -> tuple[float, float]:
+        """Return speed toward the robot (m/s), and where that walk ends (m)."""
+        return self.speed, self.nearest
+
+    def places(self, distance: float) -> Sequence[tuple[Body, Placed]]:
+        """Return each person and where he or she is: all as far away, side by side."""
+        return [(body, (distance * math.cos(bearing), distance * math.sin(bearing),
+                        bearing + math.pi))
+                for body, bearing in zip(self.bodies(), self._bearings(distance), strict=True)]
+
+    def scanned(self, distance: float) -> tuple[Cylinder, ...]:
+        """Return the legs of each."""
+        return tuple(Cylinder(distance, bearing, self.radius)
+                     for bearing in self._bearings(distance))
+
+    def tracked(self, distance: float) -> tuple[float, float]:
+        """Return where the first person is."""
+        return distance * math.cos(self.bearing), distance * math.sin(self.bearing)
+
+    def _bearings(self, distance: float) -> Sequence[float]:
+        apart = 2 * math.asin(min(1.0, _ABREAST_M / (2 * distance)))
+        return [self.bearing + index * apart for index in range(self.count)]
+
+
+def _fall(figure: Figure) -> Fall | None:
+    if figure.posture == 'stands':
+        return None
+    lying = Solid('box', _THICK * figure.height, figure.height, _WIDE * figure.height)
+    return Fall(lying, None if figure.posture == 'lies' else figure.after_s + FALLEN * FALL_S)
 
 
 class Person(StimulusPlugin):
@@ -76,30 +150,11 @@ class Person(StimulusPlugin):
 
     def intent(self, context: StimulusContext) -> PersonAt:
         """Return that a person appears, and walks."""
-        return PersonAt(distance=self.distance, bearing=self.bearing, speed=self.speed,
-                        nearest=self.nearest, count=self.count, radius=self.radius,
-                        walks=self.walks, figure=self.figure)
+        return PersonAt.model_construct(
+            distance=self.distance, bearing=self.bearing, speed=self.speed, nearest=self.nearest,
+            count=self.count, radius=self.radius, walks=self.walks, figure=self.figure)
 
     def at(self, elapsed_ns: int, index: int, context: StimulusContext) -> Stimulus:
         """Return the person's place after ``elapsed_ns``."""
-        walked = self.speed * elapsed_ns / 1e9
-        distance = max(self.distance - walked, min(self.nearest, self.distance))
-        interface = self.interface()
-        message = _scan(self.frame, self.rate_hz, distance, self.bearing, self.count,
-                        self.radius) \
-            if interface == 'sensor_msgs/msg/LaserScan' else Message.model_construct(
-                type=interface, data={'header': {'frame_id': self.frame}, 'pose': {
-                    'position': {'x': distance * math.cos(self.bearing),
-                                 'y': distance * math.sin(self.bearing), 'z': 0.0},
-                    'orientation': {'x': 0.0, 'y': 0.0, 'z': 0.0, 'w': 1.0}}})
-        return Stimulus(self.topic, message, truth=(('distance', distance),))
-
-
-@lru_cache(maxsize=64)
-def _scan(frame: str, rate_hz: float, distance: float, bearing: float, count: int,
-          radius: float) -> Message:
-    """Return the scan; that of people who stand still is the same message each time."""
-    apart = 2 * math.asin(min(1.0, _ABREAST_M / (2 * distance)))
-    people = [cylinder(distance, bearing + index * apart, radius) for index in range(count)]
-    return Message.model_construct(type=_BY_TOPIC['scan'],
-                                   data=laser_scan(frame, rate_hz, people))
+        return self.intent(context).show(self.topic, self.interface(), self.frame, self.rate_hz,
+                                         elapsed_ns)

@@ -3,18 +3,56 @@
 
 """Another robot in the way, seen by a laser scanner."""
 
-from functools import lru_cache
+from collections.abc import Sequence
 import math
 from typing import Literal
 
 from pydantic import Field
-from safety_scenarios.scenario.intent import VehicleAt
-from safety_scenarios.scenario.interfaces.scan import cylinder, laser_scan, RANGE_MAX
-from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.body_intent import BodyIntent, LASER_SCAN
+from safety_scenarios.scenario.interfaces.scan import Cylinder, RANGE_MAX
 from safety_scenarios.scenario.stimulus import Stimulus, StimulusContext, StimulusPlugin
+from safety_scenarios.scenario.world.body import Body, Colour, Solid
+from safety_scenarios.scenario.world.motion import Motion
 from safety_scenarios.scenario.world.walking import Walk
 
-_INTERFACE = 'sensor_msgs/msg/LaserScan'
+_ABOVE = 0.02
+"""Of its body above the floor (m)."""
+_COLOUR: Colour = (0.8, 0.47, 0.65, 1.0)
+
+
+class VehicleAt(BodyIntent):
+    """Another robot appears, round and as heavy as it says, and drives its own way."""
+
+    kind: Literal['vehicle_at'] = 'vehicle_at'
+    distance: float
+    """From the robot's origin to the middle of the other (m)."""
+    bearing: float
+    """Direction, 0 ahead, positive to the left (rad)."""
+    radius: float
+    """Of its footprint (m)."""
+    height: float
+    """Of its body above the floor (m)."""
+    mass: float
+    """kg."""
+    drives: Walk | None = None
+    """None: it stands."""
+
+    def bodies(self) -> Sequence[Body]:
+        """Return an upright cylinder."""
+        solid = Solid('cylinder', 2 * self.radius, 2 * self.radius,
+                      max(self.height - _ABOVE, _ABOVE), _ABOVE)
+        return [Body(solid, self.distance * math.cos(self.bearing),
+                     self.distance * math.sin(self.bearing), Motion(walk=self.drives), 'robot',
+                     label='vehicle', colour=_COLOUR, mass=self.mass)]
+
+    @property
+    def approach(self) -> tuple[float, float]:
+        """Return that it stands without a world."""
+        return 0.0, self.distance
+
+    def scanned(self, distance: float) -> tuple[Cylinder, ...]:
+        """Return its body."""
+        return (Cylinder(distance, self.bearing, self.radius),)
 
 
 class Vehicle(StimulusPlugin):
@@ -43,21 +81,15 @@ class Vehicle(StimulusPlugin):
 
     def interface(self) -> str:
         """Return the interface type."""
-        return _INTERFACE
+        return LASER_SCAN
 
     def intent(self, context: StimulusContext) -> VehicleAt:
         """Return that another robot appears."""
-        return VehicleAt(distance=self.distance, bearing=self.bearing, radius=self.radius,
-                         height=self.height, mass=self.mass, drives=self.drives)
+        return VehicleAt.model_construct(
+            distance=self.distance, bearing=self.bearing, radius=self.radius, height=self.height,
+            mass=self.mass, drives=self.drives)
 
     def at(self, elapsed_ns: int, index: int, context: StimulusContext) -> Stimulus:
         """Return the scan of a robot that stands."""
-        return Stimulus(self.topic, _scan(self.frame, self.rate_hz, self.distance, self.bearing,
-                                          self.radius), truth=(('distance', self.distance),))
-
-
-@lru_cache(maxsize=64)
-def _scan(frame: str, rate_hz: float, distance: float, bearing: float, radius: float) -> Message:
-    """Return the scan, the same message each time."""
-    return Message.model_construct(type=_INTERFACE, data=laser_scan(
-        frame, rate_hz, [cylinder(distance, bearing, radius)]))
+        return self.intent(context).show(self.topic, LASER_SCAN, self.frame, self.rate_hz,
+                                         elapsed_ns)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import numpy
 import pytest
 from safety_scenarios.errors import MeasurementError
-from safety_scenarios.scenario.interfaces.scan import cylinder, laser_scan, wall
+from safety_scenarios.scenario.interfaces.scan import Cylinder, Face, laser_scan
 from safety_scenarios.scenario.world.mounted_frame import MountedFrame
 from safety_scenarios.trial.drawing import Beams, draw, nearest, silhouette
 from safety_scenarios.trial.placing import Place, place_in
@@ -25,7 +25,7 @@ beams = st.builds(
     range_max=st.sampled_from([4.0, 10.0, 30.0]))
 people = st.builds(
     lambda distance, bearing, radius: laser_scan('base_link', 10.0, [
-        cylinder(distance, bearing, radius)]),
+        Cylinder(distance, bearing, radius)]),
     st.floats(0.4, 11.0), st.floats(-math.pi, math.pi), st.floats(0.05, 0.6))
 places = st.builds(Place, st.floats(-0.5, 0.5), st.floats(-0.5, 0.5), st.floats(-4.0, 4.0))
 
@@ -91,7 +91,7 @@ def test_a_person_is_where_she_would_be_seen_from_the_live_scanner(
     drawn = math.asin(distance * math.sin(outermost) / radius) - outermost
     assume(math.hypot(x, y) > radius + 0.3 and
            aslant < min(drawn - math.radians(31.0), math.acos(0.7)))
-    shape = silhouette(laser_scan('base_link', 10.0, [cylinder(distance, bearing, radius)]),
+    shape = silhouette(laser_scan('base_link', 10.0, [Cylinder(distance, bearing, radius)]),
                        live, place)
     angles = live.angles
     along, aside = x * numpy.cos(angles) + y * numpy.sin(angles), \
@@ -110,7 +110,7 @@ def test_a_person_is_where_she_would_be_seen_from_the_live_scanner(
 
 
 def test_over_the_same_beams_a_scan_shows_what_was_drawn():
-    person = laser_scan('laser', 10.0, [cylinder(2.0, 0.3, 0.25), wall(5.0, -1.0, 1.0)])
+    person = laser_scan('laser', 10.0, [Cylinder(2.0, 0.3, 0.25), Face(5.0, -1.0, 1.0)])
     live = Beams(person['angle_min'], person['angle_increment'], 360, 0.05, 12.0)
     shape = silhouette(person, live, Place())
     assert shape == pytest.approx(numpy.array(person['ranges']), rel=1e-6)
@@ -119,14 +119,14 @@ def test_over_the_same_beams_a_scan_shows_what_was_drawn():
 def test_what_is_behind_a_live_thing_is_not_drawn():
     live = Beams(-0.5, 0.01, 101, 0.1, 20.0)
     ranges, none = numpy.full(101, 1.0, numpy.float32), numpy.empty(0, numpy.float32)
-    shape = silhouette(laser_scan('laser', 10.0, [cylinder(2.0, 0.0, 0.25)]), live, Place())
+    shape = silhouette(laser_scan('laser', 10.0, [Cylinder(2.0, 0.0, 0.25)]), live, Place())
     assert numpy.isfinite(shape).any()
     assert draw(ranges, none, shape, live).replaced == 0
 
 
 def test_a_scanner_that_sees_the_other_way_shows_nothing():
     live = Beams(math.pi / 2, 0.01, 300, 0.1, 20.0)
-    shape = silhouette(laser_scan('laser', 10.0, [cylinder(2.0, 0.0, 0.25)]), live, Place())
+    shape = silhouette(laser_scan('laser', 10.0, [Cylinder(2.0, 0.0, 0.25)]), live, Place())
     assert not numpy.isfinite(shape).any()
 
 

@@ -37,7 +37,6 @@ from rclpy.qos import QoSProfile
 from ros_gz_interfaces.msg import Contact, Contacts
 from ros_gz_interfaces.srv import ControlWorld, DeleteEntity, SetEntityPose, SpawnEntity
 from rosgraph_msgs.msg import Clock
-from safety_scenarios.ros.worlds.external.footprint import box, disc, Footprint, gap
 from safety_scenarios.ros.worlds.external.joint_drive import (
     JointDrive,
     JointDriveNode,
@@ -45,6 +44,7 @@ from safety_scenarios.ros.worlds.external.joint_drive import (
 )
 from safety_scenarios.scenario.interfaces.scan import BEAMS, RANGE_MAX, RANGE_MIN
 from safety_scenarios.scenario.world.external import ExternalWorld
+from safety_scenarios.scenario.world.footprint import box, disc, Footprint, gap
 from sensor_msgs.msg import JointState, LaserScan
 from simulation_interfaces import srv as standard
 from std_msgs.msg import Bool, Float64

@@ -20,8 +20,10 @@ from safety_scenarios.judging.motion.path import course
 from safety_scenarios.judging.motion.track import tracks
 from safety_scenarios.reports.film.moment import phases_of, required_of
 from safety_scenarios.reports.film.scene import Body, Frame, Robot
-from safety_scenarios.scenario.intent import Intent, ObstacleAt, PersonAt
+from safety_scenarios.scenario.intent import Intent
 from safety_scenarios.scenario.stimulus import StimulusContext
+from safety_scenarios.stimuli.obstacle import ObstacleAt
+from safety_scenarios.stimuli.person import PersonAt
 from safety_scenarios.trial.trial import ALL_CLEAR, TrialRecord
 
 _STEP_NS = 20_000_000

@@ -17,10 +17,11 @@ from typing import Any, Literal
 
 from safety_scenarios.errors import InputError
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.intent import ObstacleAt, PersonAt
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.result import Verdict
 from safety_scenarios.scenario.stimulus import StimulusContext
+from safety_scenarios.stimuli.obstacle import ObstacleAt
+from safety_scenarios.stimuli.person import PersonAt
 from safety_scenarios.trial.trial import ALL_CLEAR, END, ONSET, Trial
 
 FRAME = 'base_link'

@@ -11,7 +11,7 @@ from safety_scenarios.errors import MeasurementError
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.world.block import Senses
 from safety_scenarios.stimuli.wire.content import Packet
-from safety_scenarios.worlds.mujoco.sensors.misread import odometry, Weather
+from safety_scenarios.worlds.misread import odometry, Weather
 
 SCAN, ODOMETRY = 'sensor_msgs/msg/LaserScan', 'nav_msgs/msg/Odometry'
 _USUAL = Senses()

@@ -3,9 +3,10 @@
 
 """The geometry of a planar laser scan: which beam meets what, how far away."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from dataclasses import dataclass
 import math
-from typing import Any
+from typing import Any, Protocol
 
 import numpy
 from numpy.typing import NDArray
@@ -21,32 +22,54 @@ _COS, _SIN = numpy.cos(_ANGLES), numpy.sin(_ANGLES)
 
 Ranges = NDArray[numpy.float64]
 """Distance along each of the ``BEAMS`` beams (m), infinity where it misses."""
-Shape = Callable[[], Ranges]
 
 
-def cylinder(distance: float, bearing: float, radius: float) -> Shape:
-    """Return a standing cylinder whose centre is at (``distance``, ``bearing``)."""
-    def meet() -> Ranges:
+class Shape(Protocol):
+    """What a scanner sees, as seen from there."""
+
+    def ranges(self) -> Ranges:
+        """Return how far each beam goes until it meets it."""
+
+
+@dataclass(frozen=True)
+class Cylinder:
+    """A standing cylinder."""
+
+    distance: float
+    """To its centre (m)."""
+    bearing: float
+    """To its centre, 0 ahead, positive to the left (rad)."""
+    radius: float
+
+    def ranges(self) -> Ranges:
+        """Return how far each beam goes until it meets it."""
         ranges = numpy.full(BEAMS, math.inf)
+        distance, bearing, radius = self.distance, self.bearing, self.radius
         along = distance * (_COS * math.cos(bearing) + _SIN * math.sin(bearing))
         aside = distance * (_SIN * math.cos(bearing) - _COS * math.sin(bearing))
         hit = (along > 0) & (numpy.abs(aside) <= radius)
         near = along[hit] - numpy.sqrt(radius * radius - aside[hit] * aside[hit])
         ranges[hit] = numpy.maximum(RANGE_MIN, near)
         return ranges
-    return meet
 
 
-def wall(x: float, y_from: float, y_to: float) -> Shape:
-    """Return a flat face across the path at ``x`` ahead, from ``y_from`` to ``y_to`` (m)."""
-    def meet() -> Ranges:
+@dataclass(frozen=True)
+class Face:
+    """A flat face across the path."""
+
+    x: float
+    """Ahead (m)."""
+    y_from: float
+    y_to: float
+
+    def ranges(self) -> Ranges:
+        """Return how far each beam goes until it meets it."""
         ranges = numpy.full(BEAMS, math.inf)
         ahead = _COS > 1e-6
-        distance = x / _COS[ahead]
+        distance = self.x / _COS[ahead]
         y = distance * _SIN[ahead]
-        ranges[ahead] = numpy.where((y_from <= y) & (y <= y_to), distance, math.inf)
+        ranges[ahead] = numpy.where((self.y_from <= y) & (y <= self.y_to), distance, math.inf)
         return ranges
-    return meet
 
 
 def laser_scan(frame: str, rate_hz: float, shapes: Iterable[Shape]) -> dict[str, Any]:
@@ -56,8 +79,8 @@ def laser_scan(frame: str, rate_hz: float, shapes: Iterable[Shape]) -> dict[str,
     A beam that meets nothing reads +infinity (REP 117).
     """
     nearest = numpy.full(BEAMS, math.inf)
-    for meet in shapes:
-        nearest = numpy.minimum(nearest, meet())
+    for shape in shapes:
+        nearest = numpy.minimum(nearest, shape.ranges())
     nearest[(nearest < RANGE_MIN) | (nearest > RANGE_MAX)] = math.inf
     return {'header': {'frame_id': frame}, 'angle_min': -math.pi,
             'angle_max': math.pi - _STEP, 'angle_increment': _STEP, 'time_increment': 0.0,

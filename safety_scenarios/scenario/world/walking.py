@@ -17,6 +17,10 @@ _FAR = 200.0
 """Nobody walks farther than this (m)."""
 ADULT_M, ADULT_KG = 1.75, 75.0
 """Height and mass of an adult; people of other heights are as dense and of the same shape."""
+FALL_S = 0.8
+"""From standing to lying: free fall of a rigid body of a person's height takes about as long."""
+FALLEN = 0.5
+"""Share of the fall from which on a person is in the way as one who lies."""
 
 
 def _near(point: tuple[float, float]) -> tuple[float, float]:

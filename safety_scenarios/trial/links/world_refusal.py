@@ -6,13 +6,11 @@
 from contextlib import closing
 
 from safety_scenarios.errors import InputError, MeasurementError
-from safety_scenarios.scenario.intent import ObstacleAt, PersonAt, VehicleAt
 from safety_scenarios.scenario.scenario import RosBlock, Scenario
 from safety_scenarios.scenario.stimulus import StimulusContext
 from safety_scenarios.scenario.world.block import WorldBlock
 
 Place = tuple[str | int, ...]
-_BODIES = PersonAt, ObstacleAt, VehicleAt
 
 
 def refused(scenario: Scenario, seed: int = 0) -> tuple[Place, str] | None:
@@ -57,7 +55,7 @@ def _not_to_appear(world: object, scenario: Scenario, ros: RosBlock) -> tuple[Pl
     for is_hazard, (path, plugins) in enumerate(phases):
         for index, plugin in enumerate(plugins):
             intent = plugin.intent(context)
-            if not isinstance(intent, _BODIES):
+            if intent is None or not intent.bodies():
                 continue
             try:
                 world.apply(plugin.topic, intent, bool(is_hazard))

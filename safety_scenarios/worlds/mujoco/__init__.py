@@ -8,13 +8,11 @@ back what sensors publish and what is true. It knows neither a controller nor a 
 
 - ``scene.py`` puts a scenario together as one model: floor, walls, boxes, robot, people, things
 - ``mobile_base.py`` and ``arm.py`` move the robot: driver, delay, limits, then forces
-- ``arm_model.py`` reads an arm and puts it on its column, ``arm_reference.py`` says what its
-  joints do next
-- ``entities.py`` is what can be there beside the robot; ``people``, ``second_robot.py`` and
-  ``things.py`` are its kinds, ``putting.py`` makes them
+- ``arm_model.py`` reads an arm and puts it on its column
+- ``entities.py`` is what can be there beside the robot; ``people`` and ``things.py`` are its
+  kinds, built by what ``scenario/world/body.py`` says of a body
 - ``sensors/robot_sensors.py`` says which sensors a robot has; ``lidar.py``, ``camera.py`` (which
-  draws by ``offscreen.py``) and ``sensor.py`` beside it are what they publish, ``misread.py`` what
-  is wrong with it
+  draws by ``offscreen.py``) and ``sensor.py`` beside it are what they publish
 - ``truth.py`` is what ``state`` events tell
 
 MuJoCo is the extra ``sim``; nothing but these modules imports it.

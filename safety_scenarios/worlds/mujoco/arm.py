@@ -14,6 +14,8 @@ from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.driver import DriverPlugin
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.world.block import WorldBlock
+from safety_scenarios.scenario.world.footprint import Placed
+from safety_scenarios.worlds.arm_reference import Limits, Reference
 from safety_scenarios.worlds.mujoco.arm_model import (
     FLANGE,
     FORCE,
@@ -22,11 +24,9 @@ from safety_scenarios.worlds.mujoco.arm_model import (
     PAYLOAD,
     TOOL,
 )
-from safety_scenarios.worlds.mujoco.arm_reference import Limits, Reference
-from safety_scenarios.worlds.mujoco.entities import Placed
 from safety_scenarios.worlds.mujoco.mobile_base import GRAVITY
 from safety_scenarios.worlds.mujoco.robots import PREFIX
-from safety_scenarios.worlds.mujoco.task import Cycles
+from safety_scenarios.worlds.task import Cycles
 
 _PULL = 40.0
 """A joint off its set-point is brought back at this rate (1/s)."""

@@ -6,33 +6,19 @@ from collections.abc import Sequence
 import math
 from typing import Any
 
-from safety_scenarios.scenario.world.walking import ADULT_M
+import mujoco
+from safety_scenarios.scenario.world.body import Body
+from safety_scenarios.scenario.world.footprint import Placed
 
 SCANNERS = 3
 """So many scanners can see things that no other one sees: groups 1 to 3 of geometries."""
 GLASS = 4
 """Group of geometries that scanners see only where a beam meets them squarely."""
-SQUARELY = math.radians(10.0)
-"""Glass returns a beam that meets it within this of its normal; else the beam goes on (rad)."""
 UNSEEN = 5
 """Group of geometries that no scanner sees."""
 KEPT = 4
 """Bit of what keeps its place beside the robot: it touches the robot, and nothing else, which it
 would sweep along as the robot turns."""
-AWAY = 500.0
-"""Where things wait until they appear: beyond every sensor (m)."""
-BOX_DEPTH = 0.4
-"""Of a box of which only the face is told (m)."""
-ABREAST_M = 0.7
-"""Between two people who stand side by side."""
-FALL_S = 0.8
-"""From standing to lying: free fall of a rigid body of a person's height takes about as long."""
-FALLEN = 0.5
-"""Share of the fall from which on a person is in the way as one who lies."""
-THICK, WIDE = 0.3 / ADULT_M, 0.5 / ADULT_M
-"""Of who lies on the side: along the floor and above it (shares of the height)."""
-Placed = tuple[float, float, float]
-"""x, y (m) and heading (rad), frame ``world``."""
 
 
 class Entity:
@@ -45,6 +31,8 @@ class Entity:
 
     radius = 0.0
     is_body = False
+    """Whether it is a person."""
+    is_tracked = False
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -110,6 +98,18 @@ class Entity:
             self._model.geom_group[geom] = group
 
 
+def solid_geom(body: Body) -> dict[str, Any]:
+    """Return what makes the solid of a body a geometry, which no scanner sees yet."""
+    solid = body.solid
+    half, middle = solid.height / 2, solid.above + solid.height / 2
+    size = [body.radius, half, 0] if solid.kind == 'cylinder' \
+        else [solid.length / 2, solid.width / 2, half]
+    kind = mujoco.mjtGeom.mjGEOM_CYLINDER if solid.kind == 'cylinder' \
+        else mujoco.mjtGeom.mjGEOM_BOX
+    return {'type': kind, 'group': UNSEEN, 'size': size, 'pos': [0, 0, middle],
+            'rgba': list(body.colour)}
+
+
 def geoms_of(model: Any, bodies: Sequence[str]) -> list[int]:
     """Return the geometries of some bodies, in order."""
     found: list[int] = []
@@ -118,9 +118,3 @@ def geoms_of(model: Any, bodies: Sequence[str]) -> list[int]:
         first = int(body.geomadr[0])
         found += range(first, first + int(body.geomnum[0]))
     return found
-
-
-def beside(robot: Placed, ahead: float, left: float) -> tuple[float, float]:
-    """Return a place that is told from the robot in the frame ``world`` (m)."""
-    cos, sin = math.cos(robot[2]), math.sin(robot[2])
-    return robot[0] + ahead * cos - left * sin, robot[1] + ahead * sin + left * cos

@@ -10,28 +10,21 @@ from safety_scenarios.errors import InputError
 from safety_scenarios.scenario.blocks.command_topic import CommandTopic
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.world.body import Solid
+from safety_scenarios.scenario.world.footprint import Placed
 from safety_scenarios.worlds.mujoco.arm import Arm, JOINT_STATE, WRENCH
-from safety_scenarios.worlds.mujoco.entities import Placed, UNSEEN
+from safety_scenarios.worlds.mujoco.entities import UNSEEN
 from safety_scenarios.worlds.mujoco.sensors.sensor import IMU, ODOMETRY
-from safety_scenarios.worlds.mujoco.spawned import Shape, Slot
+from safety_scenarios.worlds.mujoco.spawned import Slot
 from safety_scenarios.worlds.mujoco.world import World
+from safety_scenarios.worlds.persistent_world import Moved, ROBOT, ROOM
 
-ROBOT = 'robot'
-"""Name of the robot as an entity."""
-ROOM = 24
-"""Bodies that may be there at a time."""
-FARTHEST_M = 10_000.0
-"""Nothing is put farther away from the origin."""
-FASTEST = 20.0
-"""No base is made to go faster than this (m/s, rad/s)."""
 _INTO_ROBOT_M = 0.1
 """A body that is moved may be this far within the robot: who moves it sees that a little late."""
 _TOUCHES_M = 1e-3
 _USUAL = {'mobile_base': {'odom': ODOMETRY, 'imu': IMU},
           'arm': {'joint_states': JOINT_STATE, 'wrench': WRENCH}}
 """What robots report of themselves that a scenario may leave out."""
-Moved = tuple[float, float, float]
-"""m/s along x and y of the frame ``world``, rad/s."""
 
 
 class Standing(World):
@@ -85,15 +78,15 @@ class Standing(World):
             return (x, y, heading), (cos * ahead - sin * left, sin * ahead + cos * left, turn)
         return self._spawned[name][0].pose, (0.0, 0.0, 0.0)
 
-    def spawn(self, name: str, shape: Shape, place: Placed) -> None:
+    def spawn(self, name: str, solid: Solid, place: Placed) -> None:
         """
         Let a body come.
 
         :param name: which nobody has yet; there is room for one more
         :raises InputError: it would be inside of something
         """
-        slot = next(one for one in self._slots if one.shape is None)
-        slot.take(shape)
+        slot = next(one for one in self._slots if one.solid is None)
+        slot.take(solid)
         slot.put(*place)
         self._changed(slot)
         try:
@@ -103,7 +96,7 @@ class Standing(World):
             self._changed(slot)
             raise
         slot.topics.add(name)
-        slot.seen_by(0 if shape.is_seen else UNSEEN)
+        slot.seen_by(0 if solid.is_seen else UNSEEN)
         self._spawned[name] = slot, place
 
     def delete(self, name: str) -> None:

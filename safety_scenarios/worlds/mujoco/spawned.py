@@ -4,33 +4,17 @@
 """Bodies that somebody puts into a world while it runs, and moves from outside."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 import math
-from typing import Any, Literal
+from typing import Any
 
 import mujoco
-from safety_scenarios.worlds.mujoco.entities import AWAY, UNSEEN
+from safety_scenarios.scenario.world.body import AWAY, GREY, Solid
+from safety_scenarios.worlds.mujoco.entities import UNSEEN
 from safety_scenarios.worlds.mujoco.things import Thing
 
 _TALL = 0.5
 """Half of what a body that nobody has asked for yet is on each side (m)."""
-_GREY, _ORANGE = (0.45, 0.45, 0.5, 1.0), (0.84, 0.37, 0.0, 1.0)
-
-
-@dataclass(frozen=True)
-class Shape:
-    """An upright cylinder or box on the floor."""
-
-    kind: Literal['cylinder', 'box']
-    length: float
-    """Along x; of a cylinder its diameter (m)."""
-    width: float
-    """Along y; of a cylinder its diameter (m)."""
-    height: float
-    above: float = 0.0
-    """Of its lower side above the floor (m)."""
-    is_seen: bool = True
-    """Whether scanners see it; it is touched all the same."""
+_ORANGE = (0.84, 0.37, 0.0, 1.0)
 
 
 class Slot(Thing):
@@ -46,7 +30,7 @@ class Slot(Thing):
     def __init__(self, number: int) -> None:
         super().__init__(f'spawned:{number + 1}')
         self._number = number
-        self.shape: Shape | None = None
+        self.solid: Solid | None = None
 
     def build(self, spec: Any) -> None:
         """Add both shapes, of a size that nobody has asked for yet."""
@@ -62,21 +46,21 @@ class Slot(Thing):
         model.geom_sameframe[self._shapes] = 0  # they move within their body
         self.vanish()
 
-    def take(self, shape: Shape) -> None:
+    def take(self, solid: Solid) -> None:
         """Have this shape from now on."""
-        self.shape = shape
+        self.solid = solid
         cylinder, box = self._shapes
-        geom, size = (cylinder, (shape.length / 2, shape.height / 2, 0.0)) \
-            if shape.kind == 'cylinder' else (
-                box, (shape.length / 2, shape.width / 2, shape.height / 2))
-        half = shape.length / 2, shape.width / 2, shape.height / 2
-        model, middle = self._model, shape.above + shape.height / 2
+        geom, size = (cylinder, (solid.length / 2, solid.height / 2, 0.0)) \
+            if solid.kind == 'cylinder' else (
+                box, (solid.length / 2, solid.width / 2, solid.height / 2))
+        half = solid.length / 2, solid.width / 2, solid.height / 2
+        model, middle = self._model, solid.above + solid.height / 2
         model.geom_size[geom] = size
         model.geom_pos[geom] = (0.0, 0.0, middle)
         model.geom_aabb[geom] = (0.0, 0.0, 0.0, *half)
-        reach = math.hypot(*half[1:]) if shape.kind == 'cylinder' else math.hypot(*half)
+        reach = math.hypot(*half[1:]) if solid.kind == 'cylinder' else math.hypot(*half)
         model.geom_rbound[geom] = reach
-        model.geom_rgba[geom] = _ORANGE if shape.kind == 'cylinder' else _GREY
+        model.geom_rgba[geom] = _ORANGE if solid.kind == 'cylinder' else GREY
         # whatever of a body is looked at first has room for all of it
         first, count = int(model.body_bvhadr[self._body]), int(model.body_bvhnum[self._body])
         wide = 2 * (math.hypot(*half) + middle + _TALL)
@@ -85,7 +69,7 @@ class Slot(Thing):
 
     def vanish(self) -> None:
         """Be nowhere, without a shape."""
-        self.shape = None
+        self.solid = None
         self._felt([])
         self.put(AWAY, -AWAY - 10.0 * self._number, 0.0)
         self._moved = (0.0, 0.0)
@@ -93,7 +77,7 @@ class Slot(Thing):
     @property
     def unpictured(self) -> Sequence[int]:
         """Return what no camera shows: the shape that it does not have, or both."""
-        is_seen = bool(self.topics) and self.shape is not None and self.shape.is_seen
+        is_seen = bool(self.topics) and self.solid is not None and self.solid.is_seen
         return [geom for geom in self._shapes if not is_seen or geom not in self.geoms]
 
     def seen_by(self, group: int) -> None:

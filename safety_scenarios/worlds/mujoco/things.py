@@ -6,19 +6,10 @@ import math
 from typing import Any
 
 import mujoco
-from safety_scenarios.scenario.intent import ObstacleAt
 from safety_scenarios.scenario.world.block import Wall
-from safety_scenarios.worlds.mujoco.entities import (
-    AWAY,
-    beside,
-    BOX_DEPTH,
-    Entity,
-    GLASS,
-    Placed,
-    UNSEEN,
-)
-
-_BOX, _PANE = [0.45, 0.45, 0.5, 1], [0.6, 0.8, 0.9, 0.3]
+from safety_scenarios.scenario.world.body import AWAY, Body, PANE
+from safety_scenarios.scenario.world.footprint import beside, Placed
+from safety_scenarios.worlds.mujoco.entities import Entity, GLASS, solid_geom, UNSEEN
 
 
 class Thing(Entity):
@@ -62,39 +53,37 @@ class Thing(Entity):
             math.cos(heading / 2), 0.0, 0.0, math.sin(heading / 2))
 
 
-class Obstacle(Thing):
-    """A box whose face is across the way."""
+class Block(Thing):
+    """A body that stands where it appeared, whatever pushes it."""
 
-    def __init__(self, name: str, intent: ObstacleAt) -> None:
+    def __init__(self, name: str, body: Body) -> None:
         super().__init__(name)
-        self._intent = intent
-        self.is_glass = intent.is_glass
+        self._body, self.radius = body, body.radius
+        self.is_body, self.is_tracked = body.is_person, body.is_tracked
+        self.is_glass = body.is_glass
 
     def build(self, spec: Any) -> None:
-        """Add a box."""
+        """Add its solid."""
         body = spec.worldbody.add_body(name=self.name, mocap=True, pos=[AWAY, -AWAY, 0])
-        body.add_geom(type=mujoco.mjtGeom.mjGEOM_BOX, group=UNSEEN,
-                      rgba=_PANE if self.is_glass else _BOX,
-                      size=[BOX_DEPTH / 2, self._intent.width / 2, self._intent.height / 2],
-                      pos=[0, 0, self._intent.height / 2])
+        body.add_geom(**solid_geom(self._body))
 
     def appear(self, robot: Placed) -> None:
-        """Be across the way, its face at the distance of its intent."""
+        """Be where its description says."""
         self._moved = (0.0, 0.0)
-        self.put(*beside(robot, self._intent.distance + BOX_DEPTH / 2, self._intent.lateral),
-                 robot[2])
+        self.put(*self._place(robot))
 
     def move(self, robot: Placed, step_s: float) -> None:
-        """Stay, or stay ahead."""
+        """Stay, or stay beside the robot."""
         if self.is_kept:
-            self.put(*beside(robot, self._intent.distance + BOX_DEPTH / 2, self._intent.lateral),
-                     robot[2], step_s)
+            self.put(*self._place(robot), step_s)
 
     def distance(self, robot: Placed) -> float:
-        """Return how far away its face is, along the way that it stands across (m)."""
-        x, y, heading = self._pose
-        cos, sin = math.cos(heading), math.sin(heading)
-        return (x - robot[0]) * cos + (y - robot[1]) * sin - BOX_DEPTH / 2
+        """Return how far away it is, as its stimulus counts it (m)."""
+        return self._body.distance(self._pose, robot)
+
+    def _place(self, robot: Placed) -> Placed:
+        x, y = beside(robot, self._body.ahead, self._body.left)
+        return x, y, self._body.heading(x, y, robot)
 
 
 class MovingWall(Thing):
@@ -116,7 +105,7 @@ class MovingWall(Thing):
                       group=GLASS if self.is_glass else 0,
                       size=[self._length / 2, self._wall.thickness / 2, self._wall.height / 2],
                       pos=[self._length / 2, 0, self._wall.height / 2],
-                      rgba=_PANE if self.is_glass else [0.7, 0.7, 0.7, 1])
+                      rgba=PANE if self.is_glass else [0.7, 0.7, 0.7, 1])
 
     def appear(self, robot: Placed) -> None:
         """Be where it is at the start of the robot."""

@@ -9,7 +9,8 @@ from typing import Any
 
 import mujoco
 import numpy
-from safety_scenarios.worlds.mujoco.entities import Entity, Placed
+from safety_scenarios.scenario.world.footprint import Placed
+from safety_scenarios.worlds.mujoco.entities import Entity
 
 FAR = 30.0
 """Surfaces farther apart than this are told by their centres only (m)."""

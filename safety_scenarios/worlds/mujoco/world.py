@@ -13,14 +13,16 @@ from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.scenario import RosBlock, Scenario
 from safety_scenarios.scenario.stimulus import StimulusContext
 from safety_scenarios.scenario.world.block import WorldBlock
+from safety_scenarios.scenario.world.body import Body
 from safety_scenarios.scenario.world.mounted_frame import MountedFrame
 from safety_scenarios.worlds.mujoco.arm import Arm
 from safety_scenarios.worlds.mujoco.arm_model import arm_of, MountedArm
 from safety_scenarios.worlds.mujoco.command_wires import CommandWires
 from safety_scenarios.worlds.mujoco.entities import Entity, KEPT
 from safety_scenarios.worlds.mujoco.mobile_base import Base, DRIVER_NS
+from safety_scenarios.worlds.mujoco.people.people import Person
+from safety_scenarios.worlds.mujoco.people.walkers import Walker
 from safety_scenarios.worlds.mujoco.physics import Physics
-from safety_scenarios.worlds.mujoco.putting import entities_of, moving_walls
 from safety_scenarios.worlds.mujoco.robots import (
     Chassis,
     chassis_of,
@@ -38,8 +40,9 @@ from safety_scenarios.worlds.mujoco.scene import (
 )
 from safety_scenarios.worlds.mujoco.sensors.robot_sensors import Carried, RobotSensors
 from safety_scenarios.worlds.mujoco.sensors.sensed import Sensed
-from safety_scenarios.worlds.mujoco.task import Route
+from safety_scenarios.worlds.mujoco.things import Block, MovingWall
 from safety_scenarios.worlds.mujoco.truth import Truth
+from safety_scenarios.worlds.task import Route
 
 STATE_NS = 20_000_000
 """Between two tellings of the truth."""
@@ -77,7 +80,7 @@ class World:
         self._known = _entities(scenario, ros) if entities is None else {}
         self._entities = [entity for found in self._known.values() for entity in found] \
             if entities is None else list(entities)
-        self._walls = moving_walls(block)
+        self._walls = [MovingWall(wall) for wall in block.walls if wall.moves]
         self._chassis: Chassis | MountedArm = arm_of(scenario, ros.robot, block) \
             if ros.robot.kind == 'arm' else chassis_of(scenario, ros.robot, block)
         self._model = compiled(self._chassis, block, [*self._walls, *self._entities], step_s)
@@ -388,11 +391,17 @@ def _entities(scenario: Scenario, ros: RosBlock) -> dict[tuple[bool, str], Seque
     for hazard, plugins in ((False, ros.nominal.stimuli), (True, ros.stimuli)):
         for plugin in plugins:
             intent = plugin.intent(context)
-            if intent is None:
+            bodies = () if intent is None else intent.bodies()
+            if intent is None or not bodies:
                 continue
-            key = (hazard, intent.model_dump_json())
-            if key not in found:
-                made = entities_of(f'{"hazard" if hazard else "nominal"}:{plugin.topic}', intent)
-                if made:
-                    found[key] = made
+            name = f'{"hazard" if hazard else "nominal"}:{plugin.topic}'
+            found.setdefault((hazard, intent.model_dump_json()), [
+                _entity(name if place == 0 else f'{name}#{place + 1}', body)
+                for place, body in enumerate(bodies)])
     return found
+
+
+def _entity(name: str, body: Body) -> Entity:
+    if body.figure is not None:
+        return Person(name, body, body.figure)
+    return Block(name, body) if body.mass is None or body.to_face else Walker(name, body)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import math
 from typing import Any
 
-from safety_scenarios.scenario.interfaces.scan import laser_scan, Shape, wall
+from safety_scenarios.scenario.interfaces.scan import Face, laser_scan, Shape
 from safety_scenarios.scenario.message import Message, Observation, Reading
 
 BEAMS_STEP = 2 * math.pi / 360
@@ -29,7 +29,7 @@ def scan(*shapes: Shape) -> Message:
 
 def box(distance: float, middle: float = 0.0, width: float = 0.6) -> Message:
     """Return a scan of a box whose face is ``distance`` ahead and ``middle`` to the left (m)."""
-    return scan(wall(distance, middle - width / 2, middle + width / 2))
+    return scan(Face(distance, middle - width / 2, middle + width / 2))
 
 
 def beams(ranges: Iterable[float], angle_min: float = -math.pi,

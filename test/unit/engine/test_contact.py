@@ -11,9 +11,9 @@ from safety_scenarios.judging.findings.contact import TOUCHES_NOBODY
 from safety_scenarios.judging.invariants.no_contact import NoContact
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.intent import PersonAt
 from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.stimuli.person import PersonAt
 from unit.records import (
     ALL_CLEAR_MS,
     driving,

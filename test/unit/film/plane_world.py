@@ -11,10 +11,10 @@ from contextlib import closing
 import math
 
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.intent import PersonAt
 from safety_scenarios.scenario.interfaces.robot_interfaces import stamped
-from safety_scenarios.scenario.interfaces.scan import cylinder, laser_scan, wall
+from safety_scenarios.scenario.interfaces.scan import Cylinder, Face, laser_scan
 from safety_scenarios.scenario.message import Message
+from safety_scenarios.stimuli.person import PersonAt
 from safety_scenarios.trial.links.controller_settings import controller_settings, plugin_of
 from safety_scenarios.trial.links.loopback import hosted
 from safety_scenarios.trial.session import LinkPlugin, Session
@@ -55,10 +55,10 @@ class Standing:
 
     def shape(self, robot_x):
         if self.is_person:
-            return cylinder(self.away(robot_x), math.atan2(self.y, self.x - robot_x),
+            return Cylinder(self.away(robot_x), math.atan2(self.y, self.x - robot_x),
                             self.intent.radius)
         half = self.intent.width / 2
-        return wall(self.x - robot_x, self.y - half, self.y + half)
+        return Face(self.x - robot_x, self.y - half, self.y + half)
 
     def truth(self, robot_x, nearest):
         found = {'x': self.x, 'y': self.y, 'heading': 0.0, 'gap': self.gap(robot_x),

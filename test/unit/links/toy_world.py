@@ -11,11 +11,12 @@ Both move while the harness waits, and nothing else takes time.
 from contextlib import closing
 
 from safety_scenarios.scenario.event import Event, Stamps
-from safety_scenarios.scenario.intent import ObstacleAt, PersonAt
 from safety_scenarios.scenario.interfaces.robot_interfaces import stamped
-from safety_scenarios.scenario.interfaces.scan import cylinder, laser_scan, wall
+from safety_scenarios.scenario.interfaces.scan import Cylinder, Face, laser_scan
 from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.message import Message
+from safety_scenarios.stimuli.obstacle import ObstacleAt
+from safety_scenarios.stimuli.person import PersonAt
 from safety_scenarios.trial.link import Link
 from safety_scenarios.trial.links.controller_settings import controller_settings, plugin_of
 from safety_scenarios.trial.links.loopback import hosted
@@ -38,9 +39,9 @@ class Thing:
     def shape(self, robot_x):
         """Return how the scanner sees it."""
         if self.is_person:
-            return cylinder(self.x - robot_x, self.intent.bearing, 0.25)
+            return Cylinder(self.x - robot_x, self.intent.bearing, 0.25)
         half = self.intent.width / 2
-        return wall(self.x - robot_x, self.intent.lateral - half, self.intent.lateral + half)
+        return Face(self.x - robot_x, self.intent.lateral - half, self.intent.lateral + half)
 
 
 class ToyLink(Link):

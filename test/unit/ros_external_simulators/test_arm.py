@@ -16,15 +16,15 @@ from safety_scenarios.ros.worlds.external.arm_book import (
     Joints,
     named,
 )
-from safety_scenarios.ros.worlds.external.bodies import bodies_of
+from safety_scenarios.ros.worlds.external.bodies import models_of
 from safety_scenarios.ros.worlds.external.body_path import Course
-from safety_scenarios.ros.worlds.external.footprint import disc
 from safety_scenarios.ros.worlds.external.poses import PoseBook
 from safety_scenarios.ros.worlds.external.pushing import LATE_NS, Pushing
 from safety_scenarios.ros.worlds.external.truth import Shown, Truth
-from safety_scenarios.scenario.intent import PersonAt
 from safety_scenarios.scenario.world.block import WorldBlock
 from safety_scenarios.scenario.world.external import ExternalWorld
+from safety_scenarios.scenario.world.footprint import disc
+from safety_scenarios.stimuli.person import PersonAt
 from unit.records import hazard
 
 MS = 1_000_000
@@ -49,7 +49,8 @@ def arm(*, moving: float = 0.0, until_ms: int = 200, names=('a', 'b')) -> tuple[
 def person(x: float, y: float) -> tuple[PoseBook, Shown]:
     """Return a person who stands there, and the poses."""
     intent = PersonAt(distance=2.0, bearing=0.0, speed=0.0, nearest=0.5)
-    one = Shown('stimulus_1', bodies_of(intent, True)[0], Course(intent, 0, False), {'human_pose'})
+    one = Shown('stimulus_1', models_of(intent, True)[0], Course(intent.bodies()[0], False),
+                {'human_pose'})
     one.course.begin((0.0, 0.0, 0.0), 0)
     one.since_ns = 0
     poses = PoseBook()

@@ -7,10 +7,11 @@ import math
 
 import pytest
 from safety_scenarios.errors import InputError
-from safety_scenarios.ros.worlds.external.bodies import bodies_of
+from safety_scenarios.ros.worlds.external.bodies import models_of
 from safety_scenarios.ros.worlds.external.body_path import Course
-from safety_scenarios.scenario.intent import PersonAt, VehicleAt
 from safety_scenarios.scenario.world.walking import Figure, Walk
+from safety_scenarios.stimuli.person import PersonAt
+from safety_scenarios.stimuli.vehicle import VehicleAt
 
 STEP_NS = 50_000_000
 ROBOT = (1.0, 2.0, 0.0)
@@ -31,20 +32,20 @@ def walking(**named) -> PersonAt:
 
 def test_who_comes_toward_the_robot_stops_where_that_is_said():
     """At the speed that was asked for, from the first moment on."""
-    course = Course(walking(speed=1.6, nearest=1.0), 0, False)
+    course = Course(walking(speed=1.6, nearest=1.0).bodies()[0], False)
     assert after(course, 0.5)[0] == pytest.approx(4.0 - 0.8)
     assert after(course, 6.0)[0] == pytest.approx(2.0, abs=0.06)
 
 
 def test_a_way_is_followed_from_point_to_point():
     """Each told from where the robot was."""
-    course = Course(walking(walks=Walk(speed=1.0, by=((3.0, 1.0), (0.0, 1.0)))), 0, False)
+    course = Course(walking(walks=Walk(speed=1.0, by=((3.0, 1.0), (0.0, 1.0)))).bodies()[0], False)
     assert after(course, 10.0)[:2] == pytest.approx((1.0, 3.0), abs=0.1)
 
 
 def test_who_is_kept_stays_beside_a_robot_that_drives():
     """And turns with it."""
-    course = Course(walking(bearing=0.1), 0, True)
+    course = Course(walking(bearing=0.1).bodies()[0], True)
     course.begin(ROBOT, 0)
     x, y, _ = course.go_on((5.0, 0.0, math.pi / 2), STEP_NS, lambda place: True)
     assert (x, y) == pytest.approx((5.0 - 3.0 * math.sin(0.1), 3.0 * math.cos(0.1)))
@@ -52,31 +53,31 @@ def test_who_is_kept_stays_beside_a_robot_that_drives():
 
 def test_nobody_is_moved_into_the_robot():
     """Who walks there stands before it."""
-    course = Course(walking(speed=1.6, nearest=0.01), 0, False)
+    course = Course(walking(speed=1.6, nearest=0.01).bodies()[0], False)
     assert after(course, 6.0, is_free=lambda place: place[0] > 1.55)[0] == pytest.approx(
         1.6, abs=0.06)
 
 
 def test_who_was_not_moved_for_long_does_not_jump():
     """Half a second's way at most."""
-    course = Course(walking(speed=1.6), 0, False)
+    course = Course(walking(speed=1.6).bodies()[0], False)
     course.begin(ROBOT, 0)
     assert course.go_on(ROBOT, 5_000_000_000, lambda place: True)[0] == pytest.approx(4.0 - 0.8)
 
 
 def test_several_stand_abreast():
     """As without a world."""
-    places = [Course(walking(count=2), place, False).begin(ROBOT, 0) for place in (0, 1)]
+    places = [Course(walking(count=2).bodies()[place], False).begin(ROBOT, 0) for place in (0, 1)]
     assert math.dist(places[0][:2], places[1][:2]) == pytest.approx(0.7)
 
 
 def test_bodies_have_the_sizes_of_their_intents():
     """And no visual where no scanner shows them."""
     lies = walking(figure=Figure(posture='lies'))
-    assert bodies_of(lies, True)[0].footprint.points[0] == pytest.approx((0.15, 0.875))
+    assert models_of(lies, True)[0].footprint.points[0] == pytest.approx((0.15, 0.875))
     car = VehicleAt(distance=3, bearing=0, radius=0.4, height=0.5, mass=80)
-    assert bodies_of(car, True)[0].footprint.rounding == 0.4
-    seen, unseen = (bodies_of(walking(), is_seen)[0].sdf('stimulus_1', 'robot', 'gz')
+    assert models_of(car, True)[0].footprint.rounding == 0.4
+    seen, unseen = (models_of(walking(), is_seen)[0].sdf('stimulus_1', 'robot', 'gz')
                     for is_seen in (True, False))
     assert '<visual' in seen and '<visual' not in unseen
     assert '<radius>0.25</radius>' in unseen and 'gz-sim-touchplugin-system' in unseen
@@ -85,4 +86,4 @@ def test_bodies_have_the_sizes_of_their_intents():
 def test_what_no_rigid_body_can_show_is_refused():
     """Instead of something else being shown."""
     with pytest.raises(InputError, match='who reaches.*world mujoco'):
-        bodies_of(walking(figure=Figure(reaches_at=1.0)), True)
+        models_of(walking(figure=Figure(reaches_at=1.0)), True)

@@ -7,7 +7,7 @@ import math
 
 from cases import for_each
 import pytest
-from safety_scenarios.ros.worlds.external.footprint import (
+from safety_scenarios.scenario.world.footprint import (
     box,
     capsule,
     disc,

@@ -10,19 +10,19 @@ from cases import for_each
 import pytest
 from safety_scenarios.errors import InputError
 from safety_scenarios.ros.worlds.external import glass
-from safety_scenarios.ros.worlds.external.bodies import bodies_of, refuse_scene
+from safety_scenarios.ros.worlds.external.bodies import models_of, refuse_scene
 from safety_scenarios.ros.worlds.external.body_path import Course
 from safety_scenarios.ros.worlds.external.falls import fall_of
-from safety_scenarios.ros.worlds.external.footprint import box, disc, gap
 from safety_scenarios.ros.worlds.external.interference import Disturbed
 from safety_scenarios.ros.worlds.external.poses import PoseBook
 from safety_scenarios.ros.worlds.external.scene import Scene
 from safety_scenarios.ros.worlds.external.scenery import SceneryCourse
 from safety_scenarios.ros.worlds.external.truth import Shown
-from safety_scenarios.scenario.intent import ObstacleAt, PersonAt
 from safety_scenarios.scenario.world.block import Box, Floor, Senses, Wall, WorldBlock
-from safety_scenarios.scenario.world.walking import Figure
-from safety_scenarios.worlds.mujoco.entities import FALL_S, FALLEN
+from safety_scenarios.scenario.world.footprint import box, disc, gap
+from safety_scenarios.scenario.world.walking import FALL_S, FALLEN, Figure
+from safety_scenarios.stimuli.obstacle import ObstacleAt
+from safety_scenarios.stimuli.person import PersonAt
 
 MS, START = 1_000_000, (0.0, 0.0, 0.0)
 SHELF = Wall(name='shelf', begin=(-3.0, 1.0), end=(1.6, 1.0), along=True)
@@ -108,7 +108,7 @@ def test_nobody_walks_into_a_wall_and_who_stands_in_one_gets_out():
     scene, _ = scene_of(WorldBlock(walls=(SHELF,), boxes=(
         Box(name='crate', at=(5.0, 0.0), size=(1.0, 1.0, 1.0)),)))
     intent = PersonAt(distance=2.0, bearing=0.0, speed=0.0, nearest=0.5)
-    one = Shown('body_9', bodies_of(intent, True)[0], Course(intent, 0, False))
+    one = Shown('body_9', models_of(intent, True)[0], Course(intent.bodies()[0], False))
     one.course.begin(START, 0)
     assert scene.is_free(one, (3.0, 0.0, 0.0))
     assert not scene.is_free(one, (4.5, 0.0, 0.0))
@@ -184,9 +184,9 @@ def test_glass_is_shown_while_it_is_there_and_nobody_can_touch_its_pieces():
     """They come before the pane itself, and go with it."""
     intent = ObstacleAt(distance=2.0, lateral=0, width=1.6, closing_speed=0, nearest=0,
                         is_glass=True)
-    body = bodies_of(intent, True)[0]
-    assert '<visual' not in body.sdf('pane', 'robot', 'gz') and not body.is_seen
-    pane = Shown('', body, Course(intent, 0, False), is_glass=True)
+    body = models_of(intent, True)[0]
+    assert '<visual' not in body.sdf('pane', 'robot', 'gz') and not body.solid.is_seen
+    pane = Shown('', body, Course(intent.bodies()[0], False), is_glass=True)
     scene, asked = scene_of(WorldBlock(), pane)
     assert not any(asked.places.values())
     pane.course.begin(START, 0)
@@ -206,8 +206,8 @@ def test_who_falls_lies_from_the_middle_of_the_fall_on_and_stands_when_coming_ag
     """One of two bodies is there, across where the person looked."""
     intent = PersonAt(distance=2.0, bearing=0.0, speed=0.0, nearest=0.5,
                       figure=Figure(posture='falls', after_s=0.5))
-    one = Shown('', bodies_of(intent, True)[0], Course(intent, 0, False), {'scan'},
-                fall=fall_of(intent, True))
+    one = Shown('', models_of(intent, True)[0], Course(intent.bodies()[0], False), {'scan'},
+                fall=fall_of(intent.bodies()[0], True))
     scene, asked = scene_of(WorldBlock(), one)
     one.course.begin(START, 0)
     scene.appears(one, 0, START)

@@ -5,14 +5,14 @@
 
 import pytest
 from safety_scenarios.errors import MeasurementError
-from safety_scenarios.ros.worlds.external.bodies import bodies_of
+from safety_scenarios.ros.worlds.external.bodies import models_of
 from safety_scenarios.ros.worlds.external.mover import Asked
 from safety_scenarios.ros.worlds.external.poses import PoseBook
 from safety_scenarios.ros.worlds.external.stage import Stage, waiting
-from safety_scenarios.scenario.intent import PersonAt
 from safety_scenarios.scenario.world.external import ExternalWorld
+from safety_scenarios.stimuli.person import PersonAt
 
-PERSON = bodies_of(PersonAt(distance=2, bearing=0, speed=0, nearest=1), True)[0]
+PERSON = models_of(PersonAt(distance=2, bearing=0, speed=0, nearest=1), True)[0]
 WORLD = ExternalWorld(world_patience_s=0.5)
 
 

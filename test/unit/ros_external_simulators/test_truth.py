@@ -5,14 +5,15 @@
 
 from cases import for_each
 import pytest
-from safety_scenarios.ros.worlds.external.bodies import bodies_of
+from safety_scenarios.ros.worlds.external.bodies import models_of
 from safety_scenarios.ros.worlds.external.body_path import Course
-from safety_scenarios.ros.worlds.external.footprint import disc
 from safety_scenarios.ros.worlds.external.poses import ALIVE_NS, is_at, PoseBook
 from safety_scenarios.ros.worlds.external.scenery import scenery_of
 from safety_scenarios.ros.worlds.external.truth import Shown, Truth
-from safety_scenarios.scenario.intent import ObstacleAt, PersonAt
 from safety_scenarios.scenario.world.block import Wall, WorldBlock
+from safety_scenarios.scenario.world.footprint import disc
+from safety_scenarios.stimuli.obstacle import ObstacleAt
+from safety_scenarios.stimuli.person import PersonAt
 
 MS = 1_000_000
 PERSON = PersonAt(distance=2.0, bearing=0.0, speed=0.0, nearest=0.5)
@@ -20,7 +21,8 @@ PERSON = PersonAt(distance=2.0, bearing=0.0, speed=0.0, nearest=0.5)
 
 def person(book: PoseBook, *, is_there: bool = True) -> Shown:
     """Return a person 2 m ahead, shown on scan."""
-    one = Shown('stimulus_1', bodies_of(PERSON, True)[0], Course(PERSON, 0, False), {'scan'})
+    one = Shown('stimulus_1', models_of(PERSON, True)[0], Course(PERSON.bodies()[0], False),
+                {'scan'})
     one.course.begin((0.0, 0.0, 0.0), 0)
     one.since_ns = 0 if is_there else None
     return one
@@ -177,7 +179,7 @@ def test_who_is_silent_while_others_tell_is_not_there():
 def test_the_distance_to_a_box_is_counted_to_its_face():
     """As its stimulus says it."""
     intent = ObstacleAt(distance=2.0, lateral=0.5, width=1.2, closing_speed=0.0, nearest=0.0)
-    course = Course(intent, 0, False)
+    course = Course(intent.bodies()[0], False)
     place = course.begin((1.0, 0.0, 0.0), 0)
     assert place == pytest.approx((3.2, 0.5, 0.0))
     assert course.distance(place, (1.0, 0.0, 0.0)) == pytest.approx(2.0)

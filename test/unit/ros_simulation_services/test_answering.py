@@ -9,14 +9,16 @@ from types import SimpleNamespace as Fields
 from cases import for_each
 import pytest
 from safety_scenarios.errors import InputError
-from safety_scenarios.ros.worlds.external.bodies import bodies_of
+from safety_scenarios.ros.worlds.external.bodies import models_of
 from safety_scenarios.ros.worlds.services import answering
 from safety_scenarios.ros.worlds.services.answering import Answering, Call, Reply
-from safety_scenarios.scenario.intent import ObstacleAt, PersonAt
-from safety_scenarios.worlds.mujoco.persistent_world import ROOM, Standing
+from safety_scenarios.stimuli.obstacle import ObstacleAt
+from safety_scenarios.stimuli.person import PersonAt
+from safety_scenarios.worlds.mujoco.persistent_world import Standing
+from safety_scenarios.worlds.persistent_world import ROOM
 from unit.simulators.driven import scenario, twist
 
-PERSON = bodies_of(PersonAt(distance=2, bearing=0, speed=0, nearest=1), True)[0].sdf(
+PERSON = models_of(PersonAt(distance=2, bearing=0, speed=0, nearest=1), True)[0].sdf(
     'person', 'robot', 'gz')
 STEP_NS = 5_000_000
 WALL = {'walls': ({'name': 'end', 'begin': (5.0, -2.0), 'end': (5.0, 2.0)},)}
@@ -98,7 +100,7 @@ def test_what_our_own_adapter_sends_comes_moves_and_goes():
     """In the request of version 1, and in that of version 2."""
     owner = Owner()
     assert owner.spawn().name == 'person'
-    box = bodies_of(ObstacleAt(distance=1, lateral=0, width=1.2, height=0.5, closing_speed=0,
+    box = models_of(ObstacleAt(distance=1, lateral=0, width=1.2, height=0.5, closing_speed=0,
                                nearest=1), False)[0]
     second = owner.ask('spawn_entity', name='box', allow_renaming=False, entity_namespace='',
                        entity_resource=Fields(uri='', resource_string=box.sdf('b', 'r', 'gz')),

@@ -5,23 +5,24 @@
 
 from cases import for_each
 import pytest
-from safety_scenarios.ros.worlds.external.bodies import bodies_of
+from safety_scenarios.ros.worlds.external.bodies import models_of
 from safety_scenarios.ros.worlds.services.sdf import ContentError, FormatError, read_sdf
-from safety_scenarios.scenario.intent import ObstacleAt, PersonAt
-from safety_scenarios.worlds.mujoco.spawned import Shape
+from safety_scenarios.scenario.world.body import Solid
+from safety_scenarios.scenario.world.walking import ADULT_M
+from safety_scenarios.stimuli.obstacle import ObstacleAt
+from safety_scenarios.stimuli.person import PersonAt
 
-BOX = bodies_of(ObstacleAt(distance=1, lateral=0, width=1.2, height=0.5, closing_speed=0,
+BOX = models_of(ObstacleAt(distance=1, lateral=0, width=1.2, height=0.5, closing_speed=0,
                            nearest=1), True)[0].sdf(
     'box', 'robot', 'ignition')
 
 
 def test_shapes_of_our_adapter_arrive_as_they_are():
-    person = bodies_of(PersonAt(distance=2, bearing=0, speed=0, nearest=1), False)[0]
+    person = models_of(PersonAt(distance=2, bearing=0, speed=0, nearest=1), False)[0]
     name, shape = read_sdf(person.sdf('person', 'robot', 'gz'))
-    radius = person.footprint.rounding
     assert name == 'person'
-    assert shape == Shape('cylinder', 2 * radius, 2 * radius, person.height, 0.0, False)
-    assert read_sdf(BOX)[1] == Shape('box', 0.4, 1.2, 0.5, 0.0, True)
+    assert shape == person.solid == Solid('cylinder', 0.5, 0.5, ADULT_M, 0.0, False)
+    assert read_sdf(BOX)[1] == Solid('box', 0.4, 1.2, 0.5, 0.0, True)
 
 
 @for_each(('old', 'new', 'kind'), [

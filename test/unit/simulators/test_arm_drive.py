@@ -7,8 +7,8 @@ import pytest
 from safety_scenarios.judging.drivers.forward_command import ForwardCommand
 from safety_scenarios.judging.drivers.joint_trajectory import JointTrajectory
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.worlds.mujoco.arm_drive import ArmDrive
-from safety_scenarios.worlds.mujoco.arm_reference import Limits
+from safety_scenarios.worlds.arm_drive import ArmDrive
+from safety_scenarios.worlds.arm_reference import Limits
 
 NAMES = 'a', 'b'
 STEP_S = 0.008

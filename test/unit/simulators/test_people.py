@@ -12,8 +12,8 @@ from safety_scenarios.formats.loading import load_scenario
 from safety_scenarios.registry import resolve
 from safety_scenarios.scenario.interfaces.scan import BEAMS
 from safety_scenarios.scenario.stimulus import StimulusContext
+from safety_scenarios.scenario.world.motion import GRIP
 from safety_scenarios.scenario.world.walking import Figure, Walk
-from safety_scenarios.worlds.mujoco.people.walkers import GRIP
 from unit.simulators.driven import Drive, drive, PERSON_STEPS_NEAR, twist
 
 CONTEXT = StimulusContext('', (), None)

@@ -7,8 +7,8 @@ import math
 from cases import for_each
 import pytest
 from safety_scenarios.formats.loading import load_scenario
-from safety_scenarios.scenario.intent import PersonAt
 from safety_scenarios.scenario.scenario import Silence
+from safety_scenarios.stimuli.person import PersonAt
 from safety_scenarios.worlds.mujoco.mobile_base import GRAVITY
 from safety_scenarios.worlds.mujoco.scene import BODY_N_M
 from unit.simulators.driven import drive, PERSON_STEPS_NEAR, twist

@@ -12,10 +12,10 @@ import sys
 from cases import for_each
 import pytest
 from safety_scenarios.errors import InputError, MeasurementError
-from safety_scenarios.scenario.intent import PersonAt
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.scenario import Origin
 from safety_scenarios.scenario.stimulus import StimulusContext
+from safety_scenarios.stimuli.person import PersonAt
 from safety_scenarios.worlds.mujoco.robots import chassis_of, known_robots, robot_of
 from safety_scenarios.worlds.mujoco.world import World
 from unit.simulators.driven import Drive, drive, PERSON_STEPS_NEAR, scenario, twist

@@ -5,13 +5,13 @@
 
 import pytest
 from safety_scenarios.errors import InputError
+from safety_scenarios.scenario.world.body import Solid
 from safety_scenarios.worlds.mujoco.persistent_world import Standing
-from safety_scenarios.worlds.mujoco.spawned import Shape
 from unit.simulators import arms
 from unit.simulators.driven import scenario
 from unit.simulators.test_senses import stimulus
 
-PERSON = Shape(kind='cylinder', length=0.4, width=0.4, height=1.7)
+PERSON = Solid(kind='cylinder', length=0.4, width=0.4, height=1.7)
 
 
 def test_no_tracker_is_left_whatever_else_a_file_lets_happen_on_its_topic():

@@ -9,10 +9,9 @@ import math
 from typing import NamedTuple
 
 from safety_scenarios.errors import InputError
-from safety_scenarios.ros.worlds.external.footprint import Footprint
 from safety_scenarios.ros.worlds.external.poses import ALIVE_NS
-from safety_scenarios.worlds.mujoco.entities import Placed
-from safety_scenarios.worlds.mujoco.task import Cycles
+from safety_scenarios.scenario.world.footprint import Footprint, Placed
+from safety_scenarios.worlds.task import Cycles
 
 _KEPT = 512
 """Tellings of each kind: two seconds of one in each step of 4 ms."""

@@ -4,17 +4,17 @@
 """What an intent puts into a world of another simulator: outlines, and models in SDF."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 from xml.sax.saxutils import escape, quoteattr
 
 from safety_scenarios.errors import InputError
-from safety_scenarios.ros.worlds.external.footprint import box, disc, Footprint
-from safety_scenarios.scenario.intent import Intent, ObstacleAt, PersonAt, VehicleAt
+from safety_scenarios.scenario.intent import Intent
 from safety_scenarios.scenario.scenario import RosBlock
 from safety_scenarios.scenario.world.block import Floor, WorldBlock
-from safety_scenarios.scenario.world.walking import Figure
-from safety_scenarios.worlds.mujoco.entities import BOX_DEPTH, THICK, WIDE
+from safety_scenarios.scenario.world.body import Body, Colour, GREY, Solid
+from safety_scenarios.scenario.world.footprint import Footprint
 
 Plugins = Literal['gz', 'ignition']
 POSE_HZ = 100
@@ -26,17 +26,21 @@ _SDF = '1.8'
 
 
 @dataclass(frozen=True)
-class Body:
-    """One upright thing on the floor."""
+class Model:
+    """One upright thing on the floor or above it."""
 
-    footprint: Footprint
-    height: float
-    """m."""
-    is_person: bool
-    is_seen: bool
-    """Whether a scanner sees it: else it has no visual, and is touched all the same."""
+    solid: Solid
+    is_person: bool = False
+    is_tracked: bool = False
+    """Whether a tracker of people shows where it is."""
+    colour: Colour = GREY
     is_felt: bool = True
     """Whether anything can touch it: else it has a visual and no more."""
+
+    @cached_property
+    def footprint(self) -> Footprint:
+        """Return its outline on the floor."""
+        return self.solid.footprint
 
     def sdf(self, name: str, robot: str, plugins: Plugins) -> str:
         """
@@ -46,8 +50,9 @@ class Body:
         :param robot: name of the model whose touch it tells
         """
         shape = self._shape()
-        visual = f'<visual name="look">{shape}{_COLOUR[self.is_person]}</visual>' \
-            if self.is_seen else ''
+        colour = ' '.join(f'{part:g}' for part in self.colour)
+        visual = (f'<visual name="look">{shape}<material><diffuse>{colour}</diffuse>'
+                  f'<ambient>{colour}</ambient></material></visual>') if self.solid.is_seen else ''
         collision = touch = ''
         if self.is_felt:
             collision = (
@@ -65,14 +70,13 @@ class Body:
             + '</model></sdf>')
 
     def _shape(self) -> str:
-        middle = f'<pose>0 0 {self.height / 2:g} 0 0 0</pose>'
-        points, rounding = self.footprint.points, self.footprint.rounding
-        if len(points) == 1:
-            return (f'{middle}<geometry><cylinder><radius>{rounding:g}</radius>'
-                    f'<length>{self.height:g}</length></cylinder></geometry>')
-        length, width = 2 * points[0][0], 2 * points[0][1]
-        return (f'{middle}<geometry><box><size>{length:g} {width:g} {self.height:g}</size></box>'
-                f'</geometry>')
+        solid = self.solid
+        middle = f'<pose>0 0 {solid.above + solid.height / 2:g} 0 0 0</pose>'
+        if solid.kind == 'cylinder':
+            return (f'{middle}<geometry><cylinder><radius>{solid.width / 2:g}</radius>'
+                    f'<length>{solid.height:g}</length></cylinder></geometry>')
+        return (f'{middle}<geometry><box><size>{solid.length:g} {solid.width:g} '
+                f'{solid.height:g}</size></box></geometry>')
 
 
 POSE_OPTIONS = (
@@ -80,10 +84,6 @@ POSE_OPTIONS = (
     f'<publish_nested_model_pose>true</publish_nested_model_pose>'
     f'<use_pose_vector_msg>true</use_pose_vector_msg><update_frequency>{POSE_HZ}'
     f'</update_frequency>')
-_COLOUR = {
-    True: '<material><diffuse>0.84 0.37 0 1</diffuse><ambient>0.84 0.37 0 1</ambient></material>',
-    False: '<material><diffuse>0.45 0.45 0.5 1</diffuse><ambient>0.45 0.45 0.5 1</ambient>'
-           '</material>'}
 
 
 def _plugin(plugins: Plugins, library: str, name: str, inside: str) -> str:
@@ -92,32 +92,24 @@ def _plugin(plugins: Plugins, library: str, name: str, inside: str) -> str:
             f'</plugin>')
 
 
-def bodies_of(intent: Intent, is_seen: bool) -> Sequence[Body]:
+def models_of(intent: Intent, is_seen: bool) -> Sequence[Model]:
     """
-    Return what an intent puts into the world; empty if it puts nothing there.
+    Return what an intent puts into the world, body by body; empty if it puts nothing there.
 
     :raises InputError: it is something that only the embedded world can show
     """
-    if isinstance(intent, PersonAt):
-        figure = intent.figure
-        if figure.reaches_at is not None:
-            raise InputError(
-                'ros.stimuli: got a person who reaches, expected one who stands, walks, falls or '
-                'lies: bodies in other simulators are rigid. Use world mujoco for this one')
-        if figure.posture == 'lies':
-            return [lying(figure, is_seen)] * intent.count
-        return [Body(disc(intent.radius), figure.height, True, is_seen)] * intent.count
-    if isinstance(intent, VehicleAt):
-        return [Body(disc(intent.radius), intent.height, False, is_seen)]
-    if isinstance(intent, ObstacleAt):
-        return [Body(box(BOX_DEPTH, intent.width), intent.height, False,
-                     is_seen and not intent.is_glass)]
-    return []
+    bodies = intent.bodies()
+    for body in bodies:
+        if body.unfit:
+            raise InputError(f'ros.stimuli: got {body.unfit}: bodies in other simulators are '
+                             f'rigid. Use world mujoco for this one')
+    return [model_of(body, body.rigid, is_seen) for body in bodies]
 
 
-def lying(figure: Figure, is_seen: bool) -> Body:
-    """Return a person who lies on the side, across where he or she looked."""
-    return Body(box(THICK * figure.height, figure.height), WIDE * figure.height, True, is_seen)
+def model_of(body: Body, solid: Solid, is_seen: bool) -> Model:
+    """Return a body while it has this solid; a pane of glass is seen by pieces of its own."""
+    return Model(replace(solid, is_seen=is_seen and not body.is_glass), body.is_person,
+                 body.is_tracked, body.colour)
 
 
 def refuse_scene(ros: RosBlock, *, has_arms: bool = False) -> None:

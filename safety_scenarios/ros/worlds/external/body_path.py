@@ -7,9 +7,9 @@ from collections.abc import Callable
 import math
 from typing import Protocol
 
-from safety_scenarios.scenario.intent import Intent, ObstacleAt, PersonAt, VehicleAt
-from safety_scenarios.worlds.mujoco.entities import ABREAST_M, beside, BOX_DEPTH, Placed
-from safety_scenarios.worlds.mujoco.people.ways import GRIP, Way
+from safety_scenarios.scenario.world.body import Body
+from safety_scenarios.scenario.world.footprint import beside, Placed
+from safety_scenarios.scenario.world.motion import GRIP
 
 _STROLL = 0.05
 """Slower than this nobody turns to where he or she walks (m/s)."""
@@ -51,22 +51,12 @@ class Course:
 
     It is moved by poses, so nothing stops it but itself: it stands where it would be in the robot.
 
-    :param place: which of several abreast, from 0
     :param is_kept: it keeps its place beside the robot, as what the nominal phase shows does
     """
 
-    def __init__(self, intent: Intent, place: int, is_kept: bool) -> None:
-        self.is_kept = is_kept
-        self._depth = BOX_DEPTH / 2 if isinstance(intent, ObstacleAt) else 0.0
-        if isinstance(intent, ObstacleAt):
-            self._ahead, self._left = intent.distance + self._depth, intent.lateral
-            self._way = Way()
-        elif isinstance(intent, PersonAt | VehicleAt):
-            apart = 2 * math.asin(min(1.0, ABREAST_M / (2 * intent.distance))) * place
-            self._ahead = intent.distance * math.cos(intent.bearing + apart)
-            self._left = intent.distance * math.sin(intent.bearing + apart)
-            self._way = Way(intent.speed, intent.nearest, intent.walks) \
-                if isinstance(intent, PersonAt) else Way(walk=intent.drives)
+    def __init__(self, body: Body, is_kept: bool) -> None:
+        self.is_kept, self._body = is_kept, body
+        self._way = body.motion.begin((0.0, 0.0, 0.0))
         self._velocity = (0.0, 0.0)
         self._place: Placed = (0.0, 0.0, 0.0)
         self._began_ns = self._now_ns = 0
@@ -75,7 +65,7 @@ class Course:
     @property
     def moves(self) -> bool:
         """Whether it is not where it was put for good."""
-        return self.is_kept or not self._way.stands
+        return self.is_kept or not self._body.motion.stands
 
     @property
     def place(self) -> Placed:
@@ -91,9 +81,9 @@ class Course:
     def begin(self, robot: Placed, now_ns: int) -> Placed:
         """Return where it appears; it moves already then, unless it is kept."""
         self._began_ns = self._now_ns = now_ns
-        self._way.begin(robot)
-        x, y = beside(robot, self._ahead, self._left)
-        heading = robot[2] if self._depth else math.atan2(robot[1] - y, robot[0] - x)
+        self._way = self._body.motion.begin(robot)
+        x, y = beside(robot, self._body.ahead, self._body.left)
+        heading = self._body.heading(x, y, robot)
         self._velocity = (0.0, 0.0) if self.is_kept else self._way.wanted(x, y, robot, 0.0)
         self._place = (x, y, self._looks(heading))
         return self._place
@@ -107,9 +97,9 @@ class Course:
         passed_s = min(_LONGEST_S, max(0.0, (now_ns - self._now_ns) / 1e9))
         self._now_ns = now_ns
         x, y, heading = self._place
-        if self.is_kept or self._way.is_along:
-            x, y = beside(robot, self._ahead, self._left)
-            self._place = (x, y, robot[2] if self._depth else heading)
+        if self.is_kept or self._body.motion.is_along:
+            x, y = beside(robot, self._body.ahead, self._body.left)
+            self._place = (x, y, robot[2] if self._body.to_face else heading)
             return self._place
         want_x, want_y = self._way.wanted(x, y, robot, (now_ns - self._began_ns) / 1e9)
         vx, vy = self._velocity
@@ -127,14 +117,11 @@ class Course:
 
     def distance(self, place: Placed, robot: Placed) -> float:
         """Return how far away it is from the robot's origin, as its stimulus counts it (m)."""
-        x, y, heading = place
-        if self._depth:
-            return ((x - robot[0]) * math.cos(heading) + (y - robot[1]) * math.sin(heading)
-                    - self._depth)
-        return math.hypot(x - robot[0], y - robot[1])
+        return self._body.distance(place, robot)
 
     def _looks(self, heading: float) -> float:
         if self.faces is not None:
             return self.faces
         vx, vy = self._velocity
-        return math.atan2(vy, vx) if not self._depth and math.hypot(vx, vy) > _STROLL else heading
+        return math.atan2(vy, vx) if not self._body.to_face and math.hypot(vx, vy) > _STROLL \
+            else heading

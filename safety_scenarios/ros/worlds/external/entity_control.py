@@ -12,7 +12,6 @@ from safety_scenarios.ros.clocks.clock import RosClock
 from safety_scenarios.ros.messages import qos
 from safety_scenarios.ros.worlds.external.arm import ArmInWorld, refuse_other_robot, WRENCH
 from safety_scenarios.ros.worlds.external.bodies import refuse_scene
-from safety_scenarios.ros.worlds.external.footprint import disc, read_footprint
 from safety_scenarios.ros.worlds.external.interference import Disturbed
 from safety_scenarios.ros.worlds.external.mover import Mover
 from safety_scenarios.ros.worlds.external.relayed import Relayed
@@ -27,8 +26,8 @@ from safety_scenarios.ros.worlds.simulator_link.protocol import Told
 from safety_scenarios.scenario.intent import ContactForce, Intent, JointsAt, Silence, StreamFault
 from safety_scenarios.scenario.world.block import Pose, WorldBlock
 from safety_scenarios.scenario.world.external import ExternalWorld
+from safety_scenarios.scenario.world.footprint import disc, Placed, read_footprint
 from safety_scenarios.trial.trial import Trial
-from safety_scenarios.worlds.mujoco.entities import Placed
 from std_msgs.msg import Bool
 
 _MOVE_NS = 50_000_000
@@ -397,7 +396,7 @@ class EntityControl:
         people: dict[str, Placed] = {}
         for topic, found in self._shown.items():
             near = [(one.course.distance(place[1], robot), place[1]) for one in found
-                    if one.body.is_person and one.since_ns is not None
+                    if one.body.is_tracked and one.since_ns is not None
                     and (place := self._mover.book.last(one.name)) is not None]
             if near:
                 people[topic] = min(near)[1]

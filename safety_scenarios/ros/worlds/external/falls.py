@@ -5,16 +5,15 @@
 
 from dataclasses import dataclass
 
-from safety_scenarios.ros.worlds.external.bodies import Body, lying
-from safety_scenarios.scenario.intent import Intent, PersonAt
-from safety_scenarios.worlds.mujoco.entities import FALL_S, FALLEN
+from safety_scenarios.ros.worlds.external.bodies import Model, model_of
+from safety_scenarios.scenario.world.body import Body
 
 
 @dataclass
 class Fall:
     """A person who falls: while one of the two bodies is there, the other one is kept here."""
 
-    body: Body
+    body: Model
     after_ns: int
     """After the person has appeared, when who falls is in the way as one who lies (ns)."""
     name: str = ''
@@ -24,7 +23,7 @@ class Fall:
     faces: float | None = None
     """Where the person looked when appearing, across which he or she will lie (rad)."""
 
-    def swap(self, name: str, body: Body) -> tuple[str, Body]:
+    def swap(self, name: str, body: Model) -> tuple[str, Model]:
         """Keep this one, and return the other: name of its model, and body."""
         self.is_down = not self.is_down
         found = self.name, self.body
@@ -32,9 +31,8 @@ class Fall:
         return found
 
 
-def fall_of(intent: Intent, is_seen: bool) -> Fall | None:
-    """Return how who an intent puts there falls; None: nobody falls."""
-    if not isinstance(intent, PersonAt) or intent.figure.posture != 'falls':
+def fall_of(body: Body, is_seen: bool) -> Fall | None:
+    """Return how a body falls; None: it does not, or lies already when it appears."""
+    if body.fall is None or body.fall.after_s is None:
         return None
-    return Fall(lying(intent.figure, is_seen),
-                round((intent.figure.after_s + FALLEN * FALL_S) * 1e9))
+    return Fall(model_of(body, body.fall.solid, is_seen), round(body.fall.after_s * 1e9))

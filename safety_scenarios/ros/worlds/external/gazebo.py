@@ -18,7 +18,7 @@ from safety_scenarios.ros.worlds.external.mover import Asked
 from safety_scenarios.ros.worlds.external.poses import PoseBook
 from safety_scenarios.ros.worlds.external.stage import slots
 from safety_scenarios.scenario.world.external import ExternalWorld
-from safety_scenarios.worlds.mujoco.entities import Placed
+from safety_scenarios.scenario.world.footprint import Placed
 from std_msgs.msg import Bool
 
 SERVICES = {'create': 'SpawnEntity', 'remove': 'DeleteEntity', 'set_pose': 'SetEntityPose',

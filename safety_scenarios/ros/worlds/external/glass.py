@@ -12,9 +12,9 @@ any length between the shortest of them and all together.
 from collections.abc import Iterator, Sequence
 import math
 
-from safety_scenarios.ros.worlds.external.bodies import Body
-from safety_scenarios.ros.worlds.external.footprint import box, Footprint
-from safety_scenarios.worlds.mujoco.entities import Placed, SQUARELY
+from safety_scenarios.ros.worlds.external.bodies import Model
+from safety_scenarios.scenario.world.body import Solid, SQUARELY
+from safety_scenarios.scenario.world.footprint import Footprint, Placed
 
 SHORTEST_M = 0.05
 """Less of a pane than this is not shown: a robot is within 0.15 m of it then."""
@@ -36,9 +36,9 @@ def lengths(footprint: Footprint) -> Sequence[float]:
     return found
 
 
-def piece(length: float, height: float) -> Body:
+def piece(length: float, height: float) -> Model:
     """Return a piece of a pane, which is looked at from ahead of it."""
-    return Body(box(_THICK_M, length), height, False, True, is_felt=False)
+    return Model(Solid('box', _THICK_M, length, height), is_felt=False)
 
 
 def seen_of(footprint: Footprint, pane: Placed, scanner: Placed) -> Patch | None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 from safety_scenarios.ros.worlds.external.poses import PoseBook
-from safety_scenarios.worlds.mujoco.entities import Placed
+from safety_scenarios.scenario.world.footprint import Placed
 
 
 class Asked:

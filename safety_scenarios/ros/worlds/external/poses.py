@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Sequence
 import math
 
-from safety_scenarios.worlds.mujoco.entities import Placed
+from safety_scenarios.scenario.world.footprint import Placed
 
 _KEPT = 256
 """Poses of each model: some seconds."""

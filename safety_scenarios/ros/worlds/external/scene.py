@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from safety_scenarios.ros.worlds.external import glass
-from safety_scenarios.ros.worlds.external.bodies import Body
-from safety_scenarios.ros.worlds.external.footprint import Footprint, gap
+from safety_scenarios.ros.worlds.external.bodies import Model
 from safety_scenarios.ros.worlds.external.interference import Disturbed
 from safety_scenarios.ros.worlds.external.mover import Mover
 from safety_scenarios.ros.worlds.external.scenery import (
@@ -24,7 +23,7 @@ from safety_scenarios.ros.worlds.external.scenery import (
 from safety_scenarios.ros.worlds.external.stage import Stage
 from safety_scenarios.ros.worlds.external.truth import Shown
 from safety_scenarios.scenario.world.block import WorldBlock
-from safety_scenarios.worlds.mujoco.entities import Placed
+from safety_scenarios.scenario.world.footprint import Footprint, gap, Placed
 
 _LATE_NS = 500_000_000
 """A piece of glass that is not where it was put so long ago was moved by somebody else."""
@@ -60,14 +59,14 @@ class Scene:
         self._panes: list[tuple[Shown, Sequence[_Piece]]] = []
         self._fallers: list[Shown] = []
 
-    def extend(self, bodies: Iterable[Shown]) -> Sequence[Body]:
+    def extend(self, bodies: Iterable[Shown]) -> Sequence[Model]:
         """Take all that may be there in the trial; return what it needs besides, to be named."""
         every = tuple(bodies)
         self._fallers = [one for one in every if one.fall is not None]
         self._panes = [(one, [_Piece(length) for length in glass.lengths(one.body.footprint)])
                        for one in every if one.is_glass]
         return [*(one.fall.body for one in self._fallers if one.fall is not None),
-                *(glass.piece(part.length, one.body.height) for one, pieces in self._panes
+                *(glass.piece(part.length, one.body.solid.height) for one, pieces in self._panes
                   for part in pieces)]
 
     def name(self, names: Sequence[str]) -> None:

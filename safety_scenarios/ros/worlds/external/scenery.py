@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 import math
 
 from safety_scenarios.errors import InputError
-from safety_scenarios.ros.worlds.external.bodies import Body
-from safety_scenarios.ros.worlds.external.footprint import box, Footprint, gap
+from safety_scenarios.ros.worlds.external.bodies import Model
 from safety_scenarios.ros.worlds.external.truth import Shown
 from safety_scenarios.scenario.world.block import Box, Wall, WorldBlock
-from safety_scenarios.worlds.mujoco.entities import beside, Placed
+from safety_scenarios.scenario.world.body import Solid
+from safety_scenarios.scenario.world.footprint import beside, Footprint, gap, Placed
 
 _OVERLAP_M = 1e-3
 """What begins nearer than touching by more than this is inside of something."""
@@ -124,17 +124,17 @@ def _of_wall(wall: Wall) -> Shown:
     course = SceneryCourse(
         wall.begin, math.atan2(to_y - y, to_x - x), length, along=wall.along,
         turns=wall.turns or 0.0, turns_in_s=wall.turns_in_s)
-    return _shown(f'wall:{wall.name}', course, Body(
-        box(length, wall.thickness), wall.height, False, not wall.glass), wall.glass)
+    return _shown(f'wall:{wall.name}', course, Model(Solid(
+        'box', length, wall.thickness, wall.height, is_seen=not wall.glass)), wall.glass)
 
 
 def _of_box(one: Box) -> Shown:
     length, width, height = one.size
     return _shown(f'box:{one.name}', SceneryCourse(one.at, one.heading),
-                  Body(box(length, width), height, False, True), False)
+                  Model(Solid('box', length, width, height)), False)
 
 
-def _shown(name: str, course: SceneryCourse, body: Body, is_glass: bool) -> Shown:
+def _shown(name: str, course: SceneryCourse, body: Model, is_glass: bool) -> Shown:
     return Shown('', body, course, {name}, is_scenery=True, is_glass=is_glass)
 
 

@@ -17,11 +17,10 @@ from safety_scenarios.errors import InputError, LinkTimeoutError, MeasurementErr
 from safety_scenarios.ros.graph.graph import full_node_name, Graph
 from safety_scenarios.ros.messages import qos
 from safety_scenarios.ros.messages.convert import interface_class
-from safety_scenarios.scenario.intent import ObstacleAt, PersonAt, VehicleAt
 from safety_scenarios.scenario.stimulus import StimulusContext, StimulusPlugin
 from safety_scenarios.scenario.world.block import Senses
+from safety_scenarios.scenario.world.footprint import Placed
 from safety_scenarios.trial.trial import Trial
-from safety_scenarios.worlds.mujoco.entities import Placed
 
 SCAN, POSE = 'sensor_msgs/msg/LaserScan', 'geometry_msgs/msg/PoseStamped'
 ODOMETRY = 'nav_msgs/msg/Odometry'
@@ -194,7 +193,7 @@ class Sensors:
 def is_placed(plugin: StimulusPlugin, trial: Trial) -> bool:
     """Return whether a stimulus is a body in the world, which a sensor there has to show."""
     intent = plugin.intent(StimulusContext(trial.trial_id, trial.scenario.messages, None))
-    return isinstance(intent, PersonAt | ObstacleAt | VehicleAt)
+    return intent is not None and bool(intent.bodies())
 
 
 def misread(trial: Trial, topics: Collection[str]) -> Collection[str]:

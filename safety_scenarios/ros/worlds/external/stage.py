@@ -9,11 +9,12 @@ import math
 import time
 
 from safety_scenarios.errors import InputError, LinkTimeoutError, MeasurementError
-from safety_scenarios.ros.worlds.external.bodies import Body
+from safety_scenarios.ros.worlds.external.bodies import Model
 from safety_scenarios.ros.worlds.external.mover import Asked, Mover
 from safety_scenarios.ros.worlds.external.poses import is_at
+from safety_scenarios.scenario.world.body import AWAY
 from safety_scenarios.scenario.world.external import ExternalWorld, SLOTS
-from safety_scenarios.worlds.mujoco.entities import AWAY, Placed
+from safety_scenarios.scenario.world.footprint import Placed
 
 _LOOK_S = 0.005
 _AGAIN_S = 1.0
@@ -115,7 +116,7 @@ class Stage:
                 f'{self._seen(self._world.world_robot)}: an arm stands where its world file has '
                 f'it. Change one of the two')
 
-    def furnish(self, bodies: Sequence[Body]) -> Sequence[str]:
+    def furnish(self, bodies: Sequence[Model]) -> Sequence[str]:
         """
         Have these bodies wait far away, and no others of ours; return the names of their models.
 
@@ -165,7 +166,7 @@ class Stage:
                 waiting_still.append(asked)
         self._open = waiting_still
 
-    def _have(self, name: str, place: int, body: Body) -> None:
+    def _have(self, name: str, place: int, body: Model) -> None:
         """Have a model of a body wait far away, whatever was there by its name."""
         sdf = body.sdf(name, self._world.world_robot, self._world.world_plugins)
         known, count = self._bodies.get(name, ('', 0))

@@ -5,12 +5,12 @@
 
 from collections.abc import Collection
 
-from safety_scenarios.ros.worlds.external.bodies import bodies_of
+from safety_scenarios.ros.worlds.external.bodies import models_of
 from safety_scenarios.ros.worlds.external.body_path import Course
 from safety_scenarios.ros.worlds.external.falls import fall_of
 from safety_scenarios.ros.worlds.external.sensors import SCAN
 from safety_scenarios.ros.worlds.external.truth import Shown
-from safety_scenarios.scenario.intent import Intent, ObstacleAt, Silence, StreamFault
+from safety_scenarios.scenario.intent import Intent, Silence, StreamFault
 from safety_scenarios.scenario.stimulus import StimulusContext
 from safety_scenarios.trial.trial import Trial
 
@@ -32,10 +32,10 @@ def bodies_of_trial(trial: Trial) -> dict[tuple[bool, str], list[Shown]]:
                 intents[key] = intent, was_seen or plugin.interface() == SCAN
     found: dict[tuple[bool, str], list[Shown]] = {}
     for key, (intent, is_seen) in intents.items():
-        is_glass = isinstance(intent, ObstacleAt) and intent.is_glass and is_seen
-        bodies = [Shown('', body, Course(intent, place, is_kept=not key[0]), is_glass=is_glass,
-                        fall=fall_of(intent, is_seen))
-                  for place, body in enumerate(bodies_of(intent, is_seen))]
+        bodies = [Shown('', model, Course(body, is_kept=not key[0]),
+                        is_glass=body.is_glass and is_seen, fall=fall_of(body, is_seen))
+                  for body, model in zip(intent.bodies(), models_of(intent, is_seen),
+                                         strict=True)]
         if bodies:
             found[key] = bodies
     return found

@@ -9,16 +9,15 @@ import math
 
 from safety_scenarios.errors import MeasurementError
 from safety_scenarios.ros.worlds.external.arm_book import ArmTruth
-from safety_scenarios.ros.worlds.external.bodies import Body
+from safety_scenarios.ros.worlds.external.bodies import Model
 from safety_scenarios.ros.worlds.external.body_path import Places
 from safety_scenarios.ros.worlds.external.falls import Fall
-from safety_scenarios.ros.worlds.external.footprint import Footprint, gap
 from safety_scenarios.ros.worlds.external.poses import PoseBook
 from safety_scenarios.ros.worlds.external.stage import slots
 from safety_scenarios.scenario.world.block import WorldBlock
+from safety_scenarios.scenario.world.footprint import Footprint, gap, Placed
 from safety_scenarios.trial.world.ground_truth import LONGEST_GAP_NS
-from safety_scenarios.worlds.mujoco.entities import Placed
-from safety_scenarios.worlds.mujoco.task import Route
+from safety_scenarios.worlds.task import Route
 
 TOUCH_M = 0.01
 """Outlines this near to each other touch: solvers keep bodies a little apart, or let them in."""
@@ -45,7 +44,7 @@ class Shown:
 
     name: str
     """Of its model."""
-    body: Body
+    body: Model
     course: Places
     topics: set[str] = field(default_factory=set)
     """Stimulus topics that show it, with its number on each; empty: it is not there."""

@@ -24,8 +24,8 @@ from safety_scenarios.ros.worlds.services.sdf import (
 )
 from safety_scenarios.ros.worlds.services.world_owner import Host
 from safety_scenarios.scenario.pattern import compile_pattern
-from safety_scenarios.worlds.mujoco.entities import Placed
-from safety_scenarios.worlds.mujoco.persistent_world import Moved, ROBOT, ROOM, Standing
+from safety_scenarios.scenario.world.footprint import Placed
+from safety_scenarios.worlds.persistent_world import Moved, PersistentWorld, ROBOT, ROOM
 
 UNSUPPORTED, OK, NOT_FOUND, INCORRECT_STATE, FAILED = range(5)
 NAME_NOT_UNIQUE, NAME_INVALID, UNSUPPORTED_FORMAT, NO_RESOURCE = 101, 102, 103, 104
@@ -154,7 +154,7 @@ class Answering:
             return PLAYING
         return STOPPED if self._is_stopped else PAUSED
 
-    def _standing(self, *, is_moved: bool = True) -> Standing:
+    def _standing(self, *, is_moved: bool = True) -> PersistentWorld:
         """Return the world without a trial; what would move that of a trial is refused."""
         trial = self._host.trial_id
         if trial:
@@ -265,7 +265,7 @@ class Answering:
         world = self._standing(is_moved=False)
         return self._told(world, [self._known(world, request.entity)])
 
-    def _told(self, world: Standing, names: Sequence[str]) -> Reply:
+    def _told(self, world: PersistentWorld, names: Sequence[str]) -> Reply:
         return Reply(stamp_ns=self._host.stamp_ns,
                      entities=[(name, *world.where(name)) for name in names])
 
@@ -325,7 +325,7 @@ class Answering:
             raise RefusedError(INVALID_POSE, str(error)) from None
         return Reply(name=name)
 
-    def _free_name(self, world: Standing, asked: str, *, may_rename: bool) -> str:
+    def _free_name(self, world: PersistentWorld, asked: str, *, may_rename: bool) -> str:
         if not asked and may_rename:
             asked = 'body'
         if not _NAME.fullmatch(asked):
@@ -352,7 +352,7 @@ class Answering:
         return Reply()
 
     @staticmethod
-    def _known(world: Standing, name: str) -> str:
+    def _known(world: PersistentWorld, name: str) -> str:
         names = world.names()
         if name not in names:
             raise RefusedError(NOT_FOUND, f'got the entity {name[:200]!r}, expected one of '

@@ -6,8 +6,8 @@
 import math
 from typing import Any
 
-from safety_scenarios.worlds.mujoco.entities import Placed
-from safety_scenarios.worlds.mujoco.persistent_world import FARTHEST_M, FASTEST, Moved
+from safety_scenarios.scenario.world.footprint import Placed
+from safety_scenarios.worlds.persistent_world import FARTHEST_M, FASTEST, Moved
 
 WORLD = 'world'
 _UNIT = 1e-3

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import math
 from xml.etree import ElementTree
 
-from safety_scenarios.worlds.mujoco.spawned import Shape
+from safety_scenarios.scenario.world.body import Solid
 
 LONGEST = 1_000_000
 """Characters of a model."""
@@ -26,7 +26,7 @@ class ContentError(ValueError):
     """It is SDF, of something that this world cannot have."""
 
 
-def read_sdf(text: str) -> tuple[str, Shape]:
+def read_sdf(text: str) -> tuple[str, Solid]:
     """
     Return name and shape of a model.
 
@@ -72,7 +72,7 @@ def _one(parent: ElementTree.Element, tag: str) -> ElementTree.Element:
     return found[0]
 
 
-def _shape(part: ElementTree.Element, *, is_seen: bool) -> Shape:
+def _shape(part: ElementTree.Element, *, is_seen: bool) -> Solid:
     geometry = part.find('geometry')
     shapes = [] if geometry is None else list(geometry)
     if len(shapes) != 1 or shapes[0].tag not in ('cylinder', 'box'):
@@ -93,7 +93,7 @@ def _shape(part: ElementTree.Element, *, is_seen: bool) -> Shape:
     if max(map(abs, (x, y, *turned))) > _NEAR or z - height / 2 < -_NEAR:
         raise ContentError(f'got a {part.tag} beside its origin, tilted, turned or below the '
                            f'floor, expected {ACCEPTED}')
-    return Shape('cylinder' if shape.tag == 'cylinder' else 'box', *sizes,
+    return Solid('cylinder' if shape.tag == 'cylinder' else 'box', *sizes,
                  max(0.0, z - height / 2), is_seen)
 
 

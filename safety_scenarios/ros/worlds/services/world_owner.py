@@ -5,7 +5,7 @@
 
 from typing import Protocol
 
-from safety_scenarios.worlds.mujoco.persistent_world import Standing
+from safety_scenarios.worlds.persistent_world import PersistentWorld
 
 
 class Host(Protocol):
@@ -16,7 +16,7 @@ class Host(Protocol):
         """Return which trial of an evaluator runs now; empty: none does."""
 
     @property
-    def standing(self) -> Standing | None:
+    def standing(self) -> PersistentWorld | None:
         """Return the world without a trial; None: it is not there."""
 
     @property
@@ -30,7 +30,7 @@ class Host(Protocol):
     def catch_up(self) -> None:
         """Let the time pass that has passed."""
 
-    def stand_up(self) -> Standing:
+    def stand_up(self) -> PersistentWorld:
         """
         Have a new world without a trial, in place of whatever was there.
 

@@ -7,11 +7,10 @@ import math
 from typing import Any
 
 import mujoco
+from safety_scenarios.scenario.world.body import Colour
 from safety_scenarios.scenario.world.walking import ADULT_M, Figure
 from safety_scenarios.worlds.mujoco.entities import UNSEEN
 
-_CLOTHES = {'plain': [0.84, 0.37, 0.0, 1], 'high_visibility': [0.8, 1.0, 0.0, 1],
-            'dark': [0.1, 0.1, 0.12, 1]}
 _HIP, _SHOULDER, _HEAD = 0.92, 1.42, 1.64
 """Heights of an adult above the floor (m)."""
 _TRUNK_R, _HEAD_R, _LEG_R, _ARM_R = 0.15, 0.11, 0.075, 0.05
@@ -35,12 +34,12 @@ class Limbs:
     :param name: of that body
     """
 
-    def __init__(self, name: str, figure: Figure) -> None:
+    def __init__(self, name: str, figure: Figure, colour: Colour) -> None:
         self._figure = figure
         self._scale = figure.height / ADULT_M
         self.bodies: Sequence[str] = tuple(f'{name}.{part}' for part in (
             'trunk', 'leg.left', 'leg.right', 'arm.left', _RIGHT_ARM))
-        self.colour = _CLOTHES[figure.clothing]
+        self.colour = list(colour)
         self._drawn: tuple[float | None, ...] = ()
 
     def build(self, parent: Any) -> None:

@@ -7,19 +7,10 @@ import math
 from typing import Any
 
 import mujoco
-from safety_scenarios.scenario.intent import PersonAt
-from safety_scenarios.scenario.world.walking import ADULT_M
-from safety_scenarios.worlds.mujoco.entities import (
-    ABREAST_M,
-    FALL_S,
-    FALLEN,
-    geoms_of,
-    KEPT,
-    Placed,
-    THICK,
-    UNSEEN,
-    WIDE,
-)
+from safety_scenarios.scenario.world.body import Body
+from safety_scenarios.scenario.world.footprint import Placed
+from safety_scenarios.scenario.world.walking import ADULT_M, FALL_S, FALLEN, Figure
+from safety_scenarios.worlds.mujoco.entities import geoms_of, KEPT, UNSEEN
 from safety_scenarios.worlds.mujoco.people.figure import Limbs
 from safety_scenarios.worlds.mujoco.people.walkers import Walker
 
@@ -42,18 +33,13 @@ class Person(Walker):
     joints of their own: they are seen and felt, and cost no dynamics. Who lies is one box, with
     upright sides: nothing here could be lifted, and what is round would be wedged.
 
-    :param place: which of several abreast, from 0
+    :param figure: of the body
     """
 
-    is_body = True
-
-    def __init__(self, name: str, intent: PersonAt, place: int) -> None:
-        apart = 2 * math.asin(min(1.0, ABREAST_M / (2 * intent.distance)))
-        figure = intent.figure
-        super().__init__(name, intent.distance, intent.bearing + place * apart, figure.weighs,
-                         intent.speed, intent.nearest, intent.walks)
-        self.radius, self._figure = intent.radius, figure
-        self._limbs = Limbs(name, figure)
+    def __init__(self, name: str, body: Body, figure: Figure) -> None:
+        super().__init__(name, body)
+        self._figure = figure
+        self._limbs = Limbs(name, figure, body.colour)
         self._lying = f'{name}.lying'
         self._walked, self._heading, self._drawn_s = 0.0, 0.0, 0.0
         self._walks = True
@@ -69,18 +55,18 @@ class Person(Walker):
                       size=[self.radius, (hip - _LOW) / 2, 0], pos=[0, 0, (hip + _LOW) / 2],
                       rgba=self._limbs.colour)
         self._limbs.build(body)
-        if self._figure.posture != 'stands':
-            tall = self._figure.height
+        if self._description.fall is not None:
+            lying = self._description.fall.solid
             body.add_body(name=self._lying).add_geom(
                 type=mujoco.mjtGeom.mjGEOM_BOX, mass=0, group=UNSEEN, rgba=self._limbs.colour,
-                size=[THICK * tall / 2, tall / 2, (WIDE * tall - _LOW) / 2],
-                pos=[0, 0, (WIDE * tall + _LOW) / 2])
+                size=[lying.length / 2, lying.width / 2, (lying.height - _LOW) / 2],
+                pos=[0, 0, (lying.height + _LOW) / 2])
 
     def bind(self, model: Any, data: Any) -> None:
         """Find all parts."""
         self._upright = geoms_of(model, [self.name, *self._limbs.bodies])
         self._flat: list[int] = []
-        if self._figure.posture != 'stands':
+        if self._description.fall is not None:
             self._flat = geoms_of(model, [self._lying])
             self._flat_body = int(model.body(self._lying).id)
         self._limbs.bind(model)

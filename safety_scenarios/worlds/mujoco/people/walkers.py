@@ -1,14 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
-"""What goes its own way on its own feet or wheels: people and other robots."""
+"""What goes its own way on its own feet, wheels or wings: people, other robots, and the like."""
 
 import math
 from typing import Any
 
 import mujoco
-from safety_scenarios.scenario.world.walking import Walk
-from safety_scenarios.worlds.mujoco.entities import AWAY, beside, Entity, Placed
-from safety_scenarios.worlds.mujoco.people.ways import GRIP, Way
+from safety_scenarios.scenario.world.body import AWAY, Body
+from safety_scenarios.scenario.world.footprint import beside, Placed
+from safety_scenarios.scenario.world.motion import GRIP
+from safety_scenarios.worlds.mujoco.entities import Entity, solid_geom
 from safety_scenarios.worlds.mujoco.physics import numbers
 
 
@@ -17,22 +18,20 @@ class Walker(Entity):
     One that stands, comes toward the robot, or goes a way of its own.
 
     It has a mass and gives way when it is pushed, as hard as feet or wheels grip.
-
-    :param distance: of its middle from the robot when it appears (m)
-    :param bearing: direction to it then, 0 ahead, positive to the left (rad)
-    :param speed: toward the robot (m/s)
-    :param nearest: to the robot at which it stops then (m)
-    :param walk: its own way instead
     """
 
-    def __init__(self, name: str, distance: float, bearing: float, mass: float,
-                 speed: float = 0.0, nearest: float = 0.0, walk: Walk | None = None) -> None:
+    def __init__(self, name: str, body: Body) -> None:
         super().__init__(name)
-        self._beside = distance * math.cos(bearing), distance * math.sin(bearing)
-        self._mass = mass
-        self._way = Way(speed, nearest, walk)
+        self._description, self.radius = body, body.radius
+        self.is_body, self.is_tracked = body.is_person, body.is_tracked
+        self._mass = body.mass or 0.0
+        self._way = body.motion.begin((0.0, 0.0, 0.0))
         self.since_s = 0.0
         """How long it has been there (s)."""
+
+    def build(self, spec: Any) -> None:
+        """Add its solid."""
+        self.begin(spec).add_geom(mass=self._mass, **solid_geom(self._description))
 
     def begin(self, spec: Any) -> Any:
         """Return a body that slides on the floor."""
@@ -59,8 +58,8 @@ class Walker(Entity):
     def appear(self, robot: Placed) -> None:
         """Be at its distance and bearing, and move already."""
         self.since_s = 0.0
-        x, y = beside(robot, *self._beside)
-        self._way.begin(robot)
+        x, y = beside(robot, self._description.ahead, self._description.left)
+        self._way = self._description.motion.begin(robot)
         self._put(x, y, 0.0, 0.0)
         if not self.is_kept:
             self._put(x, y, *self._wanted(robot))
@@ -69,8 +68,8 @@ class Walker(Entity):
         """Go on, or stand, or stay beside the robot."""
         self.since_s += step_s
         (vx, vy), (was_x, was_y) = self._qvel, self._qpos
-        if self.is_kept or self._way.is_along:
-            x, y = beside(robot, *self._beside)
+        if self.is_kept or self._description.motion.is_along:
+            x, y = beside(robot, self._description.ahead, self._description.left)
             # what it was given for the last step has taken it where the robot was told to be
             self._put(x, y, vx + (x - was_x) / step_s, vy + (y - was_y) / step_s)
             return

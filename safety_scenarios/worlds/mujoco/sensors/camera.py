@@ -10,9 +10,10 @@ import mujoco
 import numpy
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.world.block import Camera, CAMERA_INFO, IMAGE, Senses
+from safety_scenarios.scenario.world.footprint import Placed
 from safety_scenarios.scenario.world.mounted_frame import MountedFrame
 from safety_scenarios.scenario.world.robot_file import Mount
-from safety_scenarios.worlds.mujoco.entities import Entity, Placed
+from safety_scenarios.worlds.mujoco.entities import Entity
 from safety_scenarios.worlds.mujoco.sensors.offscreen import Offscreen
 
 _NEAR_M, _FAR_M = 0.02, 100.0

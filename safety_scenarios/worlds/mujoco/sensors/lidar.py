@@ -11,9 +11,10 @@ import numpy
 from safety_scenarios.scenario.interfaces.scan import BEAMS, RANGE_MIN
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.world.block import Senses
+from safety_scenarios.scenario.world.body import SQUARELY
 from safety_scenarios.scenario.world.robot_file import Mount
-from safety_scenarios.worlds.mujoco.entities import GLASS, SQUARELY
-from safety_scenarios.worlds.mujoco.sensors.misread import Weather
+from safety_scenarios.worlds.misread import Weather
+from safety_scenarios.worlds.mujoco.entities import GLASS
 
 _MIDDLE = Mount.model_construct(kind='lidar')
 LASER_SCAN = 'sensor_msgs/msg/LaserScan'

@@ -17,6 +17,7 @@ from safety_scenarios.scenario.stimulus import StimulusContext, StimulusPlugin
 from safety_scenarios.scenario.world.block import Camera, Mounted, WorldBlock
 from safety_scenarios.scenario.world.mounted_frame import BASE, FRAME_NAME, MountedFrame
 from safety_scenarios.scenario.world.robot_file import Mount
+from safety_scenarios.worlds.misread import odometry
 from safety_scenarios.worlds.mujoco.arm import Arm, FRAME, JOINT_STATE, WRENCH
 from safety_scenarios.worlds.mujoco.arm_model import MountedArm
 from safety_scenarios.worlds.mujoco.entities import Entity, SCANNERS
@@ -24,7 +25,6 @@ from safety_scenarios.worlds.mujoco.mobile_base import Base
 from safety_scenarios.worlds.mujoco.robots import Chassis
 from safety_scenarios.worlds.mujoco.sensors.camera import camera_frame, PictureTaker
 from safety_scenarios.worlds.mujoco.sensors.lidar import LASER_SCAN, Lidar
-from safety_scenarios.worlds.mujoco.sensors.misread import odometry
 from safety_scenarios.worlds.mujoco.sensors.sensor import (
     BOOL,
     IMU,
@@ -235,7 +235,7 @@ class RobotSensors:
     def _tracked(self, topic: str, frame: str) -> Message | None:
         """Return where the nearest person is that a tracker sees, seen from the robot."""
         x, y, heading = place = self._robot.pose
-        seen = [entity for entity in self._carried.shown.get(topic, ()) if entity.is_body]
+        seen = [entity for entity in self._carried.shown.get(topic, ()) if entity.is_tracked]
         dark = self._senses.darkness
         is_dark = bool(seen) and bool(dark) and self._random.random() < dark
         for entity in seen:

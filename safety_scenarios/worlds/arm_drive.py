@@ -8,7 +8,7 @@ import math
 
 from safety_scenarios.scenario.driver import DriverPlugin
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.worlds.mujoco.arm_reference import Limits, Reference
+from safety_scenarios.worlds.arm_reference import Limits, Reference
 
 _PULL = 8.0
 """A joint off its place is brought back at this rate (1/s); what it tells is a little old."""

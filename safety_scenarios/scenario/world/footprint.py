@@ -1,14 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""How far apart two outlines on the floor are: discs, boxes and capsules."""
+"""Places on the floor, and how far apart two outlines there are: discs, boxes and capsules."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 import math
 
-from safety_scenarios.worlds.mujoco.entities import Placed
-
+Placed = tuple[float, float, float]
+"""x, y (m) and heading (rad), frame ``world``."""
 Point = tuple[float, float]
 
 
@@ -38,6 +38,12 @@ class Footprint:
                 for ahead, left in self.points]
 
 
+def beside(robot: Placed, ahead: float, left: float) -> Point:
+    """Return a place in the frame ``world`` (m) that is given as seen from the robot."""
+    cos, sin = math.cos(robot[2]), math.sin(robot[2])
+    return robot[0] + ahead * cos - left * sin, robot[1] + ahead * sin + left * cos
+
+
 def disc(radius: float) -> Footprint:
     """Return a disc about its origin."""
     return Footprint(((0.0, 0.0),), radius)
@@ -58,7 +64,8 @@ def capsule(length: float, radius: float) -> Footprint:
 def read_footprint(text: str) -> Footprint:
     """Return the outline that a setting such as ``box 0.6 0.4`` says; it was checked before."""
     shape, *sizes = text.split()
-    return {'disc': disc, 'box': box, 'capsule': capsule}[shape](*map(float, sizes))
+    known: Mapping[str, Callable[..., Footprint]] = {'disc': disc, 'box': box, 'capsule': capsule}
+    return known[shape](*map(float, sizes))
 
 
 def gap(one: Footprint, there: Placed, other: Footprint, here: Placed) -> float:
