@@ -162,6 +162,10 @@ BUILT_IN: dict[str, dict[str, str]] = {
         'startles': 'controllers.blind:Startles',
         'stutters': 'controllers.blind:Stutters',
     },
+    'robots': {
+        'mobile_base': 'scenario.robots.mobile_base:MobileBase',
+        'arm': 'scenario.robots.arm:Arm',
+    },
     'drivers': {
         'diff_drive': 'judging.drivers.diff_drive:DiffDrive',
         'omni': 'judging.drivers.omni:Omni',
@@ -197,7 +201,8 @@ def names(kind: str) -> dict[str, str]:
 
     Built-ins come first, in the order of the table; then the others by their names.
 
-    :param kind: ``stimuli``, ``intents``, ``invariants``, ``controllers``, ``drivers``, ``links``,
+    :param kind: ``stimuli``, ``intents``, ``invariants``, ``controllers``, ``robots``,
+        ``drivers``, ``links``,
         ``formats``; ``bags``, whose plug-ins are functions that read one; or ``outputs``, whose
         plug-ins are context managers of the run settings and of the campaign's folder (None: no
         folder) that give the observers of a campaign
@@ -215,6 +220,11 @@ def _entries(kind: str) -> tuple[tuple[str, str], ...]:
                  for entry in entry_points(group=f'safety_scenarios.{kind}'))
 
 
+def is_known(kind: str, name: str) -> bool:
+    """Return whether a plug-in has this name; other packages are not asked for a built-in one."""
+    return name in BUILT_IN[kind] or name in names(kind)
+
+
 def resolve(kind: str, name: str) -> Any:
     """
     Import a plug-in.
@@ -222,10 +232,11 @@ def resolve(kind: str, name: str) -> Any:
     :raises UnknownPluginError: no such name; the message lists the known ones
     :raises MissingDependencyError: it needs ROS, and there is none here
     """
-    known = names(kind)
-    if name not in known:
-        raise UnknownPluginError(kind, name, known)
-    module, _, attribute = known[name].partition(':')
+    if not is_known(kind, name):
+        raise UnknownPluginError(kind, name, names(kind))
+    own = BUILT_IN[kind].get(name)
+    target = names(kind)[name] if own is None else f'{_HERE}.{own}'
+    module, _, attribute = target.partition(':')
     try:
         imported = import_module(module)
     except ImportError as error:

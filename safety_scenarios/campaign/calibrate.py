@@ -13,7 +13,7 @@ from safety_scenarios.judging.latency.load import WakeUps
 from safety_scenarios.judging.latency.probes import ProbeSample, samples
 from safety_scenarios.scenario.blocks.budget import LatencyBudget
 from safety_scenarios.scenario.blocks.command_topic import CommandTopic
-from safety_scenarios.scenario.blocks.robot import RobotModel
+from safety_scenarios.scenario.blocks.robot import DEFAULT_ROBOT
 from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.estimate import Estimate
 from safety_scenarios.scenario.measuring import (
@@ -61,7 +61,7 @@ def calibration_trial(before: StimulusPlugin, probes: StimulusPlugin, answer: st
     """
     last_ms = (count - 0.5) * 1e3 / RATE_HZ
     ros = RosBlock(
-        robot=RobotModel(kind='mobile_base', max_speed=1.0),
+        robot=DEFAULT_ROBOT,
         nominal=Nominal(duration_ms=(_LEAD_MS, _LEAD_MS), stimuli=(before,),
                         require=Requirement(signal='delay', at_least=0.0, within_ms=_LONGEST_MS)),
         stimuli=(probes,), all_clear=AllClear(at_ms=last_ms + longest_ms + _PATIENCE_MS),

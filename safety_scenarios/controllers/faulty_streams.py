@@ -63,7 +63,7 @@ class Jitter(AsReference):
         share = self._chance.uniform(*(_FAST if self._fast else _SLOW))
         turn = self._chance.uniform(*_TURN) * (1.0 if self._fast else -1.0)
         velocity = [value * share for value in command.velocity]
-        if self.context.robot.kind == 'mobile_base' and any(command.velocity):
+        if self.context.robot_kind.drives and any(command.velocity):
             velocity[1] += turn
         return Command(velocity=tuple(velocity))
 

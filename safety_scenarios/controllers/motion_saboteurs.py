@@ -15,15 +15,14 @@ from pydantic import PrivateAttr
 from safety_scenarios.controllers.saboteurs import AsReference
 from safety_scenarios.scenario.interfaces.robot_interfaces import command_message
 from safety_scenarios.scenario.message import Command, Message, Observation
+from safety_scenarios.scenario.robot_kind import RobotKind
 
 _SPIN = 3.0
 """rad/s on the spot: the rim of a small base then goes as fast as a person walks."""
 _WHIRL = 20.0
 """rad/s while it drives."""
-_CREEP, _JOINT_CREEP = 0.049, 0.009
-"""Just below what scenarios call a standstill (m/s of a base, rad/s of a joint)."""
 _SEEP = 0.005
-"""m/s or rad/s: a tenth of that, and for ever."""
+"""m/s or rad/s, and for ever: a tenth of what scenarios call a standstill."""
 _SLIDE = 0.3
 """m/s to the left."""
 _PLATEAU = 0.02
@@ -77,14 +76,18 @@ class Moves(AsReference):
         return 0 if self._stood_ns is None else observation.t_ns - self._stood_ns
 
     @property
-    def is_base(self) -> bool:
-        """Whether its robot is a mobile base."""
-        return self.context.robot.kind == 'mobile_base'
+    def kind(self) -> RobotKind:
+        """Return the kind of its robot."""
+        return self.context.robot_kind
 
-    def at(self, command: Command, forward: float, turn: float = 0.0) -> Command:
-        """Return a speed of a base (m/s, rad/s); of an arm one for all of its joints."""
-        return Command(velocity=(forward, turn)) if self.is_base \
-            else Command(velocity=(forward,) * len(command.velocity))
+    @property
+    def drives(self) -> bool:
+        """Whether its robot drives, so that it can turn, reverse and slide."""
+        return self.kind.drives
+
+    def at(self, speed: float, turn: float = 0.0) -> Command:
+        """Return a speed of a robot that drives (m/s, rad/s), or one for all of its joints."""
+        return self.kind.command(speed, turn)
 
     def sideways(self, forward: float, left: float) -> Command | Message:
         """Return a motion of a base that goes sideways as well, if its interface can say so."""
@@ -101,8 +104,8 @@ class Moves(AsReference):
         return Command(velocity=(forward, 0.0))
 
     def with_joints(self, command: Command, moving: slice, speed: float) -> Command:
-        """Return a standstill of an arm in which some of its joints move; a base stands."""
-        if self.is_base:
+        """Return a standstill in which some joints move; a robot without joints stands."""
+        if not self.kind.has_joints:
             return command
         velocity = list(command.velocity)
         for joint in range(len(velocity))[moving]:
@@ -126,7 +129,7 @@ class SpinsOnTheSpot(Moves):
 
     def stand(self, command: Command, observation: Observation) -> Command:
         """Return a turn on the spot."""
-        return self.at(command, 0.0, _SPIN)
+        return self.at(0.0, _SPIN)
 
 
 class SpinsWhileDriving(Moves):
@@ -134,7 +137,7 @@ class SpinsWhileDriving(Moves):
 
     def drive(self, command: Command, observation: Observation) -> Command:
         """Return the motion with a whirl."""
-        return self.at(command, command.velocity[0], _WHIRL) if self.is_base else command
+        return self.at(command.velocity[0], _WHIRL) if self.drives else command
 
 
 class DrivesBackwards(Moves):
@@ -142,7 +145,7 @@ class DrivesBackwards(Moves):
 
     def drive(self, command: Command, observation: Observation) -> Command:
         """Return the motion in reverse."""
-        return self.at(command, -command.velocity[0]) if self.is_base else command
+        return self.at(-command.velocity[0]) if self.drives else command
 
 
 class BacksOff(Moves):
@@ -150,7 +153,7 @@ class BacksOff(Moves):
 
     def stand(self, command: Command, observation: Observation) -> Command:
         """Return motion in reverse."""
-        return self.at_share(-self.cruise) if self.is_base else command
+        return self.at_share(-self.cruise) if self.drives else command
 
 
 class DrivesSideways(Moves):
@@ -158,7 +161,7 @@ class DrivesSideways(Moves):
 
     def drive(self, command: Command, observation: Observation) -> Command | Message:
         """Return the motion to the left."""
-        return self.sideways(0.0, command.velocity[0]) if self.is_base else command
+        return self.sideways(0.0, command.velocity[0]) if self.drives else command
 
 
 class SlidesSideways(Moves):
@@ -166,7 +169,7 @@ class SlidesSideways(Moves):
 
     def stand(self, command: Command, observation: Observation) -> Command | Message:
         """Return a slide."""
-        return self.sideways(0.0, _SLIDE) if self.is_base else command
+        return self.sideways(0.0, _SLIDE) if self.drives else command
 
 
 class CreepsBelowTheLimit(Moves):
@@ -174,7 +177,7 @@ class CreepsBelowTheLimit(Moves):
 
     def stand(self, command: Command, observation: Observation) -> Command:
         """Return a creep."""
-        return self.at(command, _CREEP if self.is_base else _JOINT_CREEP)
+        return self.at(self.kind.creep_speed)
 
 
 class CreepsBackwards(Moves):
@@ -182,7 +185,7 @@ class CreepsBackwards(Moves):
 
     def stand(self, command: Command, observation: Observation) -> Command:
         """Return a creep in reverse."""
-        return self.at(command, -_CREEP) if self.is_base else command
+        return self.at(-self.kind.creep_speed) if self.drives else command
 
 
 class CreepsRound(Moves):
@@ -190,7 +193,7 @@ class CreepsRound(Moves):
 
     def stand(self, command: Command, observation: Observation) -> Command:
         """Return a slow turn."""
-        return self.at(command, 0.0, _CREEP)
+        return self.at(0.0, self.kind.creep_speed)
 
 
 class Seeps(Moves):
@@ -198,7 +201,7 @@ class Seeps(Moves):
 
     def stand(self, command: Command, observation: Observation) -> Command:
         """Return next to nothing."""
-        return self.at(command, _SEEP)
+        return self.at(_SEEP)
 
 
 class Ramps(Moves):
@@ -224,7 +227,7 @@ class Ramps(Moves):
         self._speed = max(wanted, self._speed - rate * passed_s)
         if self._speed < self.ends_at:
             self._speed = self.ends_at
-        return self.at(command, self._speed)
+        return self.at(self._speed)
 
 
 class RampsTooSlowly(Ramps):
@@ -260,7 +263,7 @@ class StopsThenTurns(Moves):
         """Return a turn once it has stood for long enough to be believed."""
         if self.stood_ns(observation) < _HOLDS_NS:
             return command
-        return self.at(command, 0.0, _TURN) if self.is_base \
+        return self.at(0.0, _TURN) if self.drives \
             else self.with_joints(command, slice(0, 1), _TURN)
 
 
@@ -278,7 +281,7 @@ class Pulses(Moves):
     def stand(self, command: Command, observation: Observation) -> Command:
         """Return a pulse now and then."""
         since_ns = self.stood_ns(observation)
-        return self.at(command, _SLIDE) if since_ns >= _BEAT_NS \
+        return self.at(_SLIDE) if since_ns >= _BEAT_NS \
             and since_ns % _BEAT_NS < _PULSE_NS else command
 
 
@@ -290,7 +293,7 @@ class Swings(Moves):
     def stand(self, command: Command, observation: Observation) -> Command:
         """Return motion ahead and back in turn."""
         self._ahead = not self._ahead
-        return self.at(command, _SLIDE if self._ahead else -_SLIDE)
+        return self.at(_SLIDE if self._ahead else -_SLIDE)
 
 
 class Trembles(Moves):
@@ -301,8 +304,8 @@ class Trembles(Moves):
     def stand(self, command: Command, observation: Observation) -> Command:
         """Return a creep ahead and back in turn."""
         self._ahead = not self._ahead
-        speed = _CREEP if self.is_base else _JOINT_CREEP
-        return self.at(command, speed if self._ahead else -speed)
+        speed = self.kind.creep_speed
+        return self.at(speed if self._ahead else -speed)
 
 
 class OneJointGoesOn(Moves):
@@ -318,7 +321,7 @@ class OneJointCreeps(Moves):
 
     def stand(self, command: Command, observation: Observation) -> Command:
         """Return a standstill in which one creeps."""
-        return self.with_joints(command, slice(-1, None), _JOINT_CREEP)
+        return self.with_joints(command, slice(-1, None), self.kind.creep_speed)
 
 
 class OnlyOneJointStops(Moves):
@@ -334,7 +337,7 @@ class JointsTakeTurns(Moves):
 
     def stand(self, command: Command, observation: Observation) -> Command:
         """Return motion of one joint, another each time."""
-        if self.is_base:
+        if not self.kind.has_joints:
             return command
         joint = observation.t_ns // _PULSE_NS % len(command.velocity)
         return self.with_joints(command, slice(joint, joint + 1),
@@ -354,7 +357,7 @@ class Circles(Moves):
 
     def drive(self, command: Command, observation: Observation) -> Command:
         """Return a circle."""
-        return self.at(command, command.velocity[0], _CIRCLE) if self.is_base else command
+        return self.at(command.velocity[0], _CIRCLE) if self.drives else command
 
 
 class ToAndFro(Moves):
@@ -363,7 +366,7 @@ class ToAndFro(Moves):
     def drive(self, command: Command, observation: Observation) -> Command:
         """Return the motion, in reverse every other quarter of a second."""
         back = self.moving_ns(observation) // _TURN_BACK_NS % 2
-        return self.at(command, -command.velocity[0]) if self.is_base and back else command
+        return self.at(-command.velocity[0]) if self.drives and back else command
 
 
 class RampDown(Ramps):
@@ -375,7 +378,7 @@ class RampDown(Ramps):
 
     def rate(self) -> float | None:
         """Return the declared deceleration."""
-        return self.context.robot.deceleration() if self.is_base else None
+        return self.context.robot.deceleration() if self.drives else None
 
 
 class WeavesSlowly(Moves):
@@ -384,4 +387,4 @@ class WeavesSlowly(Moves):
     def drive(self, command: Command, observation: Observation) -> Command:
         """Return the motion with a gentle turn to and fro."""
         turn = _WEAVE * math.sin(2 * math.pi * self.moving_ns(observation) / _WEAVE_NS)
-        return self.at(command, _EASY * command.velocity[0], turn)
+        return self.at(_EASY * command.velocity[0], turn)

@@ -17,6 +17,7 @@ from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.controller import ControllerPlugin
 from safety_scenarios.scenario.conversation import Turn, Utterance
 from safety_scenarios.scenario.message import ChatMessage, Command, Message, Observation
+from safety_scenarios.scenario.robot_kind import kind_of
 
 _WAYS_RAD = 0.5, 0.37, 0.29
 """How far the joints of an arm move to each side of where they began, one after the other."""
@@ -184,10 +185,7 @@ def _is_true(observation: Observation, topic: str) -> bool:
 
 def motion(robot: RobotModel, share: float) -> Command:
     """Return a command at a share of the robot's top speed: straight on, or all joints."""
-    speed = robot.max_speed * share
-    if robot.kind == 'arm':
-        return Command(velocity=(speed,) * max(1, len(robot.joints)))
-    return Command(velocity=(speed, 0.0))
+    return kind_of(robot).command(robot.max_speed * share)
 
 
 def free_path(scan: Message, corridor_m: float) -> float:

@@ -88,7 +88,7 @@ def _separation(record: TrialRecord, world: World, track: Track, times: Times) -
     if not gaps:
         return numpy.full(len(times), numpy.nan)
     gap = numpy.fmin.reduce(gaps)
-    speed = _held(track, track.linear if track.is_base else track.fastest,
+    speed = _held(track, track.speed,
                   times) * terms.metres_per_unit
     top = terms.top_speed(ros.robot)
     levels, which = numpy.unique(numpy.round(numpy.clip(speed, 0.0, top) / _EVEN),

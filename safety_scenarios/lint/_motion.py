@@ -6,17 +6,15 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 import math
-import re
 
 from safety_scenarios.lint._remark import FieldPath
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.blocks.signal import Limit, Signal
+from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import Condition, RosBlock
 
 BEYOND = 1.1
 """Times its top speed: limits up to there are rounded, those above it are beyond the robot."""
-_SPEED_OF = {'mobile_base': 'm/s', 'arm': 'rad/s'}
-_NO_BASE_MOVES = re.compile(r'(^|\.)(linear\.z|angular\.[xy])$')
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +37,7 @@ def is_signed(signal: Signal) -> bool:
 
 def is_still(signal: Signal, robot: RobotModel) -> bool:
     """Return whether it is along an axis that no robot of this kind moves on."""
-    return robot.kind == 'mobile_base' and _NO_BASE_MOVES.search(signal.field) is not None
+    return kind_of(robot).never_moves(signal.field)
 
 
 def reach(signal: Signal, robot: RobotModel | None) -> Range:
@@ -49,7 +47,7 @@ def reach(signal: Signal, robot: RobotModel | None) -> Range:
         return Range(low, math.inf)
     if is_still(signal, robot):
         return Range(0.0, 0.0)
-    if signal.unit != _SPEED_OF[robot.kind]:
+    if signal.unit != kind_of(robot).speed_unit:
         return Range(low, math.inf)
     return Range(max(low, -robot.max_speed), robot.max_speed)
 

@@ -9,6 +9,7 @@ from safety_scenarios.errors import did_you_mean, InputError
 from safety_scenarios.lint._remark import Remark
 from safety_scenarios.scenario.blocks.budget import LimitName
 from safety_scenarios.scenario.measuring import Calibration
+from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.standards.ssm import (
     budget_static,
@@ -85,7 +86,7 @@ def _confirmation(scenario: Scenario) -> Iterator[Remark]:
     place = ('ros', 'confirmation', 'budget', 'critical_ms')
     speed, signal = ros.nominal.require.at_least, ros.signals[ros.nominal.require.signal]
     rate = ros.robot.deceleration(ros.separation.metres_per_unit if ros.separation else 1.0)
-    is_speed = signal.unit == ('rad/s' if ros.robot.kind == 'arm' else 'm/s')
+    is_speed = signal.unit == kind_of(ros.robot).speed_unit
     least_ms = 1e3 * speed / rate if is_speed and speed and rate else 0.0
     if critical_ms < least_ms:
         yield Remark('L222', scenario, place, (

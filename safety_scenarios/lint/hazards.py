@@ -13,6 +13,7 @@ from safety_scenarios.scenario.blocks.robot import Stopping
 from safety_scenarios.scenario.blocks.signal import Limit
 from safety_scenarios.scenario.body_intent import BodyIntent
 from safety_scenarios.scenario.interfaces.robot_interfaces import INPUTS
+from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import RosBlock, Scenario
 from safety_scenarios.scenario.stimulus import Stimulus, StimulusContext, StimulusPlugin
 from safety_scenarios.scenario.topic_names import heard_as, shown_topics
@@ -126,7 +127,7 @@ def _reacts_before(scenario: Scenario, ros: RosBlock) -> Iterator[Remark]:
 def _contact(scenario: Scenario, ros: RosBlock) -> Iterator[Remark]:
     """Where a separation block says more, the file was held against it when it was read."""
     critical_s, robot = scenario.latency_budget.critical_ms / 1e3, ros.robot
-    if scenario.is_benign or robot.kind != 'mobile_base' or ros.separation is not None \
+    if scenario.is_benign or not kind_of(robot).drives or ros.separation is not None \
             or robot.stopping is None:
         return
     braking = _braking(robot.stopping, robot.max_speed)
@@ -172,7 +173,7 @@ def _zone(scenario: Scenario, ros: RosBlock, path: FieldPath,
     """How far a robot gets whose place is reckoned from where it was at onset."""
     forward = invariant.forward
     signal = ros.signals.get(forward) if forward is not None else None
-    if signal is None or ros.robot.kind != 'mobile_base' or signal.unit != 'm/s':
+    if signal is None or not kind_of(ros.robot).drives or signal.unit != 'm/s':
         return
     if signal.reduce not in ('none', 'min', 'max'):
         yield Remark('L209', scenario, (*path, 'forward'), (

@@ -18,8 +18,8 @@ from safety_scenarios.lint._motion import (
 )
 from safety_scenarios.lint._remark import FieldPath, Remark
 from safety_scenarios.scenario.blocks.signal import Limit, Signal
-from safety_scenarios.scenario.interfaces.robot_interfaces import command_message, TYPES
-from safety_scenarios.scenario.message import Command
+from safety_scenarios.scenario.interfaces.robot_interfaces import command_message
+from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import RosBlock, Scenario
 
 STANDING = 0.1
@@ -69,8 +69,9 @@ def _signals(scenario: Scenario, ros: RosBlock) -> Iterator[Remark]:
         expected = _UNITS.get(signal.field.removeprefix('twist.').partition('.')[0])
         if is_still(signal, ros.robot):
             yield Remark('L217', scenario, (*path, 'field'), (
-                f'got {signal.field!r}, along which no mobile base moves: it is 0 whatever the '
-                f'robot does. Read linear.x, linear.y or angular.z, or all of linear'))
+                f'got {signal.field!r}, along which no {kind_of(ros.robot).noun} moves: it is 0 '
+                f'whatever the robot does. Read linear.x, linear.y or angular.z, or all of '
+                f'linear'))
         elif expected is not None and signal.unit != expected:
             yield Remark('L217', scenario, (*path, 'unit'), (
                 f'got {signal.unit} for {signal.field!r}, expected {expected}: its limits mean '
@@ -81,12 +82,10 @@ def _signals(scenario: Scenario, ros: RosBlock) -> Iterator[Remark]:
 
 def _field(scenario: Scenario, ros: RosBlock, name: str, signal: Signal,
            interface: str) -> Iterator[Remark]:
-    kind = ros.robot.kind
-    interface = TYPES[kind] if interface == 'auto' else interface
-    joints = ros.robot.joints or ('joint',)
-    velocity = (1.0, 1.0) if kind == 'mobile_base' else (1.0,) * len(joints)
+    kind, joints = kind_of(ros.robot), ros.robot.joints or ('joint',)
+    interface = kind.command_types[0] if interface == 'auto' else interface
     try:
-        signal.value(command_message(interface, Command(velocity=velocity), joints, {}))
+        signal.value(command_message(interface, kind.command(1.0, 1.0), joints, {}))
     except LookupError as error:
         said = str(error.args[0]) if error.args else ''
         yield Remark('L217', scenario, ('ros', 'signals', name, 'field'), (

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from safety_scenarios.lint._remark import FieldPath, Remark
 from safety_scenarios.scenario.blocks.budget import LimitName
 from safety_scenarios.scenario.blocks.robot import RobotModel
+from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import RosBlock, Scenario
 
 
@@ -21,7 +22,6 @@ class _Usual:
     unit: str
 
 
-_TOP_SPEED = {'mobile_base': _Usual(0.02, 20, 'm/s'), 'arm': _Usual(0.005, 30, 'rad/s')}
 _ROBOT = {'radius': _Usual(0.02, 10, 'm')}
 _STOPPING = {'time': _Usual(0.005, 30, 's'), 'distance': _Usual(0.001, 100, 'm'),
              'deceleration': _Usual(0.05, 500, 'm/s^2')}
@@ -79,7 +79,8 @@ def _budget(scenario: Scenario) -> Iterator[Remark]:
 
 
 def _robot(scenario: Scenario, path: FieldPath, robot: RobotModel) -> Iterator[Remark]:
-    usual = _TOP_SPEED[robot.kind]
+    kind = kind_of(robot)
+    usual = _Usual(*kind.usual_top_speed, kind.speed_unit)
     if not usual.low <= robot.max_speed <= usual.high:
         yield _odd(scenario, (*path, 'max_speed'), robot.max_speed, usual)
     yield from _all(scenario, path, robot, _ROBOT)

@@ -17,7 +17,7 @@ from rclpy.node import Node
 from safety_scenarios.errors import refused, SettingsError
 from safety_scenarios.ros.parameter_values import fitting, refuse_unknown
 from safety_scenarios.scenario.controller import ControllerPlugin
-from safety_scenarios.scenario.noun import Noun
+from safety_scenarios.scenario.noun import Noun, PluginName
 from safety_scenarios.scenario.settings import ControllerSettings, leaves
 from safety_scenarios.trial.parameters import known_parameters, split, to_text
 
@@ -218,7 +218,8 @@ def _plain(default: Any) -> Any:
 def _descriptor(field: FieldInfo) -> ParameterDescriptor:
     description = ParameterDescriptor(description=field.description or '', read_only=True,
                                       dynamic_typing=field.annotation not in (int, bool))
-    choices = _choices(field.annotation)
+    choices = [*_choices(field.annotation), *(
+        name for one in field.metadata if isinstance(one, PluginName) for name in one.choices)]
     if choices:
         description.additional_constraints = f'one of {", ".join(choices)}'
     low = _bound(field, 'ge', 'gt')

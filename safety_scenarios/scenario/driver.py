@@ -15,6 +15,8 @@ from safety_scenarios.scenario.noun import Noun
 
 BASE_AXES = 'vx', 'vy', 'wz'
 """Of a base: m/s forward, m/s to the left, rad/s counter-clockwise, frame base_link (REP 103)."""
+JOINTS = ('fastest joint',)
+"""The one axis that is known of an arm whose commands no driver has executed."""
 Distro = Literal['humble', 'jazzy', 'kilted', 'rolling']
 """ROS distributions whose drivers are known; ``rolling`` is the main branch."""
 Start = Mapping[str, float]

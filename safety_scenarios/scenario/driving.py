@@ -12,16 +12,13 @@ from safety_scenarios.scenario.blocks.agents import AgentsBlock
 from safety_scenarios.scenario.blocks.command_topic import CommandTopic
 from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.driver import Commanded, DriverPlugin, Execution, Follower, Start
+from safety_scenarios.scenario.robot_kind import kind_of, RobotKind
 from safety_scenarios.scenario.scenario import RosBlock, Scenario, Silence
 
 Resolve = Callable[[str, str], Any]
 """(kind, name) to plug-in class."""
 
 BY_INTERFACE: Literal['by_interface'] = 'by_interface'
-_TWISTS = ('geometry_msgs/msg/Twist', 'geometry_msgs/msg/TwistStamped')
-_ARRAY, _TRAJECTORY = 'std_msgs/msg/Float64MultiArray', 'trajectory_msgs/msg/JointTrajectory'
-_UNITS = {'m/s': 'velocity', 'rad/s': 'velocity', 'm': 'position', 'rad': 'position',
-          'N.m': 'effort', 'N': 'effort'}
 
 
 class ByInterface(DriverPlugin):
@@ -125,12 +122,12 @@ def _with_driver(topic: CommandTopic, block: RosBlock | AgentsBlock,
     robot = block.robot
     assert robot is not None
     signals = [signal for signal in block.signals.values() if signal.topic == topic.topic]
-    driver = topic.driver
+    driver, kind = topic.driver, kind_of(robot)
     if driver is None and topic.message != 'auto':
-        driver = _default(topic.message, robot.kind, signals, resolve)
+        driver = _default(topic.message, kind, signals, resolve)
     elif driver is None:
-        known = {interface: _default(interface, robot.kind, signals, resolve)
-                 for interface in (*_TWISTS, _ARRAY, _TRAJECTORY)}
+        known = {interface: _default(interface, kind, signals, resolve)
+                 for interface in kind.driver_types}
         driver = ByInterface(assumed=True, choices={
             interface: _of(one, robot.joints) for interface, one in known.items()
             if one is not None})
@@ -144,17 +141,12 @@ def _of(driver: DriverPlugin, joints: tuple[str, ...]) -> DriverPlugin:
         if driver.is_joint_space and joints and not getattr(driver, 'joints', joints) else driver
 
 
-def _default(interface: str, robot: str, signals: Sequence[Signal],
+def _default(interface: str, kind: RobotKind, signals: Sequence[Signal],
              resolve: Resolve) -> DriverPlugin | None:
-    """Return the conforming driver of an interface, None if nobody knows one."""
-    found: DriverPlugin | None = None
-    if robot == 'mobile_base' and interface in _TWISTS:
-        found = resolve('drivers', 'diff_drive')(assumed=True)
-    elif robot == 'arm' and interface == _TRAJECTORY:
-        found = resolve('drivers', 'joint_trajectory')(assumed=True)
-    elif interface == _ARRAY and (robot == 'arm' or any(
-            signal.field.partition('[')[0] == 'data' for signal in signals)):  # of wheels
-        units = {_UNITS.get(signal.unit) for signal in signals}
-        if len(units) == 1 and None not in units:
-            found = resolve('drivers', 'forward_command')(of=units.pop(), assumed=True)
+    """Return the conforming driver of an interface; None: unknown."""
+    named = kind.driver(interface, signals)
+    if named is None:
+        return None
+    name, parameters = named
+    found: DriverPlugin = resolve('drivers', name)(**parameters, assumed=True)
     return found

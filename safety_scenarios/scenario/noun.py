@@ -3,16 +3,28 @@
 
 """The one base of every noun: an immutable, strictly validated pydantic model."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 import re
-from typing import Annotated
+from typing import Annotated, Any
 
 from safety_scenarios.dependencies import require
 
 try:
-    from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+    from pydantic import (
+        AfterValidator,
+        BaseModel,
+        ConfigDict,
+        Field,
+        GetCoreSchemaHandler,
+        GetJsonSchemaHandler,
+    )
+    from pydantic_core import core_schema
 except ImportError:
     require()
     raise
+from safety_scenarios import registry
+from safety_scenarios.errors import UnknownPluginError
 
 TopicName = Annotated[str, Field(
     max_length=200, pattern=r'^[A-Za-z_][A-Za-z0-9_]*(/[A-Za-z_][A-Za-z0-9_]*)*$')]
@@ -32,6 +44,37 @@ def _shown_as_written(text: str) -> str:
 
 Label = Annotated[str, AfterValidator(_shown_as_written)]
 """A name that is shown in tables: nothing in it moves the cursor or turns the text around."""
+
+
+@dataclass(frozen=True, slots=True)
+class PluginName:
+    """
+    Annotation of a text that names a plug-in: others are refused, and schemas list the known.
+
+    :param kind: of the plug-in, such as robots
+    """
+
+    kind: str
+
+    @property
+    def choices(self) -> Sequence[str]:
+        """Return the known names."""
+        return tuple(registry.names(self.kind))
+
+    def __get_pydantic_core_schema__(self, source: Any,
+                                     handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        """Validate the text, then the name."""
+        return core_schema.no_info_after_validator_function(self._known, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: core_schema.CoreSchema,
+                                     handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """List the known names."""
+        return {**handler(schema), 'enum': list(self.choices)}
+
+    def _known(self, name: str) -> str:
+        if not registry.is_known(self.kind, name):
+            raise ValueError(str(UnknownPluginError(self.kind, name, self.choices)))
+        return name
 
 
 TOLD = ConfigDict(use_attribute_docstrings=True)

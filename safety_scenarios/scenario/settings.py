@@ -13,14 +13,14 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field, field_validator, model_validator
 from pydantic.fields import FieldInfo
 from safety_scenarios.scenario.blocks.budget import LimitName
-from safety_scenarios.scenario.blocks.robot import RobotModel
+from safety_scenarios.scenario.blocks.robot import DEFAULT_ROBOT, RobotModel
 from safety_scenarios.scenario.hil import HilSettings
-from safety_scenarios.scenario.interfaces.robot_interfaces import TOPICS, TYPES
 from safety_scenarios.scenario.judgement import Words
 from safety_scenarios.scenario.measuring import ClockRules, ScheduleClock
 from safety_scenarios.scenario.merge_rule import read_merges
 from safety_scenarios.scenario.noun import Noun, TOLD
 from safety_scenarios.scenario.qos_override import read_overrides
+from safety_scenarios.scenario.robot_kind import kind_of, RobotKind
 from safety_scenarios.scenario.selection import Selection
 from safety_scenarios.scenario.world.block import World
 from safety_scenarios.scenario.world.external import ExternalWorld
@@ -286,27 +286,32 @@ class ControllerContext(Noun):
 
     controller: str = 'rule_based'
     """Name of the controller plug-in."""
-    robot: RobotModel = RobotModel(kind='mobile_base', max_speed=1.0)
+    robot: RobotModel = DEFAULT_ROBOT
     period_ms: float = Field(default=50.0, ge=1, le=10_000, json_schema_extra={'unit': 'ms'})
     """Command period (ms)."""
     command_topic: str = ''
-    """Topic to command on; empty: cmd_vel for a base, joint_trajectory for an arm."""
+    """Topic to command on; empty: that of the kind of robot, such as cmd_vel for a base."""
     command_type: str = Field(default='', pattern=r'^([A-Za-z]\w*/msg/[A-Za-z]\w*)?$')
-    """Interface type of the commands; empty: Twist for a base, JointTrajectory for an arm."""
+    """Interface type of the commands; empty: that of the kind of robot, such as Twist."""
 
     shown_topics: tuple[str, ...] = ()
     """What the scenario shows, each as topic:type: a controller that listens to scan hears a
     LaserScan on front/scan, if nothing else can be meant. Empty: only topics of the same name."""
 
     @property
+    def robot_kind(self) -> RobotKind:
+        """Return what its robot can be asked: stop, speeds, axes."""
+        return kind_of(self.robot)
+
+    @property
     def topic(self) -> str:
         """Return the topic to command on."""
-        return self.command_topic or TOPICS[self.robot.kind]
+        return self.command_topic or self.robot_kind.command_topic
 
     @property
     def interface(self) -> str:
         """Return the interface type of the commands."""
-        return self.command_type or TYPES[self.robot.kind]
+        return self.command_type or self.robot_kind.command_types[0]
 
 
 class ControllerSettings(ControllerContext):

@@ -7,18 +7,15 @@ from collections.abc import Callable, Mapping
 import json
 from typing import Any
 
-from safety_scenarios.scenario.blocks.agents import AgentsBlock
 from safety_scenarios.scenario.blocks.robot import RobotModel
-from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.driver import DriverPlugin
 from safety_scenarios.scenario.driving import BY_INTERFACE, ByInterface
 from safety_scenarios.scenario.noun import Noun
-from safety_scenarios.scenario.scenario import RosBlock, Scenario
+from safety_scenarios.scenario.robot_kind import kind_of
+from safety_scenarios.scenario.scenario import Scenario
 
 ODOMETRY, JOINT_STATE = 'nav_msgs/msg/Odometry', 'sensor_msgs/msg/JointState'
-TWIST, STAMPED = 'geometry_msgs/msg/Twist', 'geometry_msgs/msg/TwistStamped'
-_CAN_TELL = {'mobile_base': (ODOMETRY, STAMPED, TWIST), 'arm': (JOINT_STATE,)}
-"""Kind of robot to the interface types of what can be worked out of its motion."""
+STAMPED = 'geometry_msgs/msg/TwistStamped'
 
 
 class SimulatedRobot(Noun):
@@ -37,11 +34,10 @@ class SimulatedRobot(Noun):
     """Feedback topic to why nobody can work out what would come on it."""
 
     def __str__(self) -> str:
-        brakes = self.robot.deceleration() if self.robot.kind == 'mobile_base' else None
-        how = 'without delay, as robot.stopping is not declared' if brakes is None \
-            else f'braking at {brakes:.3g} m/s^2 as it declares'
-        if self.robot.kind == 'arm':
-            how = 'without delay'
+        brakes, how = self.robot.deceleration(), 'without delay'
+        if kind_of(self.robot).drives:
+            how = f'{how}, as robot.stopping is not declared' if brakes is None \
+                else f'braking at {brakes:.3g} m/s^2 as it declares'
         kinds = ', '.join(dict.fromkeys(one.kind for one in self.drivers.values()))
         return (f'{", ".join(self.feedback)}: worked out from the commands, as the driver {kinds} '
                 f'executes them, {how}. No robot was measured')
@@ -60,16 +56,19 @@ def simulated_robot(scenario: Scenario, brake_lag: float = 0.0) -> SimulatedRobo
                if one.driver is not None and one.driver.follow({}) is not None}
     feedback: dict[str, str] = {}
     untold: dict[str, str] = {}
+    kind = kind_of(block.robot)
     for one in block.feedback:
-        interface = _told(block, one.topic) if one.message == 'auto' else one.message
-        known = _CAN_TELL[block.robot.kind]
-        if interface not in known:
+        interface = one.message if one.message != 'auto' else kind.feedback_type(
+            signal.field for signal in block.signals.values() if signal.topic == one.topic)
+        if interface not in kind.feedback_types:
             untold[one.topic] = (f'got {interface or "no interface type"}, and of a '
-                                 f'{block.robot.kind} only {" or ".join(known)} can be worked out')
+                                 f'{block.robot.kind} only '
+                                 f'{" or ".join(kind.feedback_types) or "nothing"} can be worked '
+                                 f'out')
         elif not drivers:
             untold[one.topic] = ('no driver is known that executes what is commanded. Declare '
                                  'driver under commands')
-        elif block.robot.kind == 'arm' and not block.robot.joints:
+        elif kind.has_joints and not block.robot.joints:
             untold[one.topic] = 'its joints have no names. List them in robot.joints'
         else:
             feedback[one.topic] = interface
@@ -113,17 +112,3 @@ def _driver(data: dict[str, Any], resolve: Callable[[str, str], Any]) -> DriverP
             interface: _driver(one, resolve) for interface, one in data['choices'].items()})
     found: DriverPlugin = resolve('drivers', data['kind']).model_validate_json(json.dumps(data))
     return found
-
-
-def _told(block: RosBlock | AgentsBlock, topic: str) -> str:
-    """Return the type of a topic that is left open, by the fields that are read of it."""
-    assert block.robot is not None
-    if block.robot.kind == 'arm':
-        return JOINT_STATE
-    fields = [signal.field for signal in block.signals.values()
-              if isinstance(signal, Signal) and signal.topic == topic]
-    if all(field.startswith(('twist.twist', 'pose')) for field in fields):
-        return ODOMETRY
-    if all(field.startswith('twist.') for field in fields):
-        return STAMPED
-    return TWIST if all(field.startswith(('linear', 'angular')) for field in fields) else ''

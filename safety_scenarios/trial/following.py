@@ -10,6 +10,7 @@ from dataclasses import replace
 from safety_scenarios.scenario.driver import DriverPlugin, Follower
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.stimulus import Stimulus
 from safety_scenarios.trial.record.executed_commands import commanded, JOINT_STATE
@@ -29,9 +30,10 @@ class Following:
 
     def __init__(self, scenario: Scenario) -> None:
         block = scenario.ros or scenario.agents
-        is_arm = block is not None and block.robot is not None and block.robot.kind == 'arm'
+        has_joints = block is not None and block.robot is not None \
+            and kind_of(block.robot).has_joints
         self._drivers: dict[str, DriverPlugin] = {
-            one.topic: one.driver for one in (block.commands if block and is_arm else ())
+            one.topic: one.driver for one in (block.commands if block and has_joints else ())
             if one.driver is not None and one.driver.follow({}) is not None}
         self._shown = {_USUAL, *(signal.current for signal in block.signals.values()
                                  if signal.current)} if block and self._drivers else set()

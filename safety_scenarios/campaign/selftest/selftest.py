@@ -48,6 +48,7 @@ from safety_scenarios.scenario.result import (
     TrialResult,
     Verdict,
 )
+from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.plan import plan
@@ -59,7 +60,6 @@ RunOne = Callable[[Scenario, str, int], TrialRecord]
 
 _STUTTERS_NS = 300_000_000
 """A nominal phase so much longer than its first, unjudged part has room for a false stop."""
-_STAMPED = 'geometry_msgs/msg/TwistStamped'
 _BUDGET = 'reaction within the budget'
 _MOVING = 'moving before onset'
 _TELLING = 'command', 'undeclared', 'feedback'
@@ -162,8 +162,8 @@ def in_simulated_time(link: str = 'loopback') -> RunOne:
 
     That checks can fail need not be waited for; when the hazard comes is what ``chance``
     looks at.
-    A base whose scenario leaves the interface open commands by TwistStamped: a bare Twist has no
-    header that could be wrong.
+    A robot that may be commanded with a header is, if its scenario leaves the interface open: a
+    bare Twist has no header that could be wrong.
 
     :param link: one that is repeatable: loopback, or simulated for a robot in a world; what only a
         world can tell is played in one
@@ -173,11 +173,12 @@ def in_simulated_time(link: str = 'loopback') -> RunOne:
     def run_one(scenario: Scenario, controller: str, seed: int) -> TrialRecord:
         block = scenario.ros or scenario.agents
         robot = block.robot if block else None
-        base = robot is not None and robot.kind == 'mobile_base'
+        stamped = next((interface for interface in kind_of(robot).command_types
+                        if interface.endswith('Stamped')), '') if robot else ''
         name = 'simulated' if scenario.needs_world else link
         plugin = registry.resolve('links', name)
         settings = RunSettings(controller=controller, link=name,
-                               command_type=_STAMPED if base else '')
+                               command_type=stamped)
         [trial] = plan([scenario], controller=controller, trials=1, seed=seed, prompt=prompt,
                        shortest_nominal=True)
         with plugin(settings, Path()) as session, session.open_link(scenario) as opened:

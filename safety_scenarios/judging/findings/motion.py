@@ -32,6 +32,7 @@ from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.blocks.signal import Limit, Signal
 from safety_scenarios.scenario.outcome import Outcome
 from safety_scenarios.scenario.result import Finding, Latency, Verdict
+from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import RosBlock, Scenario
 from safety_scenarios.trial.motion_interfaces import fastest_in
 from safety_scenarios.trial.record.margins import margins
@@ -95,7 +96,7 @@ def of_standing(record: TrialRecord, outcome: Outcome) -> Iterator[Finding]:
         return
     yield _found(check=STANDS, verdict=Verdict.PASS, reason=(
         f'whenever it was said to stand, it did not come farther than {robot.creep:g} '
-        f'{_way_unit(moved[0])}: {moved[0].source}'))
+        f'{moved[0].way_unit}: {moved[0].source}'))
 
 
 def demands_standstill(scenario: Scenario) -> bool:
@@ -169,17 +170,10 @@ def _no_faster(record: TrialRecord, robot: RobotModel, moved: Sequence[Track],
 
 def _limits(robot: RobotModel, track: Track) -> Iterator[tuple[str, Floats, float, str]]:
     """Yield (what, its values, most, unit) of each bound that the robot's own limits set."""
-    if not track.is_base:
-        if robot.kind == 'arm':
-            yield 'its fastest joint', track.fastest, robot.max_speed, 'rad/s'
-        return
-    if robot.kind != 'mobile_base':
-        return
-    if robot.max_yaw_rate is None:
-        yield 'its fastest point', track.fastest, robot.max_speed, 'm/s'
-        return
-    yield 'it drove', track.linear, robot.max_speed, 'm/s'
-    yield 'it turned', numpy.abs(track.velocity[:, 2]), robot.max_yaw_rate, 'rad/s'
+    kind = kind_of(robot)
+    for bound in kind.speed_bounds() if kind.is_own(track.axes) else ():
+        values: Floats = getattr(track, bound.of)
+        yield bound.what, values, bound.most, bound.unit
 
 
 def _of_radius(robot: RobotModel, track: Track) -> str:
@@ -327,7 +321,7 @@ def _crept(record: TrialRecord, robot: RobotModel, track: Track, window: tuple[i
                       reason=f'a speed is unknown or not a number: {track.source}')
     moved_by = creep(track, robot, settled_from(track, robot, *window), window[1], leaves)
     pace = slowest_pace(track, robot)
-    unit = _way_unit(track)
+    unit = track.way_unit
     at_ms = record.since_onset_ms(window[0])
     stood_ms = (window[1] - window[0]) / 1e6
     if (moved_by.way > robot.creep or moved_by.pace > pace) and brakes_still(
@@ -348,10 +342,6 @@ def _crept(record: TrialRecord, robot: RobotModel, track: Track, window: tuple[i
             reason=f'it creeps on at {moved_by.pace:.4g} {track.unit} where it should stand, '
             f'at most {pace:.2g}: {track.source}')
     return None
-
-
-def _way_unit(track: Track) -> str:
-    return 'm' if track.is_base else 'rad'
 
 
 def _source(record: TrialRecord) -> str:

@@ -95,7 +95,7 @@ class Slow(InvariantPlugin):
             return self.finding(Verdict.INCONCLUSIVE, (
                 'the commands are slow, but arrive otherwise than they are sent, and nothing '
                 'tells how fast the robot was'))
-        speeds, most = track.linear if track.is_base else track.fastest, self.at_most + _LEAST
+        speeds, most = track.speed, self.at_most + _LEAST
         settled = track.most(speeds, due_ns + _BEHIND_NS, to_ns)
         fails = settled is not None and settled[0] > most
         worst = settled if fails else track.most(speeds, due_ns, to_ns)

@@ -18,6 +18,7 @@ from safety_scenarios.scenario.blocks.signal import held_within, Limit
 from safety_scenarios.scenario.invariant import InvariantPlugin
 from safety_scenarios.scenario.noun import TopicName
 from safety_scenarios.scenario.result import Finding, Verdict
+from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.trial.record.margins import MarginSeries, Sample
 from safety_scenarios.trial.trial import ALL_CLEAR, TrialRecord
 
@@ -107,7 +108,7 @@ class Stop(InvariantPlugin):
         if broken is not None:
             return self._broken(broken, reached, clear_ns, onset_ns,
                                 scenario.ros.signals[broken.signal].unit if broken.signal else
-                                'm/s' if scenario.ros.robot.kind == 'mobile_base' else 'rad/s')
+                                kind_of(scenario.ros.robot).speed_unit)
         crooked = min(self._crooked(record, limits, onset_ns, reached.t_ns, until_ns),
                       key=lambda finding: finding.verdict is not Verdict.FAIL, default=None)
         if crooked is not None:

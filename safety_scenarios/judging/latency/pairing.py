@@ -187,7 +187,7 @@ def predicted_stop(record: TrialRecord, topic: str, window: tuple[int, int],
 
 
 def _path(track: Track, stands_ns: int, way: float) -> StopPath:
-    return StopPath(stands_ns=stands_ns, way=way, unit='m' if track.is_base else 'rad',
+    return StopPath(stands_ns=stands_ns, way=way, unit=track.way_unit,
                     source=track.source)
 
 

@@ -17,6 +17,7 @@ import numpy
 from numpy.typing import NDArray
 from safety_scenarios.judging.motion.track import robot_of, tracks
 from safety_scenarios.scenario.blocks.robot import FOOTPRINT
+from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.trial.trial import ALL_CLEAR, NOMINAL, TrialRecord
 from safety_scenarios.trial.world.ground_truth import (
     Entity,
@@ -240,7 +241,7 @@ def _own_speed(record: TrialRecord) -> Callable[[Times], Floats]:
         return lambda times_ns: numpy.full(len(times_ns), numpy.nan)
     rates = [numpy.abs(robot.column(key)) for key in sorted(robot.keys)
              if key.startswith(_RATE) or key == 'tool.speed']
-    if {'vx', 'vy', 'wz'} & robot.keys and (rates or model is None or model.kind != 'arm'):
+    if {'vx', 'vy', 'wz'} & robot.keys and (rates or model is None or kind_of(model).drives):
         told = robot.column('radius')
         known = told[~numpy.isnan(told)]
         farthest = float(known[0]) if len(known) else model.footprint if model else FOOTPRINT

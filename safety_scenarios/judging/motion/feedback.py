@@ -4,19 +4,13 @@
 """What the robot itself reports of its motion: better than any prediction, where it is told."""
 
 from collections.abc import Sequence
-from functools import lru_cache
 
 import numpy
-from safety_scenarios.judging.motion.track import JOINTS, numbers, robot_of, Track, tracks
+from safety_scenarios.judging.motion.track import numbers, robot_of, speeds_along, Track, tracks
 from safety_scenarios.scenario.blocks.robot import RobotModel
-from safety_scenarios.scenario.blocks.signal import Signal
-from safety_scenarios.scenario.driver import BASE_AXES
+from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.trial.trial import NOMINAL, ONSET, TrialRecord
 
-_BASES = {'nav_msgs/msg/Odometry': 'twist.twist.', 'geometry_msgs/msg/TwistStamped': '',
-          'geometry_msgs/msg/Twist': ''}
-"""Interface type to where it has its twist."""
-_ARM = 'sensor_msgs/msg/JointState'
 _LONGEST_GAP_NS = 250_000_000
 """A report that pauses for longer does not tell what happened in between."""
 _AGREES = 0.5
@@ -47,27 +41,16 @@ def _measured(record: TrialRecord) -> Sequence[Track]:
 def _track(record: TrialRecord, topic: str, robot: RobotModel) -> Track | None:
     first = next(iter(record.by_topic('feedback').get(topic, ())), None)
     interface = '' if first is None or first.message is None else first.message.type
-    source = f'measured on {topic}'
+    kind = kind_of(robot)
+    read = kind.measured(topic, interface)
+    if read is None:
+        return None
     try:
-        if robot.kind == 'mobile_base' and interface in _BASES:
-            columns = record.columns(_twist(topic, _BASES[interface]))
-            velocity = numbers(numpy.stack([column.values for column in columns], axis=1))
-            return Track(topic, BASE_AXES, columns[0].times, velocity, False, source,
-                         robot.footprint, is_measured=True)
-        if robot.kind == 'arm' and interface == _ARM:
-            [column] = record.columns([Signal(topic=topic, field='velocity', reduce='max_abs',
-                                              unit='rad/s')])
-            return Track(topic, JOINTS, column.times, numbers(column.values[:, numpy.newaxis]),
-                         False, source, is_measured=True)
+        times_ns, velocity = speeds_along(record, read)
     except LookupError:
         return None
-    return None
-
-
-@lru_cache(maxsize=64)
-def _twist(topic: str, prefix: str) -> tuple[Signal, ...]:
-    return tuple(Signal(topic=topic, field=prefix + field, unit='m/s')
-                 for field in ('linear.x', 'linear.y', 'angular.z'))
+    return Track(topic, read.axes, times_ns, numbers(velocity), False, f'measured on {topic}',
+                 kind.footprint, is_measured=True)
 
 
 def _is_trusted(record: TrialRecord, track: Track) -> bool:

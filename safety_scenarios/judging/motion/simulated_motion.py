@@ -12,7 +12,7 @@ from safety_scenarios.judging.motion.contacts import MOVES, pushed, STANDS, touc
 from safety_scenarios.judging.motion.feedback import measured
 from safety_scenarios.judging.motion.track import Floats, numbers, robot_of, Track, tracks
 from safety_scenarios.scenario.blocks.robot import RobotModel
-from safety_scenarios.scenario.driver import BASE_AXES
+from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.trial.trial import NOMINAL, ONSET, TrialRecord
 from safety_scenarios.trial.world.ground_truth import Entity, ROBOT, World, world_of
 
@@ -24,7 +24,6 @@ _OURS = 'mujoco'
 """The embedded world moves no other robot than ours, however slowly on ice or under a load."""
 _HELD_NS = 100_000_000
 """Who stands for shorter does not: a sign changes, or it is pushed to and fro."""
-_JOINT = 'velocity.'
 
 
 def told(record: TrialRecord) -> Sequence[Track]:
@@ -70,23 +69,15 @@ def _told(record: TrialRecord) -> Sequence[Track]:
 
 
 def _track(world: World, entity: Entity, robot: RobotModel) -> Track | None:
-    there = entity.is_there
-    if robot.kind == 'mobile_base':
-        if not {'vx', 'wz'} & entity.keys:
-            return None
-        axes: tuple[str, ...] = BASE_AXES
-        columns = [entity.column(axis) if axis in entity.keys else numpy.zeros(len(there))
-                   for axis in axes]
-    else:
-        names = [key for key in sorted(entity.keys) if key.startswith(_JOINT)]
-        axes = tuple(key.removeprefix(_JOINT) for key in names)
-        columns = [entity.column(key) for key in names]
-    if not columns:
+    there, kind = entity.is_there, kind_of(robot)
+    axes = kind.true_axes(entity.keys)
+    if not axes:
         return None
+    columns = [entity.column(key) if key in entity.keys else numpy.zeros(len(there))
+               for key in axes.values()]
     velocity = numpy.where(there[:, numpy.newaxis], numpy.stack(columns, axis=1), numpy.nan)
-    return Track(ROBOT, axes, entity.times_ns, numbers(velocity), False, SOURCE,
-                 robot.footprint if robot.kind == 'mobile_base' else 0.0, is_told=True,
-                 clock=world.clock)
+    return Track(ROBOT, tuple(axes), entity.times_ns, numbers(velocity), False, SOURCE,
+                 kind.footprint, is_told=True, clock=world.clock)
 
 
 def _is_trusted(record: TrialRecord, entity: Entity, track: Track) -> bool:

@@ -60,7 +60,7 @@ def _speeds(record: TrialRecord) -> Speeds | None:
 
 def toward(track: Track, terms: Separation) -> Floats:
     """Return how fast a motion comes nearer to others at most (m/s)."""
-    return (track.linear if track.is_base else track.fastest) * terms.metres_per_unit
+    return track.speed * terms.metres_per_unit
 
 
 def _recent(times_ns: Times, track: Track, terms: Separation) -> Floats:

@@ -29,7 +29,7 @@ def speeds_of(record: TrialRecord, name: str) -> Held:
          and signal.speed == one.unit), None)
     if track is None:
         return told
-    moved = track.linear if track.is_base else track.fastest
+    moved = track.speed
     moved = numpy.maximum(moved, track.until(moved))
     values: list[float | None] = [None if math.isnan(one) else one for one in moved.tolist()]
     times = track.times_ns.tolist()

@@ -13,14 +13,12 @@ from safety_scenarios.judging.identity_cache import Same
 from safety_scenarios.judging.motion.track import Floats, Track, tracks
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.blocks.signal import Limit, Signal
+from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.trial.record.margins import MarginSeries
 from safety_scenarios.trial.trial import TrialRecord
 
 _SPEEDS = ('m/s', 'rad/s')
-_SHARE, _LARGEST_SHARE, _SLOW = 0.1, 0.25, 0.1
-"""A limit demands a standstill up to a tenth of the top speed; up to 0.1 (m/s or rad/s) of a slow
-robot also up to a quarter of it."""
 _NOISY = 6.0
 """What is measured is noisy: it may look as if it would creep as far within ten seconds."""
 _SETTLED_NS = 500_000_000
@@ -66,8 +64,7 @@ def is_standstill(limit: Limit, signal: Signal | None, robot: RobotModel) -> boo
     if signal is None or not signal.speed or limit.at_most is None \
             or limit.at_most < 0 or (limit.at_least or 0.0) > 0:
         return False
-    share = limit.at_most / robot.max_speed
-    return share <= _SHARE or (limit.at_most <= _SLOW and share <= _LARGEST_SHARE)
+    return kind_of(robot).is_standstill(limit.at_most)
 
 
 def standstill(record: TrialRecord, limits: Sequence[Limit],
@@ -116,13 +113,10 @@ def demanded(scenario: Scenario, limits: Sequence[Limit],
         return None
     least = {unit: min((most for most, signal in speeds if signal.speed == unit), default=None)
              for unit in _SPEEDS}
-    linear, angular = least['m/s'], least['rad/s']
-    if linear is None:  # who is told no more than to stop turning may drive on
-        linear = math.inf
-    if angular is None:
-        angular = linear / robot.footprint
-    elif math.isinf(linear) and robot.kind == 'mobile_base' and not is_stop:
+    allowed = kind_of(robot).standstill(least['m/s'], least['rad/s'], is_stop)
+    if allowed is None:
         return None
+    linear, angular = allowed
     topics = tuple(dict.fromkeys(signal.topic for _, signal in speeds))
     return Standstill(linear, angular, angular, topics)
 
@@ -224,7 +218,8 @@ def settled_from(track: Track, robot: RobotModel, from_ns: int, to_ns: int) -> i
     if not _has_braking(track):
         return from_ns
     until_ns = min(to_ns, from_ns + _stopping_ns(robot) + _SETTLED_NS)
-    found = _first_slow(track, _SHARE * robot.max_speed, from_ns, until_ns)
+    slow = kind_of(robot).still_share * robot.max_speed
+    found = _first_slow(track, slow, from_ns, until_ns)
     return from_ns if found is None else found
 
 
@@ -265,4 +260,4 @@ def _stopping_ns(robot: RobotModel) -> int:
 
 def slowest_pace(track: Track, robot: RobotModel) -> float:
     """Return the fastest pace that is still a standstill (m/s or rad/s)."""
-    return robot.pace * (_NOISY if track.is_measured else 1.0)
+    return kind_of(robot).pace * (_NOISY if track.is_measured else 1.0)

@@ -6,26 +6,22 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 import math
+from typing import Literal
 
 import numpy
 from numpy.typing import NDArray
 from safety_scenarios.judging.motion.joint_commands import joint_speeds
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.blocks.signal import Signal
-from safety_scenarios.scenario.driver import BASE_AXES, Execution
+from safety_scenarios.scenario.driver import BASE_AXES, Execution, JOINTS
 from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.robot_kind import AxisSignals, kind_of
 from safety_scenarios.trial.record.executed_commands import driver_of
 from safety_scenarios.trial.trial import TrialRecord
 from safety_scenarios.trial.world.ground_truth import Clock
 
-JOINTS = ('fastest joint',)
-"""The one axis that is known of an arm whose commands no driver has executed."""
-_TWISTS = ('geometry_msgs/msg/Twist', 'geometry_msgs/msg/TwistStamped')
-_CARS = ('ackermann_msgs/msg/AckermannDrive', 'ackermann_msgs/msg/AckermannDriveStamped')
-_JOINT_STATE = 'sensor_msgs/msg/JointState'
-_FIELDS = ('linear.x', 'linear.y', 'angular.z')
 _BEYOND = 1e9
 """Faster than any robot (m/s, rad/s), and still a number that can be squared."""
 Floats = NDArray[numpy.float64]
@@ -63,7 +59,7 @@ class Track:
 
     @property
     def is_base(self) -> bool:
-        """Whether it is that of a mobile base."""
+        """Whether it is along and about the axes of a base."""
         return self.axes == BASE_AXES
 
     @property
@@ -71,16 +67,31 @@ class Track:
         """Return the unit of ``fastest``."""
         return 'm/s' if self.is_base else 'rad/s'
 
+    @property
+    def way_unit(self) -> Literal['m', 'rad']:
+        """Return the unit of a way."""
+        return 'm' if self.is_base else 'rad'
+
     @cached_property
     def linear(self) -> Floats:
         """Return a base's speed over ground at each set-point, whatever its direction (m/s)."""
         return numpy.hypot(self.velocity[:, 0], self.velocity[:, 1])
 
+    @property
+    def turning(self) -> Floats:
+        """Return how fast a base turns at each set-point, to either side (rad/s)."""
+        return numpy.abs(self.velocity[:, 2])
+
+    @property
+    def speed(self) -> Floats:
+        """Return a base's speed over ground at each set-point, or that of the fastest joint."""
+        return self.linear if self.is_base else self.fastest
+
     @cached_property
     def fastest(self) -> Floats:
         """Speed of a base's fastest point, |v| + |omega| r (m/s), or of the fastest joint."""
         if self.is_base:
-            return self.linear + numpy.abs(self.velocity[:, 2]) * self.radius
+            return self.linear + self.turning * self.radius
         return numpy.asarray(numpy.abs(self.velocity).max(axis=1))
 
     def until(self, values: Floats) -> Floats:
@@ -172,9 +183,9 @@ def robot_of(record: TrialRecord) -> RobotModel | None:
 
 
 def is_of_robot(track: Track, record: TrialRecord) -> bool:
-    """Return whether a motion is that of the base or of the arm, and not of a base's wheels."""
+    """Return whether a motion is the robot's own, and not, say, that of a base's wheels."""
     robot = robot_of(record)
-    return robot is not None and track.is_base == (robot.kind == 'mobile_base')
+    return robot is not None and kind_of(robot).is_own(track.axes)
 
 
 def _tracks(record: TrialRecord) -> Sequence[Track]:
@@ -187,22 +198,28 @@ def _tracks(record: TrialRecord) -> Sequence[Track]:
 
 
 def _track(record: TrialRecord, topic: str, robot: RobotModel) -> Track | None:
-    driver = driver_of(record.trial.scenario, topic)
-    if driver is not None and not (driver.assumed and _is_twist(record, topic, robot)):
+    driver, read = driver_of(record.trial.scenario, topic), _read(record, topic, robot)
+    if driver is not None and not (driver.assumed and read is not None and read.is_whole):
         execution = record.executed(topic)
         if execution is not None and execution.axes:
             return _executed(execution, topic, robot)
+    if read is None:
+        return None
     try:
-        return _as_commanded(record, topic, robot)
-    except LookupError:  # a field that some commands lack: nobody knows how those move it
-        return _as_far_as_told(record, topic, robot)
+        return _as_commanded(record, topic, robot, read)
+    except LookupError:  # a field that some commands lack: how those move it is unknown
+        return _as_far_as_known(record, topic, robot, read)
 
 
-def _is_twist(record: TrialRecord, topic: str, robot: RobotModel) -> bool:
-    """Return whether a base is commanded by its own axes: of a driver nobody said which."""
+def _read(record: TrialRecord, topic: str, robot: RobotModel) -> AxisSignals | None:
+    """Return how the commands on a topic move the robot where no driver is declared."""
     first = next(iter(record.by_topic('command').get(topic, ())), None)
-    return robot.kind == 'mobile_base' and first is not None and first.message is not None \
-        and first.message.type in _TWISTS
+    if first is None or first.message is None:
+        return None
+    scenario = record.trial.scenario
+    block = scenario.ros or scenario.agents
+    return kind_of(robot).commanded(topic, first.message.type, [
+        signal for signal in (block.signals.values() if block else ()) if signal.topic == topic])
 
 
 def _executed(execution: Execution, topic: str, robot: RobotModel) -> Track:
@@ -213,87 +230,61 @@ def _executed(execution: Execution, topic: str, robot: RobotModel) -> Track:
                  robot.footprint if base else 0.0, is_executed=True)
 
 
-def _as_commanded(record: TrialRecord, topic: str, robot: RobotModel) -> Track | None:
+def _as_commanded(record: TrialRecord, topic: str, robot: RobotModel,
+                  read: AxisSignals) -> Track | None:
     """
     Return the numbers in the commands as motion, where no driver is declared.
 
-    Of a base all three axes then count: nobody said that its driver ignores one of them.
+    :raises LookupError: a command lacks one
     """
-    first = next(iter(record.by_topic('command').get(topic, ())), None)
-    message = None if first is None else first.message
-    if message is None:
-        return None
-    source = f'prediction from the commands on {topic}'
-    if message.type in _TWISTS:
-        if robot.kind != 'mobile_base':
-            return None
-        columns = record.columns(_twist(topic))
-        velocity = numpy.empty((len(columns[0].times), len(columns)))
-        for axis, column in enumerate(columns):
-            velocity[:, axis] = column.values
-        velocity = numbers(velocity)
-        times_ns, velocity = _with_timeouts(record, topic, columns[0].times, velocity)
-        return Track(topic, BASE_AXES, times_ns, velocity, False, source, robot.footprint)
-    if message.type in _CARS and robot.kind == 'mobile_base':  # how it turns is not told
-        [column] = record.columns([Signal(topic=topic, field='speed', unit='m/s')])
-        times_ns, velocity = _with_timeouts(record, topic, column.times, numbers(
-            numpy.stack([column.values, *[numpy.zeros(len(column.times))] * 2], axis=1)))
-        return Track(topic, BASE_AXES, times_ns, velocity, False, source, robot.footprint)
-    if message.type == _JOINT_STATE and robot.kind == 'arm':
+    axes = read.axes
+    if read.names_joints:
         events = record.counting(topic)
-        joints, speeds = joint_speeds(events, robot.joints)
-        times_ns, velocity = _with_timeouts(record, topic, numpy.array(
-            [event.stamps.steady_ns for event in events], numpy.int64), numbers(speeds))
-        return Track(topic, joints, times_ns, velocity, False, source) if joints else None
-    signal = _joint_speed(record, topic, message.type) if robot.kind == 'arm' else None
-    if signal is None:
-        return None
-    [column] = record.columns([signal])
-    times_ns, velocity = _with_timeouts(record, topic, column.times,
-                                        numbers(numpy.abs(column.values)[:, numpy.newaxis]))
-    return Track(topic, JOINTS, times_ns, velocity, False, source)
+        axes, velocity = joint_speeds(events, robot.joints)
+        times_ns = numpy.array([event.stamps.steady_ns for event in events], numpy.int64)
+    else:
+        times_ns, velocity = speeds_along(record, read)
+    times_ns, velocity = _with_timeouts(record, topic, times_ns, numbers(velocity))
+    return Track(topic, axes, times_ns, velocity, False,
+                 f'prediction from the commands on {topic}',
+                 kind_of(robot).footprint) if axes else None
 
 
-def _as_far_as_told(record: TrialRecord, topic: str, robot: RobotModel) -> Track:
+def speeds_along(record: TrialRecord,
+                 read: AxisSignals) -> tuple[NDArray[numpy.int64], Floats]:
+    """
+    Return when messages say how fast the robot moves along each axis, and what they say.
+
+    :raises LookupError: a message lacks a field
+    """
+    columns = record.columns([signal for signal in read.signals if signal is not None])
+    velocity = numpy.zeros((len(columns[0].times), len(read.axes)))
+    moving = [place for place, signal in enumerate(read.signals) if signal is not None]
+    for place, column in zip(moving, columns, strict=True):
+        velocity[:, place] = column.values
+    return columns[0].times, numpy.abs(velocity) if read.axes == JOINTS else velocity
+
+
+def _as_far_as_known(record: TrialRecord, topic: str, robot: RobotModel,
+                     read: AxisSignals) -> Track:
     """Return the same of commands of which some lack a field: what those ask for is unknown."""
     events = record.counting(topic)
-    is_base = robot.kind == 'mobile_base'
-    rows = [[_or_nan(signal, event.message) for signal in _twist(topic)] if is_base
-            else [math.nan] for event in events]
+    signals = read.signals if read.is_whole else (None,) * len(read.axes)
+    rows = [[_or_nan(signal, event.message) for signal in signals] for event in events]
     times_ns, velocity = _with_timeouts(
         record, topic, numpy.array([event.stamps.steady_ns for event in events], numpy.int64),
         numbers(numpy.array(rows, numpy.float64)))
-    return Track(topic, BASE_AXES if is_base else JOINTS, times_ns, velocity, False,
+    return Track(topic, read.axes, times_ns, velocity, False,
                  f'prediction from the commands on {topic}, of which some lack a field',
-                 robot.footprint if is_base else 0.0)
+                 kind_of(robot).footprint)
 
 
-def _or_nan(signal: Signal, message: Message | None) -> float:
+def _or_nan(signal: Signal | None, message: Message | None) -> float:
     value = None
-    if message is not None:
+    if signal is not None and message is not None:
         with suppress(LookupError):
             value = signal.value(message)
     return math.nan if value is None else value
-
-
-@lru_cache(maxsize=64)
-def _twist(topic: str) -> tuple[Signal, ...]:
-    """Return one signal for each axis of a base, whatever signals the file names."""
-    return tuple(Signal(topic=topic, field=field, unit='m/s') for field in _FIELDS)
-
-
-def _joint_speed(record: TrialRecord, topic: str, interface: str) -> Signal | None:
-    """Return what tells the speed of an arm's fastest joint in commands of an interface."""
-    scenario = record.trial.scenario
-    block = scenario.ros or scenario.agents
-    named = [signal for signal in (block.signals.values() if block else ())
-             if signal.topic == topic and signal.unit == 'rad/s']
-    name = interface.rpartition('/')[2]
-    if name == 'JointTrajectory':
-        return next((signal for signal in named if signal.reduce == 'joint_speed'), None)
-    is_speeds = name == 'Float64MultiArray' and any(
-        signal.field.partition('[')[0] == 'data' for signal in named)
-    return Signal(topic=topic, field='data', reduce='max_abs', unit='rad/s') if is_speeds else None
 
 
 def _with_timeouts(record: TrialRecord, topic: str, times_ns: NDArray[numpy.int64],

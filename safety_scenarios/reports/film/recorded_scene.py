@@ -25,6 +25,7 @@ from safety_scenarios.reports.film.scene import (
     turned,
 )
 from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.world.block import WorldBlock
 from safety_scenarios.trial.trial import ALL_CLEAR, NOMINAL, TrialRecord
 
@@ -56,10 +57,10 @@ def scene_of(record: TrialRecord, result: TrialResult, notes: Sequence[str] = ()
     is_told = bool(frames)
     source, path = 'as the world tells', [*notes, *_clock(record, result)]
     if not frames:
-        if robot.kind == 'arm':
+        if not kind_of(robot).drives:
             raise InputError(f'{trial}: got nothing to film: its link has no world, so that '
-                             f'nothing tells where the arm was. Run it with a link that has one, '
-                             f'such as --link simulated')
+                             f'nothing tells where the {kind_of(robot).noun} was. Run it with '
+                             f'a link that has one, such as --link simulated')
         frames, source = reckoned(record, zero_ns)
         if not frames:
             raise InputError(f'{trial}: got nothing to film: no world told where the robot was, '
@@ -74,7 +75,7 @@ def scene_of(record: TrialRecord, result: TrialResult, notes: Sequence[str] = ()
         end_s=(record.end_ns - zero_ns) / 1e9,
         all_clear_s=None if clear is None else (clear.stamps.steady_ns - zero_ns) / 1e9,
         footprint=0.0 if frames[0].robot.tool is not None
-        else _footprint(record, 0.1 if robot.kind == 'arm' else robot.footprint),
+        else _footprint(record, kind_of(robot).outline),
         is_benign=result.is_benign, notes=tuple(path), scenery=tuple(_scenery(record)),
         facts=tuple(_facts(result)),
         route=tuple(_route(record)), commanded=tuple(_commanded(record, zero_ns)))

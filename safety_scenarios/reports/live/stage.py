@@ -19,6 +19,7 @@ from safety_scenarios.errors import InputError
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.stimulus import StimulusContext
 from safety_scenarios.stimuli.obstacle import ObstacleAt
 from safety_scenarios.stimuli.person import PersonAt
@@ -28,7 +29,7 @@ FRAME = 'base_link'
 """Of every place in a picture (REP 105)."""
 _HELD_NS = 500_000_000
 """What no stimulus has shown for longer is not there any more."""
-_PERSON_RADIUS, _THING_RADIUS, _ARM_RADIUS = 0.25, 0.15, 0.1
+_PERSON_RADIUS, _THING_RADIUS, _POINT_RADIUS = 0.25, 0.15, 0.1
 _MOST_BODIES = 50
 _PHASES = {ONSET: 'hazard', ALL_CLEAR: 'after the all-clear', END: 'over'}
 _NO_THINGS = ('robot', 'task', 'floor')
@@ -228,9 +229,9 @@ def _footprint(trial: Trial, robot: Mapping[str, float]) -> float:
     block = trial.scenario.ros or trial.scenario.agents
     if 'radius' in robot:
         return robot['radius']
-    if block is None or block.robot is None or block.robot.kind == 'arm':
-        return _ARM_RADIUS
-    return block.robot.footprint
+    if block is None or block.robot is None:
+        return _POINT_RADIUS
+    return kind_of(block.robot).outline
 
 
 def _required(trial: Trial, speed: float | None, is_measured: bool) -> float | None:

@@ -20,6 +20,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from safety_scenarios.ros.clocks.clock import RosClock
 from safety_scenarios.ros.messages.convert import interface_class, to_ros
 from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.stimulus import StimulusContext
 from safety_scenarios.scenario.world.mounted_frame import BASE, MountedFrame
@@ -77,7 +78,7 @@ class Frames:
         robots = self._heard(kind)
         block = trial.scenario.ros
         declared = {} if block is None else {known.frame: known for known in block.frames}
-        is_base = block is not None and block.robot.kind == 'mobile_base'
+        is_base = block is not None and kind_of(block.robot).drives
         chosen, self.rows = missing_frames(named, robots, declared, is_base)
         self._published = {name: known for name, known in (self._published | chosen).items()
                            if name not in robots}

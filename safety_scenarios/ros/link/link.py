@@ -46,6 +46,7 @@ from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.interfaces.robot_interfaces import read_answer, stamp_shifted
 from safety_scenarios.scenario.measuring import ClockOffset, Measuring, PROBE, SPLIT_BOUND_NS
 from safety_scenarios.scenario.qos_override import QosOverride
+from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.simulated_robot import SimulatedRobot
 from safety_scenarios.scenario.stimulus import Stamp, Stimulus
 from safety_scenarios.trial.link import Gate, Link
@@ -162,7 +163,7 @@ class RosLink(Link):
                 not self._settled or self._endpoints.are_renewed):
             took_s = time.monotonic() - (deadline - self._timeout_s)
             time.sleep(max(_OTHER_SIDE_S, took_s))
-        elif self._settled and _is_of_an_arm(trial):
+        elif self._settled and _has_joints(trial):
             time.sleep(_ARM_S)
         self._look_at_hosts()
         self._settled = True
@@ -471,6 +472,6 @@ def _topic(agent_id: str, end: str) -> str:
     return f'{AGENTS}/{ros_token(agent_id)}/{end}'
 
 
-def _is_of_an_arm(trial: Trial) -> bool:
+def _has_joints(trial: Trial) -> bool:
     block = trial.scenario.ros or trial.scenario.agents
-    return block is not None and block.robot is not None and block.robot.kind == 'arm'
+    return block is not None and block.robot is not None and kind_of(block.robot).has_joints

@@ -3,10 +3,12 @@
 
 """The robot a scenario is written for."""
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
-from safety_scenarios.scenario.noun import Noun, TOLD
+from safety_scenarios import registry
+from safety_scenarios.scenario.noun import Noun, PluginName, TOLD
 
 
 class Stopping(Noun):
@@ -44,8 +46,6 @@ class Stopping(Noun):
 
 FOOTPRINT = 0.3
 """Radius of a base that declares none (m): that of a small one with its load."""
-_PACE_S = 60.0
-"""Who stands does not creep farther within a minute than ``creep``."""
 
 
 class RobotModel(Noun):
@@ -53,8 +53,8 @@ class RobotModel(Noun):
 
     model_config = TOLD
 
-    kind: Literal['mobile_base', 'arm']
-    """Family; decides how a built-in controller commands it."""
+    kind: Annotated[str, PluginName('robots')]
+    """Kind of robot: what commands it, what its motion is, and when it stands still."""
     max_speed: float = Field(gt=0, json_schema_extra={'unit': 'm/s or rad/s'})
     """Top speed: m/s of a base, rad/s of a joint."""
     stopping: Stopping | None = None
@@ -72,15 +72,17 @@ class RobotModel(Noun):
     joints: tuple[str, ...] = ()
     """Joint names of an arm, in command order."""
 
+    @model_validator(mode='after')
+    def _as_usual_for_its_kind(self) -> 'RobotModel':
+        usual: Mapping[str, Any] = registry.resolve('robots', self.kind).defaults
+        self.__dict__.update({name: value for name, value in usual.items()
+                              if name not in self.model_fields_set})
+        return self
+
     @property
     def footprint(self) -> float:
         """Return the radius of a base's footprint in m, a documented one if none is declared."""
         return FOOTPRINT if self.radius is None else self.radius
-
-    @property
-    def pace(self) -> float:
-        """Fastest at which it still stands (m/s or rad/s): ``creep`` within a minute."""
-        return self.creep / _PACE_S
 
     def stopping_s(self, metres_per_unit: float = 1.0) -> float | None:
         """
@@ -112,3 +114,7 @@ class RobotModel(Noun):
         by_time = top / (self.stopping.time or 1.0)
         by_distance = 0.0 if distance is None else top**2 / (2 * distance)
         return max(by_time, by_distance) / metres_per_unit
+
+
+DEFAULT_ROBOT = RobotModel(kind='mobile_base', max_speed=1.0)
+"""The robot where a scenario has none."""

@@ -24,13 +24,6 @@ INPUTS = {
 }
 """What a controller listens to that declares no other inputs; relative names, remap them."""
 
-TOPICS = {'mobile_base': 'cmd_vel', 'arm': 'joint_trajectory'}
-"""Where it commands each kind of robot, unless told otherwise."""
-
-TYPES = {'mobile_base': 'geometry_msgs/msg/Twist',
-         'arm': 'trajectory_msgs/msg/JointTrajectory'}
-"""And with which interface."""
-
 _TWISTS = ('/Twist', '/TwistStamped')
 _BASE_AXES = 2
 """m/s forward and rad/s yaw."""

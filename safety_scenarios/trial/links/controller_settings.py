@@ -11,11 +11,11 @@ from safety_scenarios.controllers.making import configured, parameter_model
 from safety_scenarios.errors import SafetyScenariosError, SettingsError
 from safety_scenarios.scenario.blocks.agents import AgentsBlock
 from safety_scenarios.scenario.blocks.command_topic import CommandTopic
-from safety_scenarios.scenario.blocks.robot import RobotModel
+from safety_scenarios.scenario.blocks.robot import DEFAULT_ROBOT
 from safety_scenarios.scenario.controller import ControllerPlugin, ControllerSpec
 from safety_scenarios.scenario.driver import Commanded
-from safety_scenarios.scenario.interfaces.robot_interfaces import command_message, TYPES
-from safety_scenarios.scenario.message import Command
+from safety_scenarios.scenario.interfaces.robot_interfaces import command_message
+from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import RosBlock, Scenario
 from safety_scenarios.scenario.settings import (
     ControllerSettings,
@@ -96,7 +96,7 @@ def controller_settings(settings: RunSettings, scenario: Scenario,
     name = participant or settings.controller
     return ControllerSettings(
         controller=name, period_ms=settings.period_ms,
-        robot=robot or RobotModel(kind='mobile_base', max_speed=1.0),
+        robot=robot or DEFAULT_ROBOT,
         command_topic=topic.topic if topic else '',
         command_type=_interface(settings, block, topic), shown_topics=shown_topics(scenario),
         controller_parameters=() if name == EXTERNAL else tuple(
@@ -118,17 +118,12 @@ def _interface(settings: RunSettings, block: RosBlock | AgentsBlock | None,
     if topic.message != 'auto':
         return topic.message
     signals = [signal for signal in block.signals.values() if signal.topic == topic.topic]
-    usual = TYPES[block.robot.kind]
+    kind, joints = kind_of(block.robot), block.robot.joints
     driver = None if topic.driver is None or topic.driver.assumed else topic.driver
-    known: tuple[str, ...] = (usual, *(getattr(driver, 'interfaces', ()) if driver else ()))
-    if usual.endswith('/Twist'):
-        known = (usual, f'{usual}Stamped', *known)
-    joints = block.robot.joints
+    known: tuple[str, ...] = (*kind.command_types, *(driver.interfaces if driver else ()))
     for interface in (settings.command_type,) if settings.command_type else known:
         try:
-            message = command_message(
-                interface, Command(velocity=(0.0,) * max(2 if not joints else 1, len(joints))),
-                joints, dict.fromkeys(joints, 0.0))
+            message = command_message(interface, kind.stop, joints, dict.fromkeys(joints, 0.0))
             for signal in signals:
                 signal.value(message, None)
         except (SafetyScenariosError, LookupError):

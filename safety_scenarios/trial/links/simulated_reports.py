@@ -11,6 +11,7 @@ from typing import Any
 
 from safety_scenarios.scenario.driver import BASE_AXES, Commanded, Follower
 from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.simulated_robot import (
     JOINT_STATE,
     ODOMETRY,
@@ -43,7 +44,7 @@ class SimulatedReports:
 
     def __init__(self, robot: SimulatedRobot) -> None:
         self._robot = robot
-        self._is_base = robot.robot.kind == 'mobile_base'
+        self._kind = kind_of(robot.robot)
         self._rate = robot.robot.deceleration() or math.inf
         self.begin()
 
@@ -86,7 +87,7 @@ class SimulatedReports:
         passed_s = 0.0 if self._now_ns is None else max(0, now_ns - self._now_ns) * 1e-9
         self._now_ns = now_ns
         states = [follower.state(now_ns) for follower in self._followers.values()]
-        if not self._is_base:
+        if self._kind.has_joints:
             self._joints_to(states, now_ns)
             return
         wanted = max(([state.get(axis, (0.0, math.nan))[1] for axis in BASE_AXES]
@@ -118,7 +119,7 @@ class SimulatedReports:
         self._past.append((now_ns, speeds))
         while self._past[0][0] < now_ns - self._robot.brake_lag_ns:
             self._past.popleft()
-        return max((speed for _, speed in self._past), key=self._fastest if self._is_base
+        return max((speed for _, speed in self._past), key=self._fastest if self._kind.drives
                    else lambda joints: max(map(abs, joints), default=0.0))
 
     def _fastest(self, speed: list[float]) -> float:

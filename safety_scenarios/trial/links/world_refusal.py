@@ -6,6 +6,7 @@
 from contextlib import closing
 
 from safety_scenarios.errors import InputError, MeasurementError
+from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import RosBlock, Scenario
 from safety_scenarios.scenario.stimulus import StimulusContext
 from safety_scenarios.scenario.world.block import WorldBlock
@@ -34,7 +35,7 @@ def refused(scenario: Scenario, seed: int = 0) -> tuple[Place, str] | None:
         World(scenario, seed).close()
     except InputError as error:
         return ('ros', 'world'), str(error).removeprefix('ros.world: ')
-    if ros.robot.kind != 'mobile_base':
+    if not kind_of(ros.robot).drives:
         return None
     bare = scenario.model_copy(update={'ros': ros.model_copy(
         update={'world': _without_scene(ros.world)})})

@@ -9,12 +9,12 @@ import math
 from safety_scenarios.errors import InputError
 from safety_scenarios.scenario.blocks.command_topic import CommandTopic
 from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.world.body import Solid
 from safety_scenarios.scenario.world.footprint import Placed
-from safety_scenarios.worlds.mujoco.arm import Arm, JOINT_STATE, WRENCH
+from safety_scenarios.worlds.mujoco.arm import Arm
 from safety_scenarios.worlds.mujoco.entities import UNSEEN
-from safety_scenarios.worlds.mujoco.sensors.sensor import IMU, ODOMETRY
 from safety_scenarios.worlds.mujoco.spawned import Slot
 from safety_scenarios.worlds.mujoco.world import World
 from safety_scenarios.worlds.persistent_world import Moved, ROBOT, ROOM
@@ -22,9 +22,6 @@ from safety_scenarios.worlds.persistent_world import Moved, ROBOT, ROOM
 _INTO_ROBOT_M = 0.1
 """A body that is moved may be this far within the robot: who moves it sees that a little late."""
 _TOUCHES_M = 1e-3
-_USUAL = {'mobile_base': {'odom': ODOMETRY, 'imu': IMU},
-          'arm': {'joint_states': JOINT_STATE, 'wrench': WRENCH}}
-"""What robots report of themselves that a scenario may leave out."""
 
 
 class Standing(World):
@@ -201,7 +198,7 @@ def with_reports(scenario: Scenario) -> Scenario:
     known = {one.topic for one in (*ros.feedback, *ros.commands)} | {
         one.topic for one in (*ros.nominal.stimuli, *ros.stimuli)}
     more = tuple(CommandTopic(topic=topic, message=interface)
-                 for topic, interface in _USUAL.get(ros.robot.kind, {}).items()
+                 for topic, interface in kind_of(ros.robot).world_reports.items()
                  if topic not in known)
     return scenario.model_copy(update={'ros': ros.model_copy(update={
         'feedback': (*ros.feedback, *more)})})

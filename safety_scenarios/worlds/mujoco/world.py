@@ -10,6 +10,7 @@ import numpy
 from safety_scenarios.errors import InputError, MeasurementError
 from safety_scenarios.scenario.intent import ContactForce, Intent, JointsAt, Silence, StreamFault
 from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import RosBlock, Scenario
 from safety_scenarios.scenario.stimulus import StimulusContext
 from safety_scenarios.scenario.world.block import WorldBlock
@@ -81,8 +82,7 @@ class World:
         self._entities = [entity for found in self._known.values() for entity in found] \
             if entities is None else list(entities)
         self._walls = [MovingWall(wall) for wall in block.walls if wall.moves]
-        self._chassis: Chassis | MountedArm = arm_of(scenario, ros.robot, block) \
-            if ros.robot.kind == 'arm' else chassis_of(scenario, ros.robot, block)
+        self._chassis: Chassis | MountedArm = _robot_of(scenario, ros, block)
         self._model = compiled(self._chassis, block, [*self._walls, *self._entities], step_s)
         self._data = mujoco.MjData(self._model)
         self._physics = Physics(self._model, self._data)
@@ -125,7 +125,6 @@ class World:
         self._gone: list[str] = []
         self._body = int(self._model.body(ROBOT).id)
         self._has_camera = block.camera is not None  # which sees all, and nobody tells what
-        self._is_base = ros.robot.kind == 'mobile_base'
         self._robot_sensors = RobotSensors(
             ros, block, Carried(self._model, self._data, self._base, self._chassis, self._body,
                                 self._place, self._entities, self._shown, self._forces),
@@ -343,10 +342,11 @@ class World:
 
     def _press(self) -> None:
         """Let what presses against the front of a base push it back, or the tool of an arm."""
+        force = sum(self._forces.values())
         if self._arm is not None:
-            self._arm.press(sum(self._forces.values()))
-        if self._is_base:
-            force, heading = sum(self._forces.values()), self._base.pose[2]
+            self._arm.press(force)
+        else:
+            heading = self._base.pose[2]
             self._data.xfrc_applied[self._body, :2] = (
                 -force * math.cos(heading), -force * math.sin(heading))
 
@@ -382,6 +382,21 @@ def _poses(ros: RosBlock) -> Iterator[JointsAt]:
         intent = plugin.intent(context)
         if isinstance(intent, JointsAt):
             yield intent
+
+
+def _robot_of(scenario: Scenario, ros: RosBlock, block: WorldBlock) -> Chassis | MountedArm:
+    """
+    Return the robot by how its kind moves.
+
+    :raises InputError: this world has no robot that moves so
+    """
+    kind = kind_of(ros.robot)
+    if kind.has_joints:
+        return arm_of(scenario, ros.robot, block)
+    if kind.drives:
+        return chassis_of(scenario, ros.robot, block)
+    raise InputError(f'ros.robot.kind: got {ros.robot.kind}, expected a kind of robot that drives '
+                     f'or has joints, as this world moves no other. Use link loopback')
 
 
 def _entities(scenario: Scenario, ros: RosBlock) -> dict[tuple[bool, str], Sequence[Entity]]:

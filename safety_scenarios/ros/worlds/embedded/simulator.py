@@ -50,8 +50,9 @@ from safety_scenarios.scenario.blocks.command_topic import CommandTopic
 from safety_scenarios.scenario.intent import read_intent
 from safety_scenarios.scenario.interfaces.robot_interfaces import has_header, stamp_shifted
 from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import RosBlock
-from safety_scenarios.scenario.simulated_robot import JOINT_STATE, ODOMETRY
+from safety_scenarios.scenario.simulated_robot import ODOMETRY
 from safety_scenarios.scenario.world.block import IMAGE
 from safety_scenarios.trial.plan_text import to_text
 from safety_scenarios.trial.trial import Trial
@@ -439,7 +440,7 @@ def _interfaces(ros: RosBlock) -> Mapping[str, str]:
             found.setdefault(plugin.topic, interface)
     if ros.world is not None and ros.world.camera is not None:
         found |= ros.world.camera.interfaces
-    usual = ODOMETRY if ros.robot.kind == 'mobile_base' else JOINT_STATE
+    usual = kind_of(ros.robot).feedback_type(())
     for one in ros.feedback:
         found.setdefault(one.topic, usual if one.message == 'auto' else one.message)
     return found

@@ -29,6 +29,7 @@ from safety_scenarios.ros.worlds.external.gazebo import interfaces
 from safety_scenarios.ros.worlds.external.pushing import Pushing
 from safety_scenarios.ros.worlds.simulator_link.protocol import Told
 from safety_scenarios.scenario.intent import ContactForce, Intent, JointsAt
+from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import RosBlock
 from safety_scenarios.scenario.stimulus import StimulusContext
 from safety_scenarios.scenario.world.external import ExternalWorld
@@ -375,9 +376,9 @@ def refuse_other_robot(ros: RosBlock, posture: str, listeners: Callable[[str], i
     :raises InputError: one does
     """
     commands = [one.topic for one in ros.commands]
-    if ros.robot.kind == 'mobile_base' and listeners(posture) and not any(
+    if kind_of(ros.robot).drives and listeners(posture) and not any(
             map(listeners, commands)):
         raise InputError(
-            f'ros.robot.kind: got mobile_base, expected arm: somebody listens to {posture}, as '
-            f'the drives of an arm do, and nobody to {", ".join(commands)}. Start the hall with '
-            f'its base: ros2 launch safety_scenarios gazebo.launch.py scene:=hall')
+            f'ros.robot.kind: got {ros.robot.kind}, expected arm: somebody listens to {posture}, '
+            f'as the drives of an arm do, and nobody to {", ".join(commands)}. Start the hall '
+            f'with its base: ros2 launch safety_scenarios gazebo.launch.py scene:=hall')

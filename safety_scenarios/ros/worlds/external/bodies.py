@@ -11,6 +11,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from safety_scenarios.errors import InputError
 from safety_scenarios.scenario.intent import Intent
+from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import RosBlock
 from safety_scenarios.scenario.world.block import Floor, WorldBlock
 from safety_scenarios.scenario.world.body import Body, Colour, GREY, Solid
@@ -119,7 +120,8 @@ def refuse_scene(ros: RosBlock, *, has_arms: bool = False) -> None:
     :param has_arms: whether the simulator tells where the links of an arm are
     :raises InputError: names what it is
     """
-    if ros.robot.kind != 'mobile_base' and not has_arms:
+    kind = kind_of(ros.robot)
+    if not kind.drives and not has_arms:
         raise InputError(
             f'ros.robot.kind: got {ros.robot.kind}, expected mobile_base: where the links of an '
             f'arm are is told behind ros_gz_bridge alone. Use world mujoco for this one')
@@ -130,8 +132,8 @@ def refuse_scene(ros: RosBlock, *, has_arms: bool = False) -> None:
         ('floor', block.floor != Floor()), ('payload', block.payload),
         ('senses.mounts', senses.mounts), ('senses.darkness', senses.darkness),
         ('senses.lens_dirt', senses.lens_dirt),
-        ('walls around an arm', ros.robot.kind == 'arm' and block.walls),
-        ('boxes around an arm', ros.robot.kind == 'arm' and block.boxes)) if is_asked]
+        ('walls around an arm', kind.has_joints and block.walls),
+        ('boxes around an arm', kind.has_joints and block.boxes)) if is_asked]
     if asked:
         raise InputError(
             f'ros.world: got {", ".join(asked)}, expected start, route, goal_radius, walls, boxes '

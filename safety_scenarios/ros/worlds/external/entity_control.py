@@ -24,6 +24,7 @@ from safety_scenarios.ros.worlds.external.truth import Shown, Truth
 from safety_scenarios.ros.worlds.simulator_link.control import Ready
 from safety_scenarios.ros.worlds.simulator_link.protocol import Told
 from safety_scenarios.scenario.intent import ContactForce, Intent, JointsAt, Silence, StreamFault
+from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.world.block import Pose, WorldBlock
 from safety_scenarios.scenario.world.external import ExternalWorld
 from safety_scenarios.scenario.world.footprint import disc, Placed, read_footprint
@@ -289,7 +290,7 @@ class EntityControl:
         """Get hold of the arm, if the scenario has one; return the nodes that tell of it."""
         ros = trial.scenario.ros
         self._arm = None
-        if ros is None or ros.robot.kind != 'arm':
+        if ros is None or not kind_of(ros.robot).has_joints:
             return frozenset()
         if self._arms is None:
             self._arms = ArmInWorld(self._node, self._world, self._clock.now_ns)

@@ -1,0 +1,178 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""What every installed kind of robot keeps, and that another package can add one by one file."""
+
+import json
+from pathlib import Path
+import re
+import subprocess
+import sys
+
+import pytest
+from safety_scenarios import registry
+from safety_scenarios.scenario.blocks.robot import RobotModel
+from safety_scenarios.scenario.blocks.signal import Signal
+from safety_scenarios.scenario.driver import BASE_AXES, JOINTS
+from safety_scenarios.scenario.interfaces.robot_interfaces import command_message
+from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.robot_kind import kind_of
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+MANUAL = (ROOT / 'doc' / 'robots.md').read_text(encoding='utf-8')
+ENTRY_POINTS = re.compile(r"```toml\n\[project\.entry-points\.'(.+)'\]\n(\w+) = '(.+)'\n```")
+NAMES = sorted(registry.names('robots'))
+
+
+@pytest.fixture(params=NAMES)
+def kind(request):
+    """Return each installed kind, of a robot with two joints if it has any."""
+    joints = ('a', 'b') if registry.resolve('robots', request.param).has_joints else ()
+    return kind_of(RobotModel(kind=request.param, max_speed=1.0, joints=joints))
+
+
+def message_of(kind, command, interface):
+    joints = kind.robot.joints
+    return command_message(interface, command, joints, dict.fromkeys(joints, 0.0))
+
+
+def test_a_kind_moves_in_one_of_the_two_ways_that_are_known(kind):
+    assert kind.drives != kind.has_joints
+    assert kind.is_own(BASE_AXES) == kind.drives and kind.is_own(JOINTS) == kind.has_joints
+
+
+def test_the_command_to_stop_asks_for_no_speed_and_can_be_sent(kind):
+    assert not any(kind.stop.velocity)
+    for interface in kind.command_types:
+        assert message_of(kind, kind.stop, interface).type == interface
+
+
+def test_a_command_moves_the_robot_as_fast_as_it_says(kind):
+    [interface, *_] = kind.command_types
+    signals = [Signal(topic='x', field='points', reduce='joint_speed', unit='rad/s')]
+    read = kind.commanded('x', interface, signals)
+    message = message_of(kind, kind.command(0.5), interface)
+    assert read.axes in (BASE_AXES, JOINTS) and len(read.axes) == len(read.signals)
+    rest = Message(type='sensor_msgs/msg/JointState', data={
+        'name': kind.robot.joints, 'position': (0.0,) * len(kind.robot.joints)})
+    assert max(signal.value(message, rest) for signal in read.signals) == pytest.approx(0.5)
+
+
+def test_standing_is_slower_than_creeping_and_creeping_is_slower_than_moving(kind):
+    assert 0 < kind.pace < kind.creep_speed < kind.robot.max_speed
+    assert kind.is_standstill(0.0) and not kind.is_standstill(kind.robot.max_speed)
+    assert kind.standstill(0.05, 0.04, is_stop=False) == (0.05, 0.04)
+
+
+def test_each_feedback_type_is_one_whose_motion_can_be_read(kind):
+    assert kind.feedback_type(()) in kind.feedback_types
+    for interface in kind.feedback_types:
+        assert kind.measured('x', interface).axes in (BASE_AXES, JOINTS)
+
+
+def test_each_driver_that_a_kind_names_is_installed(kind):
+    signals = [Signal(topic='x', field='data', reduce='max_abs', unit='rad/s')]
+    for interface in kind.driver_types:
+        name, parameters = kind.driver(interface, signals)
+        assert registry.resolve('drivers', name)(**parameters, assumed=True)
+
+
+def test_of_an_interface_that_nobody_has_nothing_is_known(kind):
+    assert kind.driver('x_msgs/msg/X', []) is None
+    assert kind.commanded('x', 'x_msgs/msg/X', []) is None
+    assert kind.measured('x', 'x_msgs/msg/X') is None
+    assert not kind.true_axes({'x'})
+
+
+def test_the_defaults_of_a_kind_are_values_that_a_file_could_set(kind):
+    robot = kind.robot
+    assert not robot.model_fields_set & kind.defaults.keys()
+    assert {name: getattr(robot, name) for name in kind.defaults} == kind.defaults
+    assert RobotModel.model_validate_json(robot.model_dump_json()) == robot
+
+
+def test_every_bound_of_the_robot_has_a_number(kind):
+    assert [bound.most for bound in kind.speed_bounds()] == [1.0]
+
+
+@pytest.fixture(scope='module')
+def site(tmp_path_factory):
+    """Install the legged base of the manual as another package: one file, one entry point."""
+    folder = tmp_path_factory.mktemp('site')
+    [code] = re.findall(r'```python\n(.+?)```', MANUAL, re.DOTALL)
+    [(group, name, target)] = ENTRY_POINTS.findall(MANUAL)
+    (folder / f'{target.partition(":")[0]}.py').write_text(code)
+    about = folder / 'legged-1.0.dist-info'
+    about.mkdir()
+    (about / 'METADATA').write_text('Metadata-Version: 2.1\nName: legged\nVersion: 1.0\n')
+    (about / 'entry_points.txt').write_text(f'[{group}]\n{name} = {target}\n')
+    return folder
+
+
+@pytest.fixture
+def scenario(tmp_path):
+    """Write that of the person in the way for a legged base, which says nothing of its creep."""
+    file = ROOT / 'config' / 'scenarios' / 'robotic' / 'person_steps_near.yaml'
+    data = yaml.safe_load(file.read_text(encoding='utf-8'))
+    data['id'] = 'LEGGED-1'
+    data['ros']['robot'] |= {'kind': 'legged_base'}
+    data['ros']['reaction']['all'] = [{'signal': 'speed', 'at_most': 0.13}]
+    data['ros']['invariants'] = [{'name': 'speed', 'kind': 'bound', 'signal': 'speed',
+                                  'at_most': 1.0}]
+    del data['ros']['vary']
+    path = tmp_path / 'legged.yaml'
+    path.write_text(yaml.safe_dump(data), encoding='utf-8')
+    return path
+
+
+def run(site, *arguments):
+    code = (f'import sys; sys.path[:0] = {[str(one) for one in site]!r}\n'
+            f'from safety_scenarios.cli.main import main\n'
+            f'sys.exit(main({[str(one) for one in arguments]!r}))')
+    return subprocess.run([sys.executable, '-c', code], capture_output=True, text=True,
+                          timeout=120, check=False)
+
+
+def trial_of(folder):
+    [line] = (folder / 'trials.jsonl').read_text(encoding='utf-8').splitlines()
+    return json.loads(line)
+
+
+def finding_of(trial, check):
+    [found] = [one for one in trial['findings'] if one['check'] == check]
+    return found
+
+
+@pytest.mark.slow
+def test_a_kind_of_another_package_is_valid_in_a_file_and_listed_in_the_schema(site, scenario):
+    done = run([site], 'validate', scenario)
+    assert done.returncode == 0, done.stdout + done.stderr
+    schema = json.loads(run([site], 'schema').stdout)
+    assert schema['$defs']['RobotModel']['properties']['kind']['enum'] == \
+        ['mobile_base', 'arm', 'legged_base']
+
+
+@pytest.mark.slow
+def test_a_kind_that_is_not_installed_is_refused_with_those_that_are(scenario):
+    done = run([], 'validate', scenario)
+    assert done.returncode == 2
+    assert "ros.robot.kind: got 'legged_base', expected one of the robots: arm, mobile_base. " \
+           "Did you mean 'mobile_base'?" in done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(('controller', 'exit_code', 'check', 'reason'), [
+    ('rule_based', 0, 'a standstill is one', 'it stood until the all-clear'),
+    ('never_stop', 1, 'reaction within the budget', 'no command satisfied the reaction'),
+    ('creeps', 1, 'a standstill is one', 'at most 0.25 m'),
+    ('races', 1, 'no faster than the robot can', 'its fastest point at 4 m/s')])
+def test_it_is_run_and_judged_by_its_own_limits(
+        site, scenario, tmp_path, controller, exit_code, check, reason):
+    done = run([site], 'run', scenario, '--link', 'loopback', '--controller', controller,
+               '--output', tmp_path / 'run')
+    assert done.returncode == exit_code, done.stdout + done.stderr
+    trial = trial_of(tmp_path / 'run')
+    assert trial['verdict'] == ('FAIL' if exit_code else 'PASS')
+    found = finding_of(trial, check)
+    assert found['verdict'] == trial['verdict'] and reason in found['reason']
