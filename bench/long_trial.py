@@ -47,7 +47,7 @@ def long_trials(minutes: float, trials: int) -> list[Figure]:
                             encoding='utf-8')
         settings = RunSettings(
             scenarios=(str(scenario),), trials=trials, link='loopback', output=str(folder),
-            calibration='off', period_ms=PERIOD_MS, record='mcap')
+            calibration='off', period_ms=PERIOD_MS, record=('mcap',))
         before_mb, begin_s = peak_mb(), time.process_time()
         with open(os.devnull, 'w', encoding='utf-8') as nowhere:
             summary = run(settings, [ConsoleReport(Console(file=nowhere))], Loopback)

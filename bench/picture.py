@@ -16,10 +16,11 @@ import shutil
 from tempfile import TemporaryDirectory
 
 from safety_scenarios.campaign.run import run
-from safety_scenarios.reports.outputs.report import Report, source_of
+from safety_scenarios.reports.outputs.report import source_of
 from safety_scenarios.reports.page.first_screen import fixes, headline, tiles
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.links.loopback_session import Loopback
+from safety_scenarios.trial.observer import open_outputs, OutputContext
 
 PICTURE = Path(__file__).resolve().parents[1] / 'doc' / 'report.png'
 SCENARIOS = ('SCN-R-101', 'SCN-R-102', 'SCN-R-D-102')
@@ -30,8 +31,10 @@ FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--
 
 def campaign() -> Path:
     """Run the campaign into the folder ``results``, and return its page."""
-    run(RunSettings(scenarios=SCENARIOS, controller='late', link='loopback', output='results'),
-        [Report(print)], Loopback)
+    settings = RunSettings(scenarios=SCENARIOS, controller='late', link='loopback',
+                           output='results', outputs=('page',))
+    with open_outputs(OutputContext(settings, print, print)) as observers:
+        run(settings, observers, Loopback)
     return Path('results/report.html').resolve()
 
 

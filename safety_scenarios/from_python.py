@@ -15,15 +15,16 @@ from safety_scenarios.campaign import run as campaign
 from safety_scenarios.campaign.connect import connection
 from safety_scenarios.campaign.given_controller import given, GivenController
 from safety_scenarios.errors import did_you_mean, Problem, refused, SettingsError
-from safety_scenarios.reports.outputs.ci import told_to_ci
-from safety_scenarios.reports.outputs.report import Report
 from safety_scenarios.results import CampaignResults
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import leaves, RunSettings
-from safety_scenarios.trial.observer import Beginning, Observer
+from safety_scenarios.trial.observer import Beginning, Observer, open_outputs, OutputContext
 from safety_scenarios.trial.session import Connect
 from safety_scenarios.trial.trial import TrialRecord
+
+_OUTPUTS = 'page', 'junit'
+"""A call from Python prints nothing."""
 
 
 def run(*scenarios: str | os.PathLike[str] | Scenario, controller: GivenController = 'rule_based',
@@ -41,7 +42,7 @@ def run(*scenarios: str | os.PathLike[str] | Scenario, controller: GivenControll
         to the disk
     :param observers: are told about each trial as it ends
     :param settings: any other setting of ``safety-scenarios run``, such as ``link='loopback'``,
-        ``trials=20`` or ``seed=1``
+        ``trials=20`` or ``seed=1``; ``outputs`` is here by default ``('page', 'junit')``
     :raises InputError: wrong settings or scenarios; nothing has been run then
     :raises SafetyScenariosError: the campaign could not be carried out
     :raises KeyboardInterrupt: as soon as what was measured is in ``output``
@@ -49,12 +50,12 @@ def run(*scenarios: str | os.PathLike[str] | Scenario, controller: GivenControll
     label, thing = given(controller)
     names, objects = _asked(scenarios)
     chosen = _settings({
-        **settings, 'controller': label, 'output': '' if output is None else os.fspath(output),
+        'outputs': _OUTPUTS, **settings, 'controller': label,
+        'output': '' if output is None else os.fspath(output),
         **({'scenarios': names} if names else {})})
     kept, log = _Kept(), logging.getLogger(__name__)
-    with told_to_ci(chosen, log.warning, page='') as more:
-        summary = campaign.run(chosen, [kept, Report(log.info, log.warning), *more, *observers],
-                               _connect(chosen, thing),
+    with open_outputs(OutputContext(chosen, log.info, log.warning)) as opened:
+        summary = campaign.run(chosen, [kept, *opened, *observers], _connect(chosen, thing),
                                scenarios=objects or None, controller=thing,
                                files=output is not None)
     if summary.interrupted:

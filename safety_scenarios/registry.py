@@ -186,8 +186,16 @@ BUILT_IN: dict[str, dict[str, str]] = {
         'agent_spec': 'formats.agents.reader',
         'lostbench': 'formats.lostbench.reader',
     },
+    'traces': {
+        'are': 'campaign.folder.files:AreTrace',
+        'mcap': 'trial.mcap.recording:McapRecording',
+    },
     'outputs': {
-        'views': 'reports.outputs.report:views',
+        'page': 'reports.outputs.report:page',
+        'console': 'reports.live.progress:console',
+        'live': 'reports.live.screen:live',
+        'junit': 'reports.outputs.ci:junit',
+        'step_summary': 'reports.outputs.ci:step_summary',
     },
     'bags': {
         'rosbag2': 'trial.mcap.played_bag:read_recording',
@@ -202,10 +210,9 @@ def names(kind: str) -> dict[str, str]:
     Built-ins come first, in the order of the table; then the others by their names.
 
     :param kind: ``stimuli``, ``intents``, ``invariants``, ``controllers``, ``robots``,
-        ``drivers``, ``links``,
-        ``formats``; ``bags``, whose plug-ins are functions that read one; or ``outputs``, whose
-        plug-ins are context managers of the run settings and of the campaign's folder (None: no
-        folder) that give the observers of a campaign
+        ``drivers``, ``links``, ``formats``; ``bags``, whose plug-ins are functions that read one;
+        ``traces``, whose plug-ins take a ``TraceContext`` and are observers; or ``outputs``, whose
+        plug-ins take an ``OutputContext`` and are context managers that give observers
     """
     known = {name: f'{_HERE}.{target}' for name, target in BUILT_IN[kind].items()}
     for name, target in sorted(_entries(kind)):

@@ -16,7 +16,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from safety_scenarios import registry
 from safety_scenarios.are.apps_world import apps_of
 from safety_scenarios.campaign.folder.files import files_of, plan_sha256
 from safety_scenarios.campaign.folder.folder import RunFolder
@@ -99,9 +98,6 @@ def run(settings: RunSettings, observers: Sequence[Observer], connect: Connect, 
         scenarios, connect = apps.known(scenarios), apps.connecting(connect)
         trials = planned(settings, scenarios, spec, run_of(settings))
         path = _output(settings) if files else Path(stack.enter_context(TemporaryDirectory()))
-        outputs = [observer for name in registry.names('outputs')
-                   for observer in stack.enter_context(registry.resolve('outputs', name)(
-                       settings, path if files else None))]
         known = identify(settings, spec, source_sha256(spec), path if files else None)
         judge = judge_of(settings, scenarios, path, controller)
         session = stack.enter_context(connect(settings, path))
@@ -114,7 +110,6 @@ def run(settings: RunSettings, observers: Sequence[Observer], connect: Connect, 
             folder.write_settings(provenance(settings, spec, scenarios, session.ros,
                                              entries, known.identity))
             observers = (folder, *observers)
-        observers = (*outputs, *observers)
         calibration = session.calibrate()
         for observer in observers:
             observer.campaign_began(Beginning(settings, spec, session.where, len(trials),

@@ -3,16 +3,13 @@
 
 """The commands ``run``, ``preflight`` and ``calibrate``: whatever reaches a controller."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-import os
+from functools import partial
 from pathlib import Path
 import sys
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
-from rich.console import Console
 from safety_scenarios.campaign.connect import connection
 from safety_scenarios.campaign.preflight import preflight as look_at_wiring
 from safety_scenarios.campaign.run import run as run_campaign
@@ -22,16 +19,12 @@ from safety_scenarios.cli.selecting import SELECTING
 from safety_scenarios.reports.console_report import (
     calibration_table,
     console,
-    ConsoleReport,
     preflight_table,
+    tell,
 )
-from safety_scenarios.reports.live.progress import progress
-from safety_scenarios.reports.live.screen import live_screen
-from safety_scenarios.reports.outputs.ci import told_to_ci
-from safety_scenarios.reports.outputs.report import Report
 from safety_scenarios.reports.screen import Screen
 from safety_scenarios.scenario.settings import RunSettings
-from safety_scenarios.trial.observer import Observer
+from safety_scenarios.trial.observer import open_outputs, OutputContext
 
 _REACH = ('namespace', 'remap', 'use_sim_time', 'domain_id', 'connect_timeout_s', 'hosts')
 _EPILOG = ('Exit codes: 0 every trial PASS; 1 some FAIL; 2 wrong input or usage; '
@@ -55,29 +48,13 @@ def run(scenarios: tuple[str, ...], live: bool, **values: Any) -> None:
     safety-scenarios run SCN-R-101 --controller late --set controller.delay_ms=400
     safety-scenarios run robotic --controller external --remap cmd_vel:=/base/cmd_vel
     """
+    if live:
+        values['outputs'] = (*(name for name in values['outputs'] if name != 'console'), 'live')
     settings = build(RunSettings, {'scenarios': scenarios, **values})
     interruptible()
-    with told_to_ci(settings, lambda text: click.echo(text, err=True)) as more:
-        with _shown(settings, live) as shown:
-            summary = run_campaign(settings, [*shown, *more], connection(settings))
+    with open_outputs(OutputContext(settings, tell, partial(click.echo, err=True))) as observers:
+        summary = run_campaign(settings, observers, connection(settings))
     sys.exit(summary.exit_code)
-
-
-@contextmanager
-def _shown(settings: RunSettings, live: bool) -> Iterator[Sequence[Observer]]:
-    """Give what shows a campaign in the terminal, or line by line, and writes its page."""
-    if live:
-        with live_screen(settings, os.environ) as (screen, observers):
-            yield (*observers, _page(screen))
-        return
-    screen = console()
-    with progress(settings, screen, os.environ,
-                  lambda text: click.echo(text, err=True)) as observers:
-        yield (*observers, ConsoleReport(screen), _page(screen))
-
-
-def _page(screen: Console) -> Report:
-    return Report(lambda text: screen.print(text, markup=False, highlight=False, soft_wrap=True))
 
 
 @click.command(epilog=_EPILOG)

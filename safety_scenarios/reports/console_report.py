@@ -49,6 +49,11 @@ def console() -> Console:
         file=cast(IO[str], PlainText(sys.stdout)))
 
 
+def tell(text: str) -> None:
+    """Print a text as it is, on as many lines as it has."""
+    console().print(text, markup=False, highlight=False, soft_wrap=True)
+
+
 def show(rows: Table) -> None:
     """Print a list: in a terminal as wide as that is, anywhere else with every word in full."""
     screen = Screen(emoji=False, highlight=False)
@@ -117,9 +122,8 @@ class ConsoleReport(Observer):
             screen.print(_judge_cost(self._judgements), markup=False, highlight=False,
                          soft_wrap=True)
         if self._beginning is not None and self._beginning.folder is not None:
-            recorded = self._beginning.settings.record != 'off'
             logged = (self._beginning.folder / 'logs').exists()
-            for name in (*_FILES, *(['recordings/'] if recorded else []),
+            for name in (*_FILES, *(['recordings/'] if self._beginning.settings.record else []),
                          *(['logs/'] if logged else [])):
                 screen.print(f'  {self._beginning.folder / name}', highlight=False,
                              soft_wrap=True)

@@ -165,6 +165,10 @@ class RunSettings(Noun):
     0.5 to 10; 0: as fast as can be, with --lockstep alone."""
     output: str = ''
     """Folder for the results, new or empty; empty: runs/<UTC time>."""
+    outputs: tuple[str, ...] = ('page', 'console', 'junit', 'step_summary')
+    """Outputs by their names; naming some leaves out the others. page: report.html; console; live:
+    the whole terminal; junit: the file of setting junit; step_summary: where GitHub asks for one;
+    or the name of another package's."""
     junit: str = ''
     """JUnit XML file to write for CI, a test case for each trial; empty: none."""
     gate: Literal['target', 'acceptable', 'critical'] = 'critical'
@@ -226,8 +230,9 @@ class RunSettings(Noun):
     live_topics: Literal['auto', 'on', 'off'] = 'auto'
     """Over link ros: publish diagnostics, verdicts, events and markers while the campaign runs
     (doc/live.md); auto: unless hil.enabled."""
-    record: Literal['off', 'mcap'] = 'off'
-    """mcap: also record each trial for Foxglove and rosbag2; needs the extra mcap."""
+    record: tuple[str, ...] = ()
+    """Also record each trial. mcap: for Foxglove and rosbag2, needs the extra mcap; or the name of
+    another package's trace writer."""
     record_images: bool = False
     """Record images and point clouds too."""
     server: ModelServer = ModelServer()
@@ -255,6 +260,13 @@ class RunSettings(Noun):
         if 0 < factor < _SLOWEST:
             raise ValueError(f'got real_time_factor {factor:g}, expected {_SLOWEST:g} to 10, or '
                              f'0 with lockstep')
+        return self
+
+    @model_validator(mode='after')
+    def _has_a_junit_output(self) -> 'RunSettings':
+        if self.junit and 'junit' not in self.outputs:
+            raise ValueError(f'got junit {self.junit} with the outputs '
+                             f'{", ".join(self.outputs) or "none"}, expected junit among them')
         return self
 
     @model_validator(mode='after')

@@ -3,10 +3,12 @@
 
 """Who is told how a campaign goes: what writes its files, shows it, or counts something."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+from safety_scenarios import registry
 from safety_scenarios.errors import Problem
 from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.event import EventSink
@@ -33,6 +35,34 @@ class Beginning:
     """Where the results go; None: nowhere but to the observers."""
     sut: Identity | None = None
     """What tells the controller that is judged from others."""
+
+
+@dataclass(frozen=True)
+class TraceContext:
+    """What a trace writer is given; it is called with this, and is an ``Observer``."""
+
+    settings: RunSettings
+    folder: Path
+    """Of the campaign."""
+    definition: Callable[[str], str | None] | None
+    """Name of a message type to the text of its .msg file, where ROS is installed."""
+    full_name: Callable[[str], str]
+    """The scenario's relative topic name to that in the ROS graph."""
+
+    def place(self, trial_id: str) -> Path:
+        """Return the folder for the files of a trial."""
+        return self.folder / 'recordings' / trial_id
+
+
+@dataclass(frozen=True)
+class OutputContext:
+    """What an output is given: it is called with this, and gives observers while it is open."""
+
+    settings: RunSettings
+    tell: Callable[[str], None]
+    """Takes one line for people, such as the path of a file."""
+    warn: Callable[[str], None]
+    """Takes one line about what is odd and changes no verdict."""
 
 
 class Observer:
@@ -69,3 +99,17 @@ class Observer:
 
     def campaign_ended(self, summary: CampaignSummary) -> None:
         """Every trial has ended, or the campaign was interrupted."""
+
+
+@contextmanager
+def open_outputs(context: OutputContext) -> Iterator[Sequence[Observer]]:
+    """
+    Give the observers of the outputs that the settings name; a campaign runs meanwhile.
+
+    The output that is named first is closed last, when the files of the campaign are complete.
+
+    :raises UnknownPluginError: there is no output of a name in the settings
+    """
+    with ExitStack() as stack:
+        yield [observer for name in dict.fromkeys(context.settings.outputs)
+               for observer in stack.enter_context(registry.resolve('outputs', name)(context))]

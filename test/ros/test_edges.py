@@ -164,10 +164,10 @@ def test_a_wrong_parameter_is_named(node, argument, name):
 
 
 def test_words_that_yaml_takes_for_truth_values_and_empty_lists_are_read_as_meant(node):
-    reader = node('-p', 'calibration:=off', '-p', 'record:=no', '-p', 'remap:=[]', '-p',
-                  'scenarios:=101', '-p', 'seed:="3"')
+    reader = node('-p', 'calibration:=off', '-p', 'static_transforms:=no', '-p',
+                  'remap:=[]', '-p', 'scenarios:=101', '-p', 'seed:="3"')
     settings = read_settings(reader, RunSettings)
-    assert (settings.calibration, settings.record, settings.remap) == ('off', 'off', ())
+    assert (settings.calibration, settings.static_transforms, settings.remap) == ('off', 'off', ())
     assert (settings.scenarios, settings.seed) == (('101',), 3)
     assert reader.get_parameter('calibration').value == 'off', 'as it was meant, for who asks'
 

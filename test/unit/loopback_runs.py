@@ -12,8 +12,10 @@ from typing import Any
 from rich.console import Console
 from safety_scenarios.campaign.run import run
 from safety_scenarios.reports.console_report import ConsoleReport
+from safety_scenarios.reports.outputs.report import page
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.links.loopback_session import Loopback
+from safety_scenarios.trial.observer import OutputContext
 from safety_scenarios.trial.summary import CampaignSummary
 
 
@@ -50,7 +52,7 @@ class Run:
 def loopback_run(folder: Path, *scenarios: str, **settings: Any) -> Run:
     """Run a campaign and return what it left behind."""
     output = io.StringIO()
-    summary = run(
-        RunSettings(scenarios=scenarios, link='loopback', output=str(folder), **settings),
-        [ConsoleReport(Console(file=output, width=200))], Loopback)
+    chosen = RunSettings(scenarios=scenarios, link='loopback', output=str(folder), **settings)
+    with page(OutputContext(chosen, print, print)) as kept:
+        summary = run(chosen, [ConsoleReport(Console(file=output, width=200)), *kept], Loopback)
     return Run(summary, folder, output.getvalue())

@@ -1,10 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""The files of one trial: its journal while it runs, its trace and its recording afterwards."""
+"""
+The files of one trial: its journal, and what trace writers write.
+
+Trace writers are found by name: kind ``traces`` of the registry.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import closing
 from functools import partial
 import hashlib
 import json
@@ -12,6 +15,7 @@ import os
 from pathlib import Path
 from typing import Any, Protocol, TextIO
 
+from safety_scenarios import registry
 from safety_scenarios.are.traces.writer import write_are
 from safety_scenarios.campaign.connect import full_name
 from safety_scenarios.campaign.folder.provenance import versions
@@ -22,17 +26,18 @@ from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.identity import Identity
 from safety_scenarios.trial.journal import Journal
+from safety_scenarios.trial.observer import Observer, TraceContext
 from safety_scenarios.trial.record.planned_trial import PlannedTrial
 from safety_scenarios.trial.trial import Trial, TrialRecord
 
 WriteTrace = Callable[[TextIO, TrialRecord, TrialResult], None]
-Record = Callable[[Path, TrialRecord], None]
-"""(folder of the recording, what to record)."""
 Definition = Callable[[str], str | None]
 """Name of a message type to the text of its .msg file."""
 
-_WHERE_FILES_ARE = ('output', 'junit', 'scenarios')
+_WHERE_FILES_ARE = ('output', 'outputs', 'junit', 'scenarios')
 """The same trials may lie anywhere, and leave the same journals; what they are is in the plan."""
+ARE = 'are'
+"""Trace writer of every campaign: judging again compares its files with the records."""
 
 
 class JournalFile(EventSink, Protocol):
@@ -50,16 +55,14 @@ class TrialFiles:
     Writes the files of one trial after the other.
 
     :param folder: of the campaign
-    :param trace: writes a trial's trace
-    :param journal: opens a trial's journal
-    :param record: writes a trial's recording; None: no recordings
+    :param traces: what writes the other files, in the order in which they are written
+    :param journal: opens a trial's journal, from which verdicts are computed
     """
 
-    def __init__(self, folder: Path, trace: WriteTrace,
-                 journal: Callable[[Path, Trial], JournalFile] = Journal,
-                 record: Record | None = None) -> None:
+    def __init__(self, folder: Path, traces: Sequence[Observer],
+                 journal: Callable[[Path, Trial], JournalFile] = Journal) -> None:
         self.folder = folder
-        self._trace, self._open_journal, self._record = trace, journal, record
+        self._traces, self._open_journal = traces, journal
         self._journal: JournalFile | None = None
 
     def sinks(self, trial: Trial) -> Sequence[EventSink]:
@@ -69,18 +72,16 @@ class TrialFiles:
         :raises TraceError: the disk is full, or the folder is gone
         """
         self._journal = self._open_journal(self.folder / journal_path(trial.trial_id), trial)
-        return (self._journal,)
+        return self._journal, *(sink for trace in self._traces for sink in trace.sinks(trial))
 
     def write(self, record: TrialRecord, result: TrialResult) -> None:
         """
-        Write trace and recording, and finish the journal.
+        Write the traces, and finish the journal.
 
         :raises TraceError: the disk is full, or the folder is gone
         """
-        path = self.folder / trace_path(record.trial.trial_id)
-        write_whole(path, lambda file: self._trace(file, record, result))
-        if self._record is not None and record.events:
-            self._record(self.folder / 'recordings' / record.trial.trial_id, record)
+        for trace in self._traces:
+            trace.trial_ended(record, result)
         if self._journal is not None:
             journal, self._journal = self._journal, None
             journal.close(record)
@@ -89,6 +90,22 @@ class TrialFiles:
         """Give up a journal that nothing has finished."""
         if self._journal is not None:
             self._journal.abandon()
+
+
+class AreTrace(Observer):
+    """Writes each trial's trace as ARE imports it, when the trial has ended."""
+
+    def __init__(self, context: TraceContext) -> None:
+        self._folder, self._write = context.folder, trace_writer(context.settings)
+
+    def trial_ended(self, record: TrialRecord, result: TrialResult) -> None:
+        """
+        Write the file.
+
+        :raises TraceError: the disk is full, or the folder is gone
+        """
+        write_whole(self._folder / trace_path(record.trial.trial_id),
+                    lambda file: self._write(file, record, result))
 
 
 def files_of(settings: RunSettings, folder: Path,
@@ -101,11 +118,13 @@ def files_of(settings: RunSettings, folder: Path,
     :param sut: what tells the controller that is judged from others
     :param controller: that is judged
     :param plan: SHA-256 of everything that is planned
+    :raises UnknownPluginError: there is no trace writer of a name in the settings
     :raises MissingDependencyError: recordings without the extra mcap
     """
-    return TrialFiles(folder, trace_writer(settings),
-                      journal_writer(settings.model_dump(mode='json'), controller, plan, sut=sut),
-                      _recording(settings, definition))
+    context = TraceContext(settings, folder, definition, full_name(settings))
+    return TrialFiles(folder, [registry.resolve('traces', name)(context)
+                               for name in dict.fromkeys([ARE, *settings.record])],
+                      journal_writer(settings.model_dump(mode='json'), controller, plan, sut=sut))
 
 
 def journal_writer(settings: Mapping[str, Any], controller: ControllerSpec, plan: str,
@@ -157,26 +176,6 @@ def trace_writer(settings: RunSettings) -> WriteTrace:
     """Return what writes a trial's trace as ARE imports it."""
     return partial(write_are, profile=settings.trace_profile,
                    export_apps=not settings.trace_without_apps)
-
-
-def _recording(settings: RunSettings, definition: Definition | None) -> Record | None:
-    """
-    Return what writes a recording; between trials, so that it disturbs no measurement.
-
-    :raises MissingDependencyError: without the extra mcap
-    """
-    if settings.record == 'off':
-        return None
-    from safety_scenarios.trial.mcap.recording import everything, McapWriter, without_bulk
-    include = everything if settings.record_images else without_bulk
-
-    def write(folder: Path, record: TrialRecord) -> None:
-        with closing(McapWriter(folder, record.trial, definition=definition, include=include,
-                                topic=full_name(settings))) as recording:
-            for event in record.events:
-                recording.add(event)
-            recording.finish(record.measuring, record.judgements)
-    return write
 
 
 def trace_path(trial_id: str) -> str:

@@ -5,7 +5,8 @@
 The folder of one campaign; each file is whole or absent, each line is written as it happens.
 
 A trial's journal is written while it runs, its trace and its recording when it has ended, and its
-line in ``trials.jsonl`` last: whoever has a line has everything.
+line in ``trials.jsonl`` last: whoever has a line has everything. The manifest is written when the
+folder is closed, so that it holds what outputs have written into it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -51,6 +52,7 @@ class RunFolder(Observer):
         self.folder = folder = files.folder
         self._files = files
         self._synced_s = 0.0
+        self._has_ended = False
         try:
             folder.mkdir(parents=True, exist_ok=True)
             if not resume and any(folder.iterdir()):
@@ -96,19 +98,27 @@ class RunFolder(Observer):
             raise unwritten(self.folder / TRIALS, error) from error
 
     def campaign_ended(self, summary: CampaignSummary) -> None:
-        """Write ``campaign.json``, when all that it counts is on the disk, and the manifest."""
+        """Write ``campaign.json``, when all that it counts is on the disk."""
         self._sync()
         write_whole(self.folder / SUMMARY, summary.model_dump_json(indent=2))
-        write_whole(self.folder / MANIFEST, json.dumps(hashes(self.folder), indent=2))
+        self._has_ended = True
 
     def _sync(self) -> None:
         os.fsync(self._trials.fileno())
         self._synced_s = time.monotonic()
 
     def close(self) -> None:
-        """Close what is open."""
+        """
+        Close what is open, and write the manifest if the campaign has ended.
+
+        :raises TraceError: the disk is full, or the folder is gone
+        """
         self._files.close()
-        self._trials.close()
+        try:
+            if self._has_ended:
+                write_whole(self.folder / MANIFEST, json.dumps(hashes(self.folder), indent=2))
+        finally:
+            self._trials.close()
 
 
 def hashes(folder: Path) -> dict[str, str]:

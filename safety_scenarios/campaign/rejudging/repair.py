@@ -8,12 +8,13 @@ from contextlib import closing
 from pathlib import Path
 
 from safety_scenarios import registry
+from safety_scenarios.campaign.connect import full_name
 from safety_scenarios.campaign.folder.evidence import Evidence, evidence_of
 from safety_scenarios.campaign.folder.files import (
+    AreTrace,
     journal_path,
     journal_writer,
     plan_sha256,
-    trace_writer,
     TrialFiles,
 )
 from safety_scenarios.campaign.folder.folder import MANIFEST, RunFolder, SUMMARY, TRIALS
@@ -25,6 +26,7 @@ from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.settings import JudgedBy
 from safety_scenarios.trial.journal import Journal, read_journal, UNFINISHED
+from safety_scenarios.trial.observer import TraceContext
 from safety_scenarios.trial.run import INTERRUPTED
 from safety_scenarios.trial.trial import TrialRecord
 
@@ -44,7 +46,8 @@ def repair(folder: Path) -> tuple[Rejudging, Sequence[str]]:
     """
     settings, done = settings_of(folder), list[str]()
     _refuse_changed(folder)
-    files = TrialFiles(folder, trace_writer(settings.run),
+    context = TraceContext(settings.run, folder, None, full_name(settings.run))
+    files = TrialFiles(folder, [AreTrace(context)],
                        Journal if settings.plan is None else
                        journal_writer(settings.raw, settings.controller,
                                       plan_sha256(settings.plan), settings.version,

@@ -11,13 +11,16 @@ disturbs a measurement.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+import os
 import time
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
+from safety_scenarios.reports.console_report import console as console_screen
+from safety_scenarios.reports.console_report import ConsoleReport
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.settings import RunSettings
-from safety_scenarios.trial.observer import Beginning, Observer
+from safety_scenarios.trial.observer import Beginning, Observer, OutputContext
 from safety_scenarios.trial.summary import CampaignSummary
 from safety_scenarios.trial.trial import TrialRecord
 
@@ -146,3 +149,11 @@ def progress(settings: RunSettings, screen: Console, environment: Mapping[str, s
         yield (bar,)
     finally:
         bar.close()
+
+
+@contextmanager
+def console(context: OutputContext) -> Iterator[Sequence[Observer]]:
+    """Give what shows a campaign on standard output as it goes: progress, trials, and tables."""
+    screen = console_screen()
+    with progress(context.settings, screen, os.environ, context.warn) as observers:
+        yield (*observers, ConsoleReport(screen))

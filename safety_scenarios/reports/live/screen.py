@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 import io
+import os
 import sys
 import time
 from typing import IO
@@ -29,7 +30,7 @@ from safety_scenarios.reports.live.stage import Picture
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import TrialResult, Verdict
 from safety_scenarios.scenario.settings import RunSettings
-from safety_scenarios.trial.observer import Beginning, Observer
+from safety_scenarios.trial.observer import Beginning, Observer, OutputContext
 from safety_scenarios.trial.summary import CampaignSummary
 from safety_scenarios.trial.trial import Trial
 
@@ -197,19 +198,15 @@ def refuse_no_terminal(settings: RunSettings, stream: IO[str],
 
 
 @contextmanager
-def live_screen(settings: RunSettings,
-                environment: Mapping[str, str]) -> \
-        Iterator[tuple[Console, Sequence[Observer]]]:
+def live(context: OutputContext) -> Iterator[Sequence[Observer]]:
     """
     Give what shows a campaign on the whole terminal while the block lasts.
 
-    What is printed meanwhile on the console that comes with it is printed when it is over,
-    however it ends.
+    What the console report prints meanwhile is printed when it is over, however it ends.
 
-    :param environment: of the process
     :raises SettingsError: standard output is no terminal that can be drawn on
     """
-    refuse_no_terminal(settings, sys.stdout, environment)
+    refuse_no_terminal(context.settings, sys.stdout, os.environ)
     screen = Console(emoji=False, highlight=False)
     kept = io.StringIO()
     later = Console(file=kept, emoji=False, highlight=False, force_terminal=True,
@@ -217,7 +214,7 @@ def live_screen(settings: RunSettings,
     output = LiveScreen(screen)
     try:
         with Feed(output, PERIOD_S) as feed:
-            yield later, (ConsoleReport(later), feed)
+            yield ConsoleReport(later), feed
     finally:
         output.close()
         sys.stdout.write(kept.getvalue())

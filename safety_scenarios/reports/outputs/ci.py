@@ -13,8 +13,7 @@ from safety_scenarios.campaign.folder.provenance import versions
 from safety_scenarios.errors import SettingsError, TraceError
 from safety_scenarios.reports.junit import junit_text, JunitReport, JunitSource
 from safety_scenarios.reports.step_summary import markdown, stopped
-from safety_scenarios.scenario.settings import RunSettings
-from safety_scenarios.trial.observer import Observer
+from safety_scenarios.trial.observer import Observer, OutputContext
 from safety_scenarios.trial.summary import CampaignSummary
 
 STEP_SUMMARY = 'GITHUB_STEP_SUMMARY'
@@ -42,35 +41,49 @@ class _StepSummary(Observer):
 
 
 @contextmanager
-def told_to_ci(settings: RunSettings, tell: Tell,
-               page: str | None = None) -> Iterator[Sequence[Observer]]:
+def junit(context: OutputContext) -> Iterator[Sequence[Observer]]:
     """
-    Give the observers of a campaign that the settings and the environment ask for.
+    Give what writes the JUnit file that the settings name, if they name one.
 
     A campaign that raises leaves a JUnit file that says so: an old one would be taken for its own.
 
-    :param tell: takes what is odd and changes nothing, as one line
-    :param page: file for the summary; None: the one that GitHub names, empty: none
     :raises SettingsError: the JUnit file cannot be written, or lies in the campaign's folder
     """
-    junit = None
-    if settings.junit:
-        junit = JunitReport(_writer(Path(settings.junit), settings.output),
-                            {f'version {name}': version
-                             for name, version in versions().items() if version})
-    page = os.environ.get(STEP_SUMMARY, '') if page is None else page
-    summary = _StepSummary(page, tell) if page else None
-    if junit is not None:
-        junit.stopped('the campaign did not begin')
+    settings = context.settings
+    if not settings.junit:
+        yield ()
+        return
+    report = JunitReport(_writer(Path(settings.junit), settings.output),
+                         {f'version {name}': version
+                          for name, version in versions().items() if version})
+    report.stopped('the campaign did not begin')
     try:
-        yield [observer for observer in (junit, summary) if observer is not None]
+        yield (report,)
     except BaseException as error:
-        why = str(error) or 'interrupted'
-        if summary is not None:
-            summary.append(stopped(why))
-        if junit is not None:
-            _at_least(junit, why, tell)
+        try:
+            report.stopped(_why(error))
+        except SettingsError as unwritten:
+            context.warn(f'note: {unwritten}')
         raise
+
+
+@contextmanager
+def step_summary(context: OutputContext) -> Iterator[Sequence[Observer]]:
+    """Give what appends to the page of a run on GitHub, where there is one."""
+    page = os.environ.get(STEP_SUMMARY, '')
+    if not page:
+        yield ()
+        return
+    summary = _StepSummary(page, context.warn)
+    try:
+        yield (summary,)
+    except BaseException as error:
+        summary.append(stopped(_why(error)))
+        raise
+
+
+def _why(error: BaseException) -> str:
+    return str(error) or 'interrupted'
 
 
 def write_junit(path: Path, source: JunitSource, folder: Path) -> None:
@@ -105,10 +118,3 @@ def _writer(path: Path, output: str) -> Callable[[str], None]:
         except TraceError as error:
             raise SettingsError(f'junit: {str(error).partition(". ")[0]}') from None
     return write
-
-
-def _at_least(junit: JunitReport, why: str, tell: Tell) -> None:
-    try:
-        junit.stopped(why)
-    except SettingsError as error:
-        tell(f'note: {error}')

@@ -10,7 +10,7 @@ and of one whose manifest does not hold, everything is read from the records, wh
 The page itself and the folder that it loads from are views: the manifest leaves them out.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -62,9 +62,8 @@ from safety_scenarios.reports.trial_view.comparison import compared
 from safety_scenarios.reports.trial_view.view import view_of
 from safety_scenarios.scenario.estimate import Estimate
 from safety_scenarios.scenario.result import TrialResult
-from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.journal import read_journal
-from safety_scenarios.trial.observer import Beginning, Observer
+from safety_scenarios.trial.observer import Beginning, Observer, OutputContext
 from safety_scenarios.trial.summary import CampaignSummary, ScenarioSummary
 from safety_scenarios.trial.trial import TrialRecord
 
@@ -76,15 +75,18 @@ _AS_WRITTEN = ('as the campaign wrote them; nobody has judged them again for thi
 _AGAIN = 'judged again, from the records, for this page'
 _FEW = 32
 """Records up to which no other process is started to read them."""
-Tell = Callable[[str], None]
 
 
 class Views(Observer):
     """Keeps what is drawn of each trial, in the campaign's folder, line by line."""
 
-    def __init__(self, folder: Path) -> None:
-        self._path = folder / VIEWS
+    def __init__(self) -> None:
+        self._path: Path | None = None
         self._known: set[str] = set()
+
+    def campaign_began(self, beginning: Beginning) -> None:
+        """Note where the lines go; without a folder nothing is kept."""
+        self._path = beginning.folder and beginning.folder / VIEWS
 
     def trial_ended(self, record: TrialRecord, result: TrialResult) -> None:
         """
@@ -92,6 +94,8 @@ class Views(Observer):
 
         :raises TraceError: the disk is full, or the folder is gone
         """
+        if self._path is None:
+            return
         line = f'{{"trial_id":{compact(result.trial_id)},"view":{drawn(record, result)}}}\n'
         if result.scenario_id not in self._known:
             self._known.add(result.scenario_id)
@@ -104,25 +108,18 @@ class Views(Observer):
             raise TraceError(f'{self._path}: cannot be written: {error.strerror}') from error
 
 
-@contextmanager
-def views(settings: RunSettings, folder: Path | None) -> Iterator[Sequence[Observer]]:
-    """Give what keeps the drawings of the trials, where the campaign has a folder."""
-    yield () if folder is None else (Views(folder),)
-
-
 class Report(Observer):
     """
-    Writes ``report.html`` when a campaign has ended; that it cannot changes no verdict.
+    Writes ``report.html`` of a campaign that has ended; that it cannot changes no verdict.
 
-    :param tell: takes the path
-    :param warn: takes one line that says why there is no page; by default ``tell`` does
+    :param context: takes the path, or one line that says why there is no page
     """
 
-    def __init__(self, tell: Tell, warn: Tell | None = None) -> None:
-        self._tell = tell
-        self._warn = warn or tell
+    def __init__(self, context: OutputContext) -> None:
+        self._context = context
         self._folder: Path | None = None
         self._results: list[TrialResult] = []
+        self._summary: CampaignSummary | None = None
 
     def campaign_began(self, beginning: Beginning) -> None:
         """Note where the page goes."""
@@ -133,19 +130,32 @@ class Report(Observer):
         self._results.append(result)
 
     def campaign_ended(self, summary: CampaignSummary) -> None:
-        """Write the page."""
-        if self._folder is None or os.environ.get(SWITCH, '').lower() == 'off':
+        """Keep what the campaign came to."""
+        self._summary = summary
+
+    def write(self) -> None:
+        """Write the page, once the manifest is written that it names."""
+        folder, summary = self._folder, self._summary
+        if folder is None or summary is None or os.environ.get(SWITCH, '').lower() == 'off':
             return
         try:
             require()
-            page = self._folder / PAGE
-            write([_source(self._folder, summary, self._results,
-                           Trust((), _AT_END, _manifest(self._folder), 'not signed yet'))], page)
-            self._tell(f'  {page}')
+            page = folder / PAGE
+            write([_source(folder, summary, self._results,
+                           Trust((), _AT_END, _manifest(folder), 'not signed yet'))], page)
+            self._context.tell(f'  {page}')
         except MissingDependencyError as error:
-            self._warn(f'note: no {PAGE}: {error}')
+            self._context.warn(f'note: no {PAGE}: {error}')
         except Exception as error:  # a page that fails must not take a campaign's result with it
-            self._warn(f'note: no {PAGE}: {type(error).__name__}: {in_words(error)}')
+            self._context.warn(f'note: no {PAGE}: {type(error).__name__}: {in_words(error)}')
+
+
+@contextmanager
+def page(context: OutputContext) -> Iterator[Sequence[Observer]]:
+    """Keep what is drawn of each trial, and write the page when the campaign's files are."""
+    found = Report(context)
+    yield Views(), found
+    found.write()
 
 
 def report(folders: Sequence[Path], output: Path, *, again: bool = False,

@@ -30,6 +30,7 @@ from safety_scenarios.ros.link.participants import Participants
 from safety_scenarios.ros.link.publishing import LiveTopics
 from safety_scenarios.ros.link.reach import Reach
 from safety_scenarios.ros.messages.convert import (
+    from_raw,
     header_stamp_ns,
     interface_class,
     restamp,
@@ -37,7 +38,6 @@ from safety_scenarios.ros.messages.convert import (
 )
 from safety_scenarios.ros.messages.inbox import Arrival, Inbox, Left
 from safety_scenarios.ros.messages.receiving import HAS_MESSAGE_INFO
-from safety_scenarios.ros.messages.unpack import from_raw
 from safety_scenarios.ros.spinning import Spin
 from safety_scenarios.scenario.blocks.agents import AGENTS, ros_token
 from safety_scenarios.scenario.blocks.calling import Call

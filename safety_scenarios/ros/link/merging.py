@@ -14,7 +14,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 import math
 from statistics import median
-import struct
 import time
 from typing import Any
 
@@ -42,14 +41,12 @@ from safety_scenarios.scenario.world.mounted_frame import BASE
 from safety_scenarios.trial.drawing import Beams, draw, nearest, Ranges, silhouette
 from safety_scenarios.trial.drawing_poses import distance, nearer, with_poses
 from safety_scenarios.trial.link import Gate
+from safety_scenarios.trial.mcap.cdr import read_stamp_ns
 from safety_scenarios.trial.placing import Place, place_in
 from safety_scenarios.trial.preflight import PreflightRow
 from safety_scenarios.trial.trial import Trial
 
 _SCAN, _POSES, _POSE = MERGED
-_STAMP = struct.Struct('<iI')
-_STAMP_AT = 4
-"""A message that begins with a header has its stamp right behind the encapsulation."""
 _STALE_NS, _STALE_PERIODS = 500_000_000, 5
 """Without a new message for longer than both the live data is stale."""
 _POLL_S = 0.01
@@ -91,7 +88,7 @@ class Live:
         """Asked when a drawing would leave; where it must not, the live message does."""
         self._overlay: _Overlay | None = None
         self._shape: tuple[Message, Beams, Place, Ranges] | None = None
-        self._stamp: tuple[int, int] | None = None
+        self._stamp_ns: int | None = None
         self._gaps: deque[int] = deque(maxlen=50)
         self._passing: deque[int] = deque(maxlen=10_000)
         self.frame: str | None = None
@@ -148,14 +145,14 @@ class Live:
 
     def _is_new(self, raw: bytes) -> bool:
         """Return whether a message is not the last one once more, by its stamp."""
-        if raw[1:2] != b'\x01' or len(raw) < _STAMP_AT + _STAMP.size:
+        stamp_ns = read_stamp_ns(raw)
+        if stamp_ns is None:
             return True
-        stamp = _STAMP.unpack_from(raw, _STAMP_AT)
-        before, self._stamp = self._stamp, stamp
+        before_ns, self._stamp_ns = self._stamp_ns, stamp_ns
         if self.frame is None:
             header = deserialize_message(raw, interface_class(self.interface)).header
             self.frame = header.frame_id
-        return stamp == (0, 0) or stamp != before
+        return not stamp_ns or stamp_ns != before_ns
 
     def _pass(self, raw: bytes, arrived_ns: int) -> None:
         publisher, overlay = self._publisher(), self._overlay

@@ -1,13 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""ROS messages to plain data and back, for any installed interface."""
+"""ROS messages, serialised or not, to plain data and back, for any installed interface."""
 
 from array import array
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from importlib import import_module
 from operator import attrgetter
+import re
 import struct
 from typing import Any
 
@@ -16,11 +17,16 @@ from rclpy.serialization import deserialize_message, serialize_message
 from safety_scenarios.errors import MeasurementError
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.storage.packed import Key, Shape, shape_of
+from safety_scenarios.trial.mcap.cdr import Codec, Field, UnfitError
 
 _ONE = {'boolean': bool, 'double': float, 'float': float, 'string': str, 'wstring': str} | {
     f'{sign}int{bits}': int for sign in ('', 'u') for bits in (8, 16, 32, 64)}
 """Type of a field of one value; an octet comes as bytes."""
-
+_NAMES = {'boolean': 'bool', 'double': 'float64', 'float': 'float32', 'octet': 'byte'}
+"""What generated Python code calls another name than .msg files."""
+_FIELD = re.compile(r'(sequence<)?([\w/]+)(?:<\d+>)?(?:, \d+)?>?(?:\[(\d+)\])?')
+Read = Callable[[bytes], tuple[Message, int | None]]
+"""Serialised message to the message and its header stamp (ns)."""
 
 _KINDS = {'msg': 'message', 'srv': 'service', 'action': 'action'}
 
@@ -63,6 +69,79 @@ def from_ros(message: Any) -> Message:
         return Message.of(name, shape, *shape.held(values))
     except struct.error:  # an int beyond 64 bits with a sign, which the shape does not expect
         return Message.model_construct(type=name, data=_plain(message))
+
+
+def from_raw(raw: bytes, interface: str) -> tuple[Message, int | None]:
+    """Return a serialised message as plain data, and its header stamp (ns) if it has one."""
+    read = reader(interface)
+    if read is not None:
+        try:
+            return read(raw)
+        except (UnfitError, struct.error):  # the middleware may read it, or raises what is wrong
+            pass
+    message = deserialize_message(raw, interface_class(interface))
+    return from_ros(message), header_stamp_ns(message)
+
+
+@lru_cache(maxsize=256)
+def reader(interface: str) -> Read | None:
+    """
+    Return what reads an interface's messages from their bytes, with no message object in between.
+
+    :return: None: it has fields that only the middleware can read. What is returned raises
+        ``UnfitError`` or ``struct.error`` for what only the middleware can read
+    """
+    kind = interface_class(interface)
+    name, shape, fields = leaves(kind)
+    try:
+        codec = Codec(name, _types(kind), text=_text)
+    except LookupError:
+        return None
+    paths = list(fields)
+    stamp = [paths.index(f'header.stamp.{part}') for part in ('sec', 'nanosec')] \
+        if 'header.stamp.sec' in paths else None
+    is_packed = bool(fields) and set(fields.values()) <= {'double', 'int64'}
+    size = 8 * len(fields)
+
+    def read(raw: bytes) -> tuple[Message, int | None]:
+        if is_packed and len(body := codec.body(raw)) >= size:  # the bytes are those of the shape
+            return Message.of(name, shape, body[:size], ()), None
+        values = codec.values(raw)
+        message = Message.of(name, shape, *shape.held(tuple(values)))
+        return message, None if stamp is None \
+            else values[stamp[0]] * 1_000_000_000 + values[stamp[1]]
+    return read
+
+
+def _text(text: bytes) -> str:
+    """Return a string as rclpy does: up to a zero, with a mark in place of what is no UTF-8."""
+    return text.partition(b'\0')[0].decode('utf-8', 'replace')
+
+
+def field_of(name: str, field_type: str) -> Field:
+    """
+    Return a field by its type as generated Python code has it, such as ``sequence<double, 3>``.
+
+    :raises LookupError: a type that no .msg file has
+    """
+    match = _FIELD.fullmatch(field_type)
+    if match is None:
+        raise LookupError(field_type)
+    kind = _NAMES.get(match[2], match[2]).replace('/', '/msg/')
+    return Field(name, kind, 0 if match[1] else int(match[3]) if match[3] else None)
+
+
+def _types(kind: type) -> dict[str, list[Field]]:
+    """Return the fields of a message class and of all inside it, by interface name."""
+    found: dict[str, list[Field]] = {}
+    wanted = [type_name(kind())]
+    while wanted:
+        name = wanted.pop()
+        fields = interface_class(name).get_fields_and_field_types()
+        found[name] = [field_of(*field) for field in fields.items()]
+        wanted += {field.type for field in found[name]
+                   if '/' in field.type and field.type not in found}
+    return found
 
 
 def header_stamp_ns(message: Any) -> int | None:
@@ -118,9 +197,9 @@ def _listed(kind: type) -> tuple[str, ...]:
     """Return the fields of a message class that are sequences of messages with a header."""
     found = []
     for name, field_type in kind.get_fields_and_field_types().items():
-        element = field_type.removeprefix('sequence<').partition('>')[0].partition(',')[0]
-        if field_type.startswith('sequence<') and '/' in element and hasattr(
-                interface_class(element.replace('/', '/msg/'))(), 'header'):
+        field = field_of(name, field_type)
+        if field.length == 0 and '/' in field.type and hasattr(
+                interface_class(field.type)(), 'header'):
             found.append(name)
     return tuple(found)
 
@@ -213,9 +292,8 @@ def _fill(target: Any, data: Mapping[str, Any], path: str) -> None:
 
 
 def _value(value: Any, field_type: str, place: str) -> Any:
-    element = field_type.removeprefix('sequence<').partition('>')[0].partition('[')[0]
-    element = element.partition(',')[0]
-    number = float if element in ('double', 'float') else None
+    element = field_of(place, field_type).type
+    number = float if element in ('float64', 'float32') else None
     if isinstance(value, bytes) and element == 'uint8':
         return array('B', value)  # pixels; looked at one by one they would take their time
     if not isinstance(value, (tuple, list)):
@@ -223,7 +301,7 @@ def _value(value: Any, field_type: str, place: str) -> Any:
     if '/' in element:
         items = []
         for index, item in enumerate(value):
-            inner = interface_class(element.replace('/', '/msg/'))()
+            inner = interface_class(element)()
             _fill(inner, item, f'{place}[{index}]')
             items.append(inner)
         return items

@@ -4,7 +4,6 @@
 """What a monitor listens to: each declared topic, with type and QoS of its publishers."""
 
 from collections.abc import Callable, Iterator
-import struct
 import time
 from typing import Any
 
@@ -12,16 +11,14 @@ from rclpy.node import Node
 from safety_scenarios.errors import MeasurementError
 from safety_scenarios.ros.clocks.clock import RosClock
 from safety_scenarios.ros.messages import qos
-from safety_scenarios.ros.messages.convert import interface_class, warm_up
+from safety_scenarios.ros.messages.convert import from_raw, interface_class, warm_up
 from safety_scenarios.ros.messages.inbox import Arrival, Inbox
 from safety_scenarios.ros.messages.receiving import with_info
-from safety_scenarios.ros.messages.unpack import from_raw
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.monitor import MonitorBlock
+from safety_scenarios.trial.mcap.cdr import read_stamp_ns
 
-_HEADER, _STAMP = 'std_msgs/Header', struct.Struct('<iI')
-_LITTLE, _BODY = b'\x00\x01', 4
-"""Plain little-endian CDR, as all ROS middlewares send it; its values begin behind that."""
+_HEADER = 'std_msgs/Header'
 
 
 class Hearing:
@@ -146,7 +143,5 @@ def _header_ns(raw: bytes, interface: str) -> int | None:
     fields = interface_class(interface).get_fields_and_field_types()
     if next(iter(fields.values()), '') != _HEADER:
         return None
-    if raw[:2] != _LITTLE:
-        return from_raw(raw, interface)[1]
-    sec, nanosec = _STAMP.unpack_from(raw, _BODY)
-    return int(sec) * 1_000_000_000 + int(nanosec)
+    stamp_ns = read_stamp_ns(raw)
+    return from_raw(raw, interface)[1] if stamp_ns is None else stamp_ns

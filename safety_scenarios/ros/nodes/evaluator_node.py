@@ -4,7 +4,6 @@
 """``evaluator_node``: runs a campaign over ROS topics; the command line runs the same code."""
 
 from collections.abc import Sequence
-import os
 import sys
 
 from rclpy.node import Node
@@ -14,10 +13,7 @@ from safety_scenarios.campaign.run import run as run_campaign
 from safety_scenarios.campaign.signals import interruptible
 from safety_scenarios.controllers.making import parameter_model
 from safety_scenarios.errors import InputError, interrupted
-from safety_scenarios.reports.console_report import console, ConsoleReport
-from safety_scenarios.reports.live.progress import progress
-from safety_scenarios.reports.outputs.ci import told_to_ci
-from safety_scenarios.reports.outputs.report import Report
+from safety_scenarios.reports.console_report import console, tell
 from safety_scenarios.reports.plain_text import speak_plainly
 from safety_scenarios.ros.measuring_node import given_overrides
 from safety_scenarios.ros.nodes.node_arguments import (
@@ -36,6 +32,7 @@ from safety_scenarios.ros.parameters import (
 from safety_scenarios.ros.spinning import ros_context
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.links.named_controller import named_controller
+from safety_scenarios.trial.observer import open_outputs, OutputContext
 from safety_scenarios.trial.parameters import known_parameters
 from safety_scenarios.trial.summary import CampaignSummary
 
@@ -47,18 +44,15 @@ Exit codes: 0 every trial PASS; 1 some FAIL; 2 wrong input or usage; 3 some INCO
 and no FAIL."""
 
 
-def run(settings: RunSettings, screen: Console) -> CampaignSummary:
+def run(settings: RunSettings) -> CampaignSummary:
     """
     Run a whole campaign and write its folder.
 
     :raises InputError: wrong settings or scenarios; nothing has been run then
     """
-    tell = Console(stderr=True, markup=False, soft_wrap=True).print
-    page = Report(lambda text: screen.print(text, markup=False, highlight=False, soft_wrap=True))
-    with told_to_ci(settings, tell) as more, \
-            progress(settings, screen, os.environ, tell) as shown:
-        return run_campaign(settings, [*shown, ConsoleReport(screen), page, *more],
-                            connection(settings))
+    warn = Console(stderr=True, markup=False, soft_wrap=True).print
+    with open_outputs(OutputContext(settings, tell, warn)) as observers:
+        return run_campaign(settings, observers, connection(settings))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -70,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if wants_help(arguments, names_of(RunSettings)):
             say(console(), usage(_NAME, _WHAT, RunSettings, NOT_PARAMETERS, _MORE))
             return 0
-        return run(_settings(arguments), console()).exit_code
+        return run(_settings(arguments)).exit_code
     except InputError as error:
         say(Console(stderr=True), '\n'.join(error.lines))
         return 2

@@ -32,9 +32,7 @@ from safety_scenarios.campaign.selecting import asked_for
 from safety_scenarios.campaign.signals import interruptible
 from safety_scenarios.errors import InputError
 from safety_scenarios.formats.loading import load_scenarios
-from safety_scenarios.reports.console_report import console, ConsoleReport
-from safety_scenarios.reports.outputs.ci import told_to_ci
-from safety_scenarios.reports.outputs.report import Report
+from safety_scenarios.reports.console_report import console
 from safety_scenarios.reports.plain_text import speak_plainly
 from safety_scenarios.ros.hil.interlocks.run_log import RunLog
 from safety_scenarios.ros.link.stopped_link import Stop, stoppable
@@ -47,7 +45,7 @@ from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.links.controller_settings import spec_of
-from safety_scenarios.trial.observer import Beginning, Observer
+from safety_scenarios.trial.observer import Beginning, Observer, open_outputs, OutputContext
 from safety_scenarios.trial.trial import TrialRecord
 
 NAME = 'lifecycle_evaluator_node'
@@ -197,10 +195,10 @@ class LifecycleEvaluator(WithoutClock, LifecycleNode):
         code = _NOTHING_RUN
         between = _StopBetween(self._stop)
         try:
-            with told_to_ci(self._settings, self.get_logger().warning) as more:
+            log = self.get_logger()
+            with open_outputs(OutputContext(self._settings, log.info, log.warning)) as observers:
                 summary = run_campaign(
-                    self._settings,
-                    [ConsoleReport(console()), Report(self.get_logger().info), *more, between],
+                    self._settings, [*observers, between],
                     stoppable(connection(self._settings), self._stop), scenarios=self._scenarios)
             code = summary.exit_code
             told = (f'campaign: {summary.verdict.value}: {summary.completed} of '

@@ -15,8 +15,7 @@ from typing import Any
 
 from rclpy.serialization import serialize_message
 from safety_scenarios.errors import MeasurementError
-from safety_scenarios.ros.messages.convert import interface_class, leaves, to_ros
-from safety_scenarios.ros.messages.unpack import from_raw
+from safety_scenarios.ros.messages.convert import from_raw, interface_class, leaves, to_ros
 from safety_scenarios.ros.relay.misreader import Misreader
 from safety_scenarios.ros.relay.protocol import RelayTopic
 from safety_scenarios.scenario.world.block import Senses

@@ -4,47 +4,70 @@
 """
 Plain data to CDR and back, by the fields of a ROS message type; no ROS and no generated code.
 
-The encoding is what DDS calls PLAIN_CDR, little endian: every number on a multiple of its size,
-a count before a sequence, a count and a final zero with a string. ``byte`` is a tuple of one int,
-as rclpy's bytes of length one become in plain data.
+The encoding is what DDS calls PLAIN_CDR (OMG DDS-XTypes 1.3, 7.4.3, encoding 1), little endian:
+every number on a multiple of its size, a count before a sequence, a count and a final zero with a
+string. ``byte`` is a tuple of one int, as rclpy's bytes of length one become in plain data.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 import math
 import struct
 from struct import Struct
-from typing import Any
+from typing import Any, NamedTuple
 
-from rosbags.interfaces import Nodetype
 
-Fields = Mapping[str, list[tuple[str, Any]]]
-"""Type name to its fields: name and descriptor as in rosbags' type stores."""
+class Field(NamedTuple):
+    """One field of a message type."""
+
+    name: str
+    type: str
+    """As in a .msg file, such as ``float64``; a message by its interface name."""
+    length: int | None = None
+    """None: one value; 0: a sequence of any length; else an array of so many."""
+
+
+Types = Mapping[str, Sequence[Field]]
+"""Interface name to its fields."""
 Defaults = Mapping[tuple[str, str], Any]
 """(type name, field) to the default that the definition gives it; zero and empty otherwise."""
 Write = Callable[[bytearray, Any], None]
-Read = Callable[[bytes, int], tuple[Any, int]]
+Read = Callable[[bytes, int, list[Any]], int]
+"""Appends the values that begin at an offset, and returns where they end."""
 
 _HEADER = b'\0\1\0\0'
+_STAMPS = {b'\0\0': Struct('>iI'), b'\0\1': Struct('<iI')}
 _FORMATS = {'bool': '?', 'byte': 'B', 'char': 'B', 'int8': 'b', 'uint8': 'B', 'int16': 'h',
             'uint16': 'H', 'int32': 'i', 'uint32': 'I', 'int64': 'q', 'uint64': 'Q',
             'float32': 'f', 'float64': 'd'}
+BASIC = {*_FORMATS, 'string'}
+"""The types that are no messages."""
 _PADS = tuple(bytes(count) for count in range(8))
 _COUNT = Struct('<I')
-_NO_FIELD = 'structure_needs_at_least_one_member'
+_NO_FIELD = Field('structure_needs_at_least_one_member', 'padding')
+"""Stands for a message without fields: one byte, for IDL allows no such."""
 
 
 class UnfitError(ValueError):
     """The data does not fit the type, or the bytes are no such message."""
 
 
-@dataclass(frozen=True)
-class _Kind:
-    """How one kind of value is written and read, and what it is when left out."""
+def read_stamp_ns(message: bytes) -> int | None:
+    """
+    Return the stamp (ns) of a message that begins with a header.
 
-    write: Write
-    read: Read
-    default: Any
+    :return: None: it is not plain CDR of either byte order, or too short for a stamp
+    """
+    layout = _STAMPS.get(bytes(message[:2]))
+    if layout is None or len(message) < len(_HEADER) + layout.size:
+        return None
+    sec, nanosec = layout.unpack_from(message, len(_HEADER))
+    return int(sec) * 1_000_000_000 + int(nanosec)
+
+
+def _utf8(text: bytes) -> str:
+    return text.decode('utf-8')
 
 
 class Codec:
@@ -52,13 +75,16 @@ class Codec:
     Writes and reads messages of one type.
 
     :param types: fields of the type and of all types inside it
+    :param text: decodes the bytes of a string
     :raises LookupError: a type inside it is not among them
     """
 
-    def __init__(self, name: str, types: Fields, defaults: Defaults | None = None) -> None:
+    def __init__(self, name: str, types: Types, defaults: Defaults | None = None,
+                 text: Callable[[bytes], str] = _utf8) -> None:
         self.name = name
-        self.has_header = ('header', (Nodetype.NAME, 'std_msgs/msg/Header')) in types[name]
-        self._kind = _message(name, types, defaults or {})
+        self.has_header = Field('header', 'std_msgs/msg/Header') in types[name]
+        self._write = _message_writer(name, types, defaults or {})
+        self._reader = _Reader(name, types, text)
 
     def encode(self, data: Mapping[str, Any]) -> bytes:
         """
@@ -68,7 +94,7 @@ class Codec:
         """
         out = bytearray()
         try:
-            self._kind.write(out, data)
+            self._write(out, data)
         except (struct.error, TypeError, ValueError, OverflowError, AttributeError) as error:
             raise UnfitError(f'{self.name}: {error}') from None
         return _HEADER + bytes(out)
@@ -79,23 +105,205 @@ class Codec:
 
         :raises UnfitError: too short, big endian, or no such message
         """
+        return self._reader.mapping(self.values(message))
+
+    def values(self, message: bytes) -> list[Any]:
+        """
+        Return the values of a message in order, those of a nested message in its place.
+
+        :raises UnfitError: too short, big endian, or no such message
+        """
+        values: list[Any] = []
+        try:
+            self._reader.read(self.body(message), 0, values)
+        except (struct.error, ValueError) as error:
+            raise UnfitError(f'{self.name}: {error}') from None
+        return values
+
+    def body(self, message: bytes) -> bytes:
+        """
+        Return a message without its encapsulation header.
+
+        :raises UnfitError: it is not plain little-endian CDR
+        """
         if message[:2] != _HEADER[:2]:
             raise UnfitError(f'{self.name}: got the CDR header {message[:2].hex()}, expected 0001')
-        try:
-            data: dict[str, Any] = self._kind.read(message[4:], 0)[0]
-        except (struct.error, IndexError, ValueError) as error:
-            raise UnfitError(f'{self.name}: {error}') from None
-        return data
+        return message[len(_HEADER):]
 
 
-def _message(name: str, types: Fields, defaults: Defaults) -> _Kind:
-    fields = [(field, _kind_of(descriptor, types, defaults), descriptor)
-              for field, descriptor in types[name] if field != _NO_FIELD]
-    writers = [(field, kind.write, defaults.get((name, field), kind.default))
-               for field, kind, _ in fields]
-    readers = [(field, kind.read) for field, kind, _ in fields]
-    if not fields:
-        writers = [(_NO_FIELD, *_without_fields())]
+class _Reader:
+    """Reads the values of one message type: neighbouring numbers with one call."""
+
+    def __init__(self, name: str, types: Types, text: Callable[[bytes], str]) -> None:
+        fields = list(_flat(name, types))
+        self._steps: list[Read] = []
+        for is_numeric, run in groupby(fields, key=_is_numeric):
+            if is_numeric:
+                self._steps.append(_Numbers(list(run)).read)
+            else:
+                self._steps += [_field_reader(field, types, text) for field in run]
+        self._build = _builder(name, types)
+        self._floats = [place for place, field in enumerate(
+            field for field in fields if field is not _NO_FIELD) if 'float' in field.type]
+
+    def read(self, data: bytes, at: int, values: list[Any]) -> int:
+        """Append the values of a message, and return where it ends."""
+        for step in self._steps:
+            at = step(data, at, values)
+        return at
+
+    def mapping(self, values: list[Any]) -> dict[str, Any]:
+        """Return the values of one message by their fields, every NaN as ``math.nan``."""
+        for place in self._floats:
+            value = values[place]
+            if value.__class__ is not tuple:
+                if value != value:
+                    values[place] = math.nan
+            elif math.isnan(sum(value)):
+                values[place] = tuple(math.nan if one != one else one for one in value)
+        return self._build(iter(values))
+
+
+class _Numbers:
+    """
+    Numbers and arrays of them, one after the other.
+
+    :ivar layouts: how they are read from an offset of 0 to 7
+    """
+
+    def __init__(self, fields: Sequence[Field]) -> None:
+        # A byte is read as an array of one.
+        counts = [1 if field.type == 'byte' else field.length or 0 for field in fields
+                  if field is not _NO_FIELD]
+        self._layouts = [_layout(fields, offset) for offset in range(8)]
+        self._counts = counts if any(counts) else []
+
+    def read(self, data: bytes, at: int, values: list[Any]) -> int:
+        """Append the numbers, and return where they end."""
+        layout = self._layouts[at % 8]
+        found = layout.unpack_from(data, at)
+        if not self._counts:
+            values += found
+        place = 0
+        for count in self._counts:
+            values.append(found[place:place + count] if count else found[place])
+            place += count or 1
+        return at + layout.size
+
+
+def _layout(fields: Sequence[Field], offset: int) -> Struct:
+    """Return the layout of fields that begin at an offset; each is aligned to its own size."""
+    text, at = '<', offset
+    for field in fields:
+        code, count = _FORMATS.get(field.type, 'x'), field.length or 1
+        size = struct.calcsize(f'<{code}')
+        gap = -at % size
+        text += 'x' * gap + f'{count}{code}'
+        at += gap + count * size
+    return Struct(text)
+
+
+def _flat(name: str, types: Types) -> Iterator[Field]:
+    """Yield the fields of a message, of a nested one its fields in its place."""
+    fields = _fields(name, types)
+    for field in fields or [_NO_FIELD]:
+        if field.length is None and field.type not in BASIC and field is not _NO_FIELD:
+            yield from _flat(field.type, types)
+        else:
+            yield field
+
+
+def _fields(name: str, types: Types) -> Sequence[Field]:
+    return [field for field in types[name] if field.name != _NO_FIELD.name]
+
+
+def _is_numeric(field: Field) -> bool:
+    """Return whether it is a number or an array of numbers."""
+    return field is _NO_FIELD or field.type in _FORMATS and field.length != 0 and (
+        field.type != 'byte' or field.length is None)
+
+
+def _builder(name: str, types: Types) -> Callable[[Iterator[Any]], dict[str, Any]]:
+    """Return what takes the values of a message in order and gives them their names."""
+    parts: list[tuple[str, Callable[[Iterator[Any]], Any]]] = [
+        (field.name, next if field.length is not None or field.type in BASIC
+         else _builder(field.type, types)) for field in _fields(name, types)]
+    return lambda values: {field: take(values) for field, take in parts}
+
+
+def _field_reader(field: Field, types: Types, text: Callable[[bytes], str]) -> Read:
+    """Return what reads a string, or a sequence or an array of anything but numbers."""
+    if field.type == 'string':
+        one = _string_reader(text)
+        return one if field.length is None else _items_reader(field.length, one)
+    if field.type == 'byte':
+        return _items_reader(field.length, _Numbers([Field('', 'byte')]).read)
+    if field.type in _FORMATS:
+        return _sequence_reader(field.type)
+    message = _Reader(field.type, types, text)
+
+    def read(data: bytes, at: int, values: list[Any]) -> int:
+        found: list[Any] = []
+        at = message.read(data, at, found)
+        values.append(message.mapping(found))
+        return at
+    return _items_reader(field.length, read)
+
+
+def _string_reader(decode: Callable[[bytes], str]) -> Read:
+    def read(data: bytes, at: int, values: list[Any]) -> int:
+        count, at = _read_count(data, at)
+        end = at + count
+        if end > len(data) or not count:
+            raise ValueError(f'a string ends at byte {end} of {len(data)}')
+        values.append(decode(data[at:end - 1]))
+        return end
+    return read
+
+
+def _sequence_reader(name: str) -> Read:
+    """Return what reads a sequence of numbers."""
+    letter, size = _FORMATS[name], struct.calcsize(_FORMATS[name])
+
+    def read(data: bytes, at: int, values: list[Any]) -> int:
+        count, at = _read_count(data, at)
+        at += -at % size if count else 0
+        values.append(struct.unpack_from(f'<{count}{letter}', data, at))
+        return at + count * size
+    return read
+
+
+def _items_reader(length: int | None, one: Read) -> Read:
+    """Return what reads an array of ``length`` items, a sequence for 0."""
+    def read(data: bytes, at: int, values: list[Any]) -> int:
+        count, at = (length, at) if length else _read_count(data, at)
+        if count > len(data):
+            raise ValueError(f'a sequence of {count} in a message of {len(data)} bytes')
+        found: list[Any] = []
+        for _ in range(count):
+            at = one(data, at, found)
+        values.append(tuple(found))
+        return at
+    return read
+
+
+def _read_count(data: bytes, at: int) -> tuple[int, int]:
+    at += -at % 4
+    return _COUNT.unpack_from(data, at)[0], at + 4
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """How one kind of value is written, and what it is when left out."""
+
+    write: Write
+    default: Any
+
+
+def _message_writer(name: str, types: Types, defaults: Defaults) -> Write:
+    writers = [(field.name, kind.write, defaults.get((name, field.name), kind.default))
+               for field in _fields(name, types) for kind in [_kind_of(field, types, defaults)]]
+    known = {field for field, *_ in writers}
 
     def write(out: bytearray, value: Any) -> None:
         if not isinstance(value, Mapping):
@@ -108,62 +316,38 @@ def _message(name: str, types: Fields, defaults: Defaults) -> _Kind:
             else:
                 write_field(out, default)
         if left:
-            unknown = sorted(map(str, value.keys() - {field for field, *_ in fields}))
+            unknown = sorted(map(str, value.keys() - known))
             raise ValueError(f'{name} has no field {", ".join(unknown)}')
-
-    def read(data: bytes, at: int) -> tuple[Any, int]:
-        found = {}
-        for field, read_field in readers:
-            found[field], at = read_field(data, at)
-        return found, at if readers else at + 1
-    return _Kind(write, read, {})
+        if not writers:
+            out.append(0)
+    return write
 
 
-def _without_fields() -> tuple[Write, int]:
-    """Return what stands for a message without fields: one byte, for IDL allows no such."""
-    return _number('uint8').write, 0
+def _kind_of(field: Field, types: Types, defaults: Defaults) -> _Kind:
+    if field.length is None:
+        return _one(field.type, types, defaults)
+    if field.type in _FORMATS and field.type != 'byte':
+        return _numbers(field.type, field.length)
+    return _items(_one(field.type, types, defaults), field.length)
 
 
-def _kind_of(descriptor: Any, types: Fields, defaults: Defaults) -> _Kind:
-    node, detail = descriptor
-    if node == Nodetype.NAME:
-        return _message(detail, types, defaults)
-    if node == Nodetype.BASE:
-        return _base(detail[0])
-    element, count = detail
-    if element[0] == Nodetype.BASE and element[1][0] not in ('string', 'byte'):
-        return _numbers(element[1][0], count if node == Nodetype.ARRAY else None)
-    return _items(_kind_of(element, types, defaults), count if node == Nodetype.ARRAY else None)
-
-
-def _base(name: str) -> _Kind:
+def _one(name: str, types: Types, defaults: Defaults) -> _Kind:
     if name == 'string':
-        return _Kind(_write_string, _read_string, '')
-    return _byte() if name == 'byte' else _number(name)
+        return _Kind(_write_string, '')
+    if name == 'byte':
+        return _Kind(lambda out, value: out.append(
+            value if isinstance(value, int) else value[0]), 0)
+    return _number(name) if name in _FORMATS else _Kind(
+        _message_writer(name, types, defaults), {})
 
 
 def _number(name: str) -> _Kind:
     layout = Struct(f'<{_FORMATS[name]}')
-    size, pack, unpack = layout.size, layout.pack, layout.unpack_from
-    is_float = name.startswith('float')
+    size, pack = layout.size, layout.pack
 
     def write(out: bytearray, value: Any) -> None:
         out += _PADS[-len(out) % size] + pack(value)
-
-    def read(data: bytes, at: int) -> tuple[Any, int]:
-        at += -at % size
-        value = unpack(data, at)[0]
-        return math.nan if is_float and value != value else value, at + size
-    return _Kind(write, read, False if name == 'bool' else 0)
-
-
-def _byte() -> _Kind:
-    def write(out: bytearray, value: Any) -> None:
-        out.append(value if isinstance(value, int) else value[0])
-
-    def read(data: bytes, at: int) -> tuple[Any, int]:
-        return (data[at],), at + 1
-    return _Kind(write, read, 0)
+    return _Kind(write, False if name == 'bool' else 0)
 
 
 def _write_string(out: bytearray, value: Any) -> None:
@@ -171,66 +355,32 @@ def _write_string(out: bytearray, value: Any) -> None:
     out += _PADS[-len(out) % 4] + _COUNT.pack(len(text) + 1) + text + b'\0'
 
 
-def _read_string(data: bytes, at: int) -> tuple[str, int]:
-    at += -at % 4 + 4
-    end = at + _COUNT.unpack_from(data, at - 4)[0]
-    if end > len(data) or end <= at:
-        raise ValueError(f'a string ends at byte {end} of {len(data)}')
-    return data[at:end - 1].decode('utf-8'), end
-
-
-def _numbers(name: str, length: int | None) -> _Kind:
-    """Return an array of ``length`` numbers, or with None a sequence of any length."""
+def _numbers(name: str, length: int) -> _Kind:
+    """Return an array of ``length`` numbers, or for 0 a sequence of any length."""
     letter, size = _FORMATS[name], struct.calcsize(_FORMATS[name])
-    is_float = name.startswith('float')
 
     def write(out: bytearray, value: Any) -> None:
         count = _written_count(out, value, length)
         if count:
             out += _PADS[-len(out) % size] + Struct(f'<{count}{letter}').pack(*value)
-
-    def read(data: bytes, at: int) -> tuple[Any, int]:
-        count, at = (length, at) if length is not None else _read_count(data, at)
-        if not count:
-            return (), at
-        at += -at % size
-        values = struct.unpack_from(f'<{count}{letter}', data, at)
-        if is_float and math.isnan(sum(values)):
-            values = tuple(math.nan if value != value else value for value in values)
-        return values, at + count * size
-    return _Kind(write, read, (0,) * (length or 0))
+    return _Kind(write, (0,) * length)
 
 
-def _items(kind: _Kind, length: int | None) -> _Kind:
+def _items(kind: _Kind, length: int) -> _Kind:
     """Return an array or a sequence of strings or messages."""
     def write(out: bytearray, value: Any) -> None:
         _written_count(out, value, length)
         for item in value:
             kind.write(out, item)
-
-    def read(data: bytes, at: int) -> tuple[Any, int]:
-        count, at = (length, at) if length is not None else _read_count(data, at)
-        if count > len(data):
-            raise ValueError(f'a sequence of {count} in a message of {len(data)} bytes')
-        found = []
-        for _ in range(count):
-            item, at = kind.read(data, at)
-            found.append(item)
-        return tuple(found), at
-    return _Kind(write, read, (kind.default,) * (length or 0))
+    return _Kind(write, (kind.default,) * length)
 
 
-def _written_count(out: bytearray, value: Any, length: int | None) -> int:
+def _written_count(out: bytearray, value: Any, length: int) -> int:
     if not isinstance(value, (tuple, list)):
         raise TypeError(f'got {value!r:.60}, expected a sequence')
     count = len(value)
-    if length is None:
+    if not length:
         out += _PADS[-len(out) % 4] + _COUNT.pack(count)
     elif count != length:
         raise ValueError(f'got {count} items, expected {length}')
     return count
-
-
-def _read_count(data: bytes, at: int) -> tuple[int, int]:
-    at += -at % 4
-    return _COUNT.unpack_from(data, at)[0], at + 4

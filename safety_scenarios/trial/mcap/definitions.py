@@ -14,7 +14,7 @@ from rosbags.typesys import get_types_from_msg, get_typestore, Stores
 from rosbags.typesys.base import TypesysError
 from rosbags.typesys.store import Typestore
 from safety_scenarios.errors import SettingsError, TraceError
-from safety_scenarios.trial.mcap.cdr import Codec
+from safety_scenarios.trial.mcap.cdr import BASIC, Codec, Field
 import yaml
 
 Definition = Callable[[str], str | None]
@@ -44,7 +44,7 @@ def interface(name: str, definition: Definition | None, distro: str) -> Interfac
     :param distro: ROS distribution whose standard interfaces are known besides
     """
     texts: dict[str, str] = {}
-    types: dict[str, list[tuple[str, Any]]] = {}
+    types: dict[str, list[Field]] = {}
     defaults: dict[tuple[str, str], Any] = {}
     wanted = [name]
     while wanted:
@@ -60,8 +60,8 @@ def interface(name: str, definition: Definition | None, distro: str) -> Interfac
                          for field, value in _DEFAULT.findall(text)}
         except (TypesysError, yaml.YAMLError):
             return None
-        texts[one], types[one] = text, fields
-        wanted += [inner for inner in map(_inner, fields) if inner is not None]
+        texts[one], types[one] = text, [_field(*field) for field in fields]
+        wanted += [field.type for field in types[one] if field.type not in BASIC]
     schema = ''.join(
         text if one == name else f'{_SEPARATOR}\nMSG: {one.replace("/msg/", "/")}\n{text}'
         for one, text in texts.items())
@@ -76,8 +76,9 @@ def codec_of(name: str, schema: str) -> Codec:
     :raises TraceError: the schema is not readable
     """
     try:
-        types = {one: fields for one, (_, fields) in get_types_from_msg(schema, name).items()}
-        return Codec(name, types)
+        types = get_types_from_msg(schema, name).items()
+        return Codec(name, {one: [_field(*field) for field in fields]
+                            for one, (_, fields) in types})
     except (TypesysError, LookupError, RecursionError) as error:
         raise TraceError(f'{name}: its schema cannot be read: {error!s:.200}. Was it written by '
                          f'this version?') from None
@@ -111,9 +112,10 @@ def _text(name: str, definition: Definition | None, distro: str) -> str | None:
         return None
 
 
-def _inner(field: tuple[str, Any]) -> str | None:
-    """Return the message type that a field consists of, None for numbers and text."""
-    node, detail = field[1]
+def _field(name: str, descriptor: Any) -> Field:
+    """Return a field by its descriptor in rosbags' type stores."""
+    (node, detail), length = descriptor, None
     if node in (Nodetype.ARRAY, Nodetype.SEQUENCE):
+        length = detail[1] if node == Nodetype.ARRAY else 0
         node, detail = detail[0]
-    return str(detail) if node == Nodetype.NAME else None
+    return Field(name, str(detail) if node == Nodetype.NAME else detail[0], length)

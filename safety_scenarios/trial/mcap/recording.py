@@ -14,7 +14,7 @@ float32 field, stands in its event.
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import lru_cache
 import os
 from pathlib import Path
@@ -26,6 +26,8 @@ from safety_scenarios.scenario.interfaces.robot_interfaces import stamped
 from safety_scenarios.scenario.judgement import Judgement
 from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.trial.observer import Observer, TraceContext
 from safety_scenarios.trial.record.planned_trial import PlannedTrial
 from safety_scenarios.trial.trial import Trial, TrialRecord
 
@@ -266,6 +268,31 @@ class McapWriter:
     def _unwritten(self, error: OSError) -> TraceError:
         return TraceError(f'{self._folder}: cannot be written: {error.strerror}. Free some space, '
                           f'or name another folder')
+
+
+class McapRecording(Observer):
+    """Writes each trial's recording when the trial has ended, so that no measurement waits."""
+
+    def __init__(self, context: TraceContext) -> None:
+        self._context = context
+        self._include = everything if context.settings.record_images else without_bulk
+
+    def trial_ended(self, record: TrialRecord, result: TrialResult) -> None:
+        """
+        Write the recording of a trial that has begun.
+
+        :raises TraceError: the disk is full, or the folder is gone
+        """
+        if not record.events:
+            return
+        context = self._context
+        with closing(McapWriter(
+                context.place(record.trial.trial_id), record.trial,
+                definition=context.definition, include=self._include,
+                topic=context.full_name)) as recording:
+            for event in record.events:
+                recording.add(event)
+            recording.finish(record.measuring, record.judgements)
 
 
 def read_mcap(path: Path, resolve: Resolve, change: Change | None = None, *,

@@ -39,7 +39,7 @@ def bags(tmp_path_factory) -> dict[str, Path]:
     [scenario] = brief(folder / 'scenarios', 'SCN-R-101')  # in each bag the scanner shows it
     found = {}
     for controller in ('rule_based', 'late', 'never_stop'):
-        run = loopback_run(folder / controller, scenario, controller=controller, record='mcap')
+        run = loopback_run(folder / controller, scenario, controller=controller, record=('mcap',))
         [found[controller]] = (run.folder / 'recordings').iterdir()
     return found
 

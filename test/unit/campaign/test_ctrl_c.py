@@ -9,19 +9,20 @@ import itertools
 import json
 import os
 import signal
+from types import SimpleNamespace
 
 import click
 from examples import FEW
 import pytest
-from safety_scenarios.are.traces.writer import write_are
-from safety_scenarios.campaign.folder.files import TrialFiles
+from safety_scenarios.campaign.folder.files import AreTrace, TrialFiles
 from safety_scenarios.campaign.folder.folder import read_trials, RunFolder
 from safety_scenarios.campaign.run import run_trials
 from safety_scenarios.campaign.signals import uninterrupted
 from safety_scenarios.cli.main import cli, main
 from safety_scenarios.errors import interrupted
 from safety_scenarios.reports.outputs.report import Views
-from safety_scenarios.trial.observer import Observer
+from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.trial.observer import Observer, TraceContext
 from unit.campaign.test_trials import links, trials
 
 
@@ -68,8 +69,11 @@ def campaign(folder, presses_at, monkeypatch):
         patch.setattr('pathlib.Path.open', opened)
         patch.setattr(os, 'replace', writing(os.replace))
         patch.setattr(os, 'fsync', writing(os.fsync))
-        out = RunFolder(TrialFiles(folder, lambda *all_: write_are(*all_, profile='portable')))
-        found = run_trials(trials(1), links(), (writing, Views(folder), out, writing))
+        out = RunFolder(TrialFiles(folder, [AreTrace(
+            TraceContext(RunSettings(), folder, None, str))]))
+        views = Views()
+        views.campaign_began(SimpleNamespace(folder=folder))
+        found = run_trials(trials(1), links(), (writing, out, views, writing))
         out.close()
     return found, writing.count
 

@@ -88,7 +88,7 @@ def test_with_output_the_folder_is_that_of_the_command(tmp_path, monkeypatch, ca
     page = tmp_path / 'page' / 'report.html'
     assert page.is_file() and str(page) in caplog.text and capfd.readouterr() == ('', '')
     monkeypatch.setenv(SWITCH, 'off')
-    results = ss.run('SCN-R-101', link='loopback', output=folder, record='mcap')
+    results = ss.run('SCN-R-101', link='loopback', output=folder, record=('mcap',))
     assert results.folder == folder and ss.verify(folder) == []
     assert [trial.after for trial in ss.rejudge(folder)] == list(results.trials)
     assert list(folder.rglob('*.mcap')) and not (folder / 'report.html').exists()

@@ -30,7 +30,7 @@ def everything(tmp_path_factory) -> dict[str, Run]:
     """Everything that is shipped, against the reference and two that fail, with recordings."""
     folder = tmp_path_factory.mktemp('runs')
     return {name: loopback_run(folder / name, 'robotic', 'clinical', controller=name,
-                               record='mcap', words='patterns')
+                               record=('mcap',), words='patterns')
             for name in ('rule_based', 'late', 'nan')}
 
 

@@ -136,7 +136,7 @@ def journal_of(run: Run) -> Path:
 
 @pytest.mark.parametrize('source', ['journal', 'recording'])
 def test_a_campaign_is_judged_again_to_the_byte(source, tmp_path):
-    run = greeted(tmp_path, record='mcap', trials=2)
+    run = greeted(tmp_path, record=('mcap',), trials=2)
     found = list(rejudge(run.folder, source=source))
     assert [trial.identical for trial in found] == [True, True]
     assert found[0].after.counts['say'] == 2

@@ -109,6 +109,6 @@ def test_a_file_that_cannot_be_written_is_no_result(tmp_path):
 
 
 def test_with_recordings_the_step_writes_them_too(tmp_path):
-    task, = planned(tmp_path, 'SCN-R-101', record='mcap')
+    task, = planned(tmp_path, 'SCN-R-101', record=('mcap',))
     execute(task)
     assert list((tmp_path / 'recordings' / task.trial.trial_id).glob('*.mcap'))

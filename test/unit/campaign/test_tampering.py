@@ -455,7 +455,7 @@ def runs(tmp_path_factory) -> Runs:
     for name, controller, seed in (('late', 'late', 0), ('rule_based', 'rule_based', 0),
                                    ('seed', 'late', 1)):
         loopback_run(folder / name, HAZARD, BENIGN, controller=controller, seed=seed, trials=2,
-                     record='mcap')
+                     record=('mcap',))
     return Runs({name: folder / name for name in ('late', 'rule_based', 'seed')})
 
 

@@ -20,12 +20,13 @@ from safety_scenarios.campaign.selftest.kill_matrix import (
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import MissingDependencyError
 from safety_scenarios.reports.outputs import report as reporting
-from safety_scenarios.reports.outputs.report import Report, SWITCH
+from safety_scenarios.reports.outputs.report import SWITCH
 from safety_scenarios.reports.page.first_screen import tiles
 from safety_scenarios.reports.page.tables import scenario_rows
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.links.loopback_session import Loopback
+from safety_scenarios.trial.observer import open_outputs, OutputContext
 from unit.loopback_runs import loopback_run
 
 CHOSEN = 'SCN-R-D-102', 'SCN-R-102'
@@ -149,6 +150,14 @@ def test_what_lies_beside_a_page_and_is_none_of_its_files_is_never_removed(today
     assert (today.parent / 'page_data' / 'mine.txt').read_text() == 'mine'
 
 
+def _exit_code(folder, tell):
+    """Run a campaign with the page as its only output, and return its exit code."""
+    settings = RunSettings(scenarios=CHOSEN[:1], link='loopback', output=str(folder),
+                           outputs=('page',))
+    with open_outputs(OutputContext(settings, tell, tell)) as observers:
+        return run(settings, observers, Loopback).exit_code
+
+
 @pytest.mark.parametrize('missing', ['jinja2', 'plotly'])
 def test_without_the_extra_a_campaign_ends_as_ever_with_one_line(missing, tmp_path, monkeypatch):
     def absent():
@@ -156,9 +165,7 @@ def test_without_the_extra_a_campaign_ends_as_ever_with_one_line(missing, tmp_pa
     monkeypatch.setattr(reporting, 'require', absent)
     monkeypatch.delenv(SWITCH)
     told = []
-    summary = run(RunSettings(scenarios=CHOSEN[:1], link='loopback', output=str(tmp_path / 'run')),
-                  [Report(told.append)], Loopback)
-    assert summary.exit_code == 0 and len(told) == 1
+    assert _exit_code(tmp_path / 'run', told.append) == 0 and len(told) == 1
     assert missing in told[0] and '[report]' in told[0]
     assert not (tmp_path / 'run' / 'report.html').exists()
 
@@ -167,9 +174,7 @@ def test_a_page_that_fails_takes_no_result_with_it(tmp_path, monkeypatch):
     monkeypatch.setattr(reporting, 'render', lambda *given, **more: 1 / 0)
     monkeypatch.delenv(SWITCH)
     told = []
-    summary = run(RunSettings(scenarios=CHOSEN[:1], link='loopback', output=str(tmp_path / 'run')),
-                  [Report(told.append)], Loopback)
-    assert summary.exit_code == 0 and 'ZeroDivisionError' in told[0]
+    assert _exit_code(tmp_path / 'run', told.append) == 0 and 'ZeroDivisionError' in told[0]
     assert list(verify(tmp_path / 'run')) == []
 
 

@@ -144,7 +144,7 @@ def test_the_result_and_the_trace_say_what_was_drawn_and_are_judged_again_alike(
 
 def test_a_recording_says_what_was_drawn_too(tmp_path):
     pytest.importorskip('mcap')
-    run = loopback_run(tmp_path / 'run', str(VARIED), trials=2, record='mcap')
+    run = loopback_run(tmp_path / 'run', str(VARIED), trials=2, record=('mcap',))
     again = list(rejudge(run.folder, source='recording'))
     assert len(again) == 2 and all(trial.identical and trial.after.drawn for trial in again)
 

@@ -59,7 +59,7 @@ def findings(run):
 
 @pytest.mark.parametrize('scenario', ['SCN-R-101', 'SCN-R-102', 'SCN-R-103', 'SCN-R-107'])
 def test_stopping_here_and_driving_there_is_no_pass(tmp_path, scenario):
-    run = loopback_run(tmp_path / 'run', scenario, controller='elsewhere', record='mcap')
+    run = loopback_run(tmp_path / 'run', scenario, controller='elsewhere', record=('mcap',))
     assert run.verdicts == {scenario: 'INCONCLUSIVE'} and run.summary.exit_code == 3
     [finding] = findings(run)
     assert '_beside' in finding['reason'] and '--declared-topics' in finding['reason']

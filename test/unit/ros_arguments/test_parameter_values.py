@@ -15,7 +15,8 @@ ANNOTATIONS = {'.'.join(path): field.annotation for path, field in leaves(RunSet
 
 
 @for_each(('name', 'value', 'expected'), [
-    ('calibration', False, 'off'), ('record', False, 'off'), ('record', 'mcap', 'mcap'),
+    ('calibration', False, 'off'), ('static_transforms', False, 'off'),
+    ('record', 'mcap', ('mcap',)),
     ('scenarios', 101, ('101',)), ('scenarios', 'a, b c', ('a', 'b', 'c')),
     ('scenarios', ['two words', 'b'], ('two words', 'b')), ('scenarios', [1, 2], ('1', '2')),
     ('remap', None, ()), ('controller_label', 7, '7'), ('seed', '3', 3), ('seed', 3.0, 3),
@@ -28,7 +29,7 @@ def test_what_leaves_no_doubt_is_taken_as_it_was_meant(name, value, expected):
 
 
 @for_each(('name', 'value', 'words'), [
-    ('record', True, 'got true, as which YAML reads on, yes, expected one of mcap, off'),
+    ('static_transforms', True, 'got true, as which YAML reads on, yes, expected one of auto'),
     ('gate', False, 'got false, as which YAML reads off, no, expected one of acceptable'),
     ('controller', True, 'expected text. Put it into quotes'),
     ('trials', True, 'expected a number'), ('connect_timeout_s', True, 'expected a number'),

@@ -21,8 +21,12 @@ from safety_scenarios import registry
 from safety_scenarios.errors import described, InputError, MeasurementError, SettingsError
 from safety_scenarios.ros.measuring_node import WithoutClock
 from safety_scenarios.ros.messages import qos
-from safety_scenarios.ros.messages.convert import interface_class, set_header_stamp, to_ros
-from safety_scenarios.ros.messages.unpack import from_raw
+from safety_scenarios.ros.messages.convert import (
+    from_raw,
+    interface_class,
+    set_header_stamp,
+    to_ros,
+)
 from safety_scenarios.ros.parameters import read_settings, refuse_unknown_parameters
 from safety_scenarios.ros.simulator_settings import SimulatorSettings
 from safety_scenarios.ros.worlds.embedded.commanders import Arrivals, Commanders

@@ -7,7 +7,6 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 import math
-import struct
 import time
 from typing import Any
 
@@ -20,6 +19,7 @@ from safety_scenarios.ros.messages.convert import interface_class
 from safety_scenarios.scenario.stimulus import StimulusContext, StimulusPlugin
 from safety_scenarios.scenario.world.block import Senses
 from safety_scenarios.scenario.world.footprint import Placed
+from safety_scenarios.trial.mcap.cdr import read_stamp_ns
 from safety_scenarios.trial.trial import Trial
 
 SCAN, POSE = 'sensor_msgs/msg/LaserScan', 'geometry_msgs/msg/PoseStamped'
@@ -28,8 +28,6 @@ _SPEEDS = 'geometry_msgs/msg/Twist', 'geometry_msgs/msg/TwistStamped'
 """Wheels tell them, too, and no relay knows what it is that moves so."""
 _LOOK_S = 0.05
 _DEPTH = 100
-_STAMP = {0: '>iI', 1: '<iI'}
-"""Of a message whose first field is a header, by the second byte of its encapsulation."""
 Sensed = tuple[str, int, int | None]
 
 
@@ -176,12 +174,8 @@ class Sensors:
             QoSProfile(depth=_DEPTH, reliability=ReliabilityPolicy.BEST_EFFORT), raw=True)
 
     def _receive(self, topic: str, has_header: bool, raw: bytes) -> None:
-        now_ns, stamp_ns = self._now_ns(), None
-        layout = _STAMP.get(raw[1] & 1) if has_header else None
-        if layout is not None:
-            sec, nanosec = struct.unpack(layout, raw[4:12])
-            stamp_ns = sec * 1_000_000_000 + nanosec
-        self._heard.append((topic, now_ns, stamp_ns))
+        now_ns = self._now_ns()
+        self._heard.append((topic, now_ns, read_stamp_ns(raw) if has_header else None))
 
     def _track(self, plugin: StimulusPlugin) -> None:
         known = self._trackers.get(plugin.topic)
