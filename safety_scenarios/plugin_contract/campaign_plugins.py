@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Contracts of what carries a campaign out: controllers, links and outputs."""
+"""Contracts of what carries a campaign out: controllers, links, outputs and trace writers."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 import inspect
@@ -11,6 +11,8 @@ import os
 from pathlib import Path
 from typing import Any, ClassVar
 
+from safety_scenarios.campaign.folder.verify import verify
+from safety_scenarios.campaign.rejudging.rejudge import rejudge
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.plugin_contract.contract import (
     Campaign,
@@ -18,10 +20,12 @@ from safety_scenarios.plugin_contract.contract import (
     PluginContract,
     RepeatableContract,
 )
-from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.scenario.result import TrialResult, Verdict
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.link import Link
+from safety_scenarios.trial.observer import Observer, OutputContext, TraceContext
 from safety_scenarios.trial.session import LinkPlugin
+from safety_scenarios.trial.trial import TrialRecord
 
 
 class ControllerContract(RepeatableContract):
@@ -139,7 +143,7 @@ class ForwardingLinkContract:
 
 
 class OutputContract(PluginContract):
-    """An output: a context manager that gives the observers of a campaign."""
+    """An output: it takes an ``OutputContext``, and gives observers while it is open."""
 
     kind = 'outputs'
 
@@ -162,23 +166,20 @@ class OutputContract(PluginContract):
         """After Ctrl-C what was measured is kept: fewer trials than planned, or none."""
         self._observed(tmp_path / 'folder', trials=0, interrupted=True)
 
-    def test_a_campaign_that_raises_is_not_held_up(self, tmp_path: Path) -> None:
+    def test_a_campaign_that_raises_is_not_held_up(self) -> None:
         """A full disk ends the campaign; its error must come through the output."""
-        settings, folder = self._settings(), tmp_path / 'folder'
-        folder.mkdir()
         raised = False
         try:
-            with self.plugin()(settings, folder):
+            with self.plugin()(self._context()):
                 raise OSError(28, 'No space left on device')
         except OSError:
             raised = True
         assert raised, 'the output swallowed the error'
 
-    @classmethod
-    def _settings(cls) -> RunSettings:
-        beginning = cls.once().beginning
+    def _context(self) -> OutputContext:
+        beginning = self.once().beginning
         assert beginning is not None
-        return beginning.settings
+        return OutputContext(beginning.settings, str, str)
 
     def _observed(self, folder: Path | None, trials: int = 1, *,
                   interrupted: bool = False) -> None:
@@ -187,19 +188,58 @@ class OutputContract(PluginContract):
         assert done.beginning is not None and done.summary is not None
         if folder is not None:
             folder.mkdir()
-        with self.plugin()(self._settings(), folder) as observers:
+        with self.plugin()(self._context()) as observers:
             for observer in observers:
                 observer.scenarios_read((), ())
                 observer.campaign_began(replace(done.beginning, folder=folder))
             for record, result in list(zip(done.records, done.results))[:trials]:
-                for observer in observers:
-                    for sink in observer.sinks(record.trial):
-                        for event in record.events:
-                            sink.add(event)
-                    observer.trial_ended(record, result)
+                _show(observers, record, result)
             for observer in observers:
                 observer.campaign_ended(done.summary.model_copy(
                     update={'interrupted': interrupted}))
+
+
+class TraceContract(PluginContract):
+    """A trace writer: it takes a ``TraceContext``, and writes a file of each trial."""
+
+    kind = 'traces'
+
+    def test_it_writes_into_the_folder_and_the_manifest_holds_it(self, tmp_path: Path) -> None:
+        """What is not in the manifest can be changed, and nothing would tell."""
+        before, after = tmp_path / 'before', tmp_path / 'after'
+        self.campaign(before, record=())
+        self.campaign(after, record=(self.name,))
+        assert _files(after) != _files(before) or self.name == 'are', 'no file was written'
+        assert not list(verify(after)) and not rejudge(after).flaws
+
+    def test_a_trial_that_was_interrupted_or_never_began_does_not_stop_the_next(
+            self, tmp_path: Path) -> None:
+        """A crash costs a trace, never the campaign."""
+        done = self.once()
+        [record, *_] = done.records
+        empty = TrialRecord(trial=record.trial.model_copy(update={'trial_id': 'empty'}), events=())
+        assert done.beginning is not None
+        writer = self.plugin()(TraceContext(done.beginning.settings, tmp_path, None, str))
+        cut = record.trial.model_copy(update={'trial_id': 'cut'})
+        for sink in writer.sinks(cut):
+            for event in record.events[:len(record.events) // 2]:
+                sink.add(event)
+        writer.sinks(empty.trial)
+        writer.trial_ended(empty, done.results[0])
+        _show((writer,), record, done.results[0])
+
+
+def _show(observers: Sequence[Observer], record: TrialRecord, result: TrialResult) -> None:
+    """Let observers take a trial, event by event and then as a whole."""
+    for observer in observers:
+        for sink in observer.sinks(record.trial):
+            for event in record.events:
+                sink.add(event)
+        observer.trial_ended(record, result)
+
+
+def _files(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.rglob('*') if path.is_file()}
 
 
 def _methods_of_link() -> set[str]:

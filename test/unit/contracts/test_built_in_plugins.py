@@ -7,13 +7,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
 from safety_scenarios import registry
 from safety_scenarios.plugin_contract.campaign_plugins import (
     ControllerContract,
     ForwardingLinkContract,
     LinkContract,
     OutputContract,
+    TraceContract,
 )
+from safety_scenarios.plugin_contract.robot_plugins import IntentContract, RobotContract
 from safety_scenarios.plugin_contract.scenario_plugins import (
     DriverContract,
     FormatContract,
@@ -60,8 +63,11 @@ INVARIANTS: Mapping[str, Mapping[str, Any]] = {
 
 
 def keep(contract: type, name: str, **facts: Any) -> None:
-    """Add a test class of a contract to this module."""
-    facts = {'scenario': 'robotic/person_steps_near.yaml', **facts}
+    """Add a test class of a contract to this module; those after the first of it are slow."""
+    is_first = not any(isinstance(one, type) and issubclass(one, contract) and one is not contract
+                       for one in globals().values())
+    facts = {'scenario': 'robotic/person_steps_near.yaml',
+             'pytestmark': [] if is_first else [pytest.mark.slow], **facts}
     facts['scenario'] = str(ROOT / 'config' / 'scenarios' / facts['scenario'])
     title = f'Test{contract.kind.title()}{name.title().replace("_", "")}'
     globals()[title] = type(title, (contract,), {'name': name, **facts})
@@ -75,8 +81,17 @@ for each in ('rule_based', 'late', 'stops_once', 'jitter', 'creeps', 'blind_coun
     keep(ControllerContract, each)
 for each in ('loopback', 'simulated'):
     keep(LinkContract, each)
-for each in registry.BUILT_IN['outputs']:
+for each in sorted({*registry.BUILT_IN['outputs']} - {'live'}):  # which needs a terminal
     keep(OutputContract, each)
+for each in registry.BUILT_IN['traces']:
+    keep(TraceContract, each)
+keep(IntentContract, 'person_at')
+keep(IntentContract, 'obstacle_at', scenario='robotic/path_blocked.yaml')
+keep(IntentContract, 'vehicle_at', scenario='worlds/second_robot_in_the_aisle.yaml',
+     settings=IN_WORLD)
+keep(RobotContract, 'mobile_base')
+keep(RobotContract, 'arm', scenario='robotic/person_near_arm.yaml',
+     robot={'max_speed': 1.0, 'joints': ('a', 'b')})
 
 
 def twist(speed: float) -> Message:
