@@ -170,7 +170,7 @@ def _reason(error: Exception) -> str:
 
 def _scenario(data: Mapping[str, Any], resolve: Resolve) -> Scenario:
     scenario = dict(data)
-    block = scenario['ros'] or scenario.get('agents')
+    block = scenario['ros'] or scenario['agents']
     is_driven = block is None or all('driver' in one for one in block['commands'])
     scenario['safety_invariants'] = _plugins(scenario['safety_invariants'], 'invariants', resolve)
     if scenario['ros'] is not None:
@@ -182,7 +182,7 @@ def _scenario(data: Mapping[str, Any], resolve: Resolve) -> Scenario:
         ros['commands'] = _commands(ros['commands'], resolve)
         block_type = MonitorBlock if ros.get('monitor') else RosBlock
         scenario['ros'] = block_type.model_validate(ros)
-    if scenario.get('agents') is not None:  # plans of older versions have none
+    if scenario['agents'] is not None:
         scenario['agents'] = _agents(scenario['agents'], resolve)
     if scenario['origin'] is not None:
         scenario['origin'] = Origin.model_validate(scenario['origin'])

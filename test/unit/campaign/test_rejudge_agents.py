@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from safety_scenarios import registry
-from safety_scenarios.campaign.folder.folder import hashes
 from safety_scenarios.campaign.rejudging.rejudge import rejudge
 from safety_scenarios.campaign.rejudging.repair import repair
 from safety_scenarios.errors import SettingsError
@@ -180,21 +179,6 @@ def test_a_trial_that_was_killed_is_repaired_and_no_pass(tmp_path):
     found, done = repair(run.folder)
     assert 'was killed' in done[0] and 'now INCONCLUSIVE' in done[0]
     assert found.summary.exit_code == 3 and found.flaws == ()
-
-
-def test_what_was_written_before_there_were_agents_is_still_read(tmp_path):
-    run = loopback_run(tmp_path, 'SCN-R-103')
-    path = journal_of(run)
-    first, _, rest = path.read_text().partition('\n')
-    head = json.loads(first)
-    del head['trial']['scenario']['agents']
-    path.write_text(json.dumps(head) + '\n' + rest)
-    settings = json.loads((run.folder / 'settings.json').read_text())
-    del settings['plan']  # which that version did not write either
-    (run.folder / 'settings.json').write_text(json.dumps(settings))
-    (run.folder / 'manifest.json').write_text(json.dumps(hashes(run.folder)))
-    [trial] = rejudge(run.folder)
-    assert trial.identical
 
 
 def test_what_nothing_binds_is_inconclusive_when_it_is_run(tmp_path, capsys):
