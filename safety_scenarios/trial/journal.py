@@ -30,7 +30,6 @@ from safety_scenarios.trial._exact import from_text, to_text
 from safety_scenarios.trial._plan import (
     Change,
     entries_of,
-    entry_of,
     plan_from_data,
     plan_to_data,
     refuse_unplanned,
@@ -243,15 +242,6 @@ def read_journal(path: Path, resolve: Resolve, change: Change | None = None, *,
 def planned_entries(trials: Iterable[Trial]) -> Iterator[PlannedTrial]:
     """Yield what the plan of a campaign says of each of its trials."""
     return entries_of(trials)
-
-
-def entry_in(path: Path) -> PlannedTrial | None:
-    """Return what a journal says was planned, None when it is none."""
-    try:
-        with path.open('rb') as file:
-            return entry_of(_head(path, file.readline())['trial'])
-    except (OSError, TraceError):
-        return None
 
 
 def unfinished(path: Path) -> Path:

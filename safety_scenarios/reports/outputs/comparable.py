@@ -54,15 +54,6 @@ def refuse_incomparable(first: Path, second: Path, before: Sequence[TrialResult]
                             f'both alike')
 
 
-def judged_alike(settings: Settings) -> str:
-    """Return a text that two campaigns share if their settings judge alike."""
-    flat = _flat(settings.run.model_dump(mode='json'))
-    counting = {name: value for name, value in flat.items()
-                if not _LEAVES_JUDGING_ALONE & {name, name.partition('.')[0]}}
-    counting['calibration'] = counting.get('calibration') != 'off'
-    return json.dumps([settings.onset, counting], sort_keys=True)
-
-
 def _of_settings(before: Settings, after: Settings) -> Iterator[str]:
     was, now = (_flat(side.run.model_dump(mode='json')) for side in (before, after))
     for name in sorted(was.keys() | now.keys()):

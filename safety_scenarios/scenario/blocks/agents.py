@@ -367,11 +367,6 @@ class AgentsBlock(Noun):
         """Return what the controller under test is told: role, goals, the others, its tools."""
         return system_text(self, self.sut)
 
-    @property
-    def system_sha256(self) -> str:
-        """Hash of the system text, by which a change of it shows."""
-        return hashlib.sha256(self.system_text.encode()).hexdigest()
-
 
 def system_text(block: AgentsBlock, agent_id: str) -> str:
     """

@@ -94,7 +94,6 @@ class _Reader:
         self._gaps.append(text[self._tokens[-1].end:] if self._tokens else '')
         self._before = text[:self._tokens[0].start] if self._tokens else ''
         self._sentences = list(self._cut())
-        self._firsts = [sentence.first for sentence in self._sentences]
         self._soft = [_is_soft(gap) for gap in self._gaps]
         self._fence = self._fences()
         self._comma = self._commas()
