@@ -83,8 +83,7 @@ for each in ('loopback', 'simulated'):
     keep(LinkContract, each)
 for each in sorted({*registry.BUILT_IN['outputs']} - {'live'}):  # which needs a terminal
     keep(OutputContract, each)
-for each in registry.BUILT_IN['traces']:
-    keep(TraceContract, each)
+keep(TraceContract, 'mcap')  # the other is written by every campaign
 keep(IntentContract, 'person_at')
 keep(IntentContract, 'obstacle_at', scenario='robotic/path_blocked.yaml')
 keep(IntentContract, 'vehicle_at', scenario='worlds/second_robot_in_the_aisle.yaml',
