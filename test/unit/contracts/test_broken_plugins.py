@@ -172,7 +172,7 @@ class WithMemory(BrokenLiveness):
 
 
 @pytest.mark.parametrize(('claim', 'plugin'), [
-    ('test_a_trial_without_events_does_not_pass', AlwaysPasses),
+    ('test_a_trial_without_measurements_does_not_pass', AlwaysPasses),
     ('test_some_controller_keeps_it_and_another_violates_it', AlwaysPasses),
     ('test_the_margin_agrees_with_the_verdict', WithWrongMargin),
     ('test_the_finding_has_the_name_and_the_weight_of_the_invariant', WithoutItsName),
