@@ -1,27 +1,36 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Contracts of what carries a campaign out: controllers, links and outputs."""
+"""Contracts of what carries a campaign out: controllers, links, outputs and trace writers."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, ExitStack
 from dataclasses import replace
 import inspect
 import os
 from pathlib import Path
 from typing import Any, ClassVar
 
-from safety_scenarios.formats.loading import load_scenarios
+from safety_scenarios.campaign.folder.verify import verify
+from safety_scenarios.campaign.rejudging.rejudge import rejudge
+from safety_scenarios.errors import TraceError
 from safety_scenarios.plugin_contract.contract import (
     Campaign,
     expect_same,
     PluginContract,
     RepeatableContract,
 )
+from safety_scenarios.scenario.controller import ControllerPlugin
+from safety_scenarios.scenario.event import Event, EventSink
 from safety_scenarios.scenario.result import Verdict
-from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.trial.link import Link
-from safety_scenarios.trial.session import LinkPlugin
+from safety_scenarios.trial.observer import Observer
+from safety_scenarios.trial.session import LinkPlugin, Session
+from safety_scenarios.trial.trial import Trial
+
+_FEW_EVENTS = 50
+"""So far an interrupted trial comes."""
 
 
 class ControllerContract(RepeatableContract):
@@ -30,9 +39,10 @@ class ControllerContract(RepeatableContract):
     kind = 'controllers'
 
     @classmethod
-    def campaign(cls, output: Path | None = None, **settings: Any) -> Campaign:
+    def campaign(cls, output: Path | None = None, observers: Sequence[Observer] = (),
+                 **settings: Any) -> Campaign:
         """Run the scenario against this controller."""
-        return super().campaign(output, **{'controller': cls.name, **settings})
+        return super().campaign(output, observers, **{'controller': cls.name, **settings})
 
     def test_it_can_be_asked(self) -> None:
         """The harness asks ``decide`` for commands, ``answer`` or ``converse`` for words."""
@@ -51,18 +61,32 @@ class LinkContract(PluginContract):
     kind = 'links'
 
     @classmethod
-    def campaign(cls, output: Path | None = None, **settings: Any) -> Campaign:
+    def campaign(cls, output: Path | None = None, observers: Sequence[Observer] = (),
+                 **settings: Any) -> Campaign:
         """Run the scenario over this link."""
-        return super().campaign(output, **{**settings, 'link': cls.name})
+        return super().campaign(output, observers, **{**settings, 'link': cls.name})
 
-    @contextmanager
-    def opened(self, folder: Path) -> Iterator[Link]:
-        """Open the link for the scenario."""
-        [scenario] = load_scenarios([self.scenario]).scenarios \
-            if isinstance(self.scenario, str) else [self.scenario]
-        settings = RunSettings(controller=self.controller, link=self.name)
-        with self.plugin()(settings, folder) as session, session.open_link(scenario) as link:
-            yield link
+    def after_a_trial(self, monkeypatch: Any, do: Callable[[Link], None]) -> None:
+        """Run the scenario, and do something with the link before the campaign closes it."""
+        plugin, errors = self.plugin(), list[BaseException]()
+        original = plugin.session
+
+        def session(own: LinkPlugin, stack: ExitStack) -> Session:
+            reached: Session = original(own, stack)
+
+            @contextmanager
+            def opened(scenario: Scenario) -> Iterator[Link]:
+                with reached.open_link(scenario) as link:
+                    yield link
+                    try:
+                        do(link)
+                    except Exception as error:
+                        errors.append(error)
+            return replace(reached, open_link=opened)
+        monkeypatch.setattr(plugin, 'session', session)
+        self.campaign()
+        if errors:
+            raise errors[0]
 
     def test_its_class_has_the_base_of_a_link_plug_in(self) -> None:
         """A campaign enters it once, and asks it about its time."""
@@ -89,20 +113,21 @@ class LinkContract(PluginContract):
             for first, second in zip(self.once().records, self.campaign().records, strict=True):
                 expect_same(first, second)
 
-    def test_it_can_be_disarmed_and_closed_twice(self, tmp_path: Path) -> None:
+    def test_it_can_be_disarmed_and_closed_twice(self, monkeypatch: Any) -> None:
         """After an exception, and after Ctrl-C twice, the harness calls them again."""
-        with self.opened(tmp_path) as link:
+        def twice(link: Link) -> None:
             link.disarm()
             link.disarm()
             link.close()
             link.close()
+        self.after_a_trial(monkeypatch, twice)
 
-    def test_it_marks_at_any_time(self, tmp_path: Path) -> None:
+    def test_it_marks_at_any_time(self, monkeypatch: Any) -> None:
         """A trial that could not begin has a record too."""
-        with self.opened(tmp_path) as link:
-            assert link.mark('before').name == 'before'
+        def mark(link: Link) -> None:
             link.close()
             assert link.mark('after').kind == 'mark'
+        self.after_a_trial(monkeypatch, mark)
 
 
 class ForwardingLinkContract:
@@ -138,68 +163,114 @@ class ForwardingLinkContract:
             assert getattr(self.wrapped(inner), name) is value, f'{name}: got another'
 
 
-class OutputContract(PluginContract):
-    """An output: a context manager that gives the observers of a campaign."""
+class _Stops(Observer):
+    """
+    Raises when a trial has come so far.
 
-    kind = 'outputs'
+    :param error: what is raised
+    :param events: of the trial before it
+    """
+
+    def __init__(self, error: BaseException, events: int) -> None:
+        self._error, self._left = error, events
+
+    def sinks(self, trial: Trial) -> Sequence[EventSink]:
+        """Take the events of the trial, or let it not begin."""
+        if not self._left:
+            raise self._error
+        return (self,)
+
+    def add(self, event: Event) -> None:
+        """Count one event."""
+        self._left -= 1
+        if not self._left:
+            raise self._error
+
+
+class _CannotStart(ControllerPlugin):
+    def start(self) -> None:
+        """Fail, so that there is no trial."""
+        raise RuntimeError('cannot start')
+
+
+class _Recorded(PluginContract):
+    """What is written or shown of a campaign."""
+
+    setting: ClassVar[str]
+    """That names such plug-ins."""
+
+    @classmethod
+    def campaign(cls, output: Path | None = None, observers: Sequence[Observer] = (),
+                 **settings: Any) -> Campaign:
+        """Run the scenario with this plug-in."""
+        return super().campaign(output, observers, **{cls.setting: (cls.name,), **settings})
+
+    def stopped(self, output: Path, error: BaseException, events: int) -> None:
+        """Run the scenario until something raises, which must come through."""
+        try:
+            self.campaign(output, observers=(_Stops(error, events),))
+        except type(error) as found:
+            assert found is error or isinstance(error, KeyboardInterrupt), f'got {found!r}'
+        else:
+            raise AssertionError(f'got no error, expected {error!r} to come through')
 
     def test_a_campaign_that_ends_leaves_its_files_in_the_folder(
             self, tmp_path: Path, monkeypatch: Any) -> None:
         """A folder can be moved, signed and deleted as a whole."""
         (tmp_path / 'here').mkdir()
         monkeypatch.chdir(tmp_path / 'here')
-        self._observed(tmp_path / 'folder')
+        self.campaign(tmp_path / 'folder')
         assert not os.listdir(tmp_path / 'here'), os.listdir(tmp_path / 'here')
+
+    def test_the_manifest_holds_what_a_campaign_leaves(self, tmp_path: Path) -> None:
+        """A file that is not in it can be changed, and nothing would show it."""
+        self.campaign(tmp_path / 'folder')
+        assert not list(verify(tmp_path / 'folder'))
+        assert not rejudge(tmp_path / 'folder').flaws
+
+    def test_an_interrupted_campaign_ends_as_any_other(self, tmp_path: Path) -> None:
+        """After Ctrl-C what was measured is kept: a part of a trial, or none."""
+        for events in (0, _FEW_EVENTS):
+            self.stopped(tmp_path / str(events), KeyboardInterrupt(), events)
+            assert (tmp_path / str(events) / 'campaign.json').is_file()
+
+    def test_a_trial_that_never_began_is_no_error_of_it(self, tmp_path: Path) -> None:
+        """Its record has no events, and its verdict is ERROR."""
+        [result] = self.campaign(tmp_path / 'folder', controller=_CannotStart).results
+        assert result.verdict is Verdict.ERROR
+
+
+class OutputContract(_Recorded):
+    """An output: it takes an ``OutputContext``, and gives observers while it is open."""
+
+    kind, setting = 'outputs', 'outputs'
 
     def test_a_campaign_without_a_folder_leaves_no_file(
             self, tmp_path: Path, monkeypatch: Any) -> None:
         """``safety_scenarios.run`` writes nothing unless it is asked to."""
         monkeypatch.chdir(tmp_path)
-        self._observed(None)
+        self.campaign()
         assert not os.listdir(tmp_path), os.listdir(tmp_path)
-
-    def test_an_interrupted_campaign_ends_as_any_other(self, tmp_path: Path) -> None:
-        """After Ctrl-C what was measured is kept: fewer trials than planned, or none."""
-        self._observed(tmp_path / 'folder', trials=0, interrupted=True)
 
     def test_a_campaign_that_raises_is_not_held_up(self, tmp_path: Path) -> None:
         """A full disk ends the campaign; its error must come through the output."""
-        settings, folder = self._settings(), tmp_path / 'folder'
-        folder.mkdir()
-        raised = False
-        try:
-            with self.plugin()(settings, folder):
-                raise OSError(28, 'No space left on device')
-        except OSError:
-            raised = True
-        assert raised, 'the output swallowed the error'
+        self.stopped(tmp_path / 'folder', TraceError('No space left on device'), 0)
 
-    @classmethod
-    def _settings(cls) -> RunSettings:
-        beginning = cls.once().beginning
-        assert beginning is not None
-        return beginning.settings
 
-    def _observed(self, folder: Path | None, trials: int = 1, *,
-                  interrupted: bool = False) -> None:
-        """Let the output observe a campaign that was run before."""
-        done = self.once()
-        assert done.beginning is not None and done.summary is not None
-        if folder is not None:
-            folder.mkdir()
-        with self.plugin()(self._settings(), folder) as observers:
-            for observer in observers:
-                observer.scenarios_read((), ())
-                observer.campaign_began(replace(done.beginning, folder=folder))
-            for record, result in list(zip(done.records, done.results))[:trials]:
-                for observer in observers:
-                    for sink in observer.sinks(record.trial):
-                        for event in record.events:
-                            sink.add(event)
-                    observer.trial_ended(record, result)
-            for observer in observers:
-                observer.campaign_ended(done.summary.model_copy(
-                    update={'interrupted': interrupted}))
+class TraceContract(_Recorded):
+    """A trace writer: it takes a ``TraceContext``, and writes a file of each trial."""
+
+    kind, setting = 'traces', 'record'
+
+    def test_it_writes_a_file(self, tmp_path: Path) -> None:
+        """Whoever names it in the setting ``record`` expects one."""
+        self.campaign(tmp_path / 'without', record=())
+        self.campaign(tmp_path / 'with')
+        assert _files(tmp_path / 'with') != _files(tmp_path / 'without'), 'no file was written'
+
+
+def _files(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.rglob('*') if path.is_file()}
 
 
 def _methods_of_link() -> set[str]:
