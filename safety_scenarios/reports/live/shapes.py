@@ -79,16 +79,14 @@ def shapes_of(picture: Picture) -> Iterator[Shape]:
 
 def _body(number: int, body: Body, robot: Robot) -> Shape:
     """Return a body as seen from the robot: a cylinder, or a box as large as its outline."""
-    (low_x, high_x), (low_y, high_y) = (
-        (min(values), max(values)) for values in zip(*body.outline, strict=True)) \
-        if body.outline else ((-_SMALL, _SMALL), (-_SMALL, _SMALL)) if body.radius is None \
-        else ((-body.radius, body.radius), (-body.radius, body.radius))
-    middle_x, middle_y = (low_x + high_x) / 2, (low_y + high_y) / 2
-    [(x, y)] = turned([(middle_x, middle_y)], body.x - robot.x, body.y - robot.y, body.heading)
-    [(x, y)] = turned([(x, y)], 0.0, 0.0, -robot.heading)
+    radius = _SMALL if body.radius is None else body.radius
+    xs, ys = zip(*(body.outline or ((-radius, -radius), (radius, radius))), strict=True)
+    middle = (min(xs) + max(xs)) / 2, (min(ys) + max(ys)) / 2
+    beside = turned([middle], body.x - robot.x, body.y - robot.y, body.heading)
+    [(x, y)] = turned(beside, 0.0, 0.0, -robot.heading)
     tall = _TALL[body.kind] if body.height is None else body.height
     return Shape('bodies', number, 'box' if body.outline else 'cylinder', x, y,
-                 body.above + tall / 2, (high_x - low_x, high_y - low_y, tall),
+                 body.above + tall / 2, (max(xs) - min(xs), max(ys) - min(ys), tall),
                  BODIES[body.kind], heading=body.heading - robot.heading)
 
 
