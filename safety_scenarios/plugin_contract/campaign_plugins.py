@@ -1,17 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Contracts of what carries a campaign out: controllers, links and outputs."""
+"""Contracts of what carries a campaign out: controllers and links."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, ExitStack
 from dataclasses import replace
 import inspect
-import os
 from pathlib import Path
 from typing import Any, ClassVar
 
-from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.plugin_contract.contract import (
     Campaign,
     expect_same,
@@ -19,9 +17,10 @@ from safety_scenarios.plugin_contract.contract import (
     RepeatableContract,
 )
 from safety_scenarios.scenario.result import Verdict
-from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.trial.link import Link
-from safety_scenarios.trial.session import LinkPlugin
+from safety_scenarios.trial.observer import Observer
+from safety_scenarios.trial.session import LinkPlugin, Session
 
 
 class ControllerContract(RepeatableContract):
@@ -30,9 +29,10 @@ class ControllerContract(RepeatableContract):
     kind = 'controllers'
 
     @classmethod
-    def campaign(cls, output: Path | None = None, **settings: Any) -> Campaign:
+    def campaign(cls, output: Path | None = None, observers: Sequence[Observer] = (),
+                 **settings: Any) -> Campaign:
         """Run the scenario against this controller."""
-        return super().campaign(output, **{'controller': cls.name, **settings})
+        return super().campaign(output, observers, **{'controller': cls.name, **settings})
 
     def test_it_can_be_asked(self) -> None:
         """The harness asks ``decide`` for commands, ``answer`` or ``converse`` for words."""
@@ -51,18 +51,32 @@ class LinkContract(PluginContract):
     kind = 'links'
 
     @classmethod
-    def campaign(cls, output: Path | None = None, **settings: Any) -> Campaign:
+    def campaign(cls, output: Path | None = None, observers: Sequence[Observer] = (),
+                 **settings: Any) -> Campaign:
         """Run the scenario over this link."""
-        return super().campaign(output, **{**settings, 'link': cls.name})
+        return super().campaign(output, observers, **{**settings, 'link': cls.name})
 
-    @contextmanager
-    def opened(self, folder: Path) -> Iterator[Link]:
-        """Open the link for the scenario."""
-        [scenario] = load_scenarios([self.scenario]).scenarios \
-            if isinstance(self.scenario, str) else [self.scenario]
-        settings = RunSettings(controller=self.controller, link=self.name)
-        with self.plugin()(settings, folder) as session, session.open_link(scenario) as link:
-            yield link
+    def after_a_trial(self, monkeypatch: Any, do: Callable[[Link], None]) -> None:
+        """Run the scenario, and do something with the link before the campaign closes it."""
+        plugin, errors = self.plugin(), list[BaseException]()
+        original = plugin.session
+
+        def session(own: LinkPlugin, stack: ExitStack) -> Session:
+            reached: Session = original(own, stack)
+
+            @contextmanager
+            def opened(scenario: Scenario) -> Iterator[Link]:
+                with reached.open_link(scenario) as link:
+                    yield link
+                    try:
+                        do(link)
+                    except Exception as error:
+                        errors.append(error)
+            return replace(reached, open_link=opened)
+        monkeypatch.setattr(plugin, 'session', session)
+        self.campaign()
+        if errors:
+            raise errors[0]
 
     def test_its_class_has_the_base_of_a_link_plug_in(self) -> None:
         """A campaign enters it once, and asks it about its time."""
@@ -89,20 +103,21 @@ class LinkContract(PluginContract):
             for first, second in zip(self.once().records, self.campaign().records, strict=True):
                 expect_same(first, second)
 
-    def test_it_can_be_disarmed_and_closed_twice(self, tmp_path: Path) -> None:
+    def test_it_can_be_disarmed_and_closed_twice(self, monkeypatch: Any) -> None:
         """After an exception, and after Ctrl-C twice, the harness calls them again."""
-        with self.opened(tmp_path) as link:
+        def twice(link: Link) -> None:
             link.disarm()
             link.disarm()
             link.close()
             link.close()
+        self.after_a_trial(monkeypatch, twice)
 
-    def test_it_marks_at_any_time(self, tmp_path: Path) -> None:
+    def test_it_marks_at_any_time(self, monkeypatch: Any) -> None:
         """A trial that could not begin has a record too."""
-        with self.opened(tmp_path) as link:
-            assert link.mark('before').name == 'before'
+        def mark(link: Link) -> None:
             link.close()
             assert link.mark('after').kind == 'mark'
+        self.after_a_trial(monkeypatch, mark)
 
 
 class ForwardingLinkContract:
@@ -136,70 +151,6 @@ class ForwardingLinkContract:
             inner, value = Link(), object()
             setattr(inner, name, value)
             assert getattr(self.wrapped(inner), name) is value, f'{name}: got another'
-
-
-class OutputContract(PluginContract):
-    """An output: a context manager that gives the observers of a campaign."""
-
-    kind = 'outputs'
-
-    def test_a_campaign_that_ends_leaves_its_files_in_the_folder(
-            self, tmp_path: Path, monkeypatch: Any) -> None:
-        """A folder can be moved, signed and deleted as a whole."""
-        (tmp_path / 'here').mkdir()
-        monkeypatch.chdir(tmp_path / 'here')
-        self._observed(tmp_path / 'folder')
-        assert not os.listdir(tmp_path / 'here'), os.listdir(tmp_path / 'here')
-
-    def test_a_campaign_without_a_folder_leaves_no_file(
-            self, tmp_path: Path, monkeypatch: Any) -> None:
-        """``safety_scenarios.run`` writes nothing unless it is asked to."""
-        monkeypatch.chdir(tmp_path)
-        self._observed(None)
-        assert not os.listdir(tmp_path), os.listdir(tmp_path)
-
-    def test_an_interrupted_campaign_ends_as_any_other(self, tmp_path: Path) -> None:
-        """After Ctrl-C what was measured is kept: fewer trials than planned, or none."""
-        self._observed(tmp_path / 'folder', trials=0, interrupted=True)
-
-    def test_a_campaign_that_raises_is_not_held_up(self, tmp_path: Path) -> None:
-        """A full disk ends the campaign; its error must come through the output."""
-        settings, folder = self._settings(), tmp_path / 'folder'
-        folder.mkdir()
-        raised = False
-        try:
-            with self.plugin()(settings, folder):
-                raise OSError(28, 'No space left on device')
-        except OSError:
-            raised = True
-        assert raised, 'the output swallowed the error'
-
-    @classmethod
-    def _settings(cls) -> RunSettings:
-        beginning = cls.once().beginning
-        assert beginning is not None
-        return beginning.settings
-
-    def _observed(self, folder: Path | None, trials: int = 1, *,
-                  interrupted: bool = False) -> None:
-        """Let the output observe a campaign that was run before."""
-        done = self.once()
-        assert done.beginning is not None and done.summary is not None
-        if folder is not None:
-            folder.mkdir()
-        with self.plugin()(self._settings(), folder) as observers:
-            for observer in observers:
-                observer.scenarios_read((), ())
-                observer.campaign_began(replace(done.beginning, folder=folder))
-            for record, result in list(zip(done.records, done.results))[:trials]:
-                for observer in observers:
-                    for sink in observer.sinks(record.trial):
-                        for event in record.events:
-                            sink.add(event)
-                    observer.trial_ended(record, result)
-            for observer in observers:
-                observer.campaign_ended(done.summary.model_copy(
-                    update={'interrupted': interrupted}))
 
 
 def _methods_of_link() -> set[str]:

@@ -3,7 +3,7 @@
 
 """The base of every contract: a plug-in by its name, and a campaign that it takes part in."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
@@ -13,32 +13,21 @@ from safety_scenarios.campaign.rejudging.rejudge import rejudge
 from safety_scenarios.from_python import run
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.trial.observer import Beginning, Observer
-from safety_scenarios.trial.summary import CampaignSummary
+from safety_scenarios.trial.observer import Observer
 from safety_scenarios.trial.trial import TrialRecord
 
 
 class Campaign(Observer):
-    """Keeps everything that one campaign tells its observers."""
+    """Keeps the trials of one campaign."""
 
     def __init__(self) -> None:
-        self.beginning: Beginning | None = None
         self.records: list[TrialRecord] = []
         self.results: list[TrialResult] = []
-        self.summary: CampaignSummary | None = None
-
-    def campaign_began(self, beginning: Beginning) -> None:
-        """Keep what is known before the first trial."""
-        self.beginning = beginning
 
     def trial_ended(self, record: TrialRecord, result: TrialResult) -> None:
         """Keep the trial."""
         self.records.append(record)
         self.results.append(result)
-
-    def campaign_ended(self, summary: CampaignSummary) -> None:
-        """Keep the numbers."""
-        self.summary = summary
 
 
 class PluginContract:
@@ -65,10 +54,11 @@ class PluginContract:
         return registry.resolve(cls.kind, cls.name)
 
     @classmethod
-    def campaign(cls, output: Path | None = None, **settings: Any) -> Campaign:
+    def campaign(cls, output: Path | None = None, observers: Sequence[Observer] = (),
+                 **settings: Any) -> Campaign:
         """Run the scenario and return what came of it."""
         kept = Campaign()
-        run(cls.scenario, output=output, observers=[kept],
+        run(cls.scenario, output=output, observers=[kept, *observers],
             **{'controller': cls.controller, **cls.settings, **settings})
         return kept
 

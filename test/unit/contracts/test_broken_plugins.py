@@ -4,7 +4,6 @@
 """A plug-in that breaks its contract on purpose fails the claim that it breaks."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 import inspect
 from itertools import count
 from pathlib import Path
@@ -26,7 +25,6 @@ from safety_scenarios.plugin_contract.campaign_plugins import (
     ControllerContract,
     ForwardingLinkContract,
     LinkContract,
-    OutputContract,
 )
 from safety_scenarios.plugin_contract.contract import PluginContract
 from safety_scenarios.plugin_contract.scenario_plugins import (
@@ -42,12 +40,11 @@ from safety_scenarios.stimuli.person import Person
 from safety_scenarios.trial.link import ForwardingLink, Link
 from safety_scenarios.trial.links.loopback import LoopbackLink
 from safety_scenarios.trial.links.loopback_session import Loopback
-from safety_scenarios.trial.observer import Observer
 
 FILE = Path(__file__).parents[3] / 'config/scenarios/robotic/person_steps_near.yaml'
-CHANGES = {'stimuli': ('kind: person, topic: scan, distance: 2.05',
-                       'kind: broken, topic: scan, distance: 2.05'),
-           'invariants': ('kind: liveness', 'kind: broken')}
+PERSON = ('kind: person, topic: scan, distance: 2.05', 'kind: broken, topic: scan, distance: 2.05')
+CHANGES = {'stimuli': PERSON, 'intents': PERSON, 'invariants': ('kind: liveness', 'kind: broken'),
+           'robots': ('kind: mobile_base', 'kind: broken')}
 COUNT = count()
 
 Broken = Callable[..., None]
@@ -58,9 +55,9 @@ def expect_broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[B
     """Yield a function that expects a claim of a contract to fail for a plug-in."""
     def expect(contract: type[PluginContract], claim: str, plugin: Any,
                error: type[BaseException] = AssertionError, **facts: Any) -> None:
-        module = SimpleNamespace(plugin=plugin)
-        monkeypatch.setattr(registry, '_entries', lambda kind: (('broken', 'broken:plugin'),)
-                            if kind == contract.kind else ())
+        module = SimpleNamespace(**{contract.kind: plugin, **facts.pop('beside', {})})
+        monkeypatch.setattr(registry, '_entries', lambda kind: (('broken', f'broken:{kind}'),)
+                            if hasattr(module, kind) else ())
         monkeypatch.setitem(sys.modules, 'broken', module)
         old, new = CHANGES.get(contract.kind, ('', ''))
         scenario = tmp_path / 'scenario.yaml'
@@ -169,7 +166,7 @@ class WithMemory(BrokenLiveness):
 
 
 @pytest.mark.parametrize(('claim', 'plugin'), [
-    ('test_a_trial_without_events_does_not_pass', AlwaysPasses),
+    ('test_a_trial_without_measurements_does_not_pass', AlwaysPasses),
     ('test_some_controller_keeps_it_and_another_violates_it', AlwaysPasses),
     ('test_the_margin_agrees_with_the_verdict', WithWrongMargin),
     ('test_the_finding_has_the_name_and_the_weight_of_the_invariant', WithoutItsName),
@@ -385,48 +382,3 @@ def test_a_broken_format_fails(claim, plugin, error, expect_broken, tmp_path):
         plugin.read = lambda path, raw, document, resolve: read_randomly(
             str(FILE), FILE.read_bytes(), Document.of(str(FILE), FILE.read_bytes()), resolve)
     expect_broken(FormatContract, claim, plugin, error, file=file)
-
-
-class Littering(Observer):
-    """Writes beside the folder."""
-
-    def campaign_ended(self, summary):
-        Path('numbers.txt').write_text(str(summary.completed), encoding='utf-8')
-
-
-class NeedsTrials(Observer):
-    """Takes for granted that some trial has ended."""
-
-    def __init__(self) -> None:
-        self.results: list[Any] = []
-
-    def trial_ended(self, record, result):
-        self.results.append(result)
-
-    def campaign_ended(self, summary):
-        assert self.results[0]
-
-
-def output_of(observer: Callable[[], Observer]) -> Any:
-    @contextmanager
-    def output(settings, folder):
-        yield (observer(),)
-    return output
-
-
-@contextmanager
-def swallowing(settings, folder):
-    try:
-        yield ()
-    except OSError:
-        pass
-
-
-@pytest.mark.parametrize(('claim', 'plugin', 'error'), [
-    ('test_a_campaign_that_ends_leaves_its_files_in_the_folder', output_of(Littering),
-     AssertionError),
-    ('test_a_campaign_without_a_folder_leaves_no_file', output_of(Littering), AssertionError),
-    ('test_an_interrupted_campaign_ends_as_any_other', output_of(NeedsTrials), IndexError),
-    ('test_a_campaign_that_raises_is_not_held_up', swallowing, AssertionError)])
-def test_a_broken_output_fails(claim, plugin, error, expect_broken):
-    expect_broken(OutputContract, claim, plugin, error)

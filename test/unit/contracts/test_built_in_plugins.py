@@ -8,12 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from safety_scenarios import registry
 from safety_scenarios.plugin_contract.campaign_plugins import (
     ControllerContract,
     ForwardingLinkContract,
     LinkContract,
-    OutputContract,
 )
 from safety_scenarios.plugin_contract.scenario_plugins import (
     DriverContract,
@@ -79,8 +77,6 @@ for each in ('rule_based', 'late', 'stops_once', 'jitter', 'creeps', 'blind_coun
     keep(ControllerContract, each)
 for each in ('loopback', 'simulated'):
     keep(LinkContract, each)
-for each in registry.BUILT_IN['outputs']:
-    keep(OutputContract, each)
 
 
 def twist(speed: float) -> Message:
