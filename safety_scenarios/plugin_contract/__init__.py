@@ -13,6 +13,6 @@ is a claim, and the docstring of the test is the reason::
         name = 'drone'                     # of the entry point
         scenario = 'test/drone.yaml'       # a scenario with a drone in it
 
-``scenario_plugins`` has those of what a scenario file names, ``campaign_plugins`` those of what
-carries a campaign out.
+``scenario_plugins`` has those of what a scenario file names, ``robot_plugins`` those of what is in
+the world, ``campaign_plugins`` those of what carries a campaign out.
 """

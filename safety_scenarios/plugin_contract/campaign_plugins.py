@@ -1,26 +1,36 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Contracts of what carries a campaign out: controllers and links."""
+"""Contracts of what carries a campaign out: controllers, links, outputs and trace writers."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, ExitStack
 from dataclasses import replace
 import inspect
+import os
 from pathlib import Path
 from typing import Any, ClassVar
 
+from safety_scenarios.campaign.folder.verify import verify
+from safety_scenarios.campaign.rejudging.rejudge import rejudge
+from safety_scenarios.errors import TraceError
 from safety_scenarios.plugin_contract.contract import (
     Campaign,
     expect_same,
     PluginContract,
     RepeatableContract,
 )
+from safety_scenarios.scenario.controller import ControllerPlugin
+from safety_scenarios.scenario.event import Event, EventSink
 from safety_scenarios.scenario.result import Verdict
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.trial.link import Link
 from safety_scenarios.trial.observer import Observer
 from safety_scenarios.trial.session import LinkPlugin, Session
+from safety_scenarios.trial.trial import Trial
+
+_FEW_EVENTS = 50
+"""So far an interrupted trial comes."""
 
 
 class ControllerContract(RepeatableContract):
@@ -151,6 +161,116 @@ class ForwardingLinkContract:
             inner, value = Link(), object()
             setattr(inner, name, value)
             assert getattr(self.wrapped(inner), name) is value, f'{name}: got another'
+
+
+class _Stops(Observer):
+    """
+    Raises when a trial has come so far.
+
+    :param error: what is raised
+    :param events: of the trial before it
+    """
+
+    def __init__(self, error: BaseException, events: int) -> None:
+        self._error, self._left = error, events
+
+    def sinks(self, trial: Trial) -> Sequence[EventSink]:
+        """Take the events of the trial, or let it not begin."""
+        if not self._left:
+            raise self._error
+        return (self,)
+
+    def add(self, event: Event) -> None:
+        """Count one event."""
+        self._left -= 1
+        if not self._left:
+            raise self._error
+
+
+class _CannotStart(ControllerPlugin):
+    def start(self) -> None:
+        """Fail, so that there is no trial."""
+        raise RuntimeError('cannot start')
+
+
+class _Recorded(PluginContract):
+    """What is written or shown of a campaign."""
+
+    setting: ClassVar[str]
+    """That names such plug-ins."""
+
+    @classmethod
+    def campaign(cls, output: Path | None = None, observers: Sequence[Observer] = (),
+                 **settings: Any) -> Campaign:
+        """Run the scenario with this plug-in."""
+        return super().campaign(output, observers, **{cls.setting: (cls.name,), **settings})
+
+    def stopped(self, output: Path, error: BaseException, events: int) -> None:
+        """Run the scenario until something raises, which must come through."""
+        try:
+            self.campaign(output, observers=(_Stops(error, events),))
+        except type(error) as found:
+            assert found is error or isinstance(error, KeyboardInterrupt), f'got {found!r}'
+        else:
+            raise AssertionError(f'got no error, expected {error!r} to come through')
+
+    def test_a_campaign_that_ends_leaves_its_files_in_the_folder(
+            self, tmp_path: Path, monkeypatch: Any) -> None:
+        """A folder can be moved, signed and deleted as a whole."""
+        (tmp_path / 'here').mkdir()
+        monkeypatch.chdir(tmp_path / 'here')
+        self.campaign(tmp_path / 'folder')
+        assert not os.listdir(tmp_path / 'here'), os.listdir(tmp_path / 'here')
+
+    def test_the_manifest_holds_what_a_campaign_leaves(self, tmp_path: Path) -> None:
+        """A file that is not in it can be changed, and nothing would show it."""
+        self.campaign(tmp_path / 'folder')
+        assert not list(verify(tmp_path / 'folder'))
+        assert not rejudge(tmp_path / 'folder').flaws
+
+    def test_an_interrupted_campaign_ends_as_any_other(self, tmp_path: Path) -> None:
+        """After Ctrl-C what was measured is kept: a part of a trial, or none."""
+        for events in (0, _FEW_EVENTS):
+            self.stopped(tmp_path / str(events), KeyboardInterrupt(), events)
+            assert (tmp_path / str(events) / 'campaign.json').is_file()
+
+    def test_a_trial_that_never_began_is_no_error_of_it(self, tmp_path: Path) -> None:
+        """Its record has no events, and its verdict is ERROR."""
+        [result] = self.campaign(tmp_path / 'folder', controller=_CannotStart).results
+        assert result.verdict is Verdict.ERROR
+
+
+class OutputContract(_Recorded):
+    """An output: it takes an ``OutputContext``, and gives observers while it is open."""
+
+    kind, setting = 'outputs', 'outputs'
+
+    def test_a_campaign_without_a_folder_leaves_no_file(
+            self, tmp_path: Path, monkeypatch: Any) -> None:
+        """``safety_scenarios.run`` writes nothing unless it is asked to."""
+        monkeypatch.chdir(tmp_path)
+        self.campaign()
+        assert not os.listdir(tmp_path), os.listdir(tmp_path)
+
+    def test_a_campaign_that_raises_is_not_held_up(self, tmp_path: Path) -> None:
+        """A full disk ends the campaign; its error must come through the output."""
+        self.stopped(tmp_path / 'folder', TraceError('No space left on device'), 0)
+
+
+class TraceContract(_Recorded):
+    """A trace writer: it takes a ``TraceContext``, and writes a file of each trial."""
+
+    kind, setting = 'traces', 'record'
+
+    def test_it_writes_a_file(self, tmp_path: Path) -> None:
+        """Whoever names it in the setting ``record`` expects one."""
+        self.campaign(tmp_path / 'without', record=())
+        self.campaign(tmp_path / 'with')
+        assert _files(tmp_path / 'with') != _files(tmp_path / 'without'), 'no file was written'
+
+
+def _files(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.rglob('*') if path.is_file()}
 
 
 def _methods_of_link() -> set[str]:

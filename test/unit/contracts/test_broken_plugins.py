@@ -4,19 +4,21 @@
 """A plug-in that breaks its contract on purpose fails the claim that it breaks."""
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 import inspect
 from itertools import count
 from pathlib import Path
 import random
 import sys
 from types import SimpleNamespace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy
 import pytest
 from safety_scenarios import registry
 from safety_scenarios.controllers.rule_based import RuleBased
-from safety_scenarios.errors import UnknownPluginError
+from safety_scenarios.errors import TraceError, UnknownPluginError
 from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.formats.scenario_yaml import reader as yaml_reader
 from safety_scenarios.judging.drivers.diff_drive import DiffDrive
@@ -25,21 +27,25 @@ from safety_scenarios.plugin_contract.campaign_plugins import (
     ControllerContract,
     ForwardingLinkContract,
     LinkContract,
+    OutputContract,
+    TraceContract,
 )
 from safety_scenarios.plugin_contract.contract import PluginContract
+from safety_scenarios.plugin_contract.robot_plugins import IntentContract, RobotContract
 from safety_scenarios.plugin_contract.scenario_plugins import (
     DriverContract,
     FormatContract,
     InvariantContract,
     StimulusContract,
 )
-from safety_scenarios.scenario.intent import PersonAt
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.result import Verdict
-from safety_scenarios.stimuli.person import Person
+from safety_scenarios.scenario.robots.mobile_base import MobileBase
+from safety_scenarios.stimuli.person import Person, PersonAt
 from safety_scenarios.trial.link import ForwardingLink, Link
 from safety_scenarios.trial.links.loopback import LoopbackLink
 from safety_scenarios.trial.links.loopback_session import Loopback
+from safety_scenarios.trial.observer import Observer
 
 FILE = Path(__file__).parents[3] / 'config/scenarios/robotic/person_steps_near.yaml'
 PERSON = ('kind: person, topic: scan, distance: 2.05', 'kind: broken, topic: scan, distance: 2.05')
@@ -382,3 +388,169 @@ def test_a_broken_format_fails(claim, plugin, error, expect_broken, tmp_path):
         plugin.read = lambda path, raw, document, resolve: read_randomly(
             str(FILE), FILE.read_bytes(), Document.of(str(FILE), FILE.read_bytes()), resolve)
     expect_broken(FormatContract, claim, plugin, error, file=file)
+
+
+class Littering(Observer):
+    """Writes beside the folder."""
+
+    def campaign_ended(self, summary):
+        Path('numbers.txt').write_text(str(summary.completed), encoding='utf-8')
+
+
+class NeedsTrials(Observer):
+    """Takes for granted that some trial has ended."""
+
+    def __init__(self) -> None:
+        self.results: list[Any] = []
+
+    def trial_ended(self, record, result):
+        self.results.append(result)
+
+    def campaign_ended(self, summary):
+        assert self.results[0]
+
+
+class NeedsEvents(Observer):
+    def trial_ended(self, record, result):
+        assert record.events[0]
+
+
+def output_of(observer: Callable[[], Observer]) -> Any:
+    @contextmanager
+    def output(context):
+        yield (observer(),)
+    return output
+
+
+@contextmanager
+def swallowing(context):
+    try:
+        yield ()
+    except TraceError:
+        pass
+
+
+@contextmanager
+def late(context):
+    """Change a file that the manifest holds."""
+    yield ()
+    with (Path(context.settings.output) / 'trials.jsonl').open('a') as file:
+        file.write('\n')
+
+
+@pytest.mark.parametrize(('claim', 'plugin', 'error'), [
+    ('test_a_campaign_that_ends_leaves_its_files_in_the_folder', output_of(Littering),
+     AssertionError),
+    ('test_a_campaign_without_a_folder_leaves_no_file', output_of(Littering), AssertionError),
+    ('test_an_interrupted_campaign_ends_as_any_other', output_of(NeedsTrials), IndexError),
+    ('test_a_trial_that_never_began_is_no_error_of_it', output_of(NeedsEvents), IndexError),
+    ('test_the_manifest_holds_what_a_campaign_leaves', late, AssertionError),
+    ('test_a_campaign_that_raises_is_not_held_up', swallowing, Exception)])
+def test_a_broken_output_fails(claim, plugin, error, expect_broken):
+    expect_broken(OutputContract, claim, plugin, error)
+
+
+class BrokenAt(PersonAt):
+    kind: Literal['broken'] = 'broken'  # type: ignore[assignment]
+
+
+class WithBroken(BrokenPerson):
+    """A person whose intent is of another class."""
+
+    intent_class: ClassVar[type[PersonAt]] = BrokenAt
+
+    def intent(self, context):
+        return self.intent_class(distance=self.distance, bearing=self.bearing, speed=self.speed,
+                                 nearest=self.nearest)
+
+
+class FartherOff(BrokenAt):
+    """Puts its body farther away than it says."""
+
+    def bodies(self):
+        return tuple(replace(one, ahead=one.ahead + 1.0) for one in super().bodies())
+
+
+class Elsewhere(BrokenAt):
+    def places(self, distance):
+        return super().places(distance + 1.0)
+
+
+class Forgotten(BrokenAt):
+    """Has a body that no record tells of."""
+
+    def bodies(self):
+        return tuple(replace(one, label=str(next(COUNT))) for one in super().bodies())
+
+
+class Unseen(BrokenAt):
+    def scanned(self, distance):
+        return ()
+
+
+@pytest.mark.parametrize(('claim', 'plugin'), [
+    ('test_it_can_be_read_from_a_record', Forgotten),
+    ('test_its_first_body_starts_at_its_distance', FartherOff),
+    ('test_without_a_world_it_is_where_its_distance_says', Elsewhere),
+    ('test_sensors_without_a_world_show_it', Unseen),
+    ('test_a_world_reports_its_distance', FartherOff),
+    ('test_its_class_has_the_base_of_an_intent_with_a_body', object)])
+def test_a_broken_intent_fails(claim, plugin, expect_broken):
+    class WithIt(WithBroken):
+        intent_class = plugin
+    expect_broken(IntentContract, claim, plugin, beside={'stimuli': WithIt})
+
+
+class GoesOn(MobileBase):
+    """Creeps when it is to stop."""
+
+    def command(self, speed, turn=0.0):
+        return super().command(speed or 0.2, turn)
+
+
+class StandsAlways(MobileBase):
+    def is_standstill(self, at_most):
+        return True
+
+
+class WithoutDriver(MobileBase):
+    def driver(self, interface, signals):
+        return None
+
+
+class WithUnreadFeedback(MobileBase):
+    feedback_types = ('std_msgs/msg/String',)
+
+
+class WithoutRange(MobileBase):
+    usual_top_speed = (2.0, 1.0)
+
+
+@pytest.mark.parametrize(('claim', 'plugin'), [
+    ('test_the_reference_stops_it_and_a_blind_controller_does_not', GoesOn),
+    ('test_a_stop_is_a_standstill_and_top_speed_is_none', GoesOn),
+    ('test_a_stop_is_a_standstill_and_top_speed_is_none', StandsAlways),
+    ('test_its_default_driver_moves_it_and_stops_it', GoesOn),
+    ('test_its_default_driver_moves_it_and_stops_it', WithoutDriver),
+    ('test_each_of_its_feedback_types_can_be_read', WithUnreadFeedback),
+    ('test_its_usual_speeds_are_a_range', WithoutRange),
+    ('test_its_class_has_the_base_of_a_kind', object)])
+def test_a_broken_kind_of_robot_fails(claim, plugin, expect_broken):
+    expect_broken(RobotContract, claim, plugin)
+
+
+class WritesNothing(Observer):
+    def __init__(self, context: Any) -> None:
+        self.folder = context.folder
+
+
+class TakesEventsForGranted(WritesNothing):
+    def trial_ended(self, record, result):
+        assert record.events[0]
+
+
+@pytest.mark.parametrize(('claim', 'plugin', 'error'), [
+    ('test_it_writes_a_file', WritesNothing, AssertionError),
+    ('test_a_trial_that_never_began_is_no_error_of_it', TakesEventsForGranted, IndexError)])
+def test_a_broken_trace_writer_fails(claim, plugin, error, expect_broken):
+    expect_broken(TraceContract, claim, plugin, error)

@@ -8,11 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from safety_scenarios import registry
 from safety_scenarios.plugin_contract.campaign_plugins import (
     ControllerContract,
     ForwardingLinkContract,
     LinkContract,
+    OutputContract,
+    TraceContract,
 )
+from safety_scenarios.plugin_contract.robot_plugins import IntentContract, RobotContract
 from safety_scenarios.plugin_contract.scenario_plugins import (
     DriverContract,
     FormatContract,
@@ -77,6 +81,16 @@ for each in ('rule_based', 'late', 'stops_once', 'jitter', 'creeps', 'blind_coun
     keep(ControllerContract, each)
 for each in ('loopback', 'simulated'):
     keep(LinkContract, each)
+for each in sorted({*registry.BUILT_IN['outputs']} - {'live'}):  # which needs a terminal
+    keep(OutputContract, each)
+keep(TraceContract, 'mcap')  # the other is written by every campaign
+keep(IntentContract, 'person_at')
+keep(IntentContract, 'obstacle_at', scenario='robotic/path_blocked.yaml')
+keep(IntentContract, 'vehicle_at', scenario='worlds/second_robot_in_the_aisle.yaml',
+     settings=IN_WORLD)
+keep(RobotContract, 'mobile_base')
+keep(RobotContract, 'arm', scenario='robotic/person_near_arm.yaml',
+     robot={'max_speed': 1.0, 'joints': ('a', 'b')})
 
 
 def twist(speed: float) -> Message:
