@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
+<<<<<<< HEAD
 <<<<<<< /tmp/tmp42lcf1ts/o
 """Contracts of what carries a campaign out: controllers, links, outputs and trace writers."""
 ||||||| /tmp/tmp42lcf1ts/b
@@ -8,8 +9,12 @@
 =======
 """Contracts of what carries a campaign out: controllers and links."""
 >>>>>>> /tmp/tmp42lcf1ts/t
+=======
+"""Contracts of what carries a campaign out: controllers, links, outputs and trace writers."""
+>>>>>>> h-tools-contracts
 
 import inspect
+<<<<<<< HEAD
 from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Sequence
@@ -27,16 +32,38 @@ from safety_scenarios.plugin_contract.contract import expect_same
 from safety_scenarios.scenario.controller import ControllerPlugin
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.event import EventSink
+=======
+import os
+from pathlib import Path
+from typing import Any, ClassVar
+
+from safety_scenarios.campaign.folder.verify import verify
+from safety_scenarios.campaign.rejudging.rejudge import rejudge
+from safety_scenarios.errors import TraceError
+from safety_scenarios.plugin_contract.contract import (
+    Campaign,
+    expect_same,
+    PluginContract,
+    RepeatableContract,
+)
+from safety_scenarios.scenario.controller import ControllerPlugin
+from safety_scenarios.scenario.event import Event, EventSink
+>>>>>>> h-tools-contracts
 from safety_scenarios.scenario.result import Verdict
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.trial.link import Link
 from safety_scenarios.trial.observer import Observer
+<<<<<<< HEAD
 from safety_scenarios.trial.session import LinkPlugin
 from safety_scenarios.trial.session import Session
 from safety_scenarios.trial.trial import Trial
 from typing import Any
 from typing import ClassVar
 
+=======
+from safety_scenarios.trial.session import LinkPlugin, Session
+from safety_scenarios.trial.trial import Trial
+>>>>>>> h-tools-contracts
 
 _FEW_EVENTS = 50
 """So far an interrupted trial comes."""
@@ -172,7 +199,10 @@ class ForwardingLinkContract:
             assert getattr(self.wrapped(inner), name) is value, f'{name}: got another'
 
 
+<<<<<<< HEAD
 <<<<<<< /tmp/tmp42lcf1ts/o
+=======
+>>>>>>> h-tools-contracts
 class _Stops(Observer):
     """
     Raises when a trial has come so far.
@@ -283,6 +313,7 @@ def _files(folder: Path) -> set[str]:
     return {path.relative_to(folder).as_posix() for path in folder.rglob('*') if path.is_file()}
 
 
+<<<<<<< HEAD
 ||||||| /tmp/tmp42lcf1ts/b
 class OutputContract(PluginContract):
     """An output: a context manager that gives the observers of a campaign."""
@@ -350,6 +381,8 @@ class OutputContract(PluginContract):
 
 =======
 >>>>>>> /tmp/tmp42lcf1ts/t
+=======
+>>>>>>> h-tools-contracts
 def _methods_of_link() -> set[str]:
     return {name for name in vars(Link) if not name.startswith('_')
             and inspect.isfunction(getattr(Link, name)) and name != 'schedule_ns'}

@@ -3,7 +3,21 @@
 
 """A plug-in that breaks its contract on purpose fails the claim that it breaks."""
 
+<<<<<<< HEAD
 import inspect
+=======
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+import inspect
+from itertools import count
+from pathlib import Path
+import random
+import sys
+from types import SimpleNamespace
+from typing import Any, ClassVar, Literal
+
+>>>>>>> h-tools-contracts
 import numpy
 import pytest
 import random
@@ -15,12 +29,17 @@ from itertools import count
 from pathlib import Path
 from safety_scenarios import registry
 from safety_scenarios.controllers.rule_based import RuleBased
+<<<<<<< HEAD
 from safety_scenarios.errors import TraceError
 from safety_scenarios.errors import UnknownPluginError
+=======
+from safety_scenarios.errors import TraceError, UnknownPluginError
+>>>>>>> h-tools-contracts
 from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.formats.scenario_yaml import reader as yaml_reader
 from safety_scenarios.judging.drivers.diff_drive import DiffDrive
 from safety_scenarios.judging.invariants.liveness import Liveness
+<<<<<<< HEAD
 from safety_scenarios.plugin_contract.campaign_plugins import ControllerContract
 from safety_scenarios.plugin_contract.campaign_plugins import ForwardingLinkContract
 from safety_scenarios.plugin_contract.campaign_plugins import LinkContract
@@ -46,6 +65,31 @@ from typing import Any
 from typing import ClassVar
 from typing import Literal
 
+=======
+from safety_scenarios.plugin_contract.campaign_plugins import (
+    ControllerContract,
+    ForwardingLinkContract,
+    LinkContract,
+    OutputContract,
+    TraceContract,
+)
+from safety_scenarios.plugin_contract.contract import PluginContract
+from safety_scenarios.plugin_contract.robot_plugins import IntentContract, RobotContract
+from safety_scenarios.plugin_contract.scenario_plugins import (
+    DriverContract,
+    FormatContract,
+    InvariantContract,
+    StimulusContract,
+)
+from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.scenario.robots.mobile_base import MobileBase
+from safety_scenarios.stimuli.person import Person, PersonAt
+from safety_scenarios.trial.link import ForwardingLink, Link
+from safety_scenarios.trial.links.loopback import LoopbackLink
+from safety_scenarios.trial.links.loopback_session import Loopback
+from safety_scenarios.trial.observer import Observer
+>>>>>>> h-tools-contracts
 
 FILE = Path(__file__).parents[3] / 'config/scenarios/robotic/person_steps_near.yaml'
 PERSON = ('kind: person, topic: scan, distance: 2.05', 'kind: broken, topic: scan, distance: 2.05')
@@ -388,7 +432,10 @@ def test_a_broken_format_fails(claim, plugin, error, expect_broken, tmp_path):
         plugin.read = lambda path, raw, document, resolve: read_randomly(
             str(FILE), FILE.read_bytes(), Document.of(str(FILE), FILE.read_bytes()), resolve)
     expect_broken(FormatContract, claim, plugin, error, file=file)
+<<<<<<< HEAD
 <<<<<<< /tmp/tmpv56zowqd/o
+=======
+>>>>>>> h-tools-contracts
 
 
 class Littering(Observer):
@@ -555,6 +602,7 @@ class TakesEventsForGranted(WritesNothing):
     ('test_a_trial_that_never_began_is_no_error_of_it', TakesEventsForGranted, IndexError)])
 def test_a_broken_trace_writer_fails(claim, plugin, error, expect_broken):
     expect_broken(TraceContract, claim, plugin, error)
+<<<<<<< HEAD
 ||||||| /tmp/tmpv56zowqd/b
 
 
@@ -603,3 +651,5 @@ def test_a_broken_output_fails(claim, plugin, error, expect_broken):
     expect_broken(OutputContract, claim, plugin, error)
 =======
 >>>>>>> /tmp/tmpv56zowqd/t
+=======
+>>>>>>> h-tools-contracts
