@@ -292,3 +292,58 @@ def test_an_interrupt_is_no_matter_of_the_connection():
         raise KeyboardInterrupt
     assert 'connection' not in rows(run_trials(
         trials(), links(A=ScriptedLink(interrupted)), ()))['A']
+
+
+class Closing:
+    """Opens links whose closing fails with an error, and keeps what each was closed with."""
+
+    def __init__(self, link: ScriptedLink, fails: Exception | None = None) -> None:
+        self.closed: list[str] = []
+        self._link, self._fails = link, fails
+
+    @contextmanager
+    def __call__(self, scenario: Scenario) -> Iterator[ScriptedLink]:
+        reason = 'nothing'
+        try:
+            yield self._link
+        except BaseException as error:
+            reason = type(error).__name__
+            raise
+        finally:
+            self.closed.append(f'{scenario.id}: {reason}')
+            if self._fails is not None:
+                raise self._fails
+
+
+def test_each_link_is_closed_before_the_next_one_is_opened_and_after_the_last():
+    opens = Closing(ScriptedLink(careful))
+    run_trials(trials(), opens)
+    assert opens.closed == ['A: nothing', 'B: nothing', 'C: nothing']
+
+
+def test_a_link_that_cannot_be_closed_ends_the_campaign_with_its_error():
+    with pytest.raises(ControllerError, match='the link could not be closed: it hangs'):
+        run_trials(trials(), Closing(ScriptedLink(careful), OSError('it hangs')))
+
+
+def test_a_link_that_breaks_is_closed_with_its_error_and_costs_the_rest_of_its_scenario():
+    class Misled(ScriptedLink):
+
+        def preflight(self):
+            if self.opened[-1].startswith('B'):
+                raise ZeroDivisionError('a mistake')
+            return ()
+    opens = Closing(Misled(careful))
+    campaign = run_trials(trials(), opens)
+    assert verdicts(campaign.results) == [
+        ('A', 'PASS'), ('A', 'PASS'), ('B', 'ERROR'), ('B', 'ERROR'), ('C', 'PASS'), ('C', 'PASS')]
+    assert opens.closed == ['A: nothing', 'B: ZeroDivisionError', 'C: nothing']
+
+
+def test_an_interrupt_is_no_less_one_if_the_link_cannot_be_closed():
+    def interrupted(t_ms, heard):
+        raise KeyboardInterrupt
+    opens = Closing(ScriptedLink(interrupted), OSError('it hangs'))
+    campaign = run_trials(trials(), opens)
+    assert campaign.interrupted and len(campaign.results) == 1
+    assert opens.closed == ['A: KeyboardInterrupt']
