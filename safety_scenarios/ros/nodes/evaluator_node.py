@@ -78,6 +78,8 @@ _WORST_FIRST = (1, 2, 3, 0)
 _REFUSED, _NOTHING_RUN = 2, 3
 _REPLY_S = 0.5
 """After a shutdown: so long the answer to whoever asked for it may take to leave."""
+_LEAVE_S, _LOOK_S = 5.0, 0.01
+"""After the campaign of a node that starts itself: so long it may take to become inactive."""
 _BOND = 'bond'
 """The topic on which nav2's lifecycle manager expects one."""
 
@@ -131,7 +133,7 @@ class Evaluator(WithoutClock, LifecycleNode):
         self._idle.set()
         self._error = ''
         self._bond: Any = None
-        self._is_configured = self._is_active = self._is_ended = False
+        self._is_configured = self._is_active = False
         self._activated = 0
         with suppress(InputError):  # configuring says what is wrong; this is for ros2 param list
             self._read()
@@ -184,7 +186,6 @@ class Evaluator(WithoutClock, LifecycleNode):
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Disarm at once, end the campaign, and then the process."""
-        self._is_ended = True
         self._end_campaign()
         self.work.put(None)
         return _SUCCESS
@@ -218,8 +219,6 @@ class Evaluator(WithoutClock, LifecycleNode):
         """
         if self._is_active and activated == self._activated:
             self.trigger_deactivate()
-        if self._given is not None and not self._is_ended:
-            self.trigger_shutdown()
 
     def _run(self) -> int:
         """Run the campaign, in the main thread; return for which activation that was."""
@@ -371,7 +370,12 @@ def _follow(node: Evaluator, autostart: bool) -> int:
     with _answering(node) as executor:
         try:
             while (run := node.work.get()) is not None:
-                executor.create_task(node.ended, run())
+                task = executor.create_task(node.ended, run())
+                if autostart:
+                    until_s = time.monotonic() + _LEAVE_S
+                    while not task.done() and time.monotonic() < until_s:
+                        time.sleep(_LOOK_S)
+                    return node.exit_code
             if not autostart:
                 time.sleep(_REPLY_S)
         except KeyboardInterrupt as stop:

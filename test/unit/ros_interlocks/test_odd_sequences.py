@@ -157,7 +157,7 @@ def test_the_kept_word_of_a_robot_that_has_gone_is_none_of_the_next_one():
 def test_a_campaign_that_was_stopped_does_not_end_the_one_that_was_activated_after_it():
     """Its end is told when the node has time for that, which may be after both transitions."""
     asked = []
-    node = SimpleNamespace(_is_active=True, _activated=2, _given=None,
+    node = SimpleNamespace(_is_active=True, _activated=2,
                            trigger_deactivate=lambda: asked.append('deactivate'))
     Evaluator.ended(node, 1)
     assert not asked
