@@ -1,38 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-<<<<<<< HEAD
-<<<<<<< /tmp/tmp42lcf1ts/o
 """Contracts of what carries a campaign out: controllers, links, outputs and trace writers."""
-||||||| /tmp/tmp42lcf1ts/b
-"""Contracts of what carries a campaign out: controllers, links and outputs."""
-=======
-"""Contracts of what carries a campaign out: controllers and links."""
->>>>>>> /tmp/tmp42lcf1ts/t
-=======
-"""Contracts of what carries a campaign out: controllers, links, outputs and trace writers."""
->>>>>>> h-tools-contracts
 
-import inspect
-<<<<<<< HEAD
-from collections.abc import Callable
-from collections.abc import Iterator
-from collections.abc import Sequence
-from contextlib import ExitStack
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, ExitStack
 from dataclasses import replace
-from pathlib import Path
-from safety_scenarios.campaign.folder.verify import verify
-from safety_scenarios.campaign.rejudging.rejudge import rejudge
-from safety_scenarios.errors import TraceError
-from safety_scenarios.plugin_contract.contract import Campaign
-from safety_scenarios.plugin_contract.contract import PluginContract
-from safety_scenarios.plugin_contract.contract import RepeatableContract
-from safety_scenarios.plugin_contract.contract import expect_same
-from safety_scenarios.scenario.controller import ControllerPlugin
-from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.event import EventSink
-=======
+import inspect
 import os
 from pathlib import Path
 from typing import Any, ClassVar
@@ -48,22 +22,12 @@ from safety_scenarios.plugin_contract.contract import (
 )
 from safety_scenarios.scenario.controller import ControllerPlugin
 from safety_scenarios.scenario.event import Event, EventSink
->>>>>>> h-tools-contracts
 from safety_scenarios.scenario.result import Verdict
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.trial.link import Link
 from safety_scenarios.trial.observer import Observer
-<<<<<<< HEAD
-from safety_scenarios.trial.session import LinkPlugin
-from safety_scenarios.trial.session import Session
-from safety_scenarios.trial.trial import Trial
-from typing import Any
-from typing import ClassVar
-
-=======
 from safety_scenarios.trial.session import LinkPlugin, Session
 from safety_scenarios.trial.trial import Trial
->>>>>>> h-tools-contracts
 
 _FEW_EVENTS = 50
 """So far an interrupted trial comes."""
@@ -199,10 +163,6 @@ class ForwardingLinkContract:
             assert getattr(self.wrapped(inner), name) is value, f'{name}: got another'
 
 
-<<<<<<< HEAD
-<<<<<<< /tmp/tmp42lcf1ts/o
-=======
->>>>>>> h-tools-contracts
 class _Stops(Observer):
     """
     Raises when a trial has come so far.
@@ -313,76 +273,6 @@ def _files(folder: Path) -> set[str]:
     return {path.relative_to(folder).as_posix() for path in folder.rglob('*') if path.is_file()}
 
 
-<<<<<<< HEAD
-||||||| /tmp/tmp42lcf1ts/b
-class OutputContract(PluginContract):
-    """An output: a context manager that gives the observers of a campaign."""
-
-    kind = 'outputs'
-
-    def test_a_campaign_that_ends_leaves_its_files_in_the_folder(
-            self, tmp_path: Path, monkeypatch: Any) -> None:
-        """A folder can be moved, signed and deleted as a whole."""
-        (tmp_path / 'here').mkdir()
-        monkeypatch.chdir(tmp_path / 'here')
-        self._observed(tmp_path / 'folder')
-        assert not os.listdir(tmp_path / 'here'), os.listdir(tmp_path / 'here')
-
-    def test_a_campaign_without_a_folder_leaves_no_file(
-            self, tmp_path: Path, monkeypatch: Any) -> None:
-        """``safety_scenarios.run`` writes nothing unless it is asked to."""
-        monkeypatch.chdir(tmp_path)
-        self._observed(None)
-        assert not os.listdir(tmp_path), os.listdir(tmp_path)
-
-    def test_an_interrupted_campaign_ends_as_any_other(self, tmp_path: Path) -> None:
-        """After Ctrl-C what was measured is kept: fewer trials than planned, or none."""
-        self._observed(tmp_path / 'folder', trials=0, interrupted=True)
-
-    def test_a_campaign_that_raises_is_not_held_up(self, tmp_path: Path) -> None:
-        """A full disk ends the campaign; its error must come through the output."""
-        settings, folder = self._settings(), tmp_path / 'folder'
-        folder.mkdir()
-        raised = False
-        try:
-            with self.plugin()(settings, folder):
-                raise OSError(28, 'No space left on device')
-        except OSError:
-            raised = True
-        assert raised, 'the output swallowed the error'
-
-    @classmethod
-    def _settings(cls) -> RunSettings:
-        beginning = cls.once().beginning
-        assert beginning is not None
-        return beginning.settings
-
-    def _observed(self, folder: Path | None, trials: int = 1, *,
-                  interrupted: bool = False) -> None:
-        """Let the output observe a campaign that was run before."""
-        done = self.once()
-        assert done.beginning is not None and done.summary is not None
-        if folder is not None:
-            folder.mkdir()
-        with self.plugin()(self._settings(), folder) as observers:
-            for observer in observers:
-                observer.scenarios_read((), ())
-                observer.campaign_began(replace(done.beginning, folder=folder))
-            for record, result in list(zip(done.records, done.results))[:trials]:
-                for observer in observers:
-                    for sink in observer.sinks(record.trial):
-                        for event in record.events:
-                            sink.add(event)
-                    observer.trial_ended(record, result)
-            for observer in observers:
-                observer.campaign_ended(done.summary.model_copy(
-                    update={'interrupted': interrupted}))
-
-
-=======
->>>>>>> /tmp/tmp42lcf1ts/t
-=======
->>>>>>> h-tools-contracts
 def _methods_of_link() -> set[str]:
     return {name for name in vars(Link) if not name.startswith('_')
             and inspect.isfunction(getattr(Link, name)) and name != 'schedule_ns'}

@@ -3,9 +3,6 @@
 
 """A plug-in that breaks its contract on purpose fails the claim that it breaks."""
 
-<<<<<<< HEAD
-import inspect
-=======
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -17,55 +14,15 @@ import sys
 from types import SimpleNamespace
 from typing import Any, ClassVar, Literal
 
->>>>>>> h-tools-contracts
 import numpy
 import pytest
-import random
-import sys
-from collections.abc import Callable
-from collections.abc import Iterator
-from dataclasses import replace
-from itertools import count
-from pathlib import Path
 from safety_scenarios import registry
 from safety_scenarios.controllers.rule_based import RuleBased
-<<<<<<< HEAD
-from safety_scenarios.errors import TraceError
-from safety_scenarios.errors import UnknownPluginError
-=======
 from safety_scenarios.errors import TraceError, UnknownPluginError
->>>>>>> h-tools-contracts
 from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.formats.scenario_yaml import reader as yaml_reader
 from safety_scenarios.judging.drivers.diff_drive import DiffDrive
 from safety_scenarios.judging.invariants.liveness import Liveness
-<<<<<<< HEAD
-from safety_scenarios.plugin_contract.campaign_plugins import ControllerContract
-from safety_scenarios.plugin_contract.campaign_plugins import ForwardingLinkContract
-from safety_scenarios.plugin_contract.campaign_plugins import LinkContract
-from safety_scenarios.plugin_contract.campaign_plugins import TraceContract
-from safety_scenarios.plugin_contract.contract import PluginContract
-from safety_scenarios.plugin_contract.robot_plugins import IntentContract
-from safety_scenarios.plugin_contract.robot_plugins import RobotContract
-from safety_scenarios.plugin_contract.scenario_plugins import DriverContract
-from safety_scenarios.plugin_contract.scenario_plugins import FormatContract
-from safety_scenarios.plugin_contract.scenario_plugins import InvariantContract
-from safety_scenarios.plugin_contract.scenario_plugins import StimulusContract
-from safety_scenarios.scenario.message import Message
-from safety_scenarios.scenario.result import Verdict
-from safety_scenarios.scenario.robots.mobile_base import MobileBase
-from safety_scenarios.stimuli.person import Person
-from safety_scenarios.stimuli.person import PersonAt
-from safety_scenarios.trial.link import ForwardingLink
-from safety_scenarios.trial.link import Link
-from safety_scenarios.trial.links.loopback import LoopbackLink
-from safety_scenarios.trial.links.loopback_session import Loopback
-from types import SimpleNamespace
-from typing import Any
-from typing import ClassVar
-from typing import Literal
-
-=======
 from safety_scenarios.plugin_contract.campaign_plugins import (
     ControllerContract,
     ForwardingLinkContract,
@@ -89,7 +46,6 @@ from safety_scenarios.trial.link import ForwardingLink, Link
 from safety_scenarios.trial.links.loopback import LoopbackLink
 from safety_scenarios.trial.links.loopback_session import Loopback
 from safety_scenarios.trial.observer import Observer
->>>>>>> h-tools-contracts
 
 FILE = Path(__file__).parents[3] / 'config/scenarios/robotic/person_steps_near.yaml'
 PERSON = ('kind: person, topic: scan, distance: 2.05', 'kind: broken, topic: scan, distance: 2.05')
@@ -432,10 +388,6 @@ def test_a_broken_format_fails(claim, plugin, error, expect_broken, tmp_path):
         plugin.read = lambda path, raw, document, resolve: read_randomly(
             str(FILE), FILE.read_bytes(), Document.of(str(FILE), FILE.read_bytes()), resolve)
     expect_broken(FormatContract, claim, plugin, error, file=file)
-<<<<<<< HEAD
-<<<<<<< /tmp/tmpv56zowqd/o
-=======
->>>>>>> h-tools-contracts
 
 
 class Littering(Observer):
@@ -602,54 +554,3 @@ class TakesEventsForGranted(WritesNothing):
     ('test_a_trial_that_never_began_is_no_error_of_it', TakesEventsForGranted, IndexError)])
 def test_a_broken_trace_writer_fails(claim, plugin, error, expect_broken):
     expect_broken(TraceContract, claim, plugin, error)
-<<<<<<< HEAD
-||||||| /tmp/tmpv56zowqd/b
-
-
-class Littering(Observer):
-    """Writes beside the folder."""
-
-    def campaign_ended(self, summary):
-        Path('numbers.txt').write_text(str(summary.completed), encoding='utf-8')
-
-
-class NeedsTrials(Observer):
-    """Takes for granted that some trial has ended."""
-
-    def __init__(self) -> None:
-        self.results: list[Any] = []
-
-    def trial_ended(self, record, result):
-        self.results.append(result)
-
-    def campaign_ended(self, summary):
-        assert self.results[0]
-
-
-def output_of(observer: Callable[[], Observer]) -> Any:
-    @contextmanager
-    def output(settings, folder):
-        yield (observer(),)
-    return output
-
-
-@contextmanager
-def swallowing(settings, folder):
-    try:
-        yield ()
-    except OSError:
-        pass
-
-
-@pytest.mark.parametrize(('claim', 'plugin', 'error'), [
-    ('test_a_campaign_that_ends_leaves_its_files_in_the_folder', output_of(Littering),
-     AssertionError),
-    ('test_a_campaign_without_a_folder_leaves_no_file', output_of(Littering), AssertionError),
-    ('test_an_interrupted_campaign_ends_as_any_other', output_of(NeedsTrials), IndexError),
-    ('test_a_campaign_that_raises_is_not_held_up', swallowing, AssertionError)])
-def test_a_broken_output_fails(claim, plugin, error, expect_broken):
-    expect_broken(OutputContract, claim, plugin, error)
-=======
->>>>>>> /tmp/tmpv56zowqd/t
-=======
->>>>>>> h-tools-contracts

@@ -3,28 +3,10 @@
 
 """Our own plug-ins keep the contracts that we ask other authors to keep."""
 
-import pytest
 from collections.abc import Mapping
 from pathlib import Path
-from safety_scenarios.plugin_contract.campaign_plugins import ControllerContract
-from safety_scenarios.plugin_contract.campaign_plugins import ForwardingLinkContract
-from safety_scenarios.plugin_contract.campaign_plugins import LinkContract
-from safety_scenarios.plugin_contract.campaign_plugins import TraceContract
-from safety_scenarios.plugin_contract.robot_plugins import IntentContract
-from safety_scenarios.plugin_contract.robot_plugins import RobotContract
-from safety_scenarios.plugin_contract.scenario_plugins import DriverContract
-from safety_scenarios.plugin_contract.scenario_plugins import FormatContract
-from safety_scenarios.plugin_contract.scenario_plugins import InvariantContract
-from safety_scenarios.plugin_contract.scenario_plugins import StimulusContract
-from safety_scenarios.ros.link.stopped_link import Stop
-from safety_scenarios.ros.link.stopped_link import StoppedLink
-from safety_scenarios.scenario.message import Message
-from safety_scenarios.trial.link import ForwardingLink
-from safety_scenarios.trial.link import Link
 from typing import Any
 
-<<<<<<< HEAD
-=======
 import pytest
 from safety_scenarios import registry
 from safety_scenarios.plugin_contract.campaign_plugins import (
@@ -44,7 +26,6 @@ from safety_scenarios.plugin_contract.scenario_plugins import (
 from safety_scenarios.ros.link.stopped_link import Stop, StoppedLink
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.trial.link import ForwardingLink, Link
->>>>>>> h-tools-contracts
 
 ROOT = Path(__file__).parents[3]
 IN_WORLD = {'link': 'simulated'}
@@ -100,10 +81,6 @@ for each in ('rule_based', 'late', 'stops_once', 'jitter', 'creeps', 'blind_coun
     keep(ControllerContract, each)
 for each in ('loopback', 'simulated'):
     keep(LinkContract, each)
-<<<<<<< HEAD
-<<<<<<< /tmp/tmpqu1rizgj/o
-=======
->>>>>>> h-tools-contracts
 for each in sorted({*registry.BUILT_IN['outputs']} - {'live'}):  # which needs a terminal
     keep(OutputContract, each)
 keep(TraceContract, 'mcap')  # the other is written by every campaign
@@ -114,14 +91,6 @@ keep(IntentContract, 'vehicle_at', scenario='worlds/second_robot_in_the_aisle.ya
 keep(RobotContract, 'mobile_base')
 keep(RobotContract, 'arm', scenario='robotic/person_near_arm.yaml',
      robot={'max_speed': 1.0, 'joints': ('a', 'b')})
-<<<<<<< HEAD
-||||||| /tmp/tmpqu1rizgj/b
-for each in registry.BUILT_IN['outputs']:
-    keep(OutputContract, each)
-=======
->>>>>>> /tmp/tmpqu1rizgj/t
-=======
->>>>>>> h-tools-contracts
 
 
 def twist(speed: float) -> Message:
