@@ -8,14 +8,20 @@ from dataclasses import dataclass
 import re
 from typing import Annotated, Any
 
-from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
-from pydantic_core import core_schema
 from safety_scenarios import registry
 from safety_scenarios.dependencies import require
 from safety_scenarios.errors import UnknownPluginError
 
 try:
-    from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+    from pydantic import (
+        AfterValidator,
+        BaseModel,
+        ConfigDict,
+        Field,
+        GetCoreSchemaHandler,
+        GetJsonSchemaHandler,
+    )
+    from pydantic_core import core_schema
 except ImportError:
     require()
     raise
