@@ -135,7 +135,7 @@ def installed(folder: Path, **versions: str) -> Path:
     """Return a copy of what matters of the package, beside modules of these versions."""
     package = folder / 'safety_scenarios'
     (package / 'scenario').mkdir(parents=True)
-    for name in ('__init__.py', 'dependencies.py', 'errors.py', 'pytest_plugin.py',
+    for name in ('__init__.py', 'dependencies.py', 'errors.py', 'pytest_plugin.py', 'registry.py',
                  'scenario/noun.py'):
         (package / name).write_text((ROOT / 'safety_scenarios' / name).read_text('utf-8'))
     (package / 'scenario' / '__init__.py').write_text('')
