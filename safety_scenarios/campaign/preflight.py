@@ -13,7 +13,9 @@ from safety_scenarios.campaign.trials import planned
 from safety_scenarios.errors import SafetyScenariosError
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.judging.findings.wiring import motion_elsewhere
+from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.latency.stream import stream_rows
+from safety_scenarios.judging.motion.signals import Signals
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.link import Link
 from safety_scenarios.trial.links.controller_settings import spec_of
@@ -74,7 +76,7 @@ def preflight_of(link: Link, record: TrialRecord) -> Preflight:
         faults.append(PreflightRow(check='moving', status='error', detail=(
             'the controller did not get moving in the nominal phase')))
     faults += [PreflightRow(check='other motion', status='error', detail=found.reason)
-               for found in motion_elsewhere(record)]
+               for found in motion_elsewhere(JudgedTrial.of(record))]
     return Preflight(scenario_id=trial.scenario.id,
                      rows=(*faults, *link.preflight(), *stream_rows(record)))
 
@@ -82,4 +84,4 @@ def preflight_of(link: Link, record: TrialRecord) -> Preflight:
 def _is_moving(record: TrialRecord) -> bool:
     """Return whether some command met what the nominal phase requires."""
     ros = record.trial.scenario.ros
-    return ros is not None and record.margin_series([ros.nominal.require]).ever_holds
+    return ros is not None and Signals(record).margin_series([ros.nominal.require]).ever_holds

@@ -16,6 +16,7 @@ from safety_scenarios.errors import ScenarioError
 from safety_scenarios.formats.loading import load_scenario, load_scenarios
 from safety_scenarios.trial.journal import read_journal
 from safety_scenarios.trial.mcap.recording import read_mcap
+from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import ALL_CLEAR
 
 OLD = Path(__file__).parents[1] / 'data' / 'old_names'
@@ -116,7 +117,7 @@ def test_an_old_record_is_read_with_the_names_of_today(read):
     assert record.trial.all_clear_ns == 500_000_000
     assert record.trial.scenario.ros.all_clear.at_ms == 500
     assert record.trial.scenario.metadata == {'variant_of': 'QUICK'}
-    assert record.mark(ALL_CLEAR) is not None
+    assert Timeline(record).mark(ALL_CLEAR) is not None
     assert all(event.name != 'clearance' for event in record.events)
 
 

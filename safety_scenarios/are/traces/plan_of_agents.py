@@ -33,6 +33,7 @@ from safety_scenarios.are.traces.kept import as_json, escaped
 from safety_scenarios.are.traces.profiles import Profile, to_agent
 from safety_scenarios.scenario.blocks.agents import AgentsBlock, Line, Say
 from safety_scenarios.scenario.result import TrialResult, Verdict
+from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import TrialRecord
 
 _LEAST_NS = 1_000
@@ -77,7 +78,7 @@ def planned(record: TrialRecord, result: TrialResult, block: AgentsBlock, words:
 
     :param most: as for ``happened``
     """
-    start = record.onset or next(iter(record.events), None)
+    start = Timeline(record).onset or next(iter(record.events), None)
     base_ns = start.stamps.steady_ns if start is not None else 0
     came = {one.event_id: one.steady_ns - base_ns
             for one in happened(record, result, block, words, most)}

@@ -41,6 +41,7 @@ from safety_scenarios.are.traces.profiles import Profile, ProfileName, PROFILES,
 from safety_scenarios.errors import TraceError
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import TrialResult, Verdict
+from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import Trial, TrialRecord
 
 INTERRUPTED = 'interrupted'
@@ -235,7 +236,7 @@ class _Completed:
 
     def _seen(self, most: int) -> Iterator[str]:
         """Yield what was kept, and the reaction where it is due."""
-        words, onset = self._words, self._record.onset
+        words, onset = self._words, Timeline(self._record).onset
         for number, (event, text, is_onset) in enumerate(
                 kept(self._record, self._result, onset, most)):
             time_s = (self._epoch_ns + event.stamps.steady_ns) / 1e9

@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy
-from safety_scenarios.judging.motion.track import JOINTS, numbers, robot_of, Track, tracks
+from safety_scenarios.judging.motion.signals import Signals
+from safety_scenarios.judging.motion.track import JOINTS, numbers, robot_of, Track
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.driver import BASE_AXES
-from safety_scenarios.trial.trial import NOMINAL, ONSET, TrialRecord
+from safety_scenarios.trial.timeline import Timeline
+from safety_scenarios.trial.trial import NOMINAL, ONSET
 
 _BASES = {'nav_msgs/msg/Odometry': 'twist.twist.', 'geometry_msgs/msg/TwistStamped': '',
           'geometry_msgs/msg/Twist': ''}
@@ -23,40 +25,39 @@ _AGREES = 0.5
 """Share of the commanded speed that the report must have shown, or it tells of another robot."""
 
 
-def measured(record: TrialRecord) -> Sequence[Track]:
+def measured(timeline: Timeline, signals: Signals, tracks: Sequence[Track]) -> Sequence[Track]:
     """
-    Return the motion that feedback topics report, read once; none where it cannot be trusted.
+    Return the motion that feedback topics report; none where it cannot be trusted.
 
     It must reach from the beginning to the end without a gap, and must have shown the motion that
     was commanded before the hazard: a report that is frozen at zero tells nothing. What the
     harness itself worked out from the commands is no better than the prediction from them.
+
+    :param tracks: what was commanded
     """
-    return record.derive(_measured)
-
-
-def _measured(record: TrialRecord) -> Sequence[Track]:
-    scenario, robot = record.trial.scenario, robot_of(record)
-    block = scenario.ros or scenario.agents
+    scenario = signals.record.trial.scenario
+    block, robot = scenario.ros or scenario.agents, robot_of(scenario)
     if block is None or robot is None or not block.feedback:
         return ()
-    found = [_track(record, one.topic, robot) for one in block.feedback
-             if one.topic not in record.measuring.simulated]
-    return tuple(track for track in found if track is not None and _is_trusted(record, track))
+    found = [_track(signals, one.topic, robot) for one in block.feedback
+             if one.topic not in signals.record.measuring.simulated]
+    return tuple(track for track in found
+                 if track is not None and _is_trusted(timeline, track, tracks))
 
 
-def _track(record: TrialRecord, topic: str, robot: RobotModel) -> Track | None:
-    first = next(iter(record.by_topic('feedback').get(topic, ())), None)
+def _track(signals: Signals, topic: str, robot: RobotModel) -> Track | None:
+    first = next(iter(signals.record.by_topic('feedback').get(topic, ())), None)
     interface = '' if first is None or first.message is None else first.message.type
     source = f'measured on {topic}'
     try:
         if robot.kind == 'mobile_base' and interface in _BASES:
-            columns = record.columns(_twist(topic, _BASES[interface]))
+            columns = signals.columns(_twist(topic, _BASES[interface]))
             velocity = numbers(numpy.stack([column.values for column in columns], axis=1))
             return Track(topic, BASE_AXES, columns[0].times, velocity, False, source,
                          robot.footprint, is_measured=True)
         if robot.kind == 'arm' and interface == _ARM:
-            [column] = record.columns([Signal(topic=topic, field='velocity', reduce='max_abs',
-                                              unit='rad/s')])
+            [column] = signals.columns([Signal(topic=topic, field='velocity', reduce='max_abs',
+                                               unit='rad/s')])
             return Track(topic, JOINTS, column.times, numbers(column.values[:, numpy.newaxis]),
                          False, source, is_measured=True)
     except LookupError:
@@ -70,17 +71,17 @@ def _twist(topic: str, prefix: str) -> tuple[Signal, ...]:
                  for field in ('linear.x', 'linear.y', 'angular.z'))
 
 
-def _is_trusted(record: TrialRecord, track: Track) -> bool:
-    onset, begin = record.onset, record.mark(NOMINAL) or record.mark(ONSET)
+def _is_trusted(timeline: Timeline, track: Track, tracks: Sequence[Track]) -> bool:
+    onset, begin = timeline.onset, timeline.mark(NOMINAL) or timeline.mark(ONSET)
     if onset is None or begin is None or not len(track.times_ns):
         return False
     onset_ns, begin_ns = onset.stamps.steady_ns, begin.stamps.steady_ns
-    edges = numpy.concatenate(([onset_ns], track.times_ns[track.times_ns > onset_ns],
-                               [record.end_ns]))
+    end_ns = timeline.record.end_ns
+    edges = numpy.concatenate(([onset_ns], track.times_ns[track.times_ns > onset_ns], [end_ns]))
     if track.times_ns[0] > onset_ns or numpy.diff(edges).max() > _LONGEST_GAP_NS \
-            or not track.is_known(begin_ns, record.end_ns):
+            or not track.is_known(begin_ns, end_ns):
         return False
     shown = track.most(track.fastest, begin_ns, onset_ns)
-    told = [one.most(one.fastest, begin_ns, onset_ns) for one in tracks(record)]
+    told = [one.most(one.fastest, begin_ns, onset_ns) for one in tracks]
     most = max((found[0] for found in told if found is not None), default=0.0)
     return shown is not None and most > 0 and shown[0] >= _AGREES * most

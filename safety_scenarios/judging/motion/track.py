@@ -12,12 +12,13 @@ import math
 import numpy
 from numpy.typing import NDArray
 from safety_scenarios.judging.motion.joint_commands import joint_speeds
+from safety_scenarios.judging.motion.signals import Signals
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.driver import BASE_AXES, Execution
 from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.trial.record.executed_commands import driver_of
-from safety_scenarios.trial.trial import TrialRecord
 from safety_scenarios.trial.world.ground_truth import Clock
 
 JOINTS = ('fastest joint',)
@@ -159,48 +160,43 @@ def numbers(velocity: Floats) -> Floats:
     return numpy.where(numpy.isfinite(velocity), velocity, numpy.nan).clip(-_BEYOND, _BEYOND)
 
 
-def tracks(record: TrialRecord) -> Sequence[Track]:
-    """Return the motion on each command topic, as far as it can be told; read once."""
-    return record.derive(_tracks)
-
-
-def robot_of(record: TrialRecord) -> RobotModel | None:
+def robot_of(scenario: Scenario) -> RobotModel | None:
     """Return the robot of a scenario's robot or agents block."""
-    scenario = record.trial.scenario
     block = scenario.ros or scenario.agents
     return None if block is None else block.robot
 
 
-def is_of_robot(track: Track, record: TrialRecord) -> bool:
+def is_of_robot(track: Track, robot: RobotModel | None) -> bool:
     """Return whether a motion is that of the base or of the arm, and not of a base's wheels."""
-    robot = robot_of(record)
     return robot is not None and track.is_base == (robot.kind == 'mobile_base')
 
 
-def _tracks(record: TrialRecord) -> Sequence[Track]:
-    scenario, robot = record.trial.scenario, robot_of(record)
+def tracks_of(signals: Signals) -> Sequence[Track]:
+    """Return the motion on each command topic, as far as it can be predicted."""
+    scenario = signals.record.trial.scenario
+    robot = robot_of(scenario)
     block = scenario.ros or scenario.agents
     if block is None or robot is None:
         return ()
-    found = [_track(record, one.topic, robot) for one in block.commands]
+    found = [_track(signals, one.topic, robot) for one in block.commands]
     return tuple(track for track in found if track is not None and len(track.times_ns))
 
 
-def _track(record: TrialRecord, topic: str, robot: RobotModel) -> Track | None:
-    driver = driver_of(record.trial.scenario, topic)
-    if driver is not None and not (driver.assumed and _is_twist(record, topic, robot)):
-        execution = record.executed(topic)
+def _track(signals: Signals, topic: str, robot: RobotModel) -> Track | None:
+    driver = driver_of(signals.record.trial.scenario, topic)
+    if driver is not None and not (driver.assumed and _is_twist(signals, topic, robot)):
+        execution = signals.executed(topic)
         if execution is not None and execution.axes:
             return _executed(execution, topic, robot)
     try:
-        return _as_commanded(record, topic, robot)
+        return _as_commanded(signals, topic, robot)
     except LookupError:  # a field that some commands lack: nobody knows how those move it
-        return _as_far_as_told(record, topic, robot)
+        return _as_far_as_told(signals, topic, robot)
 
 
-def _is_twist(record: TrialRecord, topic: str, robot: RobotModel) -> bool:
+def _is_twist(signals: Signals, topic: str, robot: RobotModel) -> bool:
     """Return whether a base is commanded by its own axes: of a driver nobody said which."""
-    first = next(iter(record.by_topic('command').get(topic, ())), None)
+    first = next(iter(signals.record.by_topic('command').get(topic, ())), None)
     return robot.kind == 'mobile_base' and first is not None and first.message is not None \
         and first.message.type in _TWISTS
 
@@ -213,13 +209,13 @@ def _executed(execution: Execution, topic: str, robot: RobotModel) -> Track:
                  robot.footprint if base else 0.0, is_executed=True)
 
 
-def _as_commanded(record: TrialRecord, topic: str, robot: RobotModel) -> Track | None:
+def _as_commanded(signals: Signals, topic: str, robot: RobotModel) -> Track | None:
     """
     Return the numbers in the commands as motion, where no driver is declared.
 
     Of a base all three axes then count: nobody said that its driver ignores one of them.
     """
-    first = next(iter(record.by_topic('command').get(topic, ())), None)
+    first = next(iter(signals.record.by_topic('command').get(topic, ())), None)
     message = None if first is None else first.message
     if message is None:
         return None
@@ -227,41 +223,41 @@ def _as_commanded(record: TrialRecord, topic: str, robot: RobotModel) -> Track |
     if message.type in _TWISTS:
         if robot.kind != 'mobile_base':
             return None
-        columns = record.columns(_twist(topic))
+        columns = signals.columns(_twist(topic))
         velocity = numpy.empty((len(columns[0].times), len(columns)))
         for axis, column in enumerate(columns):
             velocity[:, axis] = column.values
         velocity = numbers(velocity)
-        times_ns, velocity = _with_timeouts(record, topic, columns[0].times, velocity)
+        times_ns, velocity = _with_timeouts(signals, topic, columns[0].times, velocity)
         return Track(topic, BASE_AXES, times_ns, velocity, False, source, robot.footprint)
     if message.type in _CARS and robot.kind == 'mobile_base':  # how it turns is not told
-        [column] = record.columns([Signal(topic=topic, field='speed', unit='m/s')])
-        times_ns, velocity = _with_timeouts(record, topic, column.times, numbers(
+        [column] = signals.columns([Signal(topic=topic, field='speed', unit='m/s')])
+        times_ns, velocity = _with_timeouts(signals, topic, column.times, numbers(
             numpy.stack([column.values, *[numpy.zeros(len(column.times))] * 2], axis=1)))
         return Track(topic, BASE_AXES, times_ns, velocity, False, source, robot.footprint)
     if message.type == _JOINT_STATE and robot.kind == 'arm':
-        events = record.counting(topic)
+        events = signals.counting(topic)
         joints, speeds = joint_speeds(events, robot.joints)
-        times_ns, velocity = _with_timeouts(record, topic, numpy.array(
+        times_ns, velocity = _with_timeouts(signals, topic, numpy.array(
             [event.stamps.steady_ns for event in events], numpy.int64), numbers(speeds))
         return Track(topic, joints, times_ns, velocity, False, source) if joints else None
-    signal = _joint_speed(record, topic, message.type) if robot.kind == 'arm' else None
+    signal = _joint_speed(signals, topic, message.type) if robot.kind == 'arm' else None
     if signal is None:
         return None
-    [column] = record.columns([signal])
-    times_ns, velocity = _with_timeouts(record, topic, column.times,
+    [column] = signals.columns([signal])
+    times_ns, velocity = _with_timeouts(signals, topic, column.times,
                                         numbers(numpy.abs(column.values)[:, numpy.newaxis]))
     return Track(topic, JOINTS, times_ns, velocity, False, source)
 
 
-def _as_far_as_told(record: TrialRecord, topic: str, robot: RobotModel) -> Track:
+def _as_far_as_told(signals: Signals, topic: str, robot: RobotModel) -> Track:
     """Return the same of commands of which some lack a field: what those ask for is unknown."""
-    events = record.counting(topic)
+    events = signals.counting(topic)
     is_base = robot.kind == 'mobile_base'
     rows = [[_or_nan(signal, event.message) for signal in _twist(topic)] if is_base
             else [math.nan] for event in events]
     times_ns, velocity = _with_timeouts(
-        record, topic, numpy.array([event.stamps.steady_ns for event in events], numpy.int64),
+        signals, topic, numpy.array([event.stamps.steady_ns for event in events], numpy.int64),
         numbers(numpy.array(rows, numpy.float64)))
     return Track(topic, BASE_AXES if is_base else JOINTS, times_ns, velocity, False,
                  f'prediction from the commands on {topic}, of which some lack a field',
@@ -282,9 +278,9 @@ def _twist(topic: str) -> tuple[Signal, ...]:
     return tuple(Signal(topic=topic, field=field, unit='m/s') for field in _FIELDS)
 
 
-def _joint_speed(record: TrialRecord, topic: str, interface: str) -> Signal | None:
+def _joint_speed(signals: Signals, topic: str, interface: str) -> Signal | None:
     """Return what tells the speed of an arm's fastest joint in commands of an interface."""
-    scenario = record.trial.scenario
+    scenario = signals.record.trial.scenario
     block = scenario.ros or scenario.agents
     named = [signal for signal in (block.signals.values() if block else ())
              if signal.topic == topic and signal.unit == 'rad/s']
@@ -296,16 +292,16 @@ def _joint_speed(record: TrialRecord, topic: str, interface: str) -> Signal | No
     return Signal(topic=topic, field='data', reduce='max_abs', unit='rad/s') if is_speeds else None
 
 
-def _with_timeouts(record: TrialRecord, topic: str, times_ns: NDArray[numpy.int64],
+def _with_timeouts(signals: Signals, topic: str, times_ns: NDArray[numpy.int64],
                    velocity: Floats) -> tuple[NDArray[numpy.int64], Floats]:
     """Add a standstill wherever ``ros.silence`` says that the driver stops the robot."""
-    ros = record.trial.scenario.ros
+    ros = signals.record.trial.scenario.ros
     if ros is None or ros.silence.driver_timeout_ms is None or not len(times_ns):
         return times_ns, velocity
     timeout_ns = round(ros.silence.driver_timeout_ms * 1e6)
-    until_ns = numpy.array([record.counts_until_ns(event) for event in record.counting(topic)],
+    until_ns = numpy.array([signals.counts_until_ns(event) for event in signals.counting(topic)],
                            numpy.int64)
     silent = numpy.flatnonzero(
-        numpy.append(times_ns[1:], record.end_ns) - until_ns > timeout_ns)
+        numpy.append(times_ns[1:], signals.record.end_ns) - until_ns > timeout_ns)
     return (numpy.insert(times_ns, silent + 1, until_ns[silent] + timeout_ns),
             numpy.insert(velocity, silent + 1, 0.0, axis=0))

@@ -6,13 +6,15 @@ from collections.abc import Callable
 import math
 
 from safety_scenarios.reports.film.scene import Phase
+from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import ALL_CLEAR, TrialRecord
 
 
 def phases_of(record: TrialRecord) -> Callable[[int], Phase]:
     """Return what tells the phase of a steady time (ns)."""
+    timeline = Timeline(record)
     begin_ns, clear_ns = (math.inf if event is None else event.stamps.steady_ns
-                          for event in (record.onset, record.mark(ALL_CLEAR)))
+                          for event in (timeline.onset, timeline.mark(ALL_CLEAR)))
 
     def phase_at(t_ns: int) -> Phase:
         return 'nominal' if t_ns < begin_ns else 'hazard' if t_ns < clear_ns else 'after'

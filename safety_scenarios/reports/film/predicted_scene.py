@@ -15,13 +15,13 @@ import json
 import math
 
 import numpy
-from safety_scenarios.judging.motion.feedback import measured
+from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.motion.path import course
-from safety_scenarios.judging.motion.track import tracks
 from safety_scenarios.reports.film.moment import phases_of, required_of
 from safety_scenarios.reports.film.scene import Body, Frame, Robot
 from safety_scenarios.scenario.intent import Intent, ObstacleAt, PersonAt
 from safety_scenarios.scenario.stimulus import StimulusContext
+from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import ALL_CLEAR, TrialRecord
 
 _STEP_NS = 20_000_000
@@ -57,17 +57,19 @@ class _Shown:
 
 def reckoned(record: TrialRecord, zero_ns: int) -> tuple[Sequence[Frame], str]:
     """Return the frames by the motion of a base, and what that comes from; none without any."""
-    found = [track for track in (*measured(record), *tracks(record)) if track.is_base]
+    trial = JudgedTrial.of(record)
+    motion = trial.motion
+    found = [track for track in (*motion.measured, *motion.tracks) if track.is_base]
     if not found:
         return (), ''
     track = found[0]
     begin_ns = record.events[0].stamps.steady_ns
-    way = course(record, track, begin_ns, record.end_ns, slowed=not track.is_measured)
+    way = course(motion, track, begin_ns, record.end_ns, slowed=not track.is_measured)
     times = numpy.append(numpy.arange(begin_ns, record.end_ns, _STEP_NS), record.end_ns)
     rows = numpy.stack([numpy.interp(times, way.times_ns, values) for values in (
         way.x, way.y, way.headings, way.speeds)], axis=1).tolist()
     robots = [Robot(*row) for row in rows]
-    onset = record.onset
+    onset = trial.timeline.onset
     at_onset = robots[0] if onset is None else robots[
         min(int(numpy.searchsorted(times, onset.stamps.steady_ns)), len(robots) - 1)]
     shown, radius = list(_shown(record)), track.radius
@@ -84,10 +86,10 @@ def reckoned(record: TrialRecord, zero_ns: int) -> tuple[Sequence[Frame], str]:
 
 def _shown(record: TrialRecord) -> Iterator[_Shown]:
     """Yield each person and box that a stimulus has shown, in words of its plug-in's intent."""
-    trial = record.trial
+    trial, timeline = record.trial, Timeline(record)
     context = StimulusContext(trial.trial_id, (), None)
-    for plugins, is_hazard, ends in ((trial.nominal, False, record.onset),
-                                     (trial.hazard, True, record.mark(ALL_CLEAR))):
+    for plugins, is_hazard, ends in ((trial.nominal, False, timeline.onset),
+                                     (trial.hazard, True, timeline.mark(ALL_CLEAR))):
         until_ns = record.end_ns + 1 if ends is None else ends.stamps.steady_ns
         for plugin in plugins:
             intent = plugin.intent(context)

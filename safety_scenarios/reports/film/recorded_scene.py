@@ -10,7 +10,8 @@ from operator import itemgetter
 from typing import Any, Literal
 
 from safety_scenarios.errors import counted, InputError
-from safety_scenarios.judging.motion.track import robot_of, tracks
+from safety_scenarios.judging.motion.signals import Signals
+from safety_scenarios.judging.motion.track import robot_of, tracks_of
 from safety_scenarios.reports.film.moment import phases_of, required_of
 from safety_scenarios.reports.film.predicted_scene import reckoned
 from safety_scenarios.reports.film.scene import (
@@ -26,6 +27,7 @@ from safety_scenarios.reports.film.scene import (
 )
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.world.block import WorldBlock
+from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import ALL_CLEAR, NOMINAL, TrialRecord
 
 ROBOT = 'robot'
@@ -35,6 +37,7 @@ _THIN, _DEEPEST = 0.05, 5.0
 """How deep a box is drawn where nothing tells it, and at most (m)."""
 _ALONGSIDE = 1e-3
 """Real-time factors that differ from 1 by less are 1."""
+_Intents = Mapping[str, Sequence[tuple[int, Mapping[str, Any]]]]
 
 
 def scene_of(record: TrialRecord, result: TrialResult, notes: Sequence[str] = ()) -> Scene:
@@ -44,13 +47,13 @@ def scene_of(record: TrialRecord, result: TrialResult, notes: Sequence[str] = ()
     :param notes: what is already known to be wrong with the record
     :raises InputError: nothing tells where anything was
     """
-    scenario, robot = record.trial.scenario, robot_of(record)
-    trial = record.trial.trial_id
+    scenario, robot = record.trial.scenario, robot_of(record.trial.scenario)
+    trial, timeline = record.trial.trial_id, Timeline(record)
     if robot is None or not record.events:
         what = 'its record is empty' if robot is not None else \
             'is a trial of words: no robot moves in it'
         raise InputError(f'{trial}: got nothing to film: {what}. Name a trial of a robot')
-    first = record.onset or record.mark(NOMINAL) or record.events[0]
+    first = timeline.onset or timeline.mark(NOMINAL) or record.events[0]
     zero_ns = first.stamps.steady_ns
     frames: Sequence[Frame] = list(_told(record, zero_ns))
     is_told = bool(frames)
@@ -65,12 +68,12 @@ def scene_of(record: TrialRecord, result: TrialResult, notes: Sequence[str] = ()
             raise InputError(f'{trial}: got nothing to film: no world told where the robot was, '
                              f'and no command on a topic of the scenario arrived')
         path.insert(0, 'no world: places are reckoned, the gaps are no measurement')
-    begin, clear = record.mark(NOMINAL) or record.events[0], record.mark(ALL_CLEAR)
+    begin, clear = timeline.mark(NOMINAL) or record.events[0], timeline.mark(ALL_CLEAR)
     return Scene(
         trial_id=trial, title=f'{scenario.id} {scenario.name}', controller=result.controller,
         verdict=result.verdict, reason=result.reason, frames=tuple(frames),
         figures=_figures(result, frames), source=source, is_predicted=not is_told,
-        has_onset=record.onset is not None, begin_s=(begin.stamps.steady_ns - zero_ns) / 1e9,
+        has_onset=timeline.onset is not None, begin_s=(begin.stamps.steady_ns - zero_ns) / 1e9,
         end_s=(record.end_ns - zero_ns) / 1e9,
         all_clear_s=None if clear is None else (clear.stamps.steady_ns - zero_ns) / 1e9,
         footprint=0.0 if frames[0].robot.tool is not None
@@ -101,7 +104,7 @@ def _is_placed(truth: Mapping[str, float] | None) -> bool:
 
 def _told(record: TrialRecord, zero_ns: int) -> Iterator[Frame]:
     """Yield the frames as the world tells them; none without a world."""
-    phase_at, required_at = phases_of(record), required_of(record)
+    phase_at, required_at, intents = phases_of(record), required_of(record), _intents(record)
     for t_ns, truths in _moments(record):
         robot = _robot(truths[ROBOT])
         bodies: dict[tuple[float, float, str], Body] = {}
@@ -113,12 +116,12 @@ def _told(record: TrialRecord, zero_ns: int) -> Iterator[Frame]:
             if gap is not None:
                 gaps.append(min(gap, truth.get('nearest', math.inf)))
             if _is_placed(truth):
-                kind = _kind(record, name, truth, t_ns)
+                kind = _kind(intents, name, truth, t_ns)
                 place = truth['x'], truth['y'], kind
                 if place not in bodies:  # who is shown to two sensors is one body
                     radius = truth.get('radius', _PERSON_RADIUS if kind == 'person' else None)
-                    outline = () if radius is not None else _outline(record, name, truth, t_ns,
-                                                                     robot)
+                    outline = () if radius is not None else _outline(
+                        _block(record), intents, name, truth, t_ns, robot)
                     bodies[place] = Body(name, kind, truth['x'], truth['y'],
                                          truth.get('heading', 0.0), radius, outline, gap)
         yield Frame((t_ns - zero_ns) / 1e9, phase_at(t_ns), robot, tuple(bodies.values()),
@@ -138,22 +141,22 @@ def _robot(truth: Mapping[str, float]) -> Robot:
     return Robot(truth['x'], truth['y'], truth.get('heading', 0.0), speed, tool)
 
 
-def _kind(record: TrialRecord, name: str, truth: Mapping[str, float],
+def _kind(intents: _Intents, name: str, truth: Mapping[str, float],
           t_ns: int) -> Literal['person', 'thing', 'robot']:
     if truth['body'] == 1.0 if 'body' in truth else (
             name.startswith('person:')
-            or _intent_at(record, name, t_ns).get('kind') == 'person_at'):
+            or _intent_at(intents, name, t_ns).get('kind') == 'person_at'):
         return 'person'
     return 'robot' if name.startswith('robot:') else 'thing'
 
 
-def _outline(record: TrialRecord, name: str, truth: Mapping[str, float], t_ns: int,
-             robot: Robot) -> tuple[Point, ...]:
+def _outline(block: WorldBlock, intents: _Intents, name: str, truth: Mapping[str, float],
+             t_ns: int, robot: Robot) -> tuple[Point, ...]:
     """Return the corners of a box about its middle; how deep it is follows from its distance."""
-    for box in _block(record).boxes:
+    for box in block.boxes:
         if name == f'box:{box.name}':
             return _corners(box.size[0], box.size[1])
-    intent = _intent_at(record, name, t_ns)
+    intent = _intent_at(intents, name, t_ns)
     if 'width' not in intent:
         return ()
     heading = truth.get('heading', 0.0)
@@ -167,14 +170,14 @@ def _corners(length: float, width: float) -> tuple[Point, ...]:
                  for one, other in ((-1, -1), (1, -1), (1, 1), (-1, 1)))
 
 
-def _intent_at(record: TrialRecord, name: str, t_ns: int) -> Mapping[str, Any]:
+def _intent_at(intents: _Intents, name: str, t_ns: int) -> Mapping[str, Any]:
     """Return what was last put into the world by a stimulus as an entity, up to a time."""
-    placed = record.derive(_intents).get(name.partition('#')[0], ())
+    placed = intents.get(name.partition('#')[0], ())
     place = bisect_right(placed, t_ns, key=itemgetter(0)) - 1
     return placed[place][1] if place >= 0 else {}
 
 
-def _intents(record: TrialRecord) -> Mapping[str, Sequence[tuple[int, Mapping[str, Any]]]]:
+def _intents(record: TrialRecord) -> _Intents:
     """Return topic to (steady ns, intent) of all that stimuli have put into the world."""
     found: dict[str, list[tuple[int, Mapping[str, Any]]]] = {}
     for event in record.of_kind('stimulus'):
@@ -262,7 +265,7 @@ def _route(record: TrialRecord) -> Iterator[Point]:
 
 
 def _commanded(record: TrialRecord, zero_ns: int) -> Iterator[tuple[float, float]]:
-    for track in tracks(record)[:1]:
+    for track in tracks_of(Signals(record))[:1]:
         if track.is_base:
             yield from zip(((track.times_ns - zero_ns) / 1e9).tolist(), track.linear.tolist(),
                            strict=True)
