@@ -138,7 +138,7 @@ def test_what_is_no_base_is_not_taken_for_an_arm(lift):
     assert not Following(lift).moves
     feedback = (CommandTopic(topic='odom'), CommandTopic(topic='joint_states'))
     reports = simulated_robot(lift.model_copy(update={
-        'ros': lift.body.model_copy(update={'feedback': feedback})}))
+        'body': lift.body.model_copy(update={'feedback': feedback})}))
     assert reports.feedback == {} and set(reports.untold) == {'odom', 'joint_states'}
 
 

@@ -9,7 +9,7 @@ import math
 
 import numpy
 from numpy.typing import NDArray
-from safety_scenarios.judging.motion.track import Floats, is_of_robot, robot_of, Track
+from safety_scenarios.judging.motion.track import Floats, is_of_robot, Track
 from safety_scenarios.scenario.blocks.signal import Limit
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.trial.record.margins import MarginSeries
@@ -39,7 +39,7 @@ class Braking:
 
 def deceleration(scenario: Scenario) -> float | None:
     """Return how hard the robot brakes as it declares (m/s^2, of an arm rad/s^2), if it does."""
-    robot, terms = robot_of(scenario), scenario.body.separation
+    robot, terms = scenario.body.robot, scenario.body.separation
     return None if robot is None else robot.deceleration(
         terms.metres_per_unit if terms else 1.0)
 
@@ -109,7 +109,7 @@ def track_of(scenario: Scenario, tracks: Sequence[Track], limits: Sequence[Limit
     topics = {signals[limit.signal].topic for limit in limits}
     found = [track for track in tracks if track.topic in topics]
     return found[0] if len(topics) == len(found) == 1 and is_of_robot(
-        found[0], robot_of(scenario)) else None
+        found[0], scenario.body.robot) else None
 
 
 def _grace_s(commands: NDArray[numpy.int64]) -> float:

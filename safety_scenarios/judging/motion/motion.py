@@ -15,7 +15,7 @@ from safety_scenarios.judging.motion.signals import Signals
 from safety_scenarios.judging.motion.simulated_motion import told, whole_motion
 from safety_scenarios.judging.motion.slip import Speeds, true_speeds
 from safety_scenarios.judging.motion.standstill import demanded, series_of, Standstill
-from safety_scenarios.judging.motion.track import robot_of, Track, tracks_of
+from safety_scenarios.judging.motion.track import Track, tracks_of
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.blocks.signal import Limit
 from safety_scenarios.trial.record.margins import MarginSeries
@@ -46,10 +46,10 @@ class Motion:
         self._brakings: dict[tuple[_Limits, int, int], Braking | None] = {}
         self._forgiven: dict[tuple[_Limits, int, int], int] = {}
 
-    @cached_property
+    @property
     def robot(self) -> RobotModel | None:
-        """The robot of the scenario's body."""
-        return robot_of(self.scenario)
+        """Return the robot of the scenario's body."""
+        return self.scenario.body.robot
 
     @cached_property
     def deceleration(self) -> float | None:

@@ -19,7 +19,6 @@ from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.driver import BASE_AXES, Execution, JOINTS
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.robot_kind import AxisSignals, kind_of
-from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.trial.record.executed_commands import driver_of
 from safety_scenarios.trial.world.ground_truth import Clock
 
@@ -169,11 +168,6 @@ def numbers(velocity: Floats) -> Floats:
     if bool((numpy.abs(velocity) < _BEYOND).all()):
         return velocity
     return numpy.where(numpy.isfinite(velocity), velocity, numpy.nan).clip(-_BEYOND, _BEYOND)
-
-
-def robot_of(scenario: Scenario) -> RobotModel | None:
-    """Return the robot of a scenario's body."""
-    return scenario.body.robot
 
 
 def is_of_robot(track: Track, robot: RobotModel | None) -> bool:
