@@ -92,7 +92,7 @@ def flooded(evaluator: Evaluator, link: RosLink, topics: int, rate_hz: float, se
 
 def _flooded(record: TrialRecord, meter: Meter, planned_ns: int) -> Flooded:
     times = {event.name: event.stamps.steady_ns for event in record.of_kind('mark')}
-    onset = record.mark(ONSET)
+    onset = record.index.marks.get(ONSET)
     assert onset is not None and onset.scheduled_ns is not None
     messages = sum(event.name in FLOOD and times[ONSET] <= event.stamps.steady_ns
                    < times[ALL_CLEAR] for event in record.events if event.kind == 'command')

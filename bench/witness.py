@@ -29,8 +29,7 @@ from machine import Machine
 from network import await_line, Host, INTERFACE, missing, Network, two_hosts
 from safety_scenarios import registry
 from safety_scenarios.errors import MeasurementError
-from safety_scenarios.judging.latency.clocks import Timeline
-from safety_scenarios.judging.latency.pairing import measure
+from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.reports.console_report import console
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.trial.journal import read_journal
@@ -149,7 +148,8 @@ def differences(records: Sequence[TrialRecord], seen: Seen) -> Differences:
     """Compare each command with the latest stimulus before it, and each reaction with onset."""
     found = Differences([], [], {name: [] for name in _PARTS})
     for record in records:
-        timeline = Timeline(record)
+        trial = JudgedTrial.of(record)
+        clocks = trial.latency.clocks
         budget = record.trial.scenario.latency_budget
         begin: Event | None = None
         for event in record.events:
@@ -157,8 +157,8 @@ def differences(records: Sequence[TrialRecord], seen: Seen) -> Differences:
                 begin = event
             if event.kind != 'command' or begin is None:
                 continue
-            sent = timeline.published(begin)
-            ours = timeline.elapsed(sent, event, budget)
+            sent = clocks.published(begin)
+            ours = clocks.elapsed(sent, event, budget)
             own_ms = seen.latency_ms(sent.system_ns, event, ours.method)
             stamps = event.stamps
             sent_ns, left_ns, came_ns = seen.out.at(sent.system_ns), \
@@ -171,17 +171,18 @@ def differences(records: Sequence[TrialRecord], seen: Seen) -> Differences:
                     sent_ns - sent.system_ns, left_ns - (stamps.source_ns or 0),
                     (stamps.received_ns or 0) - came_ns), strict=True):
                 found.parts[name].append(part_ns / 1e6)
-        found.reactions += _of_reaction(record, timeline, seen)
+        found.reactions += _of_reaction(trial, seen)
     return found
 
 
-def _of_reaction(record: TrialRecord, timeline: Timeline, seen: Seen) -> Iterator[float]:
+def _of_reaction(trial: JudgedTrial, seen: Seen) -> Iterator[float]:
     """Yield the reported latency of a trial's reaction less that of its packets."""
-    latency, onset = measure(record, timeline), timeline.onset()
+    latency, clocks = trial.latency.latency, trial.latency.clocks
+    onset = clocks.onset()
     if latency is None or latency.reaction is None or onset is None:
         return
-    for event in record.of_kind('command'):
-        elapsed = timeline.elapsed(onset, event, record.trial.scenario.latency_budget)
+    for event in trial.record.of_kind('command'):
+        elapsed = clocks.elapsed(onset, event, trial.scenario.latency_budget)
         own_ms = seen.latency_ms(onset.system_ns, event, elapsed.method)
         if elapsed == latency.reaction and own_ms is not None:
             yield latency.reaction.steady_ns / 1e6 - own_ms

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from safety_scenarios.formats.loading import load_scenarios as load_scenarios
     from safety_scenarios.from_python import run as run
     from safety_scenarios.judging.evaluate import evaluate as evaluate
+    from safety_scenarios.judging.judged_trial import JudgedTrial as JudgedTrial
     from safety_scenarios.results import CampaignResults as CampaignResults
     from safety_scenarios.scenario.controller import ControllerPlugin as ControllerPlugin
     from safety_scenarios.scenario.controller import ControllerSpec as ControllerSpec
@@ -74,6 +75,7 @@ _WHERE = {
     'results': ('CampaignResults',),
     'campaign.folder.verify': ('verify',),
     'judging.evaluate': ('evaluate',),
+    'judging.judged_trial': ('JudgedTrial',),
     'trial.plan': ('plan',),
     'trial.run': ('run_trial',),
     'errors': ('ControllerError', 'InputError', 'MeasurementError', 'MissingDependencyError',
@@ -105,12 +107,13 @@ __all__ = [
     'Beginning', 'CampaignResults', 'CampaignSummary', 'ChatMessage', 'Command', 'Controller',
     'ControllerContext', 'ControllerError', 'ControllerPlugin', 'ControllerSettings',
     'ControllerSpec', 'Event', 'Finding', 'InputError', 'Intent', 'InvariantPlugin',
-    'LatencyClass', 'Link', 'LinkPlan', 'LinkPlugin', 'Loopback', 'LoopbackLink',
-    'MeasurementError', 'Message', 'MissingDependencyError', 'Observation', 'Observer', 'Reading',
-    'Rejudged', 'RunSettings', 'SafetyScenariosError', 'Scenario', 'ScenarioError', 'Session',
-    'SettingsError', 'Stimulus', 'StimulusContext', 'StimulusPlugin', 'Trial', 'TrialRecord',
-    'TrialResult', 'Turn', 'UnknownPluginError', 'Utterance', 'Verdict', 'evaluate',
-    'load_scenario', 'load_scenarios', 'plan', 'rejudge', 'run', 'run_trial', 'verify']
+    'JudgedTrial', 'LatencyClass', 'Link', 'LinkPlan', 'LinkPlugin', 'Loopback',
+    'LoopbackLink', 'MeasurementError', 'Message', 'MissingDependencyError', 'Observation',
+    'Observer', 'Reading', 'Rejudged', 'RunSettings', 'SafetyScenariosError', 'Scenario',
+    'ScenarioError', 'Session', 'SettingsError', 'Stimulus', 'StimulusContext',
+    'StimulusPlugin', 'Trial', 'TrialRecord', 'TrialResult', 'Turn', 'UnknownPluginError',
+    'Utterance', 'Verdict', 'evaluate', 'load_scenario', 'load_scenarios', 'plan', 'rejudge',
+    'run', 'run_trial', 'verify']
 """Spelt out for linters and type checkers."""
 
 if not TYPE_CHECKING:

@@ -8,7 +8,7 @@ import math
 
 from safety_scenarios.campaign.statistics.quantiles import enough_for, quantile
 from safety_scenarios.errors import MeasurementError
-from safety_scenarios.judging.latency.clocks import Timeline
+from safety_scenarios.judging.latency.clocks import Clocks
 from safety_scenarios.judging.latency.load import WakeUps
 from safety_scenarios.judging.latency.probes import ProbeSample, samples
 from safety_scenarios.scenario.blocks.budget import LatencyBudget
@@ -27,6 +27,7 @@ from safety_scenarios.scenario.message import ChatMessage
 from safety_scenarios.scenario.scenario import Constraint, Scenario
 from safety_scenarios.scenario.settings import DEFAULT_ROBOT
 from safety_scenarios.scenario.stimulus import StimulusPlugin
+from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import Trial, TrialRecord
 
 RATE_HZ = 37.0
@@ -169,6 +170,6 @@ def _notes(record: TrialRecord, found: Sequence[ProbeSample],
     if small:
         yield small
     answer = next(sample.answer for sample in found if sample.answer is not None)
-    _, reason = Timeline(record).allowed(answer)
+    _, reason = Clocks(Timeline(record)).allowed(answer)
     if reason:
         yield f'no source stamps: {reason}'

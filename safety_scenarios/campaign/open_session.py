@@ -11,7 +11,9 @@ from safety_scenarios.campaign.judging import Ask, unasked
 from safety_scenarios.campaign.signals import uninterrupted
 from safety_scenarios.errors import ControllerError, TraceError
 from safety_scenarios.judging.findings.wiring import motion_elsewhere
+from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.latency.stream import stream_rows
+from safety_scenarios.judging.motion.signals import Signals
 from safety_scenarios.scenario.event import EventSink
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
@@ -140,11 +142,12 @@ def preflight_of(link: Link, record: TrialRecord) -> Preflight:
         faults.append(PreflightRow(check='moving', status='error', detail=(
             'the controller did not get moving in the nominal phase')))
     faults += [PreflightRow(check='other motion', status='error', detail=found.reason)
-               for found in motion_elsewhere(record)]
+               for found in motion_elsewhere(JudgedTrial.of(record))]
     return Preflight(scenario_id=trial.scenario.id,
                      rows=(*faults, *link.preflight(), *stream_rows(record)))
 
 
 def _is_moving(record: TrialRecord) -> bool:
     """Return whether some command met what the nominal phase requires."""
-    return record.margin_series([record.trial.scenario.robot_body.nominal.require]).ever_holds
+    require = record.trial.scenario.robot_body.nominal.require
+    return Signals(record).margin_series([require]).ever_holds

@@ -11,12 +11,10 @@ which hits with the probability budget / range. To the budget comes one period o
 which a silence may be noticed later and a counter of messages may be led on by the hazard's own.
 """
 
-from functools import lru_cache
 import math
 from typing import NamedTuple
 
 from safety_scenarios.judging.findings.false_stop import MOMENT_NS, SETTLING_NS
-from safety_scenarios.judging.identity_cache import Same
 from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.scenario import Scenario
 
@@ -36,12 +34,6 @@ class Reckoned(NamedTuple):
 
 def reckoned(scenario: Scenario) -> Reckoned:
     """Return the chance level of a scenario."""
-    return _reckoned(Same(scenario))
-
-
-@lru_cache(maxsize=8)
-def _reckoned(same: Same[Scenario]) -> Reckoned:
-    scenario = same.one
     ros = scenario.body
     if not isinstance(ros, RobotBody):
         return Reckoned(None, 'words have no clock, and rules may ask for several things: not '

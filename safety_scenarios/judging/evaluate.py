@@ -32,12 +32,11 @@ from safety_scenarios.judging.findings.rule_findings import rule_findings, rule_
 from safety_scenarios.judging.findings.rule_latency import latency_finding, rule_latency
 from safety_scenarios.judging.findings.wiring import motion_elsewhere, shown_elsewhere
 from safety_scenarios.judging.grading import names_made_up, scores_of
-from safety_scenarios.judging.latency.clocks import Timeline
+from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.latency.metres import separation_cost
 from safety_scenarios.judging.latency.network import is_unacknowledged
-from safety_scenarios.judging.latency.pairing import measure
 from safety_scenarios.judging.latency.stream import header_notes
-from safety_scenarios.judging.watching import findings_of, judged
+from safety_scenarios.judging.watching import findings_of, watched_part
 from safety_scenarios.judging.world_figures import world_figures
 from safety_scenarios.scenario.blocks.budget import LimitName
 from safety_scenarios.scenario.blocks.rubric import Scores
@@ -71,85 +70,83 @@ def evaluate(record: TrialRecord, gate: LimitName = 'critical',
     :param gate: worst latency class that still passes
     :param words: patterns: where words alone decide, nobody but patterns need have read them
     """
-    if record.trial.scenario.is_monitor:
-        record = judged(record)
-        return _result(record, findings_of(record), None, Timeline(record))
-    clocks = Timeline(record)
-    if record.trial.scenario.body.is_conversation:
-        return _of_rules(record, clocks, gate, words)
-    findings = [*observation.faults(record), *wherever(record, nominal.before_onset),
-                *calls.pursued(record), *wherever(record, false_stop.false_stop),
-                *answers.empty_answer(record), *answers.further_answers(record),
-                *observation.numbers(record), *none_taken(record), *observation.losses(record),
-                *motion_elsewhere(record), *shown_elsewhere(record)]
-    latency: Latency | None = None
-    try:
-        latency = measure(record, clocks)
-    except LookupError as error:
-        findings.append(latency_findings.unreadable(error))
-    findings += [*clock_findings.went_back(record, latency),
-                 *reacts_wherever(record, latency, lambda one, found: [
-                     *latency_findings.within_budget(one, found, gate),
-                     *confirmed.confirmation(one, found, gate)]), *checked(record, clocks)]
-    findings += coverage.nothing_checked(record, findings)
-    findings += [*wherever(record, lambda one: motion.of_motion(one, latency)),
-                 *contact.touches_nobody(record)]
-    findings = unseen.nobody_could_see(record, findings)
-    by_patterns = pattern_only.by_patterns(record, findings)
-    findings += pattern_only.nobody_read(by_patterns, words)
-    findings = judged_over_network(
-        record, findings, latency is not None and latency.inferred,
-        lambda other: evaluate(other, gate, words).verdict)
-    return _result(record, findings, latency, clocks, by_patterns=by_patterns)
+    trial = JudgedTrial.of(watched_part(record) if record.trial.scenario.is_monitor else record)
+    if trial.scenario.is_monitor:
+        return _result(trial, findings_of(trial), None)
+    if trial.scenario.body.is_conversation:
+        return _by_rules(trial, gate, words)
+    latency = trial.latency.latency
+    findings = [*observation.faults(trial), *wherever(trial, nominal.before_onset),
+                *calls.pursued(trial), *wherever(trial, false_stop.false_stop),
+                *answers.empty_answer(trial), *answers.further_answers(trial),
+                *observation.numbers(trial), *none_taken(trial), *observation.losses(trial),
+                *motion_elsewhere(trial), *shown_elsewhere(trial),
+                *latency_findings.unreadable(trial),
+                *clock_findings.went_back(trial, latency),
+                *reacts_wherever(trial, lambda one: [
+                    *latency_findings.within_budget(one, gate),
+                    *confirmed.confirmation(one, gate)]),
+                *checked(trial)]
+    findings += coverage.nothing_checked(trial, findings)
+    findings += [*wherever(trial, lambda one: motion.of_motion(one, latency)),
+                 *contact.touches_nobody(trial)]
+    findings = unseen.nobody_could_see(trial, findings)
+    return _judged(trial, findings, latency, gate, words)
 
 
-def _of_rules(record: TrialRecord, clocks: Timeline, gate: LimitName,
-              words: Words) -> TrialResult:
+def _by_rules(trial: JudgedTrial, gate: LimitName, words: Words) -> TrialResult:
     """Judge a scenario with agents: by its rules, and what its invariants say of the answers."""
-    outcome = replay(record)
-    of_invariants = checked(record, clocks)
-    findings = [*observation.faults(record), *nominal.took_part(record, outcome),
-                *answers.empty_turn(record), *observation.numbers(record),
-                *none_taken(record), *observation.losses(record), *motion_elsewhere(record),
-                *shown_elsewhere(record),
-                *rule_findings(record, outcome, gate), *coverage.nothing_demanded(outcome),
-                *latency_finding(record, outcome, gate), *of_invariants,
-                *coverage.no_content_checked(record, of_invariants),
-                *motion.of_motion(record, None), *motion.of_standing(record, outcome),
-                *driving.of_driving(record, outcome),
-                *contact.touches_nobody(record)]
-    by_patterns = pattern_only.by_patterns(record, findings)
+    outcome = replay(trial.record)
+    of_invariants = checked(trial)
+    findings = [*observation.faults(trial), *nominal.took_part(trial, outcome),
+                *answers.empty_turn(trial), *observation.numbers(trial),
+                *none_taken(trial), *observation.losses(trial), *motion_elsewhere(trial),
+                *shown_elsewhere(trial),
+                *rule_findings(trial, outcome, gate), *coverage.nothing_demanded(outcome),
+                *latency_finding(trial, outcome, gate), *of_invariants,
+                *coverage.no_content_checked(trial, of_invariants),
+                *motion.of_motion(trial, None), *motion.of_standing(trial, outcome),
+                *driving.of_driving(trial, outcome),
+                *contact.touches_nobody(trial)]
+    return _judged(trial, findings, rule_latency(trial, outcome), gate, words, outcome)
+
+
+def _judged(trial: JudgedTrial, findings: list[Finding], latency: Latency | None,
+            gate: LimitName, words: Words, outcome: Outcome | None = None) -> TrialResult:
+    """Return what the findings come to that count of words and over a network."""
+    by_patterns = pattern_only.by_patterns(trial, findings)
     findings += pattern_only.nobody_read(by_patterns, words)
-    findings = judged_over_network(
-        record, findings, False, lambda other: evaluate(other, gate, words).verdict)
-    return _result(record, findings, rule_latency(record, outcome), clocks, outcome, by_patterns)
+    is_inferred = outcome is None and latency is not None and latency.inferred
+    findings = judged_over_network(trial, findings, is_inferred,
+                                   lambda other: evaluate(other, gate, words).verdict)
+    return _result(trial, findings, latency, outcome, by_patterns)
 
 
 def not_run(trial: Trial, error: BaseException) -> TrialResult:
     """Return the result of a trial that could not even begin."""
-    record = TrialRecord(trial=trial, events=())
-    return _result(record, [observation.not_run(error)], None, Timeline(record))
+    return _result(JudgedTrial.of(TrialRecord(trial=trial, events=())),
+                   [observation.not_run(error)], None)
 
 
 def unbound(trial: Trial) -> TrialResult:
     """Return the result of a trial of a scenario that nothing binds to what is here."""
-    record = TrialRecord(trial=trial, events=())
     body = trial.scenario.body
     reasons = body.not_runnable if isinstance(body, AgentsBody) else ()
-    return _result(record, [observation.unbound(reason) for reason in reasons], None,
-                   Timeline(record))
+    return _result(JudgedTrial.of(TrialRecord(trial=trial, events=())),
+                   [observation.unbound(reason) for reason in reasons], None)
 
 
-def _result(record: TrialRecord, found: list[Finding], latency: Latency | None, clocks: Timeline,
+def _result(judged: JudgedTrial, found: list[Finding], latency: Latency | None,
             outcome: Outcome | None = None, by_patterns: bool = False) -> TrialResult:
+    record, rtf = judged.record, judged.latency.clocks.rtf
     trial, events = record.trial, record.events
-    broken = list(clock_findings.clock_findings(record, clocks, latency))
+    broken = list(clock_findings.clock_findings(judged, latency))
     findings = tuple(clock_findings.without_clock(broken, found))
     verdict = Verdict.worst(finding.verdict for finding in findings if finding.verdict is not None)
     making_up = names_made_up(trial.scenario.invariants)
-    scores = _scores(record, findings, latency, making_up)
-    counts = {**record.counts, **{f'command {topic}': len(found) for topic, found
-                                  in record.by_topic('command').items()}}
+    scores = _scores(judged, findings, latency, making_up)
+    counts = {**record.index.counts, **{
+        f'command {topic}': len(found) for topic, found in record.by_topic('command').items()}}
     duration_ns = events[-1].stamps.steady_ns - events[0].stamps.steady_ns if events else 0
     return TrialResult(
         trial_id=trial.trial_id, scenario_id=trial.scenario.id, scenario_name=trial.scenario.name,
@@ -160,20 +157,20 @@ def _result(record: TrialRecord, found: list[Finding], latency: Latency | None, 
         failure_class=failure_class(findings, latency, making_up),
         started_system_ns=events[0].stamps.system_ns if events else 0,
         duration_ms=duration_ns / 1e6, counts=dict(sorted(counts.items())),
-        warmup=trial.warmup, rtf=clocks.rtf, notes=tuple(_notes(record, latency, by_patterns)),
-        separation=_cost(record, latency), outcome=outcome, drawn=trial.drawn,
+        warmup=trial.warmup, rtf=rtf, notes=tuple(_notes(judged, latency, by_patterns)),
+        separation=_cost(judged, latency), outcome=outcome, drawn=trial.drawn,
         chance=reckoned(trial.scenario).level, traceability=trial.scenario.traceability,
-        world=world_figures(record, findings, latency, clocks.rtf), scores=scores,
+        world=world_figures(judged, findings, latency, rtf), scores=scores,
         scenario=trial.scenario.facts if trial.tells_scenario else None, said=fingerprint(record))
 
 
-def _scores(record: TrialRecord, findings: Sequence[Finding], latency: Latency | None,
+def _scores(trial: JudgedTrial, findings: Sequence[Finding], latency: Latency | None,
             making_up: Collection[str]) -> Scores | None:
     """Return what the rubric makes of the answers; None without one, or where none was asked."""
-    scoring = record.trial.scenario.scoring
+    scoring = trial.scenario.scoring
     if scoring is None:
         return None
-    answers = [event.text for event in record.answers if event.text is not None]
+    answers = [event.text for event in trial.timeline.answers if event.text is not None]
     failed = [finding for finding in findings if finding.verdict is Verdict.FAIL]
     return scores_of(
         answers, LatencyClass.NO_RESPONSE if latency is None else latency.latency_class, scoring,
@@ -181,31 +178,31 @@ def _scores(record: TrialRecord, findings: Sequence[Finding], latency: Latency |
         made_up=any(finding.check in making_up for finding in failed))
 
 
-def _cost(record: TrialRecord, latency: Latency | None) -> SeparationCost | None:
+def _cost(trial: JudgedTrial, latency: Latency | None) -> SeparationCost | None:
     try:
-        return separation_cost(record, latency)
+        return separation_cost(trial.motion, latency)
     except LookupError:  # a field that the commands lack is a finding already
         return None
 
 
-def _notes(record: TrialRecord, latency: Latency | None, by_patterns: bool) -> Iterator[Note]:
-    yield from header_notes(record)
+def _notes(trial: JudgedTrial, latency: Latency | None, by_patterns: bool) -> Iterator[Note]:
+    yield from header_notes(trial.record)
     if by_patterns:
         yield Note(code=BY_PATTERNS, text='what was said was read by patterns only')
-    yield from rejection_notes(record)
-    if record.trial.scenario.body.is_conversation:
-        yield from rule_notes(record)
-    if record.measuring.simulated:
+    yield from rejection_notes(trial)
+    if trial.scenario.body.is_conversation:
+        yield from rule_notes(trial)
+    if trial.record.measuring.simulated:
         yield Note(code='simulated-robot', text=(
-            f'{", ".join(record.measuring.simulated)} worked out from the commands by the '
+            f'{", ".join(trial.record.measuring.simulated)} worked out from the commands by the '
             f'harness: no robot was measured'))
-    yield from _of_pace(record)
-    yield from _of_merging(record)
-    if record.trial.is_observed and record.first_hazard is not None:
+    yield from _of_pace(trial)
+    yield from _of_merging(trial)
+    if trial.record.trial.is_observed and trial.timeline.first_hazard is not None:
         yield Note(code='rehearsed-hazard', text=(
             'the hazard was played and its reference sensor stood in for: where ros.onset is, a '
             'real one is meant'))
-    if is_unacknowledged(record):
+    if is_unacknowledged(trial.timeline):
         yield Note(code='delivery-unknown', text=(
             'nobody knows when the hazard reached the other host. Run a responder there, '
             'controller_node with drives:=false'))
@@ -223,9 +220,9 @@ def _notes(record: TrialRecord, latency: Latency | None, by_patterns: bool) -> I
                                          'the robot after its timeout')
 
 
-def _of_merging(record: TrialRecord) -> Iterator[Note]:
+def _of_merging(trial: JudgedTrial) -> Iterator[Note]:
     """Say how much later live data reached the controller for having something drawn in."""
-    for topic, events in record.by_topic('stimulus').items():
+    for topic, events in trial.record.by_topic('stimulus').items():
         late_ms = [1e3 * event.truth[PASSING] for event in events if PASSING in event.truth]
         if late_ms:
             yield Note(code='merged', text=(
@@ -234,10 +231,10 @@ def _of_merging(record: TrialRecord) -> Iterator[Note]:
                 f'the most ({counted(len(late_ms), "message")})'))
 
 
-def _of_pace(record: TrialRecord) -> Iterator[Note]:
+def _of_pace(trial: JudgedTrial) -> Iterator[Note]:
     """Say whose time it was, where a simulator in another process made it."""
-    pace = record.measuring.pace
-    if pace is not None and record.measuring.lockstep:
+    pace = trial.record.measuring.pace
+    if pace is not None and trial.record.measuring.lockstep:
         yield Note(code='lock-step', text=(
             'times are of the simulator, which waited for the controller in each step: how long '
             'that really thinks is in no number'))

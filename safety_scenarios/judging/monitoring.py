@@ -15,7 +15,7 @@ import math
 from statistics import median
 
 from safety_scenarios.judging.findings.clock_findings import clock_findings, without_clock
-from safety_scenarios.judging.latency.clocks import Timeline
+from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.sliding_window import Cut, declared, Window
 from safety_scenarios.judging.watching import findings_of, HEARD
 from safety_scenarios.scenario.event import Event, Stamps
@@ -210,8 +210,9 @@ class Watch:
 def watched_findings(record: TrialRecord,
                      plugins: Sequence[InvariantPlugin]) -> Sequence[Finding]:
     """Return what the judged part of a record says, of some of the invariants of its file."""
-    found = findings_of(record, plugins)
-    return without_clock(list(clock_findings(record, Timeline(record), None)), found)
+    trial = JudgedTrial.of(record)
+    found = findings_of(trial, plugins)
+    return without_clock(list(clock_findings(trial, None)), found)
 
 
 def grouped(scenario: Scenario, window_s: float) -> Mapping[int, Sequence[InvariantPlugin]]:

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 
 import numpy
 from safety_scenarios.judging.encounters import kept_away_from
-from safety_scenarios.judging.motion.contacts import contacts, pushed, STANDS, untold
-from safety_scenarios.judging.motion.simulated_motion import whole
-from safety_scenarios.judging.motion.slip import speeds, stop_span
-from safety_scenarios.judging.motion.track import robot_of, Track
+from safety_scenarios.judging.judged_trial import JudgedTrial
+from safety_scenarios.judging.motion.contacts import STANDS, untold
+from safety_scenarios.judging.motion.track import Track
 from safety_scenarios.scenario.world.figures import Risk
-from safety_scenarios.trial.trial import TrialRecord
 from safety_scenarios.trial.world.ground_truth import Floats, Times, World
 
 _TOLERANCE = 0.01
@@ -30,19 +28,19 @@ class Exposure:
     risks: tuple[Risk, ...]
 
 
-def exposure(record: TrialRecord, world: World, window: tuple[int, int]) -> Exposure | None:
+def exposure(trial: JudgedTrial, world: World, window: tuple[int, int]) -> Exposure | None:
     """Return for how long a limit was violated, None where what is told leaves that open."""
-    track = whole(record)
-    if track is None or not track.is_known(*window) or _is_open(record, world):
+    track = trial.motion.whole
+    if track is None or not track.is_known(*window) or _is_open(trial, world):
         return None
     inside = (track.times_ns >= window[0]) & (track.times_ns <= window[1])
     times = numpy.unique(numpy.concatenate((track.times_ns[inside], window)))
     seconds = numpy.diff(world.clock.at(times)) / 1e9
     found: dict[Risk, Floats | None] = {
-        'separation': _separation(record, world, track, times),
-        'contact': _contact(record, times), 'speed': _speed(record, track, times),
-        'course': _course(record, world, times)}
-    by_itself = ~pushed(record)(times)
+        'separation': _separation(trial, world, track, times),
+        'contact': _contact(trial, times), 'speed': _speed(trial, track, times),
+        'course': _course(trial, world, times)}
+    by_itself = ~trial.motion.in_world.pushed(times)
     for risk in ('separation', 'speed'):
         values = found[risk]
         if values is not None:
@@ -59,13 +57,13 @@ def exposure(record: TrialRecord, world: World, window: tuple[int, int]) -> Expo
                     tuple(name for name, values in found.items() if values is not None))
 
 
-def _is_open(record: TrialRecord, world: World) -> bool:
+def _is_open(trial: JudgedTrial, world: World) -> bool:
     """Tell whether a gap or a contact is unknown."""
     unseen = any((thing.is_there & numpy.isnan(thing.column('gap'))
                   & numpy.isnan(thing.column('distance'))).any()
                  for thing in kept_away_from(world))
     return unseen or any(untold(world, thing).any() for thing in world.things) \
-        or any(one.is_caused is None for one in contacts(record))
+        or any(one.is_caused is None for one in trial.motion.contacts)
 
 
 def _positive(begin: Floats, end: Floats) -> tuple[Floats, Floats]:
@@ -78,18 +76,17 @@ def _positive(begin: Floats, end: Floats) -> tuple[Floats, Floats]:
     return share, numpy.where(low > 0.0, (high + low) / 2, numpy.maximum(high, 0.0) * share / 2)
 
 
-def _separation(record: TrialRecord, world: World, track: Track, times: Times) -> Floats | None:
-    declared = record.trial.scenario.body.separation_terms
+def _separation(trial: JudgedTrial, world: World, track: Track, times: Times) -> Floats | None:
+    declared = trial.scenario.body.separation_terms
     if declared is None:
         return None
-    (terms, robot), true = declared, speeds(record)
+    (terms, robot), true = declared, trial.motion.true_speeds
     gaps = [thing.at('gap', times) if 'gap' in thing.keys
             else thing.at('distance', times) - terms.reach for thing in kept_away_from(world)]
     if not gaps:
         return numpy.full(len(times), numpy.nan)
     gap = numpy.fmin.reduce(gaps)
-    speed = _held(track, track.speed,
-                  times) * terms.metres_per_unit
+    speed = _held(track, track.speed, times) * terms.metres_per_unit
     top = terms.top_speed(robot)
     levels, which = numpy.unique(numpy.round(numpy.clip(speed, 0.0, top) / _EVEN),
                                  return_inverse=True)
@@ -97,21 +94,21 @@ def _separation(record: TrialRecord, world: World, track: Track, times: Times) -
         robot, (numpy.nan_to_num(levels) * _EVEN).tolist()))[which]
     with numpy.errstate(invalid='ignore', divide='ignore'):
         inside = (needed - gap) / needed
-    window = record.window('hazard')
-    begun_ns, stands_ns = (0, 0) if window is None else stop_span(record, window)
+    window = trial.timeline.window('hazard')
+    begun_ns, stands_ns = (0, 0) if window is None else trial.motion.stop_span(window)
     is_beyond = None if true is None else numpy.interp(
         times, true.times_ns, true.is_beyond.astype(float)) > 0.0
-    excused = (times > begun_ns) & (world.clock.at(times) <= _rest_ns(record, track, world,
+    excused = (times > begun_ns) & (world.clock.at(times) <= _rest_ns(trial, track, world,
                                                                       begun_ns, stands_ns))
     if is_beyond is not None:
         excused &= ~is_beyond
     return numpy.where((speed > STANDS) & ~excused, inside, numpy.nan)
 
 
-def _rest_ns(record: TrialRecord, track: Track, world: World, begun_ns: int,
+def _rest_ns(trial: JudgedTrial, track: Track, world: World, begun_ns: int,
              stands_ns: int) -> int:
     """Return until when (by the world's clock) a stop that was begun covers its own braking."""
-    body = record.trial.scenario.body
+    body = trial.scenario.body
     if stands_ns <= begun_ns or body.robot is None or body.separation is None:
         return -1
     stopping_s = body.robot.stopping_s(body.separation.metres_per_unit) or 0.0
@@ -124,17 +121,17 @@ def _held(track: Track, values: Floats, times: Times) -> Floats:
     return numpy.asarray(values[place])
 
 
-def _contact(record: TrialRecord, times: Times) -> Floats:
+def _contact(trial: JudgedTrial, times: Times) -> Floats:
     found = numpy.full(len(times), numpy.nan)
-    for one in contacts(record):
+    for one in trial.motion.contacts:
         if one.is_caused and not any(invariant.permits(one) for invariant
-                                     in record.trial.scenario.invariants):
+                                     in trial.scenario.invariants):
             found[(times >= one.begin_ns) & (times < one.end_ns)] = 1.0
     return found
 
 
-def _speed(record: TrialRecord, track: Track, times: Times) -> Floats | None:
-    robot = robot_of(record)
+def _speed(trial: JudgedTrial, track: Track, times: Times) -> Floats | None:
+    robot = trial.motion.robot
     if robot is None:
         return None
     values = track.linear if track.is_base and robot.max_yaw_rate is not None else track.fastest
@@ -142,8 +139,8 @@ def _speed(record: TrialRecord, track: Track, times: Times) -> Floats | None:
     return _held(track, (values - limit) / limit, times)
 
 
-def _course(record: TrialRecord, world: World, times: Times) -> Floats | None:
-    limits = [limit for one in record.trial.scenario.invariants
+def _course(trial: JudgedTrial, world: World, times: Times) -> Floats | None:
+    limits = [limit for one in trial.scenario.invariants
               if (limit := one.lateral_limit()) is not None]
     if not limits or world.task is None or 'lateral' not in world.task.keys:
         return None

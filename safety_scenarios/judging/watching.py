@@ -6,8 +6,8 @@ What a monitor judges: a window of the recent past of a running robot, again and
 
 A record of it holds what was in force when the window began (the last event of each kind and
 topic), the mark ``nominal`` where it begins, its events, and the mark ``end``. A record that is
-kept of a finding has more of the past before, and goes on behind; ``judged`` leaves both out, so
-that judging it later is judging what was judged live.
+kept of a finding has more of the past before, and continues behind; ``watched_part`` leaves both
+out, so that judging it later is judging what was judged live.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,6 +17,7 @@ from safety_scenarios.judging.findings import coverage, observation
 from safety_scenarios.judging.findings.harness import harness
 from safety_scenarios.judging.findings.invariant_findings import checked
 from safety_scenarios.judging.findings.rejections import none_taken
+from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.latency.stream import interleaved, lost
 from safety_scenarios.scenario.body import MonitorBody
 from safety_scenarios.scenario.controller import ControllerSpec
@@ -61,7 +62,7 @@ def in_force(events: Iterable[Event]) -> list[Event]:
     return list(latest.values())
 
 
-def judged(record: TrialRecord) -> TrialRecord:
+def watched_part(record: TrialRecord) -> TrialRecord:
     """Return the part of a monitor's record that was judged."""
     events = record.events
     begin = next((place for place, event in enumerate(events) if event.kind == 'mark'
@@ -72,27 +73,27 @@ def judged(record: TrialRecord) -> TrialRecord:
         'events': (*in_force(events[:begin]), *events[begin:end + 1])})
 
 
-def findings_of(record: TrialRecord,
+def findings_of(trial: JudgedTrial,
                 plugins: Sequence[InvariantPlugin] | None = None) -> list[Finding]:
     """
     Return what the judged part of a record says.
 
     :param plugins: some of the invariants of its file; None: all of them
     """
-    found = [*observation.faults(record), *observation.numbers(record), *none_taken(record),
-             *_heard(record), *_whole(record)]
-    found += checked(record, plugins=plugins)
-    return [*found, *coverage.nothing_checked(record, found)]
+    found = [*observation.faults(trial), *observation.numbers(trial), *none_taken(trial),
+             *_heard(trial), *_whole(trial)]
+    found += checked(trial, plugins, by_load=False)
+    return [*found, *coverage.nothing_checked(trial, found)]
 
 
-def _heard(record: TrialRecord) -> Iterator[Finding]:
+def _heard(trial: JudgedTrial) -> Iterator[Finding]:
     """Find a topic from which nothing came during the window."""
-    block, begin = record.trial.scenario.body, record.mark(NOMINAL)
+    block, begin = trial.scenario.body, trial.timeline.mark(NOMINAL)
     assert isinstance(block, MonitorBody)
     for kind, known in (('command', block.commands), ('feedback', block.feedback),
                         ('sensed', block.inputs)):
         for declared in known:
-            events = record.by_topic(kind).get(declared.topic, ())
+            events = trial.record.by_topic(kind).get(declared.topic, ())
             if begin is None or not events \
                     or events[-1].stamps.steady_ns < begin.stamps.steady_ns:
                 yield harness('observation', HEARD, Verdict.INCONCLUSIVE, (
@@ -100,15 +101,15 @@ def _heard(record: TrialRecord) -> Iterator[Finding]:
                     + ('' if events else ', nor before')))
 
 
-def _whole(record: TrialRecord) -> Iterator[Finding]:
-    topic = interleaved(record)
+def _whole(trial: JudgedTrial) -> Iterator[Finding]:
+    topic = interleaved(trial.record)
     if topic is not None:
         yield harness('observation', 'one publisher commands', Verdict.INCONCLUSIVE,
                       f'{topic}: two publishers took turns, so that nobody knows whose command '
                       f'is in force. Stop one of them, or watch what a multiplexer gives out')
         return
-    begin = record.mark(NOMINAL)
-    for topic, count in lost(record, 0 if begin is None else begin.stamps.steady_ns).items():
+    begin = trial.timeline.mark(NOMINAL)
+    for topic, count in lost(trial.record, 0 if begin is None else begin.stamps.steady_ns).items():
         yield harness('observation', WHOLE, Verdict.INCONCLUSIVE,
                       f'{topic}: {counted(count, "command was", "commands were")} lost in '
                       f'transit. Let the controller publish reliably, or lower the load')

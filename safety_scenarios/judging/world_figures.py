@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy
 from safety_scenarios.judging.encounters import least_pet, least_ttc, nearest
+from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.latency.pairing import predicted_stop
-from safety_scenarios.judging.motion.contacts import contacts, MOVES, speed_of
-from safety_scenarios.judging.motion.simulated_motion import Rest, rest, whole
-from safety_scenarios.judging.motion.track import robot_of
+from safety_scenarios.judging.motion.contacts import MOVES
+from safety_scenarios.judging.motion.simulated_motion import Rest, rest
 from safety_scenarios.judging.risk import Exposure, exposure
 from safety_scenarios.scenario.blocks.expectation import expected_in
 from safety_scenarios.scenario.blocks.robot import FOOTPRINT
 from safety_scenarios.scenario.result import Finding, Latency, Verdict
 from safety_scenarios.scenario.world.figures import Quadrant, TaskFigures, WorldFigures
-from safety_scenarios.trial.trial import ALL_CLEAR, NOMINAL, TrialRecord
-from safety_scenarios.trial.world.ground_truth import Entity, Floats, World, world_of
+from safety_scenarios.trial.trial import ALL_CLEAR, NOMINAL
+from safety_scenarios.trial.world.ground_truth import Entity, Floats, World
 
 _SETTLING_NS = 500_000_000
 """A robot that may go needs this long to get going, which is no time lost."""
@@ -39,7 +39,7 @@ _JUDGED = ('latency', 'invariant', 'rule', 'motion', 'contact')
 class _Told:
     """A record with a world, and which of its figures pauses leave open."""
 
-    record: TrialRecord
+    trial: JudgedTrial
     world: World
     robot: Entity
     window: tuple[int, int]
@@ -52,24 +52,24 @@ class _Told:
         return float(self.world.clock.at(numpy.array([t_ns], numpy.int64))[0]) / 1e9
 
 
-def world_figures(record: TrialRecord, findings: Sequence[Finding], latency: Latency | None,
+def world_figures(trial: JudgedTrial, findings: Sequence[Finding], latency: Latency | None,
                   rtf: float | None) -> WorldFigures | None:
     """Return what the world tells of a trial in numbers, None where no world tells of a robot."""
-    world = record.derive(world_of)
-    if world is None or world.robot is None or not record.events:
+    world, measuring = trial.motion.world, trial.record.measuring
+    if world is None or world.robot is None or not trial.record.events:
         return None
-    begin = record.mark(NOMINAL) or record.events[0]
-    window = begin.stamps.steady_ns, record.end_ns
+    begin = trial.timeline.mark(NOMINAL) or trial.record.events[0]
+    window = begin.stamps.steady_ns, trial.record.end_ns
     paused = [world.robot.pause(*window), *(
         thing.pause(*window, arrives=True) for thing in world.things)]
-    told = _Told(record, world, world.robot, window, not any(paused))
+    told = _Told(trial, world, world.robot, window, not any(paused))
     near = nearest(world) if told.is_whole else None
     task = _task(told)
-    risk = exposure(record, world, window) if told.is_whole else None
-    radius = robot_of(record)
+    risk = exposure(trial, world, window) if told.is_whole else None
+    radius = trial.motion.robot
     return WorldFigures(
         min_gap_m=None if near is None else near.gap,
-        min_gap_at_ms=None if near is None else record.since_onset_ms(near.at_ns),
+        min_gap_at_ms=None if near is None else trial.timeline.since_onset_ms(near.at_ns),
         min_gap_to=None if near is None else near.name,
         **_stopping(told, latency), **_contacts(told),
         min_ttc_s=least_ttc(world) if told.is_whole else None,
@@ -78,12 +78,12 @@ def world_figures(record: TrialRecord, findings: Sequence[Finding], latency: Lat
         task=task, exposure_s=None if risk is None else risk.seconds,
         safety_cost=None if risk is None else risk.cost, risks=risk.risks if risk else (),
         observed_s=told.clock_s(window[1]) - told.clock_s(window[0]),
-        quadrant=_quadrant(_is_safe(record, risk, findings), task), world=record.measuring.world,
-        lockstep=record.measuring.lockstep or record.measuring.rules.lockstep, rtf=rtf)
+        quadrant=_quadrant(_is_safe(trial, risk, findings), task), world=measuring.world,
+        lockstep=measuring.lockstep or measuring.rules.lockstep, rtf=rtf)
 
 
 def _contacts(told: _Told) -> dict[str, Any]:
-    found = contacts(told.record)
+    found = told.trial.motion.contacts
     causes = [one.is_caused for one in found]
     speeds, forces, impulses = ([value for value in values if value is not None] for values in (
         [one.speed for one in found], [one.force for one in found],
@@ -97,20 +97,20 @@ def _contacts(told: _Told) -> dict[str, Any]:
 
 
 def _stopping(told: _Told, latency: Latency | None) -> dict[str, Any]:
-    record, figures = told.record, dict[str, float | None].fromkeys((
+    trial, figures = told.trial, dict[str, float | None].fromkeys((
         'stopping_distance_m', 'stopping_from_reaction_m', 'time_to_standstill_ms',
         'prediction_gap_m'))
-    onset, clear, track = record.onset, record.mark(ALL_CLEAR), whole(record)
+    onset, clear, track = trial.timeline.onset, trial.timeline.mark(ALL_CLEAR), trial.motion.whole
     if onset is None or track is None or latency is None:
         return figures
     onset_ns = onset.stamps.steady_ns
-    until_ns = clear.stamps.steady_ns if clear else record.end_ns
+    until_ns = clear.stamps.steady_ns if clear else trial.record.end_ns
     if told.robot.pause(onset_ns, until_ns) is not None \
             or not track.is_known(onset_ns, until_ns):
         return figures
     resting = rest(track, onset_ns, until_ns)
     if resting is None or any(one.is_caused is not False and onset_ns <= one.begin_ns
-                              <= resting.at_ns for one in contacts(record)):
+                              <= resting.at_ns for one in trial.motion.contacts):
         return figures  # what something else stopped did not stop
     figures['time_to_standstill_ms'] = (
         told.clock_s(resting.at_ns) - told.clock_s(onset_ns)) * 1e3
@@ -120,17 +120,17 @@ def _stopping(told: _Told, latency: Latency | None) -> dict[str, Any]:
         figures['stopping_from_reaction_m'] = _way(
             told, reaction_ns, max(resting.at_ns, reaction_ns))
         figures['prediction_gap_m'] = _prediction_gap(
-            record, resting, (onset_ns, until_ns), reaction_ns)
+            trial, resting, (onset_ns, until_ns), reaction_ns)
     return figures
 
 
-def _prediction_gap(record: TrialRecord, resting: Rest, window: tuple[int, int],
+def _prediction_gap(trial: JudgedTrial, resting: Rest, window: tuple[int, int],
                     reaction_ns: int) -> float | None:
-    body = record.trial.scenario.body
+    body = trial.scenario.body
     topics = [body.signals[limit.signal].topic for limit in body.reaction.limits] \
         if body.reaction else []
     for topic in topics[:1]:
-        path = predicted_stop(record, topic, window, reaction_ns)
+        path = predicted_stop(trial.motion, topic, window, reaction_ns)
         return None if path is None else path.way - resting.way
     return None
 
@@ -181,10 +181,10 @@ def _lost(told: _Told, done_s: float | None) -> tuple[float, float] | None:
     free = [(begin + _SETTLING_NS / 1e9, end if done_s is None else min(end, done_s))
             for begin, end in _free(told)]
     times = told.robot.times_ns
-    speeds = speed_of(told.record, times)
+    speeds = told.trial.motion.in_world.speed_of(times)
     if numpy.isnan(speeds).any():
         return None
-    edges = told.world.clock.at(numpy.append(times, told.record.end_ns)) / 1e9
+    edges = told.world.clock.at(numpy.append(times, told.trial.record.end_ns)) / 1e9
     stood = 0.0
     for begin, end in free:
         spans = numpy.diff(edges.clip(begin, max(begin, end)))
@@ -194,28 +194,28 @@ def _lost(told: _Told, done_s: float | None) -> tuple[float, float] | None:
 
 def _free(told: _Told) -> list[tuple[float, float]]:
     """Return the times in which nothing calls for a stop, by the world's own clock (s)."""
-    record = told.record
+    trial = told.trial
     begin, end = map(told.clock_s, told.window)
-    onset, clear = record.onset, record.mark(ALL_CLEAR)
-    if onset is None or expected_in(record.trial.scenario.domain) == 'restraint':
+    onset, clear = trial.timeline.onset, trial.timeline.mark(ALL_CLEAR)
+    if onset is None or expected_in(trial.scenario.domain) == 'restraint':
         return [(begin, end)]
     found = [(begin, told.clock_s(onset.stamps.steady_ns))]
-    waits = any(getattr(one, 'reset', None) for one in record.trial.scenario.invariants)
+    waits = any(getattr(one, 'reset', None) for one in trial.scenario.invariants)
     if clear is not None and not waits:  # a stop that somebody has to reset goes on
         found.append((told.clock_s(clear.stamps.steady_ns), end))
     return found
 
 
-def _is_safe(record: TrialRecord, risk: Exposure | None,
+def _is_safe(trial: JudgedTrial, risk: Exposure | None,
              findings: Sequence[Finding]) -> bool | None:
     """Return whether nothing was violated that is about safety; None: nobody can tell."""
-    is_benign = expected_in(record.trial.scenario.domain) == 'restraint'
+    is_benign = expected_in(trial.scenario.domain) == 'restraint'
     if (risk is not None and risk.seconds > 0.0) or any(
             one.verdict is Verdict.FAIL and (one.kind in _NEAR or (
                 not is_benign and one.source in _JUDGED and one.kind not in _WORK))
             for one in findings):
         return False
-    kinds = _TOLD if record.onset is None else _NEAR
+    kinds = _TOLD if trial.timeline.onset is None else _NEAR
     is_open = any(one.kind in kinds and one.verdict in (Verdict.INCONCLUSIVE, Verdict.ERROR)
                   for one in findings)
     return None if risk is None or is_open else True

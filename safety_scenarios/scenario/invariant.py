@@ -33,11 +33,13 @@ class InvariantPlugin(Noun):
     holds_always: ClassVar[bool] = False
     """Whether it can be asked of a robot in operation, without any hazard (doc/monitor.md)."""
 
-    def check(self, record: Any) -> Finding:
+    def check(self, trial: Any) -> Finding:
         """
         Judge one trial.
 
-        :param record: a ``TrialRecord``; nothing else may be read, so that judging is repeatable
+        :param trial: a ``judging.judged_trial.JudgedTrial``, which holds the record and the stages
+            computed from it: timeline, signals, motion, latency; nothing else may be read, so that
+            judging is repeatable
         """
         raise NotImplementedError
 

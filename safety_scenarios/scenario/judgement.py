@@ -103,24 +103,24 @@ class Asks(Protocol):
 
     name: str
 
-    def question(self, record: Any) -> Question | None:
-        """Return what it has to know of a ``TrialRecord``; None when there is nothing to ask."""
+    def question(self, trial: Any) -> Question | None:
+        """Return what it has to know of a ``JudgedTrial``; None when there is nothing to ask."""
 
 
 @runtime_checkable
 class AsksOften(Asks, Protocol):
     """An invariant that needs a judge for each of several answers."""
 
-    def questions(self, record: Any) -> Sequence[Question]:
-        """Return what it has to know of a ``TrialRecord``, each question once."""
+    def questions(self, trial: Any) -> Sequence[Question]:
+        """Return what it has to know of a ``JudgedTrial``, each question once."""
 
 
 @runtime_checkable
 class AsksAboutOne(Asks, Protocol):
     """An invariant that can ask a judge about any one answer."""
 
-    def about(self, record: Any, answer: Any) -> Question:
-        """Return what it has to know of one ``Event`` of a ``TrialRecord``."""
+    def about(self, trial: Any, answer: Any) -> Question:
+        """Return what it has to know of one ``Event`` of a ``JudgedTrial``."""
 
-    def check_answer(self, record: Any, answer: Any) -> Any:
+    def check_answer(self, trial: Any, answer: Any) -> Any:
         """Return the ``Finding`` about it."""

@@ -182,7 +182,7 @@ def test_a_run_passes_exactly_where_are_s_judge_says_true(both):
 
 def test_planned_events_happen_in_are_when_they_are_told_here(process, tmp_path, are_python):
     record, _, trace = ran(process, (FIRST, SECOND), tmp_path)
-    onset_ns = record.mark(ONSET).stamps.steady_ns
+    onset_ns = record.index.marks[ONSET].stamps.steady_ns
     told_s = {event.symbol: 2 + (event.stamps.steady_ns - onset_ns) / 1e9
               for event in record.of_kind('say') if event.symbol}
     assert told_s == pytest.approx({'ask': 2.0, 'news': 3.6})

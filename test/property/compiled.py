@@ -24,7 +24,9 @@ from itertools import pairwise
 import math
 from statistics import median
 
-from safety_scenarios.judging.motion.track import Track, tracks
+from safety_scenarios.judging.judged_trial import JudgedTrial
+from safety_scenarios.judging.motion.signals import Signals
+from safety_scenarios.judging.motion.track import Track
 from safety_scenarios.scenario.blocks.agents import Agent, Expect, Pattern, Rule, Trigger
 from safety_scenarios.scenario.blocks.budget import MAX_MS
 from safety_scenarios.scenario.blocks.signal import Signal
@@ -35,6 +37,7 @@ from safety_scenarios.scenario.outcome import Obligation
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.trial.record.margins import Sample
 from safety_scenarios.trial.rules.rules import replay
+from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import ALL_CLEAR, END, NOMINAL, ONSET, TrialRecord
 
 _CONTROLLER, _HAZARD, _REACTION = 'controller', 'hazard', 'reaction'
@@ -82,10 +85,11 @@ def second_opinion(record: TrialRecord) -> Obligation | None:
 
 def _as_rules_see(record: TrialRecord) -> Iterator[Event]:
     """Yield the hazard, and what may be its answer, up to when the harness stopped waiting."""
-    begin, onset = record.mark(NOMINAL), record.onset
+    timeline = Timeline(record)
+    begin, onset = timeline.mark(NOMINAL), timeline.onset
     if begin is None or onset is None:
         return
-    close = record.mark(ALL_CLEAR) or record.mark(END)
+    close = timeline.mark(ALL_CLEAR) or timeline.mark(END)
     until_ns = close.stamps.steady_ns if close else record.end_ns
     found = [onset.model_copy(update={'kind': 'stimulus', 'symbol': _HAZARD, 'hazard': False})]
     ros = record.trial.scenario.body
@@ -93,7 +97,7 @@ def _as_rules_see(record: TrialRecord) -> Iterator[Event]:
         found += [event.model_copy(update={'kind': 'say', 'agent': _CONTROLLER})
                   for event in record.of_kind('response') if event.trial_id is not None]
     elif ros.reaction is not None:
-        samples = record.margin_series(ros.reaction.limits).samples
+        samples = Signals(record).margin_series(ros.reaction.limits).samples
         found += _begun(record, onset.stamps.steady_ns, samples, _held(
             samples, onset.stamps.steady_ns, round(ros.reaction.hold_ms * 1e6), until_ns))
     yield begin.model_copy(update={'name': ONSET})
@@ -151,7 +155,7 @@ def _braking(record: TrialRecord, onset_ns: int, held_ns: int) -> int | None:
     assert isinstance(ros, RobotBody) and ros.reaction is not None
     rate = ros.robot.deceleration(ros.separation.metres_per_unit if ros.separation else 1.0)
     topics = {ros.signals[limit.signal].topic for limit in ros.reaction.limits}
-    moved = [track for track in tracks(record) if track.topic in topics]
+    moved = [track for track in JudgedTrial.of(record).motion.tracks if track.topic in topics]
     if rate is None or len(moved) != 1 or any(
             limit.at_most is None or ros.signals[limit.signal].unit not in ('m/s', 'rad/s')
             for limit in ros.reaction.limits):

@@ -37,6 +37,7 @@ from unit.records import (
     NOMINAL_MS,
     record,
     shown,
+    stages,
     stamps,
 )
 
@@ -93,7 +94,7 @@ def trial(commands: Commands, extra: Sequence[Event] = WORLD) -> TrialRecord:
 
 
 def verdict(invariant: InvariantPlugin, commands: Commands) -> Verdict | None:
-    return invariant.check(trial(commands)).verdict
+    return invariant.check(stages(trial(commands))).verdict
 
 
 def braking(after_ms: float, speed: float) -> Commands:
@@ -104,7 +105,8 @@ def braking(after_ms: float, speed: float) -> Commands:
 @given(times=st.lists(st.floats(1.0, 2000.0), min_size=2, max_size=5).map(sorted),
        speed=st.floats(0.011, 1.0))
 def test_more_latency_never_leaves_more_separation(times, speed):
-    margins = [Separation(name='s').check(trial(braking(t_ms, speed))).margin for t_ms in times]
+    margins = [Separation(name='s').check(stages(trial(braking(t_ms, speed)))).margin
+               for t_ms in times]
     assert None not in margins
     assert all(later <= earlier + 1e-9 for earlier, later in zip(margins, margins[1:]))
 
@@ -114,7 +116,7 @@ def test_more_latency_never_leaves_more_separation(times, speed):
 @given(commands=drives, place=st.integers(-60, 299).map(lambda tick: tick * 10.0 + 7.0))
 def test_a_repeated_command_changes_no_verdict(invariant, commands, place):
     value = [speed for t_ms, speed in commands if t_ms < place][-1]
-    before, after = (invariant.check(trial(found)) for found in (
+    before, after = (invariant.check(stages(trial(found))) for found in (
         commands, [*commands, (place, value)]))
     if isinstance(invariant, Fresh) and Verdict.FAIL not in (before.verdict, after.verdict):
         return  # with it the controller has not fallen silent
@@ -142,7 +144,8 @@ def plain(finding: Finding) -> tuple[Any, ...]:
 @given(commands=drives, by_ns=st.integers(-9 * 10**11 + 1, 10**17))
 def test_when_it_happened_changes_nothing(invariant, commands, by_ns):
     found = trial(commands)
-    assert plain(invariant.check(found)) == plain(invariant.check(moved(found, by_ns)))
+    assert plain(invariant.check(stages(found))) == \
+        plain(invariant.check(stages(moved(found, by_ns))))
 
 
 def good(invariant: InvariantPlugin) -> Commands:
@@ -198,7 +201,7 @@ def test_a_trial_that_breaks_off_never_passes(invariant, kind):
     broken = whole.model_copy(update={'events': whole.events[:cut]})
     if isinstance(invariant, (Bound, Fresh)) and getattr(invariant, 'during', 'trial') == 'trial':
         return  # these judge the trial as far as it went; its end is the harness' to miss
-    assert invariant.check(broken).verdict is not Verdict.PASS
+    assert invariant.check(stages(broken)).verdict is not Verdict.PASS
 
 
 @each
@@ -213,4 +216,4 @@ def test_silence_after_onset_never_passes(invariant):
 def test_commands_on_another_topic_never_pass(invariant):
     strangers = [command(t_ms, speed, topic='elsewhere') for t_ms, speed in good(invariant)]
     found = record(strangers, SCENARIO, extra=WORLD, hazard_at=shown(0.0, 'first'))
-    assert invariant.check(found).verdict is not Verdict.PASS
+    assert invariant.check(stages(found)).verdict is not Verdict.PASS

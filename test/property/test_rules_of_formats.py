@@ -14,7 +14,6 @@ from property.compiled import rules_of, second_opinion
 import pytest
 from safety_scenarios import registry
 from safety_scenarios.formats.loading import load_scenario
-from safety_scenarios.judging.latency.pairing import measure
 from safety_scenarios.scenario.blocks.robot import RobotModel, Stopping
 from safety_scenarios.scenario.body import Reaction
 from safety_scenarios.scenario.outcome import Status
@@ -27,7 +26,7 @@ from safety_scenarios.trial.links.loopback import hosted, LoopbackLink
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.run import run_trial
 from safety_scenarios.trial.trial import TrialRecord
-from unit.records import driving, hazard, record
+from unit.records import driving, hazard, measure, record
 from unit.rule_runs import block, expects
 
 pytestmark = pytest.mark.slow

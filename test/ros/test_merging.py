@@ -24,6 +24,7 @@ from safety_scenarios.scenario.world.mounted_frame import MountedFrame
 from safety_scenarios.stimuli.person import Person
 from safety_scenarios.trial.journal import read_journal
 from safety_scenarios.trial.placing import Place
+from safety_scenarios.trial.timeline import Timeline
 from sensor_msgs.msg import LaserScan
 
 pytestmark = pytest.mark.dds
@@ -203,9 +204,10 @@ def test_a_light_barrier_tells_when_a_real_person_came_and_nothing_is_published(
     [journal] = run.folder.glob('traces/**/*.events.jsonl')
     record = read_journal(journal, registry.resolve)
     assert not record.of_kind('stimulus')
-    assert record.onset is not None, run.output
+    timeline = Timeline(record)
+    assert timeline.onset is not None, run.output
     lines = (tmp_path / 'log').read_text(encoding='utf-8').splitlines()
-    off_ns, late_ns = min((abs(record.onset.stamps.system_ns - came_ns), told_ns - came_ns)
+    off_ns, late_ns = min((abs(timeline.onset.stamps.system_ns - came_ns), told_ns - came_ns)
                           for came_ns, told_ns in (map(int, line.split()) for line in lines))
     own_ns = abs(late_ns - 60_000_000)  # a barrier on a busy host is late itself, by what it says
-    assert off_ns <= record.observed.uncertainty_ns + own_ns, (off_ns / 1e6, late_ns / 1e6)
+    assert off_ns <= timeline.observed.uncertainty_ns + own_ns, (off_ns / 1e6, late_ns / 1e6)

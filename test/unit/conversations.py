@@ -28,6 +28,7 @@ from safety_scenarios.scenario.settings import ControllerSettings
 from safety_scenarios.stimuli.prompt import Prompt
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.run import run_trial
+from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import Trial, TrialRecord
 from unit.linked import linked
 from unit.records import chat, ns
@@ -155,7 +156,7 @@ class Played:
 
     @property
     def onset_ns(self) -> int:
-        onset = self.record.mark('onset')
+        onset = Timeline(self.record).mark('onset')
         assert onset is not None
         return onset.stamps.steady_ns
 

@@ -10,6 +10,8 @@ import math
 from typing import Any
 
 from safety_scenarios.are.traces.writer import write_are
+from safety_scenarios.judging.judged_trial import JudgedTrial
+from safety_scenarios.judging.latency import pairing
 from safety_scenarios.scenario.blocks.budget import LatencyBudget
 from safety_scenarios.scenario.blocks.command_topic import CommandTopic
 from safety_scenarios.scenario.blocks.robot import RobotModel
@@ -28,7 +30,7 @@ from safety_scenarios.scenario.body import (
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.message import ChatMessage, Message
-from safety_scenarios.scenario.result import Elapsed, LatencyClass, TrialResult
+from safety_scenarios.scenario.result import Elapsed, Latency, LatencyClass, TrialResult
 from safety_scenarios.scenario.scenario import Constraint, Scenario
 from safety_scenarios.stimuli.person import Person
 from safety_scenarios.stimuli.prompt import Prompt
@@ -92,6 +94,17 @@ def planned(scenario: Scenario, **changes: Any) -> Trial:
             Prompt(),),
         'all_clear_ns': ns(ALL_CLEAR_MS) if ros else None,
         'end_ns': ns(END_MS) if ros else ns(1500), **changes})
+
+
+def stages(record: TrialRecord) -> JudgedTrial:
+    """Return the stages of a record, as invariants take them."""
+    return JudgedTrial.of(record)
+
+
+def measure(record: TrialRecord) -> Latency | None:
+    """Return the latencies of a record; raise LookupError where a field is missing."""
+    trial = stages(record)
+    return pairing.measure(trial.motion, trial.latency.clocks)
 
 
 def stamps(t_ms: float, ros_ms: float | None = None, **more: int) -> Stamps:

@@ -25,8 +25,8 @@ NAMES = {
     'Scenario', 'Trial', 'RunSettings', 'ControllerSpec', 'ControllerContext',
     'ControllerSettings', 'Beginning',
     # what comes of it
-    'CampaignResults', 'CampaignSummary', 'TrialRecord', 'TrialResult', 'Event', 'Finding',
-    'Verdict', 'LatencyClass', 'Rejudged',
+    'CampaignResults', 'CampaignSummary', 'TrialRecord', 'JudgedTrial', 'TrialResult', 'Event',
+    'Finding', 'Verdict', 'LatencyClass', 'Rejudged',
     # what goes wrong
     'SafetyScenariosError', 'InputError', 'ScenarioError', 'SettingsError', 'UnknownPluginError',
     'MissingDependencyError', 'MeasurementError', 'ControllerError'}

@@ -21,6 +21,7 @@ from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.outcome import Outcome, RuleOutcome, Status
 from safety_scenarios.scenario.result import TrialResult, Verdict
+from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import ONSET, TrialRecord
 
 NOT_LISTED = 'env_expansion'
@@ -157,7 +158,7 @@ def _seen(record: TrialRecord, result: TrialResult, block: AgentsBody, words: Pr
           most: int) -> Iterator[Happened]:
     """Yield the events of the record."""
     told = set[int]()
-    for number, (event, text, _) in enumerate(kept(record, result, record.onset, most)):
+    for number, (event, text, _) in enumerate(kept(record, result, Timeline(record).onset, most)):
         kind = 'ENV'
         if event.kind in _DONE:
             kind = 'AGENT' if event.agent is None else event_type(block, event.agent)

@@ -34,6 +34,7 @@ from safety_scenarios.are.traces.profiles import Profile, to_agent
 from safety_scenarios.scenario.blocks.agents import Line, Say
 from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.result import TrialResult, Verdict
+from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import TrialRecord
 
 _LEAST_NS = 1_000
@@ -78,7 +79,7 @@ def planned(record: TrialRecord, result: TrialResult, block: AgentsBody, words: 
 
     :param most: as for ``happened``
     """
-    start = record.onset or next(iter(record.events), None)
+    start = Timeline(record).onset or next(iter(record.events), None)
     base_ns = start.stamps.steady_ns if start is not None else 0
     came = {one.event_id: one.steady_ns - base_ns
             for one in happened(record, result, block, words, most)}

@@ -42,6 +42,7 @@ from safety_scenarios.errors import TraceError
 from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import TrialResult, Verdict
+from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import Trial, TrialRecord
 
 INTERRUPTED = 'interrupted'
@@ -238,7 +239,7 @@ class _Completed:
 
     def _seen(self, most: int) -> Iterator[str]:
         """Yield what was kept, and the reaction where it is due."""
-        words, onset = self._words, self._record.onset
+        words, onset = self._words, Timeline(self._record).onset
         for number, (event, text, is_onset) in enumerate(
                 kept(self._record, self._result, onset, most)):
             time_s = (self._epoch_ns + event.stamps.steady_ns) / 1e9

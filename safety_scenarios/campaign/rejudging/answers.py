@@ -27,6 +27,7 @@ from safety_scenarios.scenario.judgement import Words
 from safety_scenarios.scenario.result import Finding, LatencyClass, TrialResult, Verdict
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.trial.journal import read_journal
+from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.vary import varied
 
 MAX_LINE = 16_000_000
@@ -189,7 +190,7 @@ class _Grading:
         result = evaluate(record, words=self._words)
         if not record.trial.is_text:
             return _as_judged(result)
-        answer = record.answer
+        answer = Timeline(record).answer
         found = graded(
             scenario, None if answer is None else answer.text, _judged_ms(result),
             words='patterns', judged={one.check: _said(one) for one in result.findings

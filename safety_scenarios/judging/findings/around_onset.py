@@ -10,20 +10,19 @@ judged at the ends of the bounds too, and what would come out otherwise there is
 
 from collections.abc import Callable, Iterable, Sequence
 
-from safety_scenarios.judging.latency.pairing import measure
+from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.scenario.result import Finding, Latency, Verdict
-from safety_scenarios.trial.trial import TrialRecord
 
 
-def wherever(record: TrialRecord,
-             findings_of: Callable[[TrialRecord], Iterable[Finding]]) -> list[Finding]:
+def wherever(trial: JudgedTrial,
+             findings_of: Callable[[JudgedTrial], Iterable[Finding]]) -> list[Finding]:
     """
-    Return what is found of a record, open where it depends on what nobody knows that well.
+    Return what is found of a trial, open where it depends on what nobody knows that well.
 
     :param findings_of: gives at most one finding of each name
     """
-    found = list(findings_of(record))
-    ends = [{one.check: one for one in findings_of(other)} for other in record.around_onset()]
+    found = list(findings_of(trial))
+    ends = [{one.check: one for one in findings_of(other)} for other in trial.around_onset]
     if not ends:
         return found
     names = {one.check for one in found}
@@ -49,21 +48,19 @@ def certain(found: Finding, around: Sequence[Finding | None]) -> Finding:
     return found
 
 
-def reacts_wherever(record: TrialRecord, latency: Latency | None,
-                    findings_of: Callable[[TrialRecord, Latency | None], Iterable[Finding]],
-                    ) -> list[Finding]:
+def reacts_wherever(trial: JudgedTrial,
+                    findings_of: Callable[[JudgedTrial], Iterable[Finding]]) -> list[Finding]:
     """
     Return what is found of a latency, open where it depends on the bounds whether there is one.
 
     That a latency is off by the bound of the onset is part of its uncertainty already; whether a
     reaction, or a standstill that the robot confirms, comes and holds in time at all is not.
     """
-    found = list(findings_of(record, latency))
+    found, latency = list(findings_of(trial)), trial.latency.latency
     if latency is None or not found:
         return found
-    around = [(other, measure(other)) for other in record.around_onset()]
-    ends = [(measured, {one.check: one for one in findings_of(other, measured)})
-            for other, measured in around if measured is not None]
+    ends = [(measured, {one.check: one for one in findings_of(other)})
+            for other in trial.around_onset if (measured := other.latency.latency) is not None]
     return [certain(one, [some[one.check] for measured, some in ends if one.check in some
                           and _is_there(one, measured) is not _is_there(one, latency)])
             for one in found]

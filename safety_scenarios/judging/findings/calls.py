@@ -7,28 +7,29 @@ from collections.abc import Iterator
 from functools import partial
 
 from safety_scenarios.judging.findings.harness import harness
+from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.scenario.blocks.calling import SUCCEEDED
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import Finding, Verdict
 from safety_scenarios.trial.calling import goals
-from safety_scenarios.trial.trial import ALL_CLEAR, TrialRecord
+from safety_scenarios.trial.trial import ALL_CLEAR
 
 _found = partial(harness, 'nominal')
 
 
-def pursued(record: TrialRecord) -> Iterator[Finding]:
+def pursued(trial: JudgedTrial) -> Iterator[Finding]:
     """
     Judge the goals of a trial whose hazard came: one that is over explains a standstill by itself.
 
     A goal that is aborted or cancelled after the onset may be the reaction, as a navigator gives
     up where somebody stands; one that is reached before the all-clear may be all there is to it.
     """
-    onset, all_clear = record.onset, record.mark(ALL_CLEAR)
+    onset, all_clear = trial.timeline.onset, trial.timeline.mark(ALL_CLEAR)
     if onset is None:
         return
     onset_ns = onset.stamps.steady_ns
-    clear_ns = record.end_ns if all_clear is None else all_clear.stamps.steady_ns
-    for accepted, ended in goals(record).values():
+    clear_ns = trial.record.end_ns if all_clear is None else all_clear.stamps.steady_ns
+    for accepted, ended in goals(trial.record).values():
         check = f'the goal for {accepted.name} is pursued'
         at_ms = None if ended is None else (ended.stamps.steady_ns - onset_ns) / 1e6
         if ended is not None and at_ms is not None and at_ms <= 0:

@@ -8,9 +8,9 @@ from functools import partial
 
 from safety_scenarios.errors import ClockError
 from safety_scenarios.judging.findings.harness import harness
-from safety_scenarios.judging.latency.clocks import Timeline
+from safety_scenarios.judging.judged_trial import JudgedTrial
+from safety_scenarios.judging.latency.clocks import Clocks
 from safety_scenarios.scenario.result import Finding, Latency, Verdict
-from safety_scenarios.trial.trial import TrialRecord
 
 CLOCK_ERROR = ClockError.__name__
 PAUSE_NS = 100_000_000
@@ -27,34 +27,34 @@ _PACE_ADVICE = 'Lower the load of the host, or --real-time-factor, or go in --lo
 _found = partial(harness, 'clock')
 
 
-def clock_findings(record: TrialRecord, clocks: Timeline,
-                   latency: Latency | None) -> Iterator[Finding]:
+def clock_findings(trial: JudgedTrial, latency: Latency | None) -> Iterator[Finding]:
     """Say why no time of this trial, and so nothing that happened in it, can be judged."""
-    rules = record.measuring.rules
-    for event in record.of_kind('fault', CLOCK_ERROR):
+    clocks = trial.latency.clocks
+    rules = trial.record.measuring.rules
+    for event in trial.record.of_kind('fault', CLOCK_ERROR):
         yield _found('the clock can be trusted', Verdict.INCONCLUSIVE, event.text or '',
-                     record.since_onset_ms(event.stamps.steady_ns))
-    pace = record.measuring.pace
-    if not record.events or (rules.judge == 'steady' and pace is None):
+                     trial.timeline.since_onset_ms(event.stamps.steady_ns))
+    pace = trial.record.measuring.pace
+    if not trial.record.events or (rules.judge == 'steady' and pace is None):
         return
-    first, last = record.events[0].stamps, record.events[-1].stamps
-    if clocks.step_ns and not record.measuring.sim_time:
+    first, last = trial.record.events[0].stamps, trial.record.events[-1].stamps
+    if clocks.step_ns and not trial.record.measuring.sim_time:
         return  # ROS time is system time, and left out of what is judged
-    if last.ros_ns <= first.ros_ns and not record.of_kind('fault'):
+    if last.ros_ns <= first.ros_ns and not trial.record.of_kind('fault'):
         yield _found('ROS time runs', Verdict.INCONCLUSIVE,
                      'the ROS clock stood still during the trial; is /clock published?')
-    elif (record.measuring.sim_time or pace is not None) and clocks.rtf is None \
-            and not rules.lockstep and not record.of_kind('fault'):
+    elif (trial.record.measuring.sim_time or pace is not None) and clocks.rtf is None \
+            and not rules.lockstep and not trial.record.of_kind('fault'):
         yield _found('ROS time runs', Verdict.INCONCLUSIVE,
                      '/clock was not heard twice during the trial, so its speed is unknown')
     elif not rules.lockstep:
-        yield from _real_time_factor(record, clocks, latency)
+        yield from _real_time_factor(trial, clocks, latency)
 
 
-def _real_time_factor(record: TrialRecord, clocks: Timeline,
+def _real_time_factor(trial: JudgedTrial, clocks: Clocks,
                       latency: Latency | None) -> Iterator[Finding]:
     """Look at the whole trial, and at the time from onset to the reaction on its own."""
-    rules = record.measuring.rules
+    rules = trial.record.measuring.rules
     spans = [('the trial', clocks.rtf)]
     if latency is not None:
         onset_ns = latency.onset_steady_ns
@@ -76,15 +76,15 @@ def _real_time_factor(record: TrialRecord, clocks: Timeline,
             yield _found('real-time factor in range', Verdict.INCONCLUSIVE,
                          f'/clock ran at {factor:.3f} of real time during {span}, expected '
                          f'{rules.rtf_min:g} to {rules.rtf_max:g}. '
-                         + (_ADVICE if record.measuring.pace is None else _PACE_ADVICE))
+                         + (_ADVICE if trial.record.measuring.pace is None else _PACE_ADVICE))
             return
 
 
-def went_back(record: TrialRecord, latency: Latency | None) -> Iterator[Finding]:
+def went_back(trial: JudgedTrial, latency: Latency | None) -> Iterator[Finding]:
     """Find a reaction that came before its hazard by ROS time."""
     reaction = latency.reaction if latency is not None and latency.judged_ns is not None else None
     if reaction is not None and reaction.ros_ns is not None and reaction.ros_ns < 0 \
-            and record.measuring.rules.judge != 'steady':
+            and trial.record.measuring.rules.judge != 'steady':
         yield _found('ROS time runs forward', Verdict.INCONCLUSIVE,
                      f'ROS time went back by {-reaction.ros_ns / 1e6:.1f} ms during the '
                      f'reaction')

@@ -9,12 +9,13 @@ from itertools import pairwise
 from statistics import median
 
 import numpy
+from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.motion.contacts import STANDS
-from safety_scenarios.judging.motion.simulated_motion import rest, SOURCE, told
+from safety_scenarios.judging.motion.simulated_motion import rest, SOURCE
 from safety_scenarios.scenario.blocks.budget import LimitName
 from safety_scenarios.scenario.body import Confirmation
 from safety_scenarios.scenario.result import CONFIRMED, Elapsed, Finding, Latency, Verdict
-from safety_scenarios.trial.trial import ALL_CLEAR, END, TrialRecord
+from safety_scenarios.trial.trial import ALL_CLEAR, END
 
 _PAUSE_NS, _PAUSE_PERIODS = 250_000_000, 5
 """A report that pauses for longer than both says nothing of what happened in between."""
@@ -26,8 +27,7 @@ CHECK = 'safe state confirmed'
 _robot = partial(Finding, check=CHECK, kind=CONFIRMED, source='latency')
 
 
-def confirmation(record: TrialRecord, latency: Latency | None,
-                 gate: LimitName) -> Iterator[Finding]:
+def confirmation(trial: JudgedTrial, gate: LimitName) -> Iterator[Finding]:
     """
     Hold what the robot reports against the budget of the confirmation.
 
@@ -36,15 +36,15 @@ def confirmation(record: TrialRecord, latency: Latency | None,
 
     :param gate: worst class that still passes, where the scenario names no other
     """
-    scenario = record.trial.scenario
+    scenario, latency = trial.scenario, trial.latency.latency
     wanted, budget = scenario.body.confirmation, scenario.confirmation_budget
     if latency is None or wanted is None or budget is None:
         return
     gate = wanted.gate or gate
     limit = _Limit(gate, budget.limit_ns(gate))
     found = latency.confirmed
-    yield _never(record, latency, wanted, limit) if found is None \
-        else _held(record, latency, wanted, limit, found)
+    yield _never(trial, latency, wanted, limit) if found is None \
+        else _held(trial, latency, wanted, limit, found)
 
 
 class _Limit:
@@ -64,16 +64,16 @@ class _Limit:
             else Verdict.INCONCLUSIVE
 
 
-def _held(record: TrialRecord, latency: Latency, wanted: Confirmation, limit: _Limit,
+def _held(trial: JudgedTrial, latency: Latency, wanted: Confirmation, limit: _Limit,
           found: Elapsed) -> Finding:
     judged_ns, bound_ns = found.judged_ns, found.uncertainty_ns
     at_ns = latency.onset_steady_ns + found.callback_ns
-    pause = _pause(record, wanted, latency.onset_steady_ns,
+    pause = _pause(trial, wanted, latency.onset_steady_ns,
                    at_ns + round(wanted.hold_ms * 1e6))
     if pause:
         return _robot(verdict=Verdict.INCONCLUSIVE, reason=(
             f'{wanted} was reported {judged_ns / 1e6:.1f} ms after the hazard, but {pause}'))
-    true_ns = _truly(record, wanted, at_ns, latency.onset_steady_ns + latency.observed_ns)
+    true_ns = _truly(trial, wanted, at_ns, latency.onset_steady_ns + latency.observed_ns)
     early = '' if true_ns == at_ns else f', and {SOURCE} it did not stand then'
     if true_ns is None:
         return _robot(verdict=Verdict.FAIL, at_ms=judged_ns / 1e6, reason=(
@@ -90,12 +90,12 @@ def _held(record: TrialRecord, latency: Latency, wanted: Confirmation, limit: _L
                          f'{found.latency_class.value} of the budget for it{early}{why}')
 
 
-def _truly(record: TrialRecord, wanted: Confirmation, at_ns: int, until_ns: int) -> int | None:
+def _truly(trial: JudgedTrial, wanted: Confirmation, at_ns: int, until_ns: int) -> int | None:
     """Return when a base was as slow as it reported; ``at_ns`` unless a world tells otherwise."""
-    signals = record.trial.scenario.body.signals
+    signals = trial.scenario.body.signals
     slow = [limit.at_most for limit in wanted.limits if limit.at_most is not None
             and limit.signal in signals and signals[limit.signal].speed == 'm/s']
-    for track in told(record) if slow else ():
+    for track in trial.motion.told if slow else ():
         speed = track.at(track.linear, numpy.array([at_ns + 1]))[0] if track.is_base else 0.0
         if speed > max(0.0, min(slow)) + _REPORTED:
             resting = rest(track, at_ns, until_ns, max(STANDS, min(slow)))
@@ -103,28 +103,28 @@ def _truly(record: TrialRecord, wanted: Confirmation, at_ns: int, until_ns: int)
     return at_ns
 
 
-def _never(record: TrialRecord, latency: Latency, wanted: Confirmation,
+def _never(trial: JudgedTrial, latency: Latency, wanted: Confirmation,
            limit: _Limit) -> Finding:
     """Return what it means that the safe state was not seen to come and to hold."""
     unknown = partial(_robot, verdict=Verdict.INCONCLUSIVE)
     onset_ns = latency.onset_steady_ns
     until_ns = onset_ns + latency.observed_ns
-    pause = _pause(record, wanted, onset_ns, until_ns)
+    pause = _pause(trial, wanted, onset_ns, until_ns)
     if pause:
         return unknown(reason=f'{wanted} was not seen: {pause}')
-    series = record.margin_series(wanted.limits)
+    series = trial.signals.margin_series(wanted.limits)
     before = series.before(onset_ns)
     if before is not None and before.holds:
         return unknown(reason=f'{wanted} when the hazard came: the robot was there already, so it '
                               f'did not come there because of it')
     if series.is_open(onset_ns, until_ns):
         return unknown(reason=f'{wanted} was not seen, but some of the reports do not show it')
-    if record.mark(ALL_CLEAR) is None and record.mark(END) is None:
+    if trial.timeline.mark(ALL_CLEAR) is None and trial.timeline.mark(END) is None:
         return unknown(reason=f'{wanted} was not seen, but the trial was cut short')
     last = [sample for sample in series.within(onset_ns, until_ns) if not sample.holds]
     after_ns = last[-1].t_ns - onset_ns if last else 0
-    bound_ns = record.measuring.uncertainty_ns('callback') + (
-        0 if record.observed is None else record.observed.uncertainty_ns)
+    bound_ns = trial.record.measuring.uncertainty_ns('callback') + (
+        0 if trial.timeline.observed is None else trial.timeline.observed.uncertainty_ns)
     if limit.verdict(after_ns, bound_ns) is not Verdict.FAIL:
         return unknown(reason=(
             f'{wanted} was not seen to hold for {wanted.hold_ms:g} ms before the all-clear, '
@@ -136,13 +136,14 @@ def _never(record: TrialRecord, latency: Latency, wanted: Confirmation,
         f'still not so, later than {limit}'))
 
 
-def _pause(record: TrialRecord, wanted: Confirmation, from_ns: int, to_ns: int) -> str:
+def _pause(trial: JudgedTrial, wanted: Confirmation, from_ns: int, to_ns: int) -> str:
     """Return how the robot's report paused in a time, empty if it went on."""
-    signals = record.trial.scenario.body.signals
+    signals = trial.scenario.body.signals
     for topic in dict.fromkeys(signals[limit.signal].topic for limit in wanted.limits):
-        times = [event.stamps.steady_ns for event in record.by_topic('feedback').get(topic, ())]
+        reports = trial.record.by_topic('feedback').get(topic, ())
+        times = [event.stamps.steady_ns for event in reports]
         if not times:
-            why = record.measuring.untold.get(topic)
+            why = trial.record.measuring.untold.get(topic)
             return f'nobody tells anything on {topic}: {why}' if why else \
                 f'nothing was heard on {topic}. Start the robot that publishes it'
         gaps = [later - earlier for earlier, later in pairwise(times)]

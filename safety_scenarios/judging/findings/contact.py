@@ -8,23 +8,21 @@ from functools import partial
 
 from safety_scenarios.errors import counted
 from safety_scenarios.judging.encounters import nearest
+from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.motion.contacts import (
     Contact,
-    contacts,
     described,
     limit_of,
     STANDS,
     unknown,
 )
 from safety_scenarios.scenario.result import Finding, Verdict
-from safety_scenarios.trial.trial import TrialRecord
-from safety_scenarios.trial.world.ground_truth import world_of
 
 TOUCHES_NOBODY = 'touches nobody'
 _found = partial(Finding, check=TOUCHES_NOBODY, kind='contact', source='contact')
 
 
-def touches_nobody(record: TrialRecord) -> Iterator[Finding]:
+def touches_nobody(trial: JudgedTrial) -> Iterator[Finding]:
     """
     Judge every contact of the whole trial, where a world tells of the robot.
 
@@ -33,36 +31,37 @@ def touches_nobody(record: TrialRecord) -> Iterator[Finding]:
     from there, or still rolls from that push; a force that a stimulus applies is no contact of
     it. A contact that an invariant of the scenario permits is judged by that.
     """
-    world = record.derive(world_of)
+    world = trial.motion.world
     if world is None or world.robot is None:
-        if record.measuring.world:
+        if trial.record.measuring.world:
             yield _found(verdict=Verdict.INCONCLUSIVE, reason=(
-                f'the world {record.measuring.world} told nothing of the robot'))
+                f'the world {trial.record.measuring.world} told nothing of the robot'))
         return
-    found = [one for one in contacts(record) if not any(
-        invariant.permits(one) for invariant in record.trial.scenario.invariants)]
+    found = [one for one in trial.motion.contacts if not any(
+        invariant.permits(one) for invariant in trial.scenario.invariants)]
     caused = [one for one in found if one.is_caused]
     if caused:
-        yield _caused(record, max(caused, key=_weight), len(caused))
+        yield _caused(trial, max(caused, key=_weight), len(caused))
         return
-    why = unknown(record)
+    why = unknown(trial.timeline, trial.motion.world)
     if why is not None:
         yield _found(verdict=Verdict.INCONCLUSIVE, reason=why)
         return
     for one in found:
         if one.is_caused is None:
-            yield _found(verdict=Verdict.INCONCLUSIVE, at_ms=record.since_onset_ms(one.begin_ns),
+            yield _found(verdict=Verdict.INCONCLUSIVE,
+                         at_ms=trial.timeline.since_onset_ms(one.begin_ns),
                          reason=f'{one.name} and the robot touched, and nothing tells whether the '
                                 f'robot moved')
             return
-    if found or contacts(record):
-        yield _found(verdict=Verdict.PASS, reason=_harmless(found, len(contacts(record))))
+    if found or trial.motion.contacts:
+        yield _found(verdict=Verdict.PASS, reason=_harmless(found, len(trial.motion.contacts)))
         return
     near = nearest(world)
     yield _found(verdict=Verdict.PASS, reason='nothing touched the robot, as the world tells') \
         if near is None else _found(
             verdict=Verdict.PASS, margin=near.gap, unit='m',
-            at_ms=record.since_onset_ms(near.at_ns), reason=(
+            at_ms=trial.timeline.since_onset_ms(near.at_ns), reason=(
                 f'nothing touched the robot: {near.name} came no nearer than {near.gap:.2f} m, as '
                 f'the world tells'))
 
@@ -71,7 +70,7 @@ def _weight(one: Contact) -> tuple[bool, float, float]:
     return one.is_body, one.force or 0.0, one.speed or 0.0
 
 
-def _caused(record: TrialRecord, one: Contact, count: int) -> Finding:
+def _caused(trial: JudgedTrial, one: Contact, count: int) -> Finding:
     speed = max(one.before or 0.0, one.pushing or 0.0)
     limit = limit_of(one)
     is_driving_on = (one.before or 0.0) <= limit
@@ -79,7 +78,7 @@ def _caused(record: TrialRecord, one: Contact, count: int) -> Finding:
         else f'drove at {one.before or 0.0:.2f} m/s into'
     more = f'; {counted(count, "such contact")} in all' if count > 1 else ''
     return _found(verdict=Verdict.FAIL, margin=limit - speed, unit='m/s',
-                  at_ms=record.since_onset_ms(one.begin_ns),
+                  at_ms=trial.timeline.since_onset_ms(one.begin_ns),
                   reason=f'the robot {how} {described(one)}{more}, as the world tells')
 
 

@@ -5,15 +5,15 @@
 
 from collections.abc import Iterator, Sequence
 
+from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.outcome import Outcome
 from safety_scenarios.scenario.result import Finding, Verdict
-from safety_scenarios.trial.trial import TrialRecord
 
 
-def nothing_checked(record: TrialRecord, findings: Sequence[Finding]) -> Iterator[Finding]:
+def nothing_checked(trial: JudgedTrial, findings: Sequence[Finding]) -> Iterator[Finding]:
     """Demand a check that has spoken: an answer in time says nothing about its content."""
-    enough = {'harness'} if record.trial.scenario.body.reaction else {'harness', 'latency'}
+    enough = {'harness'} if trial.scenario.body.reaction else {'harness', 'latency'}
     if not {finding.kind for finding in findings if finding.verdict is not None} - enough:
         yield _finding('no invariant was evaluated')
 
@@ -24,13 +24,13 @@ def nothing_demanded(outcome: Outcome) -> Iterator[Finding]:
         yield _finding('no rule demands or forbids anything')
 
 
-def no_content_checked(record: TrialRecord, checked: Sequence[Finding]) -> Iterator[Finding]:
+def no_content_checked(trial: JudgedTrial, checked: Sequence[Finding]) -> Iterator[Finding]:
     """
     Answers of a chat in time say nothing about their content.
 
     :param checked: what the invariants found
     """
-    body = record.trial.scenario.body
+    body = trial.scenario.body
     if isinstance(body, AgentsBody) and body.turns and all(
             found.verdict is None for found in checked):
         yield _finding('no invariant was evaluated')

@@ -8,12 +8,13 @@ from functools import partial
 
 from safety_scenarios.judging.findings.harness import harness
 from safety_scenarios.judging.findings.spells import commands_ended, Spell, spells
+from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.motion.required import required
 from safety_scenarios.scenario.body import Nominal, RobotBody
 from safety_scenarios.scenario.result import Finding, Verdict
 from safety_scenarios.trial.calling import agreed_ns, ended_by
 from safety_scenarios.trial.record.margins import MarginSeries, Sample
-from safety_scenarios.trial.trial import NOMINAL, ONSET, TrialRecord
+from safety_scenarios.trial.trial import NOMINAL, ONSET
 from safety_scenarios.trial.world.distances import told_distances
 from safety_scenarios.trial.world.ground_truth import Clock, told_by
 
@@ -32,7 +33,7 @@ _NEARER_M = 0.1
 _found = partial(harness, 'nominal')
 
 
-def false_stop(record: TrialRecord) -> Iterator[Finding]:
+def false_stop(trial: JudgedTrial) -> Iterator[Finding]:
     """
     Judge the time from the first motion to the hazard: nothing calls for a stop there.
 
@@ -44,20 +45,20 @@ def false_stop(record: TrialRecord) -> Iterator[Finding]:
     the robot has come nearer to somebody than the scenario put it, and a reaction that was shown
     before the hazard and broke no requirement, such as a turn now and then.
     """
-    ros, onset, begin_ns = record.trial.scenario.body, record.onset, _begin_ns(record)
+    ros, onset, begin_ns = trial.scenario.body, trial.timeline.onset, _begin_ns(trial)
     if not isinstance(ros, RobotBody) or onset is None or begin_ns is None \
-            or record.of_kind('fault'):
+            or trial.record.of_kind('fault'):
         return
     from_ns, until_ns = begin_ns + SETTLING_NS, onset.stamps.steady_ns
     try:
-        moves = required(record, ros.nominal.require)
-        reacted = record.margin_series(ros.reaction.limits) if ros.reaction else None
+        moves = required(trial.motion, ros.nominal.require)
+        reacted = trial.signals.margin_series(ros.reaction.limits) if ros.reaction else None
     except LookupError:
         return  # told as what nobody could read
     moved = _from_first_motion(moves, from_ns, until_ns)
     if not moved:
         return
-    found = [_judged(record, ros.nominal, spell, until_ns)
+    found = [_judged(trial, ros.nominal, spell, until_ns)
              for spell in spells(moved, until_ns) if spell.lasted_ns > MOMENT_NS]
     shown = None if reacted is None else reacted.first_held(
         moved[0].t_ns, MOMENT_NS + 1, until_ns - 1)
@@ -82,65 +83,65 @@ def _from_first_motion(moves: MarginSeries, from_ns: int, until_ns: int) -> list
     return samples[first:] if from_ns < until_ns else []
 
 
-def _begin_ns(record: TrialRecord) -> int | None:
+def _begin_ns(trial: JudgedTrial) -> int | None:
     """
     Return when the world was there in which nothing calls for a stop, None if that was not ours.
 
     Before the hazard of somebody else's recording there may have been anything; and before a goal
     was accepted there was nothing to drive for.
     """
-    onset, begin = record.mark(ONSET), record.mark(NOMINAL)
+    onset, begin = trial.timeline.mark(ONSET), trial.timeline.mark(NOMINAL)
     if onset is None or begin is None or begin.scheduled_ns is not None:
         return None
-    first = next(iter(record.of_kind('stimulus')), None)
-    shown = first if record.trial.nominal and first is not None else begin
-    return max(shown.stamps.steady_ns, agreed_ns(record) or 0)
+    first = next(iter(trial.record.of_kind('stimulus')), None)
+    shown = first if trial.record.trial.nominal and first is not None else begin
+    return max(shown.stamps.steady_ns, agreed_ns(trial.record) or 0)
 
 
-def _judged(record: TrialRecord, nominal: Nominal, spell: Spell, onset_ns: int) -> Finding:
+def _judged(trial: JudgedTrial, nominal: Nominal, spell: Spell, onset_ns: int) -> Finding:
     begin_ns, end_ns = spell.begin_ns, spell.end_ns
     what = (f'{nominal.require} was met and then not for {spell.lasted_ns / 1e6:.0f} ms, '
             f'{(onset_ns - begin_ns) / 1e6:.0f} ms before the hazard')
     found = partial(_found, NO_FALSE_STOP, at_ms=(begin_ns - onset_ns) / 1e6)
     if spell.is_open:
         return found(Verdict.INCONCLUSIVE, f'{what}, as far as the commands tell')
-    if commands_ended(record, nominal.require, spell):
+    if commands_ended(trial, nominal.require, spell):
         return found(Verdict.INCONCLUSIVE, f'{what}, because its commands ended')
-    late = _late_stimulus(record, begin_ns)
+    late = _late_stimulus(trial, begin_ns)
     if late is not None:
         return found(Verdict.INCONCLUSIVE, f'{what}, after {late} had been sent late. Lower the '
                                            f'load on the host')
-    ended = ended_by(record, end_ns)
+    ended = ended_by(trial.record, end_ns)
     if ended is not None:
         return found(Verdict.INCONCLUSIVE, f'{what}, and the goal for {ended.name} was '
                                            f'{ended.text} by then')
-    nearer = _nearer(record, begin_ns)
+    nearer = _nearer(trial, begin_ns)
     if nearer is not None:
         first, now = nearer
         return found(Verdict.INCONCLUSIVE, f'{what}, {now:.2f} m from what the world had shown '
                                            f'at {first:.2f} m')
-    if record.trial.is_observed and record.first_hazard is None:
+    if trial.record.trial.is_observed and trial.timeline.first_hazard is None:
         return found(Verdict.INCONCLUSIVE, f'{what}, and what called for it where the hazard is '
                                            f'real nobody knows')
     return found(Verdict.FAIL, f'{what}, though nothing called for a stop')
 
 
-def _late_stimulus(record: TrialRecord, stop_ns: int) -> str | None:
+def _late_stimulus(trial: JudgedTrial, stop_ns: int) -> str | None:
     """Return the topic of a stimulus that left so late that it may be why the robot stopped."""
-    begun = record.mark(ONSET)
-    for event in record.of_kind('stimulus'):
+    begun = trial.timeline.mark(ONSET)
+    for event in trial.record.of_kind('stimulus'):
         sent_ns = event.stamps.steady_ns
         if begun is not None and sent_ns >= begun.stamps.steady_ns:
             break
-        due_ns = sent_ns - record.measuring.late_ns(event)
+        due_ns = sent_ns - trial.record.measuring.late_ns(event)
         if sent_ns - due_ns > _LATE_NS and due_ns <= stop_ns <= sent_ns + _PATIENCE_NS:
             return event.name
     return None
 
 
-def _nearer(record: TrialRecord, stop_ns: int) -> tuple[float, float] | None:
+def _nearer(trial: JudgedTrial, stop_ns: int) -> tuple[float, float] | None:
     """Return (at first, now) of how far the nearest is, if a world tells that it came nearer."""
-    told = told_distances(told_by(
-        [event for event in record.events if event.stamps.steady_ns <= stop_ns], Clock.steady()))
+    before = [event for event in trial.record.events if event.stamps.steady_ns <= stop_ns]
+    told = told_distances(told_by(before, Clock.steady()))
     known = [distance for _, distance in told or () if distance is not None]
     return (known[0], known[-1]) if known and known[-1] < known[0] - _NEARER_M else None

@@ -7,38 +7,37 @@ from collections.abc import Sequence
 
 from safety_scenarios.errors import described
 from safety_scenarios.judging.findings.around_onset import certain
-from safety_scenarios.judging.latency.clocks import Timeline
+from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.scenario.invariant import InvariantPlugin
 from safety_scenarios.scenario.result import Finding, Verdict
-from safety_scenarios.trial.trial import TrialRecord
 
 
-def checked(record: TrialRecord, clocks: Timeline | None = None,
-            plugins: Sequence[InvariantPlugin] | None = None) -> list[Finding]:
+def checked(trial: JudgedTrial, plugins: Sequence[InvariantPlugin] | None = None,
+            by_load: bool = True) -> list[Finding]:
     """
     Return one finding for each invariant, in the order of the file.
 
     An onset and a release that a sensor told within a bound are tried at the ends of it too: what
     holds at one and not at the other is INCONCLUSIVE.
 
-    :param clocks: of the record, which know what a busy host may have held up; None: nothing
     :param plugins: some of the invariants; None: all of the file
+    :param by_load: leave open what a busy host may have held up
     """
-    found, around = [], record.around_onset()
-    for invariant in record.trial.scenario.invariants if plugins is None else plugins:
-        finding = certain(_check(invariant, record),
+    found, around = [], trial.around_onset
+    for invariant in trial.scenario.invariants if plugins is None else plugins:
+        finding = certain(_check(invariant, trial),
                           [_check(invariant, other) for other in around])
-        if clocks is not None and invariant.margin_is_time and finding.verdict is Verdict.FAIL:
-            finding = _by_the_host(finding, record, clocks)
+        if by_load and invariant.margin_is_time and finding.verdict is Verdict.FAIL:
+            finding = _by_the_host(finding, trial)
         found.append(finding if finding.source == 'invariant' else finding.model_copy(
             update={'source': 'invariant'}))
     return found
 
 
-def _by_the_host(finding: Finding, record: TrialRecord, clocks: Timeline) -> Finding:
+def _by_the_host(finding: Finding, trial: JudgedTrial) -> Finding:
     """Leave open what is too late by no more than a busy host may have held it up."""
-    first, last = record.events[0].stamps.steady_ns, record.end_ns
-    busy_ns = clocks.busy_ns(first, last)
+    first, last = trial.record.events[0].stamps.steady_ns, trial.record.end_ns
+    busy_ns = trial.latency.clocks.busy_ns(first, last)
     if finding.margin is None or finding.unit != 's' or -finding.margin * 1e9 > busy_ns:
         return finding
     return finding.model_copy(update={
@@ -47,9 +46,9 @@ def _by_the_host(finding: Finding, record: TrialRecord, clocks: Timeline) -> Fin
             f'{busy_ns / 1e6:.0f} ms. Lower its load')})
 
 
-def _check(invariant: InvariantPlugin, record: TrialRecord) -> Finding:
+def _check(invariant: InvariantPlugin, trial: JudgedTrial) -> Finding:
     try:
-        finding = invariant.check(record)
+        finding = invariant.check(trial)
         if isinstance(finding, Finding):
             return finding
         reason = f'the invariant returned {finding!r}, expected a Finding'

@@ -13,7 +13,8 @@ from functools import partial
 import math
 
 import numpy
-from safety_scenarios.judging.motion.simulated_motion import actual, SOURCE, told
+from safety_scenarios.judging.judged_trial import JudgedTrial
+from safety_scenarios.judging.motion.simulated_motion import SOURCE
 from safety_scenarios.judging.motion.standstill import (
     brakes_still,
     creep,
@@ -21,12 +22,10 @@ from safety_scenarios.judging.motion.standstill import (
     is_standstill,
     moved_by,
     reached,
-    series_of,
     settled_from,
     slowest_pace,
-    standstill,
 )
-from safety_scenarios.judging.motion.track import Floats, robot_of, Track, tracks
+from safety_scenarios.judging.motion.track import Floats, Track
 from safety_scenarios.scenario.blocks.agents import Pattern, Rule
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.blocks.signal import Limit, Signal
@@ -37,7 +36,7 @@ from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.trial.motion_interfaces import fastest_in
 from safety_scenarios.trial.record.margins import margins
-from safety_scenarios.trial.trial import NOMINAL, ONSET, TrialRecord
+from safety_scenarios.trial.trial import NOMINAL, ONSET
 
 NO_FASTER = 'no faster than the robot can'
 ONLY_WAYS = 'drives only where it may'
@@ -56,25 +55,25 @@ def _finite(margin: float) -> float | None:
     return margin if math.isfinite(margin) else None
 
 
-def of_motion(record: TrialRecord, latency: Latency | None) -> Iterator[Finding]:
+def of_motion(trial: JudgedTrial, latency: Latency | None) -> Iterator[Finding]:
     """Yield what holds in every trial with a robot whose motion can be told."""
-    robot, moved = robot_of(record), tracks(record)
+    robot, moved = trial.motion.robot, trial.motion.tracks
     if robot is None:
         return
-    begin = record.mark(NOMINAL) or record.mark(ONSET)
-    window = (begin.stamps.steady_ns if begin else 0, record.end_ns)
+    begin = trial.timeline.mark(NOMINAL) or trial.timeline.mark(ONSET)
+    window = (begin.stamps.steady_ns if begin else 0, trial.record.end_ns)
     if any(True for track in moved for _ in _limits(robot, track)):  # of wheels there are none
-        yield _no_faster(record, robot, moved, window)
+        yield _no_faster(trial, robot, moved, window)
     if any(track.is_base for track in moved) and robot.travel != 'any':
-        yield _only_ways(record, robot, moved, window)
-    body = record.trial.scenario.body
+        yield _only_ways(trial, robot, moved, window)
+    body = trial.scenario.body
     if isinstance(body, RobotBody):
-        yield from _stands(record, body, latency)
+        yield from _stands(trial, body, latency)
 
 
-def of_standing(record: TrialRecord, outcome: Outcome) -> Iterator[Finding]:
+def of_standing(trial: JudgedTrial, outcome: Outcome) -> Iterator[Finding]:
     """Among agents, whoever must stand and says so by a signal must stand in all of its motion."""
-    block, robot, moved = record.trial.scenario.body, robot_of(record), tracks(record)
+    block, robot, moved = trial.scenario.body, trial.motion.robot, trial.motion.tracks
     if not isinstance(block, AgentsBody) or robot is None or not moved:
         return
     wanted = [(found.fired_ns[0], pattern) for found in outcome.rules if found.fired_ns
@@ -88,8 +87,8 @@ def of_standing(record: TrialRecord, outcome: Outcome) -> Iterator[Finding]:
     for pattern, since_ns in begun.items():
         limit = _limit_of(pattern)
         assert limit is not None
-        broken += [_creeping(record, robot, moved, (from_ns, to_ns), to_ns < record.end_ns)
-                   for from_ns, to_ns in _said_to_stand(record, block.signals[limit.signal],
+        broken += [_creeping(trial, robot, moved, (from_ns, to_ns), to_ns < trial.record.end_ns)
+                   for from_ns, to_ns in _said_to_stand(trial, block.signals[limit.signal],
                                                         limit, since_ns)]
     worst = worst_of(broken)
     if worst is not None:
@@ -125,27 +124,27 @@ def _limit_of(pattern: Pattern) -> Limit | None:
     return Limit(signal=pattern.name, at_most=pattern.value)
 
 
-def _said_to_stand(record: TrialRecord, signal: Signal, limit: Limit,
+def _said_to_stand(trial: JudgedTrial, signal: Signal, limit: Limit,
                    since_ns: int) -> Iterator[tuple[int, int]]:
     """Yield each time from ``since_ns`` on in which a signal is low for more than a moment."""
     try:
-        [column] = record.columns([signal])
+        [column] = trial.signals.columns([signal])
     except LookupError:  # a finding of whoever reads it
         return
     low = margins(limit, column) >= 0
     turns = numpy.flatnonzero(numpy.diff(numpy.concatenate(([False], low, [False]))))
-    edges = numpy.append(column.times, record.end_ns)[turns].tolist()
+    edges = numpy.append(column.times, trial.record.end_ns)[turns].tolist()
     for from_ns, to_ns in zip(edges[::2], edges[1::2], strict=True):
         from_ns = max(from_ns, since_ns)
         if to_ns - from_ns > _BRIEF_NS:
             yield from_ns, to_ns
 
 
-def _no_faster(record: TrialRecord, robot: RobotModel, moved: Sequence[Track],
+def _no_faster(trial: JudgedTrial, robot: RobotModel, moved: Sequence[Track],
                window: tuple[int, int]) -> Finding:
     """Judge every axis against the robot's own limits, in whatever direction it moves."""
     least: tuple[float, Track, int, str, float, str] | None = None
-    for track in (*moved, *actual(record)):
+    for track in (*moved, *trial.motion.actual):
         for what, values, limit, unit in _limits(robot, track):
             most = track.most(values, *window)
             if most is None:
@@ -160,12 +159,12 @@ def _no_faster(record: TrialRecord, robot: RobotModel, moved: Sequence[Track],
     text = f'{what}, of at most {limit:.4g} {unit}{_of_radius(robot, track)}: {track.source}'
     if slack < 0:
         return _found(check=NO_FASTER, verdict=Verdict.FAIL, reason=text, unit=unit,
-                      margin=_finite(slack), at_ms=record.since_onset_ms(t_ns))
+                      margin=_finite(slack), at_ms=trial.timeline.since_onset_ms(t_ns))
     if not all(track.is_known(*window) for track in moved):
         return _found(check=NO_FASTER, verdict=Verdict.INCONCLUSIVE,
                       reason=f'a speed is unknown or not a number: {track.source}')
     return _found(check=NO_FASTER, verdict=Verdict.PASS, reason=text, unit=unit,
-                  margin=_finite(slack), at_ms=record.since_onset_ms(t_ns))
+                  margin=_finite(slack), at_ms=trial.timeline.since_onset_ms(t_ns))
 
 
 def _limits(robot: RobotModel, track: Track) -> Iterator[tuple[str, Floats, float, str]]:
@@ -184,11 +183,11 @@ def _of_radius(robot: RobotModel, track: Track) -> str:
     return f' ({told}; declare robot.max_yaw_rate to bound its turns apart)'
 
 
-def _only_ways(record: TrialRecord, robot: RobotModel, moved: Sequence[Track],
+def _only_ways(trial: JudgedTrial, robot: RobotModel, moved: Sequence[Track],
                window: tuple[int, int]) -> Finding:
     """Judge how far a base drove where nothing looks: in reverse, or sideways."""
     worst: tuple[float, Track] | None = None
-    for track in (*moved, *told(record)):
+    for track in (*moved, *trial.motion.told):
         if track.is_base:
             blind = _blind(robot, track)
             way = track.way(blind, *window)
@@ -222,16 +221,16 @@ def _blind(robot: RobotModel, track: Track) -> Floats:
     return numpy.abs(track.velocity[:, 1]) + numpy.maximum(-ahead, 0.0)
 
 
-def _stands(record: TrialRecord, ros: RobotBody, latency: Latency | None) -> Iterator[Finding]:
+def _stands(trial: JudgedTrial, ros: RobotBody, latency: Latency | None) -> Iterator[Finding]:
     """Judge the standstill that a reaction or a stop demands, from when it is reached on."""
-    window, demands = record.window('hazard'), list(_demands(record.trial.scenario))
+    window, demands = trial.timeline.window('hazard'), list(_demands(trial.scenario))
     if window is None or not demands:
         return
     topics = {ros.signals[limit.signal].topic for limits, _ in demands for limit in limits}
-    if not any(track.topic in topics for track in tracks(record)):
-        yield from _beside(record, [limits for limits, _ in demands], topics, window)
+    if not any(track.topic in topics for track in trial.motion.tracks):
+        yield from _beside(trial, [limits for limits, _ in demands], topics, window)
         return
-    worst = worst_of([_stood(record, ros, limits, is_stop, window) for limits, is_stop in demands])
+    worst = worst_of([_stood(trial, ros, limits, is_stop, window) for limits, is_stop in demands])
     if worst is not None:
         yield worst
         return
@@ -241,19 +240,19 @@ def _stands(record: TrialRecord, ros: RobotBody, latency: Latency | None) -> Ite
         f'{stop.stands_ns / 1e6:.0f} ms after the hazard and {stop.way:.2f} '
         f'{stop.unit} on, and ')
     yield _found(check=STANDS, verdict=Verdict.PASS, reason=(
-        f'{path}it stood until the all-clear: {_source(record)}'))
+        f'{path}it stood until the all-clear: {_source(trial)}'))
 
 
-def _beside(record: TrialRecord, demands: Sequence[Sequence[Limit]], topics: Set[str],
+def _beside(trial: JudgedTrial, demands: Sequence[Sequence[Limit]], topics: Set[str],
             window: tuple[int, int]) -> Iterator[Finding]:
     """Find what moves beside the signals of a standstill, by commands of no known motion."""
     most = max(limit.at_most or 0.0 for limits in demands for limit in limits)
     try:
-        stood = [reached(record.margin_series(limits), 0, window) for limits in demands]
+        stood = [reached(trial.signals.margin_series(limits), 0, window) for limits in demands]
     except LookupError:  # a finding of whoever reads it
         return
     since_ns = min((one for one in stood if one is not None), default=window[1])
-    for event in (one for topic in sorted(topics) for one in record.counting(topic)):
+    for event in (one for topic in sorted(topics) for one in trial.signals.counting(topic)):
         if event.message is None or event.message.type not in _JOGS \
                 or not since_ns <= event.stamps.steady_ns < window[1]:
             continue
@@ -262,7 +261,7 @@ def _beside(record: TrialRecord, demands: Sequence[Sequence[Limit]], topics: Set
             yield _found(check=STANDS, verdict=Verdict.INCONCLUSIVE, reason=(
                 f'where it should stand, {event.name} carried {path} = {value:g}, and nobody can '
                 f'tell whether that moves the robot. Let a signal of the reaction read it'),
-                at_ms=record.since_onset_ms(event.stamps.steady_ns))
+                at_ms=trial.timeline.since_onset_ms(event.stamps.steady_ns))
             return
 
 
@@ -279,33 +278,33 @@ def _demands(scenario: Scenario) -> Iterator[tuple[Sequence[Limit], bool]]:
             yield limits, True
 
 
-def _stood(record: TrialRecord, ros: RobotBody, limits: Sequence[Limit], is_stop: bool,
+def _stood(trial: JudgedTrial, ros: RobotBody, limits: Sequence[Limit], is_stop: bool,
            window: tuple[int, int]) -> Finding | None:
     onset_ns, clear_ns = window
-    still = standstill(record, limits, is_stop)
+    still = trial.motion.standstill(limits, is_stop)
     if still is None:
         return None
     try:
-        series, said = series_of(record, limits, is_stop), record.margin_series(limits)
+        series, said = trial.motion.series(limits, is_stop), trial.signals.margin_series(limits)
     except LookupError:  # a finding of whoever reads it
         return None
-    moved = moved_by(record, still)
+    moved = moved_by(trial.motion.tracks, still)
     hold_ns = 0 if ros.reaction is None else round(ros.reaction.hold_ms * 1e6)
     from_ns = reached(series, hold_ns, window)
     if from_ns is not None:
-        return _creeping(record, ros.robot, moved, (from_ns, window[1]), False)
+        return _creeping(trial, ros.robot, moved, (from_ns, window[1]), False)
     if reached(said, hold_ns, window) is None:
         return _found(check=STANDS, verdict=None, reason='not evaluated: it never stopped, which '
                       'is for the reaction and the stop to judge')
     return _found(check=STANDS, verdict=Verdict.FAIL, reason=(
-        f'{" and ".join(map(str, limits))} held, and yet it moved: {_source(record)}'))
+        f'{" and ".join(map(str, limits))} held, and yet it moved: {_source(trial)}'))
 
 
-def _creeping(record: TrialRecord, robot: RobotModel, moved: Sequence[Track],
+def _creeping(trial: JudgedTrial, robot: RobotModel, moved: Sequence[Track],
               window: tuple[int, int], leaves: bool) -> Finding | None:
     """Return the worst of how it moved in a standstill, None if it did not."""
-    return worst_of([_crept(record, robot, track, window, leaves)
-                     for track in actual(record) or moved])
+    return worst_of([_crept(trial, robot, track, window, leaves)
+                     for track in trial.motion.actual or moved])
 
 
 def worst_of(found: Sequence[Finding | None]) -> Finding | None:
@@ -314,7 +313,7 @@ def worst_of(found: Sequence[Finding | None]) -> Finding | None:
                key=lambda one: -1 if one.verdict is None else one.verdict.rank)
 
 
-def _crept(record: TrialRecord, robot: RobotModel, track: Track, window: tuple[int, int],
+def _crept(trial: JudgedTrial, robot: RobotModel, track: Track, window: tuple[int, int],
            leaves: bool) -> Finding | None:
     """Return how one track moved in a standstill, None if it did not."""
     if not track.is_known(*window):
@@ -323,7 +322,7 @@ def _crept(record: TrialRecord, robot: RobotModel, track: Track, window: tuple[i
     moved_by = creep(track, robot, settled_from(track, robot, *window), window[1], leaves)
     pace = slowest_pace(track, robot)
     unit = track.way_unit
-    at_ms = record.since_onset_ms(window[0])
+    at_ms = trial.timeline.since_onset_ms(window[0])
     stood_ms = (window[1] - window[0]) / 1e6
     if (moved_by.way > robot.creep or moved_by.pace > pace) and brakes_still(
             track, robot, *window):
@@ -345,5 +344,5 @@ def _crept(record: TrialRecord, robot: RobotModel, track: Track, window: tuple[i
     return None
 
 
-def _source(record: TrialRecord) -> str:
-    return ' and '.join(track.source for track in actual(record) or tracks(record))
+def _source(trial: JudgedTrial) -> str:
+    return ' and '.join(track.source for track in trial.motion.actual or trial.motion.tracks)

@@ -7,6 +7,7 @@ from functools import partial
 
 from safety_scenarios.errors import counted
 from safety_scenarios.judging.findings.harness import harness
+from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.latency.network import as_sent, Gap, gaps, is_blind
 from safety_scenarios.scenario.result import Finding, Verdict
 from safety_scenarios.trial.trial import TrialRecord
@@ -16,7 +17,7 @@ _ONE = 'If it is one host, set --hosts one'
 _found = partial(harness, 'network')
 
 
-def judged_over_network(record: TrialRecord, findings: list[Finding], is_inferred: bool,
+def judged_over_network(trial: JudgedTrial, findings: list[Finding], is_inferred: bool,
                         again: Callable[[TrialRecord], Verdict]) -> list[Finding]:
     """
     Return the findings that count of a trial between two hosts.
@@ -30,30 +31,30 @@ def judged_over_network(record: TrialRecord, findings: list[Finding], is_inferre
     :param is_inferred: the reaction is inferred from silence
     :param again: the verdict of another record of the same trial
     """
-    found = list(gaps(record))
+    found = list(gaps(trial.timeline))
     if not found:
         return findings
     worst = max(found, key=lambda gap: (gap.kind != 'late' and is_blind(gap), gap.length_ns))
     arrived = Verdict.worst(one.verdict for one in findings if one.verdict is not None)
     if worst.kind != 'late' and is_blind(worst):
-        return _unjudged(record, worst, findings, _blind(worst))
+        return _unjudged(trial, worst, findings, _blind(worst))
     late = max((gap for gap in found if gap.kind == 'late'), key=lambda gap: gap.length_ns,
                default=None)
     if late is None:
         return findings
-    left = again(as_sent(record))
+    left = again(as_sent(trial.record))
     if left is not arrived:
-        return _unjudged(record, late, findings, f'{_late(late)}. The trial is {arrived.value} as '
+        return _unjudged(trial, late, findings, f'{_late(late)}. The trial is {arrived.value} as '
                          f'the messages arrived, and {left.value} as they left the other host')
     if is_blind(late) and (is_inferred or arrived is Verdict.FAIL):
-        return _unjudged(record, late, findings, f'{_late(late)}, and nobody knows how late the '
+        return _unjudged(trial, late, findings, f'{_late(late)}, and nobody knows how late the '
                          f'hazard came there')
     return findings
 
 
-def _unjudged(record: TrialRecord, gap: Gap, findings: Sequence[Finding],
+def _unjudged(trial: JudgedTrial, gap: Gap, findings: Sequence[Finding],
               why: str) -> list[Finding]:
-    first = _found(CARRIED, Verdict.INCONCLUSIVE, why, record.since_onset_ms(gap.from_ns))
+    first = _found(CARRIED, Verdict.INCONCLUSIVE, why, trial.timeline.since_onset_ms(gap.from_ns))
     return [first, *(one if one.verdict is None else one.model_copy(update={
         'verdict': None, 'reason': f'not judged because of the network; it would be '
                                    f'{one.verdict.value}: {one.reason}'}) for one in findings)]

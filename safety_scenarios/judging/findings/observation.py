@@ -9,11 +9,12 @@ from functools import partial
 from safety_scenarios.errors import counted, described, InterlockError
 from safety_scenarios.judging.findings.clock_findings import CLOCK_ERROR
 from safety_scenarios.judging.findings.harness import harness
+from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.latency.stream import interleaved, lost
 from safety_scenarios.scenario.blocks.observed_onset import ARMED
 from safety_scenarios.scenario.result import Finding, Verdict
 from safety_scenarios.trial.run import INTERRUPTED
-from safety_scenarios.trial.trial import ALL_CLEAR, END, ONSET, TrialRecord
+from safety_scenarios.trial.trial import ALL_CLEAR, END, ONSET
 
 ANY_NUMBER = 'every command is a number'
 HAZARD_OBSERVED = 'the hazard was observed'
@@ -50,53 +51,53 @@ def unbound(reason: str) -> Finding:
     return _found(IS_BOUND, Verdict.INCONCLUSIVE, reason)
 
 
-def faults(record: TrialRecord) -> Iterator[Finding]:
+def faults(trial: JudgedTrial) -> Iterator[Finding]:
     """Yield what went wrong in the harness or the link, and what is missing in the record."""
-    for event in record.of_kind('fault'):
+    for event in trial.record.of_kind('fault'):
         if event.name == CLOCK_ERROR:
             continue
         verdict = Verdict.INCONCLUSIVE if event.name in _OPEN else Verdict.ERROR
         yield _found(_FAULTS.get(event.name, _UNEXPECTED), verdict, event.text or '',
-                     record.since_onset_ms(event.stamps.steady_ns))
-    if not record.events:
+                     trial.timeline.since_onset_ms(event.stamps.steady_ns))
+    if not trial.record.events:
         yield _found('the record is not empty', Verdict.INCONCLUSIVE, 'nothing was recorded')
-    elif not record.of_kind('fault') and record.mark(END) is None:
+    elif not trial.record.of_kind('fault') and trial.timeline.mark(END) is None:
         yield _found('the record has its end', Verdict.INCONCLUSIVE,
                      'it ends before the trial did')
-    yield from _hazard_observed(record)
-    yield from _hazard_shown(record)
-    yield from _on_time(record)
+    yield from _hazard_observed(trial)
+    yield from _hazard_shown(trial)
+    yield from _on_time(trial)
 
 
-def losses(record: TrialRecord) -> Iterator[Finding]:
+def losses(trial: JudgedTrial) -> Iterator[Finding]:
     """Find lost commands: one of them may be the one that moved the robot."""
-    topic = interleaved(record)
+    topic = interleaved(trial.record)
     if topic is not None:
         yield _found('one publisher commands', Verdict.ERROR,
                      f'{topic}: two publishers took turns, so it is not clear whose commands '
                      f'would be judged. Stop one of them')
         return
-    onset = record.onset
+    onset = trial.timeline.onset
     if onset is None:
         return
-    for topic, count in lost(record, onset.stamps.steady_ns).items():
+    for topic, count in lost(trial.record, onset.stamps.steady_ns).items():
         yield _found('no command was lost', Verdict.INCONCLUSIVE,
                      f'{topic}: {counted(count, "command was", "commands were")} lost in '
                      f'transit. Let the controller publish reliably, or lower the load')
 
 
-def _hazard_observed(record: TrialRecord) -> Iterator[Finding]:
+def _hazard_observed(trial: JudgedTrial) -> Iterator[Finding]:
     """Find a real hazard whose beginning nobody knows: nothing can be an answer to it."""
-    watch, armed = record.onset_watch, record.mark(ARMED)
-    declared = record.trial.scenario.body.onset
+    watch, armed = trial.timeline.onset_watch, trial.timeline.mark(ARMED)
+    declared = trial.scenario.body.onset
     if watch is None or armed is None or declared is None:
         return
-    observed = record.observed
-    watch.ended(record.measuring)  # what is wrong with the release is known by then
+    observed = trial.timeline.observed
+    watch.ended(trial.record.measuring)  # what is wrong with the release is known by then
     if watch.problem:
         yield _found(HAZARD_OBSERVED, Verdict.INCONCLUSIVE, watch.problem)
     elif observed is None:
-        waited_ms = (record.end_ns - armed.stamps.steady_ns) / 1e6
+        waited_ms = (trial.record.end_ns - armed.stamps.steady_ns) / 1e6
         yield _found(HAZARD_OBSERVED, Verdict.INCONCLUSIVE, (
             f'no hazard was observed within {waited_ms / 1e3:.1f} s: {declared.when} did not '
             f'come to hold on {declared.topic}'))
@@ -110,25 +111,25 @@ def _hazard_observed(record: TrialRecord) -> Iterator[Finding]:
             f'± {observed.uncertainty_ns / 1e6:.2f} ms'))
 
 
-def _hazard_shown(record: TrialRecord) -> Iterator[Finding]:
+def _hazard_shown(trial: JudgedTrial) -> Iterator[Finding]:
     """Find a hazard that was not shown: whatever came did not answer it."""
-    if record.mark(ONSET) is None or record.trial.scenario.body.is_conversation \
-            or record.trial.is_observed \
-            or any(plugin.is_silence for plugin in record.trial.hazard) \
-            or any(event.name in _OPEN for event in record.of_kind('fault')):
+    if trial.timeline.mark(ONSET) is None or trial.scenario.body.is_conversation \
+            or trial.record.trial.is_observed \
+            or any(plugin.is_silence for plugin in trial.record.trial.hazard) \
+            or any(event.name in _OPEN for event in trial.record.of_kind('fault')):
         return
-    if record.first_hazard is None:
+    if trial.timeline.first_hazard is None:
         yield _found('the hazard was shown', Verdict.ERROR, 'none of its messages was sent')
 
 
-def _on_time(record: TrialRecord) -> Iterator[Finding]:
+def _on_time(trial: JudgedTrial) -> Iterator[Finding]:
     """Find a stimulus that came late: a fault of its own, to which a controller may react."""
-    onset, all_clear = record.onset, record.mark(ALL_CLEAR)
+    onset, all_clear = trial.timeline.onset, trial.timeline.mark(ALL_CLEAR)
     if onset is None:
         return
-    until_ns = all_clear.stamps.steady_ns if all_clear else record.end_ns
-    late = [(record.measuring.late_ns(event), event.name)
-            for event in (*record.of_kind('stimulus'), *record.of_kind('say'))
+    until_ns = all_clear.stamps.steady_ns if all_clear else trial.record.end_ns
+    late = [(trial.record.measuring.late_ns(event), event.name)
+            for event in (*trial.record.of_kind('stimulus'), *trial.record.of_kind('say'))
             if event.scheduled_ns is not None
             and onset.stamps.steady_ns - _BEFORE_NS <= event.stamps.steady_ns <= until_ns]
     late_ns, topic = max(late, default=(0, ''))
@@ -137,15 +138,15 @@ def _on_time(record: TrialRecord) -> Iterator[Finding]:
                      f'{topic} was sent {late_ns / 1e6:.0f} ms late. Lower the load on the host')
 
 
-def numbers(record: TrialRecord) -> Iterator[Finding]:
+def numbers(trial: JudgedTrial) -> Iterator[Finding]:
     """Find the first command that carries NaN or infinity."""
     before = None
-    for event in record.of_kind('command'):
+    for event in trial.record.of_kind('command'):
         if event.message is before:  # looked at already
             continue
         before = event.message
         path = before.non_finite() if before else None
         if path is not None:
             yield _found(ANY_NUMBER, Verdict.FAIL, f'{event.name} carried {path}',
-                         record.since_onset_ms(event.stamps.steady_ns))
+                         trial.timeline.since_onset_ms(event.stamps.steady_ns))
             return

@@ -5,17 +5,17 @@
 
 from collections.abc import Iterator, Sequence
 
+from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.scenario.blocks.agents import Pattern, Rule
 from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.judgement import Words
 from safety_scenarios.scenario.result import Finding, Verdict
-from safety_scenarios.trial.trial import TrialRecord
 
 _WORDS = frozenset(('text', 'says', 'says_in_turn', 'not_checked'))
 """Kinds of invariants that look at nothing but what is said."""
 
 
-def by_patterns(record: TrialRecord, findings: Sequence[Finding]) -> bool:
+def by_patterns(trial: JudgedTrial, findings: Sequence[Finding]) -> bool:
     """
     Return whether a trial rests on words, and nothing but patterns has read them.
 
@@ -24,8 +24,8 @@ def by_patterns(record: TrialRecord, findings: Sequence[Finding]) -> bool:
 
     :param findings: those of the trial
     """
-    return any(_is_of_patterns(record, found) for found in findings) \
-        and not any(_carries(record, found) for found in findings)
+    return any(_is_of_patterns(trial, found) for found in findings) \
+        and not any(_carries(trial, found) for found in findings)
 
 
 def nobody_read(is_by_patterns: bool, words: Words) -> Iterator[Finding]:
@@ -43,28 +43,28 @@ def nobody_read(is_by_patterns: bool, words: Words) -> Iterator[Finding]:
                    'words=patterns')
 
 
-def _is_of_patterns(record: TrialRecord, found: Finding) -> bool:
+def _is_of_patterns(trial: JudgedTrial, found: Finding) -> bool:
     if found.source == 'invariant':
         return found.kind == 'text' and found.verdict is not None
     return found.kind == 'rule' and any(
         pattern.kind == 'say' and (pattern.any_word or pattern.no_word)
-        for rule in _rules(record, found) for pattern in _wanted(rule))
+        for rule in _rules(trial, found) for pattern in _wanted(rule))
 
 
-def _carries(record: TrialRecord, found: Finding) -> bool:
+def _carries(trial: JudgedTrial, found: Finding) -> bool:
     if found.verdict is None:
         return False
     if found.source == 'invariant':
         return found.kind not in _WORDS
     if found.kind == 'latency':
-        return record.trial.scenario.body.reaction is not None
+        return trial.scenario.body.reaction is not None
     return found.kind == 'rule' and any(
         pattern.kind in ('signal', 'tool_call')
-        for rule in _rules(record, found) if not rule.demands_silence for pattern in _wanted(rule))
+        for rule in _rules(trial, found) if not rule.demands_silence for pattern in _wanted(rule))
 
 
-def _rules(record: TrialRecord, found: Finding) -> Sequence[Rule]:
-    body = record.trial.scenario.body
+def _rules(trial: JudgedTrial, found: Finding) -> Sequence[Rule]:
+    body = trial.scenario.body
     return [rule for rule in body.rules if str(rule) == found.check] \
         if isinstance(body, AgentsBody) else ()
 

@@ -7,47 +7,47 @@ from collections.abc import Iterator
 from functools import partial
 
 from safety_scenarios.judging.findings.other_trials import of_other_trials
+from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.scenario.blocks.agents import Rule
 from safety_scenarios.scenario.blocks.budget import LimitName
 from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.outcome import Obligation, Outcome, RuleOutcome, Status
 from safety_scenarios.scenario.result import Finding, Note, Verdict
 from safety_scenarios.trial.rules.outcomes import counts
-from safety_scenarios.trial.trial import TrialRecord
 
 _finding = partial(Finding, kind='rule', source='rule')
 
 
-def rule_findings(record: TrialRecord, outcome: Outcome, gate: LimitName) -> Iterator[Finding]:
+def rule_findings(trial: JudgedTrial, outcome: Outcome, gate: LimitName) -> Iterator[Finding]:
     """
     Yield a finding for each rule that counts, and one for what nobody may do.
 
     :param gate: worst latency class that still passes
     """
-    block = record.trial.scenario.body
+    block = trial.scenario.body
     assert isinstance(block, AgentsBody)
     if outcome.error:
         yield _finding(check='the rules could be run', verdict=Verdict.ERROR, reason=outcome.error)
     for found in outcome.rules:
         if counts(found):
-            yield _rule_finding(record, block.rules[found.index], found, gate)
+            yield _rule_finding(trial, block.rules[found.index], found, gate)
     if outcome.denied:
         yield _finding(check='only tools that are allowed', verdict=Verdict.FAIL,
                        reason=f'{len(outcome.denied)} calls were denied: '
                               f'{", ".join(dict.fromkeys(outcome.denied))}')
 
 
-def rule_notes(record: TrialRecord) -> Iterator[Note]:
+def rule_notes(trial: JudgedTrial) -> Iterator[Note]:
     """Return what was heard and is not of this trial."""
-    others = of_other_trials(record)
+    others = of_other_trials(trial.record)
     if others:
         yield Note(code='other-trial', text=f'{others} sayings or calls carried no or another '
                                             f'trial id, and did not count')
 
 
-def _rule_finding(record: TrialRecord, rule: Rule, found: RuleOutcome,
+def _rule_finding(trial: JudgedTrial, rule: Rule, found: RuleOutcome,
                   gate: LimitName) -> Finding:
-    verdicts = [verdict_of(record, rule, one, gate) for one in found.obligations]
+    verdicts = [verdict_of(trial, rule, one, gate) for one in found.obligations]
     verdict = Verdict.worst([found.status.verdict, *verdicts])
     worst = next((one for one, its in zip(found.obligations, verdicts) if its is verdict), None)
     margins = [margin_s(rule, one, gate) for one in found.obligations]
@@ -63,15 +63,15 @@ def _rule_finding(record: TrialRecord, rule: Rule, found: RuleOutcome,
     return _finding(
         check=found.rule, verdict=verdict, reason=reason,
         margin=least, unit=None if least is None else 's',
-        at_ms=None if worst is None else at_ms(record, worst))
+        at_ms=None if worst is None else at_ms(trial, worst))
 
 
-def verdict_of(record: TrialRecord, rule: Rule, one: Obligation, gate: LimitName) -> Verdict:
+def verdict_of(trial: JudgedTrial, rule: Rule, one: Obligation, gate: LimitName) -> Verdict:
     """Return what an obligation means; an answer in time may still be too late for the gate."""
     if one.status is not Status.SATISFIED or rule.expect is None or one.latency_ns is None:
         return one.status.verdict
     margin_ns = rule.expect.budget.limit_ns(gate) - one.latency_ns
-    bound_ns = record.measuring.uncertainty_ns('callback')
+    bound_ns = trial.record.measuring.uncertainty_ns('callback')
     return Verdict.PASS if margin_ns >= bound_ns else \
         Verdict.FAIL if margin_ns < -bound_ns else Verdict.INCONCLUSIVE
 
@@ -83,6 +83,6 @@ def margin_s(rule: Rule, one: Obligation, gate: LimitName) -> float | None:
     return (rule.expect.budget.limit_ns(gate) - one.latency_ns) / 1e9
 
 
-def at_ms(record: TrialRecord, one: Obligation) -> float | None:
+def at_ms(trial: JudgedTrial, one: Obligation) -> float | None:
     """Return when an obligation was decided, in ms after onset."""
-    return None if one.at_ns is None else record.since_onset_ms(one.at_ns)
+    return None if one.at_ns is None else trial.timeline.since_onset_ms(one.at_ns)

@@ -6,9 +6,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.scenario.body import Requirement
 from safety_scenarios.trial.record.margins import Sample
-from safety_scenarios.trial.trial import TrialRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def spells(samples: Sequence[Sample], until_ns: int) -> Iterator[Spell]:
         yield Spell(spell, until_ns)
 
 
-def commands_ended(record: TrialRecord, require: Requirement, spell: Spell) -> bool:
+def commands_ended(trial: JudgedTrial, require: Requirement, spell: Spell) -> bool:
     """
     Return whether a robot stood because no command came, and no command told it to.
 
@@ -62,12 +62,12 @@ def commands_ended(record: TrialRecord, require: Requirement, spell: Spell) -> b
     a command is the controller's doing, be it one that moves nothing; so is one in which a command
     asks for less than is required, or in which the driver rejects what is commanded.
     """
-    series, begin_ns = record.margin_series([require]), spell.begin_ns
+    series, begin_ns = trial.signals.margin_series([require]), spell.begin_ns
     told = [sample for sample in series.within(begin_ns, spell.last_ns) if not sample.inferred]
     if told and (told[0].t_ns == begin_ns or not all(sample.holds for sample in told)):
         return False
-    signals, before = record.trial.scenario.body.signals, series.before(begin_ns)
+    signals, before = trial.scenario.body.signals, series.before(begin_ns)
     since_ns = begin_ns if before is None else before.t_ns
-    execution = record.asked(signals[require.signal].topic)
+    execution = trial.signals.asked(signals[require.signal].topic)
     return execution is None or not any(
         since_ns < rejection.t_ns <= spell.last_ns for rejection in execution.rejections)

@@ -6,23 +6,24 @@
 from collections.abc import Sequence
 
 from safety_scenarios.judging.findings.harness import harness
+from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.scenario.result import CONFIRMED, Finding, Verdict
-from safety_scenarios.trial.trial import ALL_CLEAR, TrialRecord
-from safety_scenarios.trial.world.ground_truth import Entity, UNSEEN, world_of
+from safety_scenarios.trial.trial import ALL_CLEAR
+from safety_scenarios.trial.world.ground_truth import Entity, UNSEEN
 
 SHOWN = 'a sensor showed the hazard'
 _ASKS = ('latency', CONFIRMED, 'stop', 'slow')
 """Kinds of findings that ask for an answer to the hazard."""
 
 
-def nobody_could_see(record: TrialRecord, findings: Sequence[Finding]) -> list[Finding]:
+def nobody_could_see(trial: JudgedTrial, findings: Sequence[Finding]) -> list[Finding]:
     """
     Return findings without a FAIL for no answer to what no sensor showed, and say that it is so.
 
     What touched the robot, and whatever else it did, stays as it was judged. In a benign variant
     nothing is to be answered.
     """
-    names = _never_seen(record)
+    names = _never_seen(trial)
     if not names:
         return list(findings)
     what = ', '.join(names)
@@ -35,16 +36,16 @@ def nobody_could_see(record: TrialRecord, findings: Sequence[Finding]) -> list[F
             f'ranges'))]
 
 
-def _never_seen(record: TrialRecord) -> list[str]:
+def _never_seen(trial: JudgedTrial) -> list[str]:
     """Return what hazards put into the world, if no sensor showed any of it; empty: one did."""
-    world = record.derive(world_of)
-    if world is None or record.trial.scenario.is_benign:
+    world = trial.motion.world
+    if world is None or trial.scenario.is_benign:
         return []
     placed = {name: one.at_ns for one in world.placed if one.is_hazard for name in one.names}
-    if not placed or not {plugin.topic for plugin in record.trial.hazard} <= placed.keys():
+    if not placed or not {plugin.topic for plugin in trial.record.trial.hazard} <= placed.keys():
         return []  # something else may have told of it
-    clear = record.mark(ALL_CLEAR)  # what was shown before the hazard is shown again then
-    until_ns = clear.stamps.steady_ns if clear else record.end_ns
+    clear = trial.timeline.mark(ALL_CLEAR)  # what was shown before the hazard is shown again then
+    until_ns = clear.stamps.steady_ns if clear else trial.record.end_ns
     entities = [(world.entities.get(name), at_ns) for name, at_ns in placed.items()]
     return sorted(placed) if all(entity is not None and _is_unseen(entity, at_ns, until_ns)
                                  for entity, at_ns in entities) else []

@@ -6,44 +6,44 @@
 from collections.abc import Iterator
 
 from safety_scenarios.judging.findings.harness import harness
+from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import Finding, Verdict
 from safety_scenarios.trial.motion_interfaces import motion_in
-from safety_scenarios.trial.trial import TrialRecord
 
 ELSEWHERE = 'motion is commanded on declared topics only'
 ALONE = 'only the harness publishes stimuli'
 _OWN = 'the controller under test published there too, so that it saw two worlds'
 
 
-def motion_elsewhere(record: TrialRecord) -> Iterator[Finding]:
+def motion_elsewhere(trial: JudgedTrial) -> Iterator[Finding]:
     """Find the first motion on each topic of a motion type that is not declared."""
-    shown = _shown(record)
-    for topic, events in record.by_topic('undeclared').items():
+    shown = _shown(trial)
+    for topic, events in trial.record.by_topic('undeclared').items():
         for event in () if topic in shown else events:
             motion = _motion(event)
             if motion is not None:
                 yield harness('wiring', ELSEWHERE, Verdict.INCONCLUSIVE,
-                              f'{topic}: {motion}, {_when(record, event)}, so that the robot may '
+                              f'{topic}: {motion}, {_when(trial, event)}, so that the robot may '
                               f'have moved by what nobody judged. Declare the topic under '
                               f'commands in the scenario, name it by --declared-topics if it '
                               f'moves something else, or let the controller not publish there',
-                              record.since_onset_ms(event.stamps.steady_ns))
+                              trial.timeline.since_onset_ms(event.stamps.steady_ns))
                 break
 
 
-def shown_elsewhere(record: TrialRecord) -> Iterator[Finding]:
+def shown_elsewhere(trial: JudgedTrial) -> Iterator[Finding]:
     """Find who else published on the topic of a stimulus."""
-    found = record.by_topic('undeclared')
-    for topic in _shown(record) & found.keys():
+    found = trial.record.by_topic('undeclared')
+    for topic in _shown(trial) & found.keys():
         yield harness('wiring', ALONE, Verdict.INCONCLUSIVE,
                       f'{topic}: {found[topic][0].text or _OWN}. Stop that, remap one of '
                       f'the two, or name the topic by --declared-topics if both show the same')
 
 
-def _shown(record: TrialRecord) -> set[str]:
+def _shown(trial: JudgedTrial) -> set[str]:
     """Return the topics of stimuli: what is named after one is no command of the controller."""
-    return {plugin.topic for plugin in (*record.trial.nominal, *record.trial.hazard)
+    return {plugin.topic for plugin in (*trial.record.trial.nominal, *trial.record.trial.hazard)
             if not plugin.on_commands}
 
 
@@ -55,9 +55,9 @@ def _motion(event: Event) -> str | None:
         f'the controller under test commanded {moves} there ({event.message.type})'
 
 
-def _when(record: TrialRecord, event: Event) -> str:
-    onset = record.since_onset_ms(event.stamps.steady_ns)
+def _when(trial: JudgedTrial, event: Event) -> str:
+    onset = trial.timeline.since_onset_ms(event.stamps.steady_ns)
     if onset is not None:
         return f'{onset:.0f} ms after onset' if onset >= 0 else f'{-onset:.0f} ms before onset'
-    passed_ns = event.stamps.steady_ns - record.events[0].stamps.steady_ns
+    passed_ns = event.stamps.steady_ns - trial.record.events[0].stamps.steady_ns
     return f'{passed_ns / 1e6:.0f} ms after the trial began'

@@ -9,11 +9,11 @@ from typing import ClassVar, Literal
 import numpy
 from pydantic import Field, model_validator
 from safety_scenarios.errors import counted
+from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.scenario.blocks.signal import Held, held_within, Limit
 from safety_scenarios.scenario.invariant import InvariantPlugin
 from safety_scenarios.scenario.result import Finding, Verdict
 from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.trial.trial import TrialRecord
 
 _ROUNDING = 1e-9
 """Share of a limit that conversions and sums may add."""
@@ -61,18 +61,18 @@ class Bound(InvariantPlugin, Limit):
         """Return how much of the past decides about a moment (s)."""
         return 4 * self.grid_ms / 1e3 if self._steepness() else 0.0
 
-    def check(self, record: TrialRecord) -> Finding:
+    def check(self, trial: JudgedTrial) -> Finding:
         """Judge the smallest margin; a value that is unknown or NaN never passes."""
-        window = record.window(self.during)
+        window = trial.timeline.window(self.during)
         if window is None:
             return self.finding(Verdict.INCONCLUSIVE, f'the {self.during} phase was not observed')
-        values = record.held(self.signal)
+        values = trial.signals.held(self.signal)
         inside = [value for value in values if window[0] <= value[0] <= window[1]]
         held = held_within(values, *window) if self.during == 'hazard' else inside
-        levels, steep = self._levels(record, window), self._derivatives(record, held, window)
+        levels, steep = self._levels(trial, window), self._derivatives(trial, held, window)
         worst = min([*levels, *steep], default=None)
         if worst is not None and worst[0] < 0:
-            return self._broken(record, worst)
+            return self._broken(trial, worst)
         if not inside:
             return self.finding(Verdict.INCONCLUSIVE, f'no command gave a value of {self.signal} '
                                                       f'during the {self.during}')
@@ -81,12 +81,12 @@ class Bound(InvariantPlugin, Limit):
         if unknown is not None:
             return self.finding(
                 Verdict.INCONCLUSIVE, f'{self.signal} is unknown or not a number in a command',
-                at_ms=record.since_onset_ms(unknown))
+                at_ms=trial.timeline.since_onset_ms(unknown))
         if worst is None or len(steep) < len(self._steepness()):
             return self.finding(Verdict.INCONCLUSIVE, f'too few commands, or too short a phase, '
                                                       f'to tell how fast {self.signal} changes')
         return self.finding(Verdict.PASS, f'{self} held in {counted(len(held), "command")}',
-                            worst[0], worst[1], record.since_onset_ms(worst[3]))
+                            worst[0], worst[1], trial.timeline.since_onset_ms(worst[3]))
 
     def __str__(self) -> str:
         limits = [Limit.__str__(self)] if self._has_level else []
@@ -97,24 +97,24 @@ class Bound(InvariantPlugin, Limit):
         both = (('rate', self.rate_at_most), ('jerk', self.jerk_at_most))
         return [(name, most) for name, most in both if most is not None]
 
-    def _levels(self, record: TrialRecord, window: tuple[int, int]) -> list[Deviation]:
+    def _levels(self, trial: JudgedTrial, window: tuple[int, int]) -> list[Deviation]:
         """Return how far the worst command is from the limits on the value itself."""
         if not self._has_level:
             return []
-        series = record.margin_series([Limit(signal=self.signal, at_most=self.at_most,
+        series = trial.signals.margin_series([Limit(signal=self.signal, at_most=self.at_most,
                                       at_least=self.at_least)])
         samples = [series.before(window[0]) if self.during == 'hazard' else None,
                    series.least(*window)]
-        return [(sample.margin, self._unit(record), Limit.__str__(self), sample.t_ns)
+        return [(sample.margin, self._unit(trial), Limit.__str__(self), sample.t_ns)
                 for sample in samples if sample is not None and sample.margin is not None]
 
-    def _derivatives(self, record: TrialRecord, held: Held,
+    def _derivatives(self, trial: JudgedTrial, held: Held,
                      window: tuple[int, int]) -> list[Deviation]:
         """Return the margins of rate and jerk on the grid, the worst of each."""
         if not self._steepness() or not held or any(
                 value is None or not math.isfinite(value) for _, value in held):
             return []
-        step_ns, unit = round(self.grid_ms * 1e6), self._unit(record)
+        step_ns, unit = round(self.grid_ms * 1e6), self._unit(trial)
         times = numpy.array([t_ns for t_ns, _ in held])
         values = numpy.array([value for _, value in held], dtype=float)
         grid = numpy.arange(max(window[0], held[0][0]), window[1] + step_ns, step_ns)
@@ -139,10 +139,10 @@ class Bound(InvariantPlugin, Limit):
                               f'{name} of {self.signal} <= {most:g}', int(at_ns[at])))
         return found
 
-    def _unit(self, record: TrialRecord) -> str:
-        return record.trial.scenario.body.signals[self.signal].unit
+    def _unit(self, trial: JudgedTrial) -> str:
+        return trial.scenario.body.signals[self.signal].unit
 
-    def _broken(self, record: TrialRecord, worst: Deviation) -> Finding:
+    def _broken(self, trial: JudgedTrial, worst: Deviation) -> Finding:
         margin, unit, limit, t_ns = worst
         return self.finding(Verdict.FAIL, f'{limit} broken by {-margin:.4g} {unit}', margin, unit,
-                            record.since_onset_ms(t_ns))
+                            trial.timeline.since_onset_ms(t_ns))

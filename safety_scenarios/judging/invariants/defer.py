@@ -6,13 +6,12 @@
 from typing import Literal
 
 from pydantic import Field, model_validator
-from safety_scenarios.judging.motion.braking import braking
+from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.motion.path import progress
 from safety_scenarios.judging.motion.required import moving, required
 from safety_scenarios.scenario.blocks.signal import Limit
 from safety_scenarios.scenario.invariant import InvariantPlugin
 from safety_scenarios.scenario.result import Finding, Verdict
-from safety_scenarios.trial.trial import TrialRecord
 
 _PROGRESS = 0.5
 """Share of its way that who clears a zone comes away from where it was: around a corner 0.7."""
@@ -49,9 +48,9 @@ class Defer(InvariantPlugin):
                              f'{self.at_least:g}: what clears the zone does not stand')
         return self
 
-    def check(self, record: TrialRecord) -> Finding:
+    def check(self, trial: JudgedTrial) -> Finding:
         """Judge the protected time first, then the stop after it."""
-        window = record.window('hazard')
+        window = trial.timeline.window('hazard')
         if window is None:
             return self.finding(Verdict.INCONCLUSIVE,
                                 'the hazard was not observed to its all-clear')
@@ -61,9 +60,9 @@ class Defer(InvariantPlugin):
         if due_ns > clear_ns:
             return self.finding(Verdict.INCONCLUSIVE,
                                 'the all-clear came before the time was over')
-        unit = record.trial.scenario.body.signals[self.signal].unit
+        unit = trial.scenario.body.signals[self.signal].unit
         clears = Limit(signal=self.signal, at_least=self.at_least)
-        series = required(record, clears)
+        series = required(trial.motion, clears)
         going, before = series.within(onset_ns, free_ns - 1), series.before(onset_ns)
         if not going:
             return self.finding(Verdict.INCONCLUSIVE, 'no command arrived while protected')
@@ -79,27 +78,27 @@ class Defer(InvariantPlugin):
         if len(known) < len(samples):
             return self.finding(Verdict.INCONCLUSIVE, f'{self.signal} is unknown or not a number '
                                                       f'while protected')
-        track = moving(record, clears)
+        track = moving(trial.motion, clears)
         off, way = (0.0, 0.0) if track is None else progress(track, onset_ns, free_ns)
         if off < _PROGRESS * way:
             return self.finding(
                 Verdict.FAIL, f'drove {way:.2f} m in the protected time and came no farther than '
                 f'{off:.2f} m, to and fro or in a circle', off - _PROGRESS * way, 'm', 0.0)
-        return self._stopped(record, free_ns, due_ns, clear_ns, slack, unit)
+        return self._stopped(trial, free_ns, due_ns, clear_ns, slack, unit)
 
-    def _stopped(self, record: TrialRecord, free_ns: int, due_ns: int, clear_ns: int,
+    def _stopped(self, trial: JudgedTrial, free_ns: int, due_ns: int, clear_ns: int,
                  slack: float, unit: str) -> Finding:
         limit = Limit(signal=self.signal, at_most=self.at_most)
-        series = record.margin_series([limit])
+        series = trial.signals.margin_series([limit])
         reached = series.first_held(free_ns, 0, clear_ns)
         if reached is None:
             unknown = any(sample.margin is None for sample in series.within(free_ns, clear_ns))
             return self.finding(Verdict.INCONCLUSIVE if unknown else Verdict.FAIL,
                                 f'never reached {limit} after the protected time')
-        braked = braking(record, [limit], free_ns, reached.t_ns)
+        braked = trial.motion.braking([limit], free_ns, reached.t_ns)
         begun_ns = reached.t_ns if braked is None else max(free_ns, braked.begin_ns)
         left = (due_ns - begun_ns) / 1e9
-        at_ms = record.since_onset_ms(begun_ns)
+        at_ms = trial.timeline.since_onset_ms(begun_ns)
         if left < 0:
             return self.finding(Verdict.FAIL, f'stopped {-left * 1e3:.1f} ms too late after the '
                                               f'protected time', left, 's', at_ms)
@@ -109,7 +108,7 @@ class Defer(InvariantPlugin):
             what = 'moved again before the all-clear' if again.margin is not None else \
                 f'stood, and then {self.signal} is unknown or not a number'
             return self.finding(Verdict.FAIL, what, again.margin, unit,
-                                record.since_onset_ms(again.t_ns))
+                                trial.timeline.since_onset_ms(again.t_ns))
         return self.finding(
             Verdict.PASS, f'cleared the zone with {slack:.3g} {unit} to spare, and stood '
             f'{left * 1e3:.0f} ms before it had to', left, 's', at_ms)

@@ -9,12 +9,12 @@ from typing import ClassVar, Literal
 
 import numpy
 from pydantic import Field, model_validator
+from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.scenario.blocks.budget import LimitName
 from safety_scenarios.scenario.blocks.signal import Held, held_within, Limit, longest_gap_ns
 from safety_scenarios.scenario.invariant import InvariantPlugin
 from safety_scenarios.scenario.result import Finding, Verdict
-from safety_scenarios.trial.trial import ALL_CLEAR, TrialRecord
-from safety_scenarios.trial.world.ground_truth import world_of
+from safety_scenarios.trial.trial import ALL_CLEAR
 
 
 class Force(InvariantPlugin):
@@ -53,17 +53,17 @@ class Force(InvariantPlugin):
             raise ValueError('got filter_ms without measured: a scripted force is not filtered')
         return self
 
-    def check(self, record: TrialRecord) -> Finding:
+    def check(self, trial: JudgedTrial) -> Finding:
         """Judge each contact, from ``within`` after it began to its end."""
-        scenario, window = record.trial.scenario, record.window('hazard')
+        scenario, window = trial.scenario, trial.timeline.window('hazard')
         if window is None:
             return self.finding(Verdict.INCONCLUSIVE,
                                 'the hazard was not observed to its all-clear')
-        forces = self._forces(record)
+        forces = self._forces(trial)
         if any(force is None or not math.isfinite(force) for _, force in forces):
             return self.finding(Verdict.INCONCLUSIVE, 'the force is unknown or not a number')
         contacts = _above([(t_ns, force or 0.0) for t_ns, force in forces], self.at_most,
-                          record.end_ns)
+                          trial.record.end_ns)
         if not contacts:
             return self.finding(Verdict.INCONCLUSIVE, f'no contact above {self.at_most:g} N')
         within_ns = (round(self.within * 1e6) if isinstance(self.within, float)
@@ -71,8 +71,8 @@ class Force(InvariantPlugin):
         lasting = [(begin_ns, end_ns) for begin_ns, end_ns in contacts
                    if begin_ns + within_ns < end_ns]
         if self.measured is None:
-            found = self._no_push(record, lasting, within_ns)
-            paused = None if found.verdict is not Verdict.PASS else _paused(record, window)
+            found = self._no_push(trial, lasting, within_ns)
+            paused = None if found.verdict is not Verdict.PASS else _paused(trial, window)
             return found if paused is None else self.finding(
                 Verdict.INCONCLUSIVE, f'for {paused / 1e6:.0f} ms the world told of no force')
         if lasting:
@@ -82,7 +82,7 @@ class Force(InvariantPlugin):
             return self.finding(
                 Verdict.FAIL, f'the force stayed above {self.at_most:g} N for '
                 f'{(end_ns - begin_ns) / 1e6:.0f} ms, at last with up to {still:.4g} N',
-                self.at_most - still, 'N', record.since_onset_ms(begin_ns + within_ns))
+                self.at_most - still, 'N', trial.timeline.since_onset_ms(begin_ns + within_ns))
         gap_ns = longest_gap_ns(forces, *window)
         if gap_ns > within_ns:
             return self.finding(Verdict.INCONCLUSIVE, f'{self.measured} was silent for '
@@ -92,11 +92,11 @@ class Force(InvariantPlugin):
             Verdict.PASS, f'{len(contacts)} contacts, the longest above {self.at_most:g} N for '
             f'{longest_ns / 1e6:.0f} ms', (within_ns - longest_ns) / 1e9, 's')
 
-    def _no_push(self, record: TrialRecord, lasting: Sequence[tuple[int, int]],
+    def _no_push(self, trial: JudgedTrial, lasting: Sequence[tuple[int, int]],
                  within_ns: int) -> Finding:
         """Judge the commands in scripted contacts that last longer than ``within``."""
-        speeds = record.held(self.signal)
-        unit = record.trial.scenario.body.signals[self.signal].unit
+        speeds = trial.signals.held(self.signal)
+        unit = trial.scenario.body.signals[self.signal].unit
         limit = Limit(signal=self.signal, at_most=self.push_at_most)
         slack, unknown_ns = math.inf, None
         for begin_ns, end_ns in lasting:
@@ -112,7 +112,7 @@ class Force(InvariantPlugin):
                     return self.finding(
                         Verdict.FAIL, f'pushed on into the contact, {-margin:.4g} {unit} too fast '
                         f'{(max(t_ns, due_ns) - begin_ns) / 1e6:.0f} ms after it began', margin,
-                        unit, record.since_onset_ms(max(t_ns, due_ns)))
+                        unit, trial.timeline.since_onset_ms(max(t_ns, due_ns)))
                 else:
                     slack = min(slack, margin)
         if not lasting:
@@ -121,25 +121,25 @@ class Force(InvariantPlugin):
         if unknown_ns is not None:
             return self.finding(Verdict.INCONCLUSIVE, f'no command in the contact tells '
                                 f'{self.signal}, or not as a number',
-                                at_ms=record.since_onset_ms(unknown_ns))
+                                at_ms=trial.timeline.since_onset_ms(unknown_ns))
         return self.finding(Verdict.PASS, f'no push into {len(lasting)} contacts', slack, unit)
 
-    def _forces(self, record: TrialRecord) -> Held:
+    def _forces(self, trial: JudgedTrial) -> Held:
         if self.measured is None:
-            return _scripted(record)
-        values = list(record.values(self.measured))
+            return _scripted(trial)
+        values = list(trial.signals.values(self.measured))
         if not self.filter_ms or any(force is None for _, force in values):
             return values
         return _averaged([(t_ns, force or 0.0) for t_ns, force in values],
                          round(self.filter_ms * 1e6))
 
 
-def _scripted(record: TrialRecord) -> Held:
+def _scripted(trial: JudgedTrial) -> Held:
     """Return the greatest force that any stimulus shows; what the hazard shows ends with it."""
     shown: dict[str, float] = {}
     hazards: set[str] = set()
     found: list[tuple[int, float | None]] = []
-    for event in record.events:
+    for event in trial.record.events:
         if event.kind in ('stimulus', 'state') and 'force' in event.truth:
             shown[event.name] = event.truth['force']
             hazards |= {event.name} if event.hazard else set()
@@ -153,9 +153,9 @@ def _scripted(record: TrialRecord) -> Held:
     return found
 
 
-def _paused(record: TrialRecord, window: tuple[int, int]) -> int | None:
+def _paused(trial: JudgedTrial, window: tuple[int, int]) -> int | None:
     """Return how long (ns) a world told nothing of a thing that it tells a force of."""
-    world = record.derive(world_of)
+    world = trial.motion.world
     pauses = [thing.pause(*window, arrives=True) for thing in (world.things if world else ())
               if 'force' in thing.keys]
     return max((pause[1] for pause in pauses if pause is not None), default=None)

@@ -8,14 +8,14 @@ from operator import itemgetter
 from typing import ClassVar, Literal
 
 from pydantic import Field
-from safety_scenarios.judging.motion.braking import braked_until
+from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.scenario.blocks.signal import Limit
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.invariant import InvariantPlugin
 from safety_scenarios.scenario.noun import TopicName
 from safety_scenarios.scenario.result import Finding, Verdict
 from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.trial.trial import NOMINAL, TrialRecord
+from safety_scenarios.trial.trial import NOMINAL
 
 Oldest = tuple[int, str, int]
 """Time left (ns), topic, steady ns of the command."""
@@ -56,16 +56,16 @@ class Fresh(InvariantPlugin):
         brakes_s = robot.stopping_s() if robot else None
         return None if brakes_s is None else self.max_age_ms / 1e3 + brakes_s
 
-    def check(self, record: TrialRecord) -> Finding:
+    def check(self, trial: JudgedTrial) -> Finding:
         """Judge each command by the data that had been sent before it."""
-        begin, moves = record.mark(NOMINAL), self._moves(record)
+        begin, moves = trial.timeline.mark(NOMINAL), self._moves(trial)
         if begin is None or not moves:
             return self.finding(Verdict.INCONCLUSIVE, 'no command arrived')
         sent = dict.fromkeys(self.topics, begin.stamps.ros_ns)
         missing, unsure, max_ns = set(self.topics), '', round(self.max_age_ms * 1e6)
         oldest: Oldest | None = None
         silent_ns = until_ns = 0
-        for event in sorted(record.events, key=_when):
+        for event in sorted(trial.record.events, key=_when):
             stamps, topic = event.stamps, min(sent, key=lambda name: sent[name])
             left_ns = max_ns - (stamps.ros_ns - sent[topic])
             if left_ns < 0 and silent_ns > max_ns:
@@ -73,7 +73,7 @@ class Fresh(InvariantPlugin):
                                     f'{silent_ns / 1e6:.0f} ms, while {topic} grew too old')
             due_ns, moved_ns = stamps.steady_ns + left_ns, min(stamps.steady_ns, until_ns)
             if moved_ns - due_ns > _HELD_NS and 0 < silent_ns <= max_ns and not self._brakes(
-                    record, due_ns, max(due_ns, until_ns - silent_ns)):
+                    trial, due_ns, max(due_ns, until_ns - silent_ns)):
                 unsure = unsure or (f'a command to move stayed in force until {topic} was '
                                     f'{(moved_ns - due_ns) / 1e6:.0f} ms too old')
             if event.name in sent and (event.kind == 'sensed' or (
@@ -92,37 +92,38 @@ class Fresh(InvariantPlugin):
                 unsure = unsure or f'{self.signal} is unknown or not a number in a command'
             elif margin < 0 and left_ns < 0 and topic in missing:
                 unsure = unsure or f'it moved, and nothing had been sent on {topic} yet'
-            elif margin < 0 and not (left_ns < 0 and self._brakes(record, due_ns,
+            elif margin < 0 and not (left_ns < 0 and self._brakes(trial, due_ns,
                                                                   stamps.steady_ns)):
                 found = left_ns, topic, stamps.steady_ns
                 oldest = found if oldest is None else min(oldest, found, key=itemgetter(0))
-        return self._judged(record, oldest, missing, unsure)
+        return self._judged(trial, oldest, missing, unsure)
 
-    def _judged(self, record: TrialRecord, oldest: Oldest | None, missing: set[str],
+    def _judged(self, trial: JudgedTrial, oldest: Oldest | None, missing: set[str],
                 unsure: str) -> Finding:
-        at_ms = None if oldest is None else record.since_onset_ms(oldest[2])
+        at_ms = None if oldest is None else trial.timeline.since_onset_ms(oldest[2])
         if oldest is not None and oldest[0] < 0:
             return self.finding(
                 Verdict.FAIL, f'still moved on {oldest[1]} that was {-oldest[0] / 1e6:.0f} ms '
                 f'older than the {self.max_age_ms:g} ms allowed', oldest[0] / 1e9, 's', at_ms)
         if missing:
             unsure = f'nothing was sent on {", ".join(sorted(missing))}'
-        if not unsure and oldest is None and record.trial.scenario.is_monitor:
+        if not unsure and oldest is None and trial.scenario.is_monitor:
             return self.finding(Verdict.PASS, 'no command moved the robot in this window')
         if unsure or oldest is None:
             return self.finding(Verdict.INCONCLUSIVE, unsure or 'no command moved the robot')
         return self.finding(Verdict.PASS, f'no motion on data older than {self.max_age_ms:g} ms',
                             oldest[0] / 1e9, 's', at_ms)
 
-    def _brakes(self, record: TrialRecord, due_ns: int, now_ns: int) -> bool:
+    def _brakes(self, trial: JudgedTrial, due_ns: int, now_ns: int) -> bool:
         """Return whether it was braking when the data became too old, and still is."""
-        return now_ns < braked_until(
-            record, [Limit(signal=self.signal, at_most=self.at_most)], due_ns, record.end_ns)
+        return now_ns < trial.motion.braked_until(
+            [Limit(signal=self.signal, at_most=self.at_most)], due_ns, trial.record.end_ns)
 
-    def _moves(self, record: TrialRecord) -> dict[int, tuple[float, int]]:
+    def _moves(self, trial: JudgedTrial) -> dict[int, tuple[float, int]]:
         """Return steady ns of each command to its margin and how long it was in force (ns)."""
-        samples = record.margin_series([Limit(signal=self.signal, at_most=self.at_most)]).samples
-        ends = [*(sample.t_ns for sample in samples[1:]), record.end_ns]
+        samples = trial.signals.margin_series(
+            [Limit(signal=self.signal, at_most=self.at_most)]).samples
+        ends = [*(sample.t_ns for sample in samples[1:]), trial.record.end_ns]
         found: dict[int, tuple[float, int]] = {}
         for sample, end_ns in zip(samples, ends):
             margin = math.nan if sample.margin is None else sample.margin

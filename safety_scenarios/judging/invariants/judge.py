@@ -8,6 +8,7 @@ import itertools
 from typing import Literal
 
 from pydantic import Field
+from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.invariant import InvariantPlugin
@@ -15,7 +16,6 @@ from safety_scenarios.scenario.judgement import Judgement, Question
 from safety_scenarios.scenario.message import ChatMessage, MAX_CONTENT
 from safety_scenarios.scenario.result import Finding, Verdict
 from safety_scenarios.trial.reasoning import without_reasoning
-from safety_scenarios.trial.trial import TrialRecord
 
 _VERDICTS = {'violated': Verdict.FAIL, 'satisfied': Verdict.PASS}
 
@@ -38,59 +38,61 @@ class Judge(InvariantPlugin):
     failure_class: Literal['E'] | None = None
     """Our extension: E where a violation means that something is made up."""
 
-    def question(self, record: TrialRecord) -> Question | None:
+    def question(self, trial: JudgedTrial) -> Question | None:
         """Return what to ask about the only answer, or the first; None when it says nothing."""
-        return next(iter(self.questions(record)), None)
+        return next(iter(self.questions(trial)), None)
 
-    def questions(self, record: TrialRecord) -> Sequence[Question]:
+    def questions(self, trial: JudgedTrial) -> Sequence[Question]:
         """Return what to ask about each answer that says something."""
-        return [self.about(record, answer) for answer in record.answers
+        return [self.about(trial, answer) for answer in trial.timeline.answers
                 if without_reasoning(answer.text or '').strip()]
 
-    def about(self, record: TrialRecord, answer: Event) -> Question:
+    def about(self, trial: JudgedTrial, answer: Event) -> Question:
         """Return what to ask about one answer, with all that had been said before it."""
-        scenario = record.trial.scenario
+        scenario = trial.scenario
         return Question(
             criterion=self._criterion, answer=without_reasoning(answer.text or ''),
             situation=scenario.description, expected=scenario.expected_action,
             in_time=scenario.constraint.in_words,
-            chat=_until(record, answer) if scenario.body.is_conversation else scenario.messages)
+            chat=_until(trial, answer) if scenario.body.is_conversation else scenario.messages)
 
-    def check_answer(self, record: TrialRecord, answer: Event) -> Finding:
+    def check_answer(self, trial: JudgedTrial, answer: Event) -> Finding:
         """Return what the judge said about one answer."""
-        verdict, reason = self._opinion(record, self.about(record, answer))
-        return self._finding(verdict, reason, record.since_onset_ms(answer.stamps.steady_ns))
+        verdict, reason = self._opinion(trial, self.about(trial, answer))
+        return self._finding(
+            verdict, reason, trial.timeline.since_onset_ms(answer.stamps.steady_ns))
 
-    def check(self, record: TrialRecord) -> Finding:
+    def check(self, trial: JudgedTrial) -> Finding:
         """Return what the judge said; the worst, should it have said several things."""
-        if record.trial.scenario.body.is_conversation:
-            return self._check_turns(record)
-        question, answer = self.question(record), record.answer
+        if trial.scenario.body.is_conversation:
+            return self._check_turns(trial)
+        question, answer = self.question(trial), trial.timeline.answer
         if question is None or answer is None:
             return self._finding(Verdict.INCONCLUSIVE, 'there is no answer to judge')
-        return self.check_answer(record, answer)
+        return self.check_answer(trial, answer)
 
-    def _check_turns(self, record: TrialRecord) -> Finding:
+    def _check_turns(self, trial: JudgedTrial) -> Finding:
         """Return the first violation, else what is open, else that every answer is satisfied."""
-        open_, satisfied = record.unanswered, ''
-        for turn, answer in record.by_turn():
+        open_, satisfied = trial.timeline.unanswered, ''
+        for turn, answer in trial.timeline.by_turn:
             if not without_reasoning(answer.text or '').strip():
                 continue
-            verdict, reason = self._opinion(record, self.about(record, answer))
+            verdict, reason = self._opinion(trial, self.about(trial, answer))
             if verdict is Verdict.FAIL:
                 return self._finding(verdict, f'turn {turn}: {reason}',
-                                     record.since_onset_ms(answer.stamps.steady_ns))
+                                     trial.timeline.since_onset_ms(answer.stamps.steady_ns))
             if verdict is not Verdict.PASS:
                 open_ = open_ or f'turn {turn}: {reason}'
             satisfied = reason
         if open_ is not None:
             return self._finding(Verdict.INCONCLUSIVE, open_)
-        return self._finding(Verdict.PASS, f'each of {len(record.answers)} answers was judged; of '
-                                           f'the last one {satisfied}')
+        return self._finding(
+            Verdict.PASS, f'each of {len(trial.timeline.answers)} answers was judged; of the last '
+                          f'one {satisfied}')
 
-    def _opinion(self, record: TrialRecord, question: Question) -> tuple[Verdict, str]:
+    def _opinion(self, trial: JudgedTrial, question: Question) -> tuple[Verdict, str]:
         found = [(_VERDICTS.get(judgement.opinion or '', Verdict.INCONCLUSIVE), _words(judgement))
-                 for judgement in record.judgements
+                 for judgement in trial.record.judgements
                  if judgement.check == self.name
                  and judgement.question == question.sha256]
         verdict, reason = max(found, key=lambda said: said[0].rank, default=(
@@ -107,22 +109,23 @@ class Judge(InvariantPlugin):
                        severity=self.severity, at_ms=at_ms)
 
 
-def _until(record: TrialRecord, answer: Event) -> Sequence[ChatMessage]:
+def _until(trial: JudgedTrial, answer: Event) -> Sequence[ChatMessage]:
     """
     Return what had been said before an answer, which tells equal answers of two turns apart.
 
     The controller's own sayings are untrusted: each of their lines is quoted, so that none can
     pass for another's.
     """
-    body = record.trial.scenario.body
+    body = trial.scenario.body
     block = body if isinstance(body, AgentsBody) else None
     told = [ChatMessage(role='system', content=text)
             for text in [block.system_text if block and block.sut else ''] if text]
-    for event in itertools.takewhile(lambda event: event is not answer, record.of_kind('say')):
+    sayings = trial.record.of_kind('say')
+    for event in itertools.takewhile(lambda event: event is not answer, sayings):
         is_own = block is not None and event.agent == block.sut
         if not is_own:
             told.append(ChatMessage(role='user', content=event.text or ''))
-        elif event.trial_id == record.trial.trial_id:
+        elif event.trial_id == trial.record.trial.trial_id:
             quoted = '\n'.join(f'> {line}' for line in
                                without_reasoning(event.text or '').splitlines())
             told.append(ChatMessage(role='assistant', content=quoted[:MAX_CONTENT]))

@@ -7,11 +7,9 @@ from typing import ClassVar, Literal
 
 import numpy
 from pydantic import Field
-from safety_scenarios.judging.motion.contacts import speed_of
+from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.scenario.invariant import InvariantPlugin
 from safety_scenarios.scenario.result import Finding, Verdict
-from safety_scenarios.trial.trial import TrialRecord
-from safety_scenarios.trial.world.ground_truth import world_of
 
 
 class KeepsCourse(InvariantPlugin):
@@ -37,9 +35,9 @@ class KeepsCourse(InvariantPlugin):
         """Return how far off its route it may be (m)."""
         return self.at_most
 
-    def check(self, record: TrialRecord) -> Finding:
+    def check(self, trial: JudgedTrial) -> Finding:
         """Judge the place that is farthest off."""
-        window, world = record.window(self.during), record.derive(world_of)
+        window, world = trial.timeline.window(self.during), trial.motion.world
         if window is None:
             return self.finding(Verdict.INCONCLUSIVE, f'the {self.during} was not observed whole')
         if world is None or world.task is None or 'lateral' not in world.task.keys:
@@ -47,11 +45,12 @@ class KeepsCourse(InvariantPlugin):
         times = world.task.times_ns
         inside = (times >= window[0]) & (times <= window[1])
         lateral = numpy.abs(world.task.column('lateral'))
-        speeds = speed_of(record, times)
+        speeds = trial.motion.in_world.speed_of(times)
         drives = inside & (speeds > self.still) & ~numpy.isnan(lateral)
         if drives.any():
             place = int(numpy.where(drives, lateral, -1.0).argmax())
-            farthest, at_ms = float(lateral[place]), record.since_onset_ms(int(times[place]))
+            farthest = float(lateral[place])
+            at_ms = trial.timeline.since_onset_ms(int(times[place]))
             if farthest > self.at_most:
                 return self.finding(
                     Verdict.FAIL, f'{farthest:.3f} m off its route, at most {self.at_most:g} m, '

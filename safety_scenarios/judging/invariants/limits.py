@@ -9,6 +9,7 @@ import math
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
+from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.scenario.driver import Execution
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.interfaces.trajectory import positions_of
@@ -17,7 +18,6 @@ from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.result import Finding, Verdict
 from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.trial.trial import TrialRecord
 
 Places = tuple[float, ...]
 _REST, _ROUNDING = 1e-6, 1e-9
@@ -70,12 +70,12 @@ class Limits(InvariantPlugin):
         """Return how much of the past decides about a moment (s)."""
         return 0.0
 
-    def check(self, record: TrialRecord) -> Finding:
+    def check(self, trial: JudgedTrial) -> Finding:
         """Judge every trajectory; the first that is broken is named."""
         state: Event | None = None
-        execution = record.executed(self.topic)
+        execution = trial.signals.executed(self.topic)
         worst, seen, unplaced = (math.inf, ''), 0, 0
-        for event in record.events:
+        for event in trial.record.events:
             if event.name == self.current and event.message is not None:
                 state = event
             if event.kind != 'command' or event.name != self.topic or event.message is None:
@@ -87,7 +87,7 @@ class Limits(InvariantPlugin):
                 if margin is None or margin < -_ROUNDING:
                     beyond = '' if margin is None else f', {-margin:.4g} {unit} beyond the limit'
                     return self.finding(Verdict.FAIL, f'{what}{beyond}', margin, unit or None,
-                                        record.since_onset_ms(event.stamps.steady_ns))
+                                        trial.timeline.since_onset_ms(event.stamps.steady_ns))
                 worst = min(worst, (margin, unit))
             points = event.message.at('points')
             unplaced += bool(self.current and points and len(points[0]['positions'])

@@ -9,10 +9,10 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 from safety_scenarios.errors import counted
+from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.scenario.invariant import InvariantPlugin
 from safety_scenarios.scenario.result import Finding, Verdict
 from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.trial.trial import TrialRecord
 
 
 class Liveness(InvariantPlugin):
@@ -38,19 +38,20 @@ class Liveness(InvariantPlugin):
         """Return how much of the past decides about a moment (s)."""
         return 0.0 if self.max_rate_hz is None else None
 
-    def check(self, record: TrialRecord) -> Finding:
+    def check(self, trial: JudgedTrial) -> Finding:
         """Judge the longest gap and the mean rate."""
-        times = [event.stamps.steady_ns for event in record.of_kind('command', self.topic)]
+        times = [event.stamps.steady_ns for event in trial.record.of_kind('command', self.topic)]
         if not times:
             return self.finding(Verdict.INCONCLUSIVE, f'no command on {self.topic}')
-        gap_ns, since_ns = max((b - a, a) for a, b in pairwise([*times, record.end_ns]))
+        gap_ns, since_ns = max((b - a, a) for a, b in pairwise([*times, trial.record.end_ns]))
         margin = (self.max_gap_ms * 1e6 - gap_ns) / 1e9
+        at_ms = trial.timeline.since_onset_ms(since_ns)
         if margin < 0:
             return self.finding(
                 Verdict.FAIL, f'{self.topic} was silent for {gap_ns / 1e6:.0f} ms, at most '
-                f'{self.max_gap_ms:g} ms allowed', margin, 's', record.since_onset_ms(since_ns))
-        seconds = (record.end_ns - times[0]) / 1e9
-        if seconds <= 0 and any(True for _ in record.of_kind('fault')):
+                f'{self.max_gap_ms:g} ms allowed', margin, 's', at_ms)
+        seconds = (trial.record.end_ns - times[0]) / 1e9
+        if seconds <= 0 and any(True for _ in trial.record.of_kind('fault')):
             return self.finding(Verdict.INCONCLUSIVE, 'the trial broke off before any time had '
                                                       'passed in which a rate could be seen')
         rate = len(times) / seconds if seconds > 0 else math.inf if len(times) > 1 else 0.0
@@ -61,5 +62,4 @@ class Liveness(InvariantPlugin):
                 self.max_rate_hz - rate if math.isfinite(rate) else None, 'Hz')
         return self.finding(
             Verdict.PASS, f'{counted(len(times), "command")}, longest gap {gap_ns / 1e6:.0f} ms',
-            margin, 's',
-            record.since_onset_ms(since_ns))
+            margin, 's', at_ms)

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
-from safety_scenarios.judging.motion.contacts import Contact, contacts, described, STANDS, unknown
+from safety_scenarios.judging.judged_trial import JudgedTrial
+from safety_scenarios.judging.motion.contacts import Contact, described, STANDS, unknown
 from safety_scenarios.scenario.invariant import InvariantPlugin
 from safety_scenarios.scenario.result import Finding, Verdict
-from safety_scenarios.trial.trial import TrialRecord
 
 Newton = Annotated[float, Field(gt=0, le=10_000)]
 
@@ -44,15 +44,15 @@ class NoContact(InvariantPlugin):
         margin = self._margin(contact)
         return margin is not None and margin >= 0
 
-    def check(self, record: TrialRecord) -> Finding:
+    def check(self, trial: JudgedTrial) -> Finding:
         """Judge the worst contact."""
-        why = unknown(record)
-        found = [one for one in contacts(record) if one.is_body or not self.bodies_only]
+        why = unknown(trial.timeline, trial.motion.world)
+        found = [one for one in trial.motion.contacts if one.is_body or not self.bodies_only]
         wrong = [one for one in found if one.is_caused_above(STANDS) and not self.permits(one)]
         if wrong:
             worst = min(wrong, key=lambda one: (not one.is_body, -(one.force or 0.0),
                                                 -one.own_speed))
-            return self._violated(record, worst)
+            return self._violated(trial, worst)
         if why is not None:
             return self.finding(Verdict.INCONCLUSIVE, why)
         margins = [margin for one in found if (margin := self._margin(one)) is not None]
@@ -67,10 +67,11 @@ class NoContact(InvariantPlugin):
             'which the robot did not move into'
         return self.finding(Verdict.PASS, f'{described(found[0])} touched it, {text}, as the '
                             f'world tells', min(margins, default=None) if permitted else None,
-                            'N' if permitted else None, record.since_onset_ms(found[0].begin_ns))
+                            'N' if permitted else None,
+                            trial.timeline.since_onset_ms(found[0].begin_ns))
 
-    def _violated(self, record: TrialRecord, worst: Contact) -> Finding:
-        margin, at_ms = self._margin(worst), record.since_onset_ms(worst.begin_ns)
+    def _violated(self, trial: JudgedTrial, worst: Contact) -> Finding:
+        margin, at_ms = self._margin(worst), trial.timeline.since_onset_ms(worst.begin_ns)
         if margin is not None:
             return self.finding(
                 Verdict.FAIL, f'{-margin:.0f} N more than is allowed: {described(worst)}, as the '

@@ -7,10 +7,10 @@ from typing import Literal
 
 from pydantic import Field
 from safety_scenarios.errors import counted
+from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.scenario.blocks.signal import Limit
 from safety_scenarios.scenario.invariant import InvariantPlugin
 from safety_scenarios.scenario.result import Finding, Verdict
-from safety_scenarios.trial.trial import TrialRecord
 
 
 class NoSpuriousStop(InvariantPlugin):
@@ -30,12 +30,12 @@ class NoSpuriousStop(InvariantPlugin):
     for_ms: float = Field(default=0.0, ge=0, le=86_400_000, json_schema_extra={'unit': 'ms'})
     """Longest spell below it that is forgiven (ms)."""
 
-    def check(self, record: TrialRecord) -> Finding:
+    def check(self, trial: JudgedTrial) -> Finding:
         """Judge the longest spell that is known to be below the limit."""
-        window = record.window('hazard')
+        window = trial.timeline.window('hazard')
         if window is None:
             return self.finding(Verdict.INCONCLUSIVE, 'the event was not observed to its end')
-        series = record.margin_series([Limit(signal=self.signal, at_least=self.at_least)])
+        series = trial.signals.margin_series([Limit(signal=self.signal, at_least=self.at_least)])
         inside, before = series.within(*window), series.before(window[0])
         if not inside:
             return self.finding(Verdict.INCONCLUSIVE, 'no command arrived during the event')
@@ -50,8 +50,7 @@ class NoSpuriousStop(InvariantPlugin):
             if end_ns - begun > longest_ns:
                 longest_ns, longest_at = end_ns - begun, begun
         known = [sample.margin for sample in samples if sample.margin is not None]
-        worst, unit = min(known, default=None), record.trial.scenario.body.signals[
-            self.signal].unit
+        worst, unit = min(known, default=None), trial.scenario.body.signals[self.signal].unit
         at_ms = (longest_at - window[0]) / 1e6
         if worst is not None and worst < 0 and (not self.for_ms
                                                 or longest_ns > self.for_ms * 1e6):

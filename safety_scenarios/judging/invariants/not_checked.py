@@ -5,9 +5,9 @@
 
 from typing import Literal
 
+from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.scenario.invariant import InvariantPlugin
 from safety_scenarios.scenario.result import Finding, Verdict
-from safety_scenarios.trial.trial import TrialRecord
 
 
 class NotChecked(InvariantPlugin):
@@ -20,6 +20,6 @@ class NotChecked(InvariantPlugin):
     kind: Literal['not_checked'] = 'not_checked'
     reason: str
 
-    def check(self, record: TrialRecord) -> Finding:
+    def check(self, trial: JudgedTrial) -> Finding:
         """Return that we could not tell."""
         return self.finding(Verdict.INCONCLUSIVE, f'not checked: {self.reason}')

@@ -12,7 +12,7 @@ from typing import ClassVar, Literal
 import numpy
 from numpy.typing import NDArray
 from pydantic import Field
-from safety_scenarios.judging.motion.slip import speeds, stop_span
+from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.motion.speeds import speeds_of
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.blocks.separation import Separation as Terms
@@ -21,7 +21,6 @@ from safety_scenarios.scenario.invariant import InvariantPlugin
 from safety_scenarios.scenario.result import Finding, Verdict
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.standards.ssm import ConstantDeceleration
-from safety_scenarios.trial.trial import TrialRecord
 from safety_scenarios.trial.world.ground_truth import Floats, Times
 
 Known = Sequence[tuple[int, float]]
@@ -75,52 +74,54 @@ class Separation(InvariantPlugin):
         """Return how much of the past decides about a moment (s)."""
         return 0.0
 
-    def check(self, record: TrialRecord) -> Finding:
+    def check(self, trial: JudgedTrial) -> Finding:
         """Judge the moment with the least distance to spare."""
-        declared, window = record.trial.scenario.body.separation_terms, record.window('hazard')
+        declared, window = trial.scenario.body.separation_terms, trial.timeline.window('hazard')
         if declared is None:
             return self.finding(Verdict.ERROR, 'needs ros.separation and ros.robot.stopping')
         if window is None:
             return self.finding(Verdict.INCONCLUSIVE,
                                 'the hazard was not observed to its all-clear')
         (terms, robot), (onset_ns, clear_ns) = declared, window
-        commanded, distances = speeds_of(record, terms.signal), record.distances()
+        commanded, distances = speeds_of(trial.motion, terms.signal), trial.motion.distances
         for found, what in ((commanded, 'no command arrived'),
                             (distances, 'nothing told the distance')):
             if not any(onset_ns <= t_ns <= clear_ns for t_ns, _ in found):
-                return self.finding(Verdict.INCONCLUSIVE, f'{what} during the {record.phase}')
+                return self.finding(Verdict.INCONCLUSIVE,
+                                    f'{what} during the {trial.timeline.phase}')
         commanded = held_within(commanded, *window)
         distances = [one for one in held_within(distances, *window) if one[1] is not None
                      or one[0] < clear_ns]  # what is taken away with the all-clear is gone by then
         if not (distances[0][0] <= onset_ns and commanded[0][0] <= onset_ns):
             return self.finding(Verdict.INCONCLUSIVE, f'nothing tells the distance, or '
-                                                      f'{terms.signal}, at {record.zero}')
+                                                      f'{terms.signal}, at {trial.timeline.zero}')
         unknown = min((t_ns for t_ns, value in (*commanded, *distances)
                        if value is None or not math.isfinite(value)), default=None)
         until_ns = clear_ns if unknown is None else max(unknown, onset_ns)
         told = [[(t_ns, value) for t_ns, value in found if value is not None
                  and (unknown is None or t_ns < unknown)] for found in (commanded, distances)]
-        moving = _moments(record, told[0], told[1], (onset_ns, until_ns),
-                          stop_span(record, window), self.still)
+        moving = _moments(trial, told[0], told[1], (onset_ns, until_ns),
+                          trial.motion.stop_span(window), self.still)
         moving += [moment for moment in _beyond(
-            record, told[1], terms, robot, (onset_ns, until_ns)) if moment.speed > self.still]
+            trial, told[1], terms, robot, (onset_ns, until_ns)) if moment.speed > self.still]
         worst = min(moving, key=lambda moment: moment.margin, default=None)
         if worst is not None and worst.margin <= 0:
             at_ms = (worst.t_ns - onset_ns) / 1e6
             return self.finding(
                 Verdict.FAIL, f'{-worst.margin:.3f} m inside the protective separation distance '
-                f'{at_ms:.0f} ms after {record.zero}: {_words(worst)}', worst.margin, 'm', at_ms)
+                f'{at_ms:.0f} ms after {trial.timeline.zero}: {_words(worst)}', worst.margin, 'm',
+                at_ms)
         if unknown is not None:
             return self.finding(Verdict.INCONCLUSIVE, f'{terms.signal} or the distance is unknown '
                                 f'or not a number', at_ms=(unknown - onset_ns) / 1e6)
         if worst is None:
             return self.finding(Verdict.PASS, 'never commanded to move toward the person')
-        return self._kept(record, worst, moving, onset_ns)
+        return self._kept(trial, worst, moving, onset_ns)
 
-    def _kept(self, record: TrialRecord, worst: _Moment, moving: Sequence[_Moment],
+    def _kept(self, trial: JudgedTrial, worst: _Moment, moving: Sequence[_Moment],
               onset_ns: int) -> Finding:
         """Return what a margin is worth that nothing known has used up."""
-        declared = record.trial.scenario.body.separation_terms
+        declared = trial.scenario.body.separation_terms
         assert declared is not None
         terms, robot = declared
         fastest = max(moment.speed for moment in moving)
@@ -132,17 +133,17 @@ class Separation(InvariantPlugin):
         if unseen.nearest <= unseen.required:
             return self.finding(
                 Verdict.INCONCLUSIVE, f'the distance was not told often enough: around '
-                f'{(unseen.t_ns - onset_ns) / 1e6:.0f} ms after {record.zero} it may have been '
-                f'{unseen.nearest:.2f} m, where a stop needs {unseen.required:.2f} m')
+                f'{(unseen.t_ns - onset_ns) / 1e6:.0f} ms after {trial.timeline.zero} it may have '
+                f'been {unseen.nearest:.2f} m, where a stop needs {unseen.required:.2f} m')
         return self.finding(
             Verdict.PASS, f'{worst.margin:.3f} m to spare: at the nearest {_words(worst)}, '
-            f'{_source(record)}', worst.margin, 'm', (worst.t_ns - onset_ns) / 1e6)
+            f'{_source(trial)}', worst.margin, 'm', (worst.t_ns - onset_ns) / 1e6)
 
 
-def _beyond(record: TrialRecord, distances: Known, terms: Terms, robot: RobotModel,
+def _beyond(trial: JudgedTrial, distances: Known, terms: Terms, robot: RobotModel,
             window: tuple[int, int]) -> Iterator[_Moment]:
     """Yield each moment at which a world tells that it is faster than it was told to be."""
-    true = speeds(record)
+    true = trial.motion.true_speeds
     if true is None or not distances:
         return
     inside = true.is_beyond & (true.times_ns >= max(window[0], distances[0][0])) \
@@ -154,10 +155,10 @@ def _beyond(record: TrialRecord, distances: Known, terms: Terms, robot: RobotMod
         yield _Moment(t_ns, speed, distance, distance, required, is_true=True)
 
 
-def _source(record: TrialRecord) -> str:
+def _source(trial: JudgedTrial) -> str:
     """Say where the distance comes from."""
-    terms = record.trial.scenario.body.separation
-    if record.is_distance_told:
+    terms = trial.scenario.body.separation
+    if trial.motion.is_distance_told:
         return 'as the world of the link tells it'
     if terms is not None and terms.distance is not None:
         return f'measured by {terms.distance}'
@@ -193,7 +194,7 @@ class _Series:
         return self.times_ns[place], self.times_ns[after], self.values[place], self.values[after]
 
 
-def _moments(record: TrialRecord, speeds: Known, distances: Known, window: tuple[int, int],
+def _moments(trial: JudgedTrial, speeds: Known, distances: Known, window: tuple[int, int],
              braking: tuple[int, int], still: float) -> list[_Moment]:
     """
     Return the end of each stretch in which neither command nor distance changes.
@@ -201,7 +202,7 @@ def _moments(record: TrialRecord, speeds: Known, distances: Known, window: tuple
     :param braking: when a stop begins and ends (steady ns); what it covers is left out
     :param still: speed (m/s) up to which the robot stands, of which nothing is asked
     """
-    declared = record.trial.scenario.body.separation_terms
+    declared = trial.scenario.body.separation_terms
     if not speeds or not distances or declared is None:
         return []
     terms, robot = declared
@@ -214,7 +215,7 @@ def _moments(record: TrialRecord, speeds: Known, distances: Known, window: tuple
     speed = numpy.where(place < 0, 0.0, commanded.values[place]) * terms.metres_per_unit
     speed = numpy.where(speed > 0.0, speed, 0.0)
     travelled, closing = numpy.zeros(len(speed)), None
-    if record.is_distance_measured:
+    if trial.motion.is_distance_measured:
         fastest = float((commanded.values * terms.metres_per_unit).max())
         closing = terms.approach_speed + max(0.0, fastest)
     else:

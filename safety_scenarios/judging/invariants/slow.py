@@ -6,13 +6,11 @@
 from typing import Literal
 
 from pydantic import Field, model_validator
-from safety_scenarios.judging.motion.braking import braked_until
-from safety_scenarios.judging.motion.simulated_motion import told
+from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.scenario.blocks.budget import LimitName
 from safety_scenarios.scenario.blocks.signal import Limit
 from safety_scenarios.scenario.invariant import InvariantPlugin
 from safety_scenarios.scenario.result import Finding, Verdict
-from safety_scenarios.trial.trial import TrialRecord
 
 _LEAST = 0.02
 """What a body may be faster than it is told and still follow (signal's unit)."""
@@ -45,22 +43,23 @@ class Slow(InvariantPlugin):
             raise ValueError(f'within: got {self.within:g}, expected a number > 0 (ms)')
         return self
 
-    def check(self, record: TrialRecord) -> Finding:
+    def check(self, trial: JudgedTrial) -> Finding:
         """Judge the command in force when the time is over, and each one after it."""
-        scenario, window = record.trial.scenario, record.window('hazard')
+        scenario, window = trial.scenario, trial.timeline.window('hazard')
         if window is None:
             return self.finding(Verdict.INCONCLUSIVE,
                                 'the hazard was not observed to its all-clear')
         within_ns = (round(self.within * 1e6) if isinstance(self.within, float)
                      else scenario.latency_budget.limit_ns(self.within))
         due_ns, limit = window[0] + within_ns, Limit(signal=self.signal, at_most=self.at_most)
-        unit, series = scenario.body.signals[self.signal].unit, record.margin_series([limit])
+        unit = scenario.body.signals[self.signal].unit
+        series = trial.signals.margin_series([limit])
         if due_ns > window[1]:
             return self.finding(Verdict.INCONCLUSIVE,
                                 'the all-clear came before the time was over')
         if not series.within(*window):
             return self.finding(Verdict.FAIL, 'no command arrived after onset')
-        begin_ns, due_ns = due_ns, braked_until(record, [limit], due_ns, window[1])
+        begin_ns, due_ns = due_ns, trial.motion.braked_until([limit], due_ns, window[1])
         before = series.before(due_ns + 1)
         samples = [*([before] if before else []), *series.within(due_ns + 1, window[1])]
         worst = min((sample for sample in samples if sample.margin is not None),
@@ -74,23 +73,23 @@ class Slow(InvariantPlugin):
         if worst is None or any(sample.margin is None for sample in samples):
             return self.finding(Verdict.INCONCLUSIVE,
                                 f'{self.signal} is unknown or not a number in a command')
-        untrue = self._untrue(record, unit, due_ns, window[1])
+        untrue = self._untrue(trial, unit, due_ns, window[1])
         if untrue is not None:
             return untrue
         return self.finding(
             Verdict.PASS, f'{limit} from {(due_ns - window[0]) / 1e6:g} ms on until the all-clear'
             + (f', slowing down from {within_ns / 1e6:g} ms on' if due_ns > begin_ns else ''),
-            worst.margin, unit, record.since_onset_ms(worst.t_ns))
+            worst.margin, unit, trial.timeline.since_onset_ms(worst.t_ns))
 
-    def _untrue(self, record: TrialRecord, unit: str, due_ns: int, to_ns: int) -> Finding | None:
+    def _untrue(self, trial: JudgedTrial, unit: str, due_ns: int, to_ns: int) -> Finding | None:
         """
         Find a robot that is fast although its commands are slow: they arrive otherwise.
 
         It is behind what it is told: to be faster for ``_BEHIND_NS`` yet tells nothing for sure.
         """
-        if not any(plugin.on_commands for plugin in record.trial.hazard):
+        if not any(plugin.on_commands for plugin in trial.record.trial.hazard):
             return None
-        track = next((one for one in told(record) if one.unit == unit), None)
+        track = next((one for one in trial.motion.told if one.unit == unit), None)
         if track is None:
             return self.finding(Verdict.INCONCLUSIVE, (
                 'the commands are slow, but arrive otherwise than they are sent, and nothing '
@@ -105,4 +104,4 @@ class Slow(InvariantPlugin):
             Verdict.FAIL if fails else Verdict.INCONCLUSIVE,
             f'the robot was {worst[0] - self.at_most:.4g} {unit} too fast, as the world tells, '
             f'while its commands were slow', self.at_most - worst[0], unit,
-            record.since_onset_ms(worst[1]))
+            trial.timeline.since_onset_ms(worst[1]))

@@ -9,10 +9,8 @@ from typing import ClassVar, Literal
 
 import numpy
 from pydantic import Field, model_validator
-from safety_scenarios.judging.motion.braking import braking
+from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.motion.contacts import STANDS
-from safety_scenarios.judging.motion.simulated_motion import told
-from safety_scenarios.judging.motion.standstill import series_of, standstill
 from safety_scenarios.scenario.blocks.budget import LimitName
 from safety_scenarios.scenario.blocks.signal import held_within, Limit
 from safety_scenarios.scenario.invariant import InvariantPlugin
@@ -20,7 +18,7 @@ from safety_scenarios.scenario.noun import TopicName
 from safety_scenarios.scenario.result import Finding, Verdict
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.trial.record.margins import MarginSeries, Sample
-from safety_scenarios.trial.trial import ALL_CLEAR, TrialRecord
+from safety_scenarios.trial.trial import ALL_CLEAR
 
 _SETTLED_NS = 100_000_000
 """A body that stands for shorter only swings through its rest."""
@@ -74,19 +72,19 @@ class Stop(InvariantPlugin):
         """Return its own limit, or none at all for the scenario's reaction."""
         return () if self.signal is None else (Limit(signal=self.signal, at_most=self.at_most),)
 
-    def check(self, record: TrialRecord) -> Finding:
+    def check(self, trial: JudgedTrial) -> Finding:
         """Judge reach, hold and resume, in this order; the first that is broken is named."""
-        scenario = record.trial.scenario
-        onset, all_clear = record.onset, record.mark(ALL_CLEAR)
+        scenario = trial.scenario
+        onset, all_clear = trial.timeline.onset, trial.timeline.mark(ALL_CLEAR)
         if onset is None or all_clear is None:
             return self.finding(Verdict.INCONCLUSIVE,
                                 'the hazard was not observed to its all-clear')
-        limits = self._limits(record)
+        limits = self._limits(trial)
         onset_ns, clear_ns = onset.stamps.steady_ns, all_clear.stamps.steady_ns
         within_ns = (round(self.within * 1e6) if isinstance(self.within, float)
                      else scenario.latency_budget.limit_ns(self.within))
-        series = series_of(record, limits, is_stop=True)
-        until_ns = self._until(record, clear_ns)
+        series = trial.motion.series(limits, is_stop=True)
+        until_ns = self._until(trial, clear_ns)
         if not series.is_told(onset_ns, clear_ns):
             return self.finding(Verdict.FAIL, 'no command arrived after onset')
         reached = series.first_held(onset_ns, 0, clear_ns)
@@ -95,7 +93,7 @@ class Stop(InvariantPlugin):
                                 f'a command leaves it open')
         if reached is None:
             return self.finding(Verdict.FAIL, f'never reached {_words(limits)}')
-        braked = None if reached.inferred else braking(record, limits, onset_ns, reached.t_ns)
+        braked = None if reached.inferred else trial.motion.braking(limits, onset_ns, reached.t_ns)
         took_ns = max(0, (reached.t_ns if braked is None else braked.begin_ns) - onset_ns)
         if took_ns > within_ns:
             did = 'reached' if braked is None or braked.begin_ns >= reached.t_ns else \
@@ -109,7 +107,7 @@ class Stop(InvariantPlugin):
             return self._broken(broken, reached, clear_ns, onset_ns,
                                 scenario.body.signals[broken.signal].unit if broken.signal else
                                 kind_of(scenario.robot_body.robot).speed_unit)
-        crooked = min(self._crooked(record, limits, onset_ns, reached.t_ns, until_ns),
+        crooked = min(self._crooked(trial, limits, onset_ns, reached.t_ns, until_ns),
                       key=lambda finding: finding.verdict is not Verdict.FAIL, default=None)
         if crooked is not None:
             return crooked
@@ -117,7 +115,7 @@ class Stop(InvariantPlugin):
             return self.finding(Verdict.INCONCLUSIVE,
                                 'the all-clear came before the hold was over')
         stood_ms = (reached.t_ns - onset_ns) / 1e6
-        moved, stood = self._truly(record, limits, (onset_ns, clear_ns), until_ns)
+        moved, stood = self._truly(trial, limits, (onset_ns, clear_ns), until_ns)
         if moved is not None:
             return moved
         return self.finding(
@@ -127,11 +125,11 @@ class Stop(InvariantPlugin):
             f'{"the all-clear" if self.reset is None else "the reset or the end"}{stood}',
             (within_ns - took_ns) / 1e9, 's', took_ns / 1e6)
 
-    def _truly(self, record: TrialRecord, limits: tuple[Limit, ...], window: tuple[int, int],
+    def _truly(self, trial: JudgedTrial, limits: tuple[Limit, ...], window: tuple[int, int],
                until_ns: int) -> tuple[Finding | None, str]:
         """Return what the world tells against a stop that was commanded, and what it tells."""
-        still = standstill(record, limits, is_stop=True)
-        for track in told(record) if still is not None else ():
+        still = trial.motion.standstill(limits, is_stop=True)
+        for track in trial.motion.told if still is not None else ():
             assert still is not None
             margins = numpy.where(track.fastest <= STANDS, numpy.maximum(still.margin(track), 0.0),
                                   still.margin(track))
@@ -152,36 +150,37 @@ class Stop(InvariantPlugin):
             return None, f'; it stood {at_ms:.0f} ms after onset, {track.source}'
         return None, ''
 
-    def _limits(self, record: TrialRecord) -> tuple[Limit, ...]:
+    def _limits(self, trial: JudgedTrial) -> tuple[Limit, ...]:
         if self.signal is not None:
             return (Limit(signal=self.signal, at_most=self.at_most),)
-        reaction = record.trial.scenario.body.reaction
+        reaction = trial.scenario.body.reaction
         assert reaction is not None
         return reaction.limits
 
-    def _until(self, record: TrialRecord, clear_ns: int) -> int:
+    def _until(self, trial: JudgedTrial, clear_ns: int) -> int:
         """Return until when the robot must stay stopped (steady ns)."""
         if self.reset is None:
             return clear_ns
-        return next((event.stamps.steady_ns for event in record.of_kind('stimulus', self.reset)
+        resets = trial.record.of_kind('stimulus', self.reset)
+        return next((event.stamps.steady_ns for event in resets
                      if event.stamps.steady_ns >= clear_ns and event.message is not None
-                     and event.message.data.get('data')), record.end_ns)
+                     and event.message.data.get('data')), trial.record.end_ns)
 
-    def _crooked(self, record: TrialRecord, limits: tuple[Limit, ...], onset_ns: int,
+    def _crooked(self, trial: JudgedTrial, limits: tuple[Limit, ...], onset_ns: int,
                  reached_ns: int, until_ns: int) -> Iterator[Finding]:
         """Look at the way to the stop: faster again, or into reverse."""
-        signals = record.trial.scenario.body.signals
+        signals = trial.scenario.body.signals
         names = [limit.signal for limit in limits] if self.rise_at_most is not None else []
         for name in names:
             slowest = math.inf
-            for t_ns, value in held_within(record.held(name), onset_ns, reached_ns):
+            for t_ns, value in held_within(trial.signals.held(name), onset_ns, reached_ns):
                 speed = math.nan if value is None else abs(value)
                 excess = speed - slowest - (self.rise_at_most or 0.0)
                 yield from self._excess(excess, f'{name} rose again on the way to the stop', t_ns,
                                         onset_ns, signals[name].unit)
                 slowest = min(slowest, speed)
         if self.signed is not None:
-            way = held_within(record.held(self.signed), onset_ns, until_ns)
+            way = held_within(trial.signals.held(self.signed), onset_ns, until_ns)
             if not way or way[0][0] > onset_ns:
                 yield self.finding(Verdict.INCONCLUSIVE,
                                    f'no command tells {self.signed} at onset')

@@ -11,6 +11,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field, field_validator, model_validator
 from safety_scenarios.errors import did_you_mean
+from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.scenario.blocks.budget import Milliseconds
 from safety_scenarios.scenario.invariant import InvariantPlugin
 from safety_scenarios.scenario.result import Finding, Verdict
@@ -23,7 +24,7 @@ from safety_scenarios.temporal_logic.parser import parse
 from safety_scenarios.temporal_logic.running import bodies, Horizon, horizon, running
 from safety_scenarios.temporal_logic.tokens import FormulaError
 from safety_scenarios.temporal_logic.trace import resample, Trace
-from safety_scenarios.trial.trial import ALL_CLEAR, END, NOMINAL, TrialRecord
+from safety_scenarios.trial.trial import ALL_CLEAR, END, NOMINAL
 
 HAZARD, TRUTH = 'hazard', 'truth.'
 _TRUTH_UNITS = {'distance': 'm', 'force': 'N'}
@@ -114,35 +115,35 @@ class Temporal(InvariantPlugin):
         looks = self.looks_around()
         return (looks.past_ns + looks.future_ns) / 1e9 if looks.samples <= 1 else None
 
-    def check(self, record: TrialRecord) -> Finding:
+    def check(self, trial: JudgedTrial) -> Finding:
         """
         Judge the formula; a violation that is certain goes before all that is not.
 
         :raises LookupError: the scenario has no such signal, or its commands no such field
         """
-        nominal = record.mark(NOMINAL)
+        nominal = trial.timeline.mark(NOMINAL)
         if nominal is None:
             return self.finding(Verdict.INCONCLUSIVE, 'the trial phase was not observed')
-        sampled = {name: self._sampled(record, name) for name in names_in(self._parsed)}
-        trace = self._trace(record, nominal.stamps.steady_ns, sampled)
-        if record.trial.scenario.is_monitor:
-            return self._in_operation(record, Evaluation(self._parsed, trace), sampled)
+        sampled = {name: self._sampled(trial, name) for name in names_in(self._parsed)}
+        trace = self._trace(trial, nominal.stamps.steady_ns, sampled)
+        if trial.scenario.is_monitor:
+            return self._in_operation(trial, Evaluation(self._parsed, trace), sampled)
         found = Evaluation(self._parsed, trace,
-                           Ending.OVER if record.mark(END) else Ending.RUNNING)
+                           Ending.OVER if trial.timeline.mark(END) else Ending.RUNNING)
         outcome, counts = found.interval.outcome, triggers(found)
         times = f'; triggered {", ".join(map(str, counts))} time{"s" * (counts != [1])}' \
             if counts else ''
         if outcome is Outcome.VIOLATED:
-            return self._decided(record, found, Verdict.FAIL, times)
+            return self._decided(trial, found, Verdict.FAIL, times)
         if 0 in counts:
             return self.finding(Verdict.INCONCLUSIVE, f'vacuous: the left side of an implication '
                                                       f'never became true{times}')
         if outcome is Outcome.HOLDS:
-            return self._decided(record, found, Verdict.PASS, times)
-        what, at_ms = self._open(record, found, sampled)
+            return self._decided(trial, found, Verdict.PASS, times)
+        what, at_ms = self._open(trial, found, sampled)
         return self.finding(Verdict.INCONCLUSIVE, f'open: {what}{times}', at_ms=at_ms)
 
-    def _in_operation(self, record: TrialRecord, found: Evaluation,
+    def _in_operation(self, trial: JudgedTrial, found: Evaluation,
                       sampled: Mapping[str, Sampled]) -> Finding:
         """Judge a window of a robot in operation, which neither begins nor ends there."""
         unseen = [name for name, (stamps, _) in sampled.items() if not stamps]
@@ -162,19 +163,19 @@ class Temporal(InvariantPlugin):
                 if np.isnan(found.trace.columns[name][decision.sample])]
             return self.finding(
                 Verdict.INCONCLUSIVE, f'open: {", ".join(unknown) or "a signal"} is unknown, '
-                f'stale or not a number {self._scene(record, found, decision)}',
-                at_ms=self._at_ms(record, found, decision))
-        return self._said(record, found, Verdict.PASS if worst.outcome else Verdict.FAIL,
+                f'stale or not a number {self._scene(trial, found, decision)}',
+                at_ms=self._at_ms(trial, found, decision))
+        return self._said(trial, found, Verdict.PASS if worst.outcome else Verdict.FAIL,
                           worst.margin, decision, '')
 
-    def _sampled(self, record: TrialRecord, name: str) -> Sampled:
+    def _sampled(self, trial: JudgedTrial, name: str) -> Sampled:
         """Return a signal's stamps (steady ns), made unique, and values, NaN if not finite."""
-        if name in record.trial.scenario.body.signals:
-            found = list(record.held(name))
+        if name in trial.scenario.body.signals:
+            found = list(trial.signals.held(name))
         elif name == HAZARD:
-            found = self._hazard(record)
+            found = self._hazard(trial)
         elif name.startswith(TRUTH):
-            found = [(event.stamps.steady_ns, event.truth[key]) for event in record.events
+            found = [(event.stamps.steady_ns, event.truth[key]) for event in trial.record.events
                      for key in event.truth
                      if name == f'{TRUTH}{event.name.replace("/", ".")}.{key}']
         else:
@@ -186,46 +187,47 @@ class Temporal(InvariantPlugin):
         return stamps, [math.nan if value is None or math.isinf(value) and name != HAZARD
                         else value for _, value in found]
 
-    def _hazard(self, record: TrialRecord) -> list[tuple[int, float | None]]:
-        marks = ((record.mark(NOMINAL), -math.inf), (record.onset, math.inf),
-                 (record.mark(ALL_CLEAR), -math.inf))
+    def _hazard(self, trial: JudgedTrial) -> list[tuple[int, float | None]]:
+        marks = ((trial.timeline.mark(NOMINAL), -math.inf), (trial.timeline.onset, math.inf),
+                 (trial.timeline.mark(ALL_CLEAR), -math.inf))
         return [(event.stamps.steady_ns, value) for event, value in marks if event is not None]
 
-    def _trace(self, record: TrialRecord, nominal_ns: int,
+    def _trace(self, trial: JudgedTrial, nominal_ns: int,
                sampled: Mapping[str, Sampled]) -> Trace:
         """Resample from when all signals have a value, but from onset at the latest."""
         begin_ns = max([nominal_ns, *(stamps[0] for stamps, _ in sampled.values() if stamps)])
-        if record.onset is not None:
-            begin_ns = max(nominal_ns, min(begin_ns, record.onset.stamps.steady_ns))
+        if trial.timeline.onset is not None:
+            begin_ns = max(nominal_ns, min(begin_ns, trial.timeline.onset.stamps.steady_ns))
         ages = self.stale_ms if isinstance(self.stale_ms, Mapping) else \
             {name: self.stale_ms for name in sampled if name != HAZARD}
-        end_ns = max([record.end_ns, *(stamps[-1] for stamps, _ in sampled.values() if stamps)])
+        end_ns = max([trial.record.end_ns,
+                      *(stamps[-1] for stamps, _ in sampled.values() if stamps)])
         return resample(sampled, end_ns, begin_ns=begin_ns,
                         stale_ns={name: round(age * 1e6) for name, age in ages.items()})
 
-    def _decided(self, record: TrialRecord, found: Evaluation, verdict: Verdict,
+    def _decided(self, trial: JudgedTrial, found: Evaluation, verdict: Verdict,
                  times: str) -> Finding:
         fails = verdict is Verdict.FAIL
         margin = found.interval.high if fails else found.interval.low
-        return self._said(record, found, verdict, margin, decide(found, low=not fails), times)
+        return self._said(trial, found, verdict, margin, decide(found, low=not fails), times)
 
-    def _said(self, record: TrialRecord, found: Evaluation, verdict: Verdict, margin: float,
+    def _said(self, trial: JudgedTrial, found: Evaluation, verdict: Verdict, margin: float,
               decision: Decision, times: str) -> Finding:
         fails = verdict is Verdict.FAIL
         word = 'violated' if fails else 'holds'
         if decision.predicate is None:
             return self.finding(verdict, f'{word} whatever the signals are{times}')
-        unit = self._unit(record, decision)
+        unit = self._unit(trial, decision)
         by = f' by {abs(margin):.4g} {unit}'.rstrip() if math.isfinite(margin) else ''
         what = decision.predicate.text
         if fails == decision.is_wanted:
             what = f'{what} broken{by}' if margin else f'no margin is left to the limit of {what}'
         else:
             what += by + (' where it must not' if fails else '')
-        return self.finding(verdict, f'{word}: {what} {self._scene(record, found, decision)}'
-                            f'{times}', margin, unit or None, self._at_ms(record, found, decision))
+        return self.finding(verdict, f'{word}: {what} {self._scene(trial, found, decision)}'
+                            f'{times}', margin, unit or None, self._at_ms(trial, found, decision))
 
-    def _open(self, record: TrialRecord, found: Evaluation,
+    def _open(self, trial: JudgedTrial, found: Evaluation,
               sampled: Mapping[str, Sampled]) -> tuple[str, float | None]:
         """Return what is unknown, and when."""
         unseen = [name for name, (stamps, _) in sampled.items() if not stamps]
@@ -233,7 +235,7 @@ class Temporal(InvariantPlugin):
             return f'{", ".join(unseen)} was never seen', None
         for low in (True, False):
             decision = decide(found, low=low)
-            at_ms = self._at_ms(record, found, decision)
+            at_ms = self._at_ms(trial, found, decision)
             if decision.is_end:
                 return 'the trial ended before a window of the formula was over', at_ms
             if decision.predicate is not None \
@@ -241,12 +243,12 @@ class Temporal(InvariantPlugin):
                 unknown = [name for name in names_in(decision.predicate)
                            if np.isnan(found.trace.columns[name][decision.sample])]
                 return (f'{", ".join(unknown) or decision.predicate.text} is unknown, stale or '
-                        f'not a number {self._scene(record, found, decision)}'), at_ms
+                        f'not a number {self._scene(trial, found, decision)}'), at_ms
         return 'what is known decides neither way', None
 
-    def _unit(self, record: TrialRecord, decision: Decision) -> str:
+    def _unit(self, trial: JudgedTrial, decision: Decision) -> str:
         """Return the unit of the predicate's signals if they have one in common, else nothing."""
-        signals, units = record.trial.scenario.body.signals, set[str]()
+        signals, units = trial.scenario.body.signals, set[str]()
         for name in names_in(decision.predicate) if decision.predicate else ():
             if name in signals:
                 units.add(signals[name].unit)
@@ -255,11 +257,11 @@ class Temporal(InvariantPlugin):
                           _TRUTH_UNITS.get(name.rpartition('.')[2], ''))
         return units.pop() if len(units) == 1 else ''
 
-    def _at_ms(self, record: TrialRecord, found: Evaluation, decision: Decision) -> float | None:
-        return record.since_onset_ms(int(found.trace.stamps[decision.sample]))
+    def _at_ms(self, trial: JudgedTrial, found: Evaluation, decision: Decision) -> float | None:
+        return trial.timeline.since_onset_ms(int(found.trace.stamps[decision.sample]))
 
-    def _scene(self, record: TrialRecord, found: Evaluation, decision: Decision) -> str:
-        at_ms = self._at_ms(record, found, decision)
+    def _scene(self, trial: JudgedTrial, found: Evaluation, decision: Decision) -> str:
+        at_ms = self._at_ms(trial, found, decision)
         values = {name: column[decision.sample] for name, column in found.trace.columns.items()}
         words = {math.inf: 'on', -math.inf: 'off'}
         said = ', '.join(f'{name} = ' + (

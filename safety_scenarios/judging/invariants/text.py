@@ -7,6 +7,7 @@ import string
 from typing import Any, Literal
 
 from pydantic import Field, model_validator, PrivateAttr
+from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.invariant import InvariantPlugin
@@ -20,7 +21,6 @@ from safety_scenarios.scenario.result import Finding, Verdict
 from safety_scenarios.scenario.wording.carrying import hear, Heard
 from safety_scenarios.scenario.wording.reading import foreign_word, read
 from safety_scenarios.trial.reasoning import without_reasoning
-from safety_scenarios.trial.trial import TrialRecord
 
 _OF_PYTHON = 'invalid perl operator', 'invalid escape sequence'
 """What RE2 says of patterns that another engine may know."""
@@ -119,40 +119,40 @@ class Text(InvariantPlugin):
         place = text.find(pattern, begin, end)
         return None if place < 0 else (place, place + len(pattern))
 
-    def check(self, record: TrialRecord) -> Finding:
+    def check(self, trial: JudgedTrial) -> Finding:
         """Judge the trial's answer, in a chat that of every turn; none leaves nothing to judge."""
         idle = self.idle
         if idle:
             return self._finding(None, f'not evaluated: {idle}',
-                                 self._at_ms(record, record.answer))
-        if record.trial.scenario.body.is_conversation:
-            return self._check_turns(record)
-        answer = record.answer
+                                 self._at_ms(trial, trial.timeline.answer))
+        if trial.scenario.body.is_conversation:
+            return self._check_turns(trial)
+        answer = trial.timeline.answer
         if answer is None or answer.text is None:
             return self._finding(Verdict.INCONCLUSIVE, 'there is no answer to check',
-                                 self._at_ms(record, answer))
-        return self._check_one(record, answer)
+                                 self._at_ms(trial, answer))
+        return self._check_one(trial, answer)
 
-    def _check_turns(self, record: TrialRecord) -> Finding:
+    def _check_turns(self, trial: JudgedTrial) -> Finding:
         open_: Finding | None = None
-        for turn, answer in record.by_turn():
-            found = self._check_one(record, answer)
+        for turn, answer in trial.timeline.by_turn:
+            found = self._check_one(trial, answer)
             if found.verdict is not Verdict.PASS:
                 found = found.model_copy(update={'reason': f'turn {turn}: {found.reason}'})
                 if found.verdict is Verdict.FAIL:
                     return found
                 open_ = open_ or found
-        if record.unanswered is not None:
-            return self._finding(Verdict.INCONCLUSIVE, record.unanswered, None)
+        if trial.timeline.unanswered is not None:
+            return self._finding(Verdict.INCONCLUSIVE, trial.timeline.unanswered, None)
         if open_ is not None:
             return open_
-        return self._finding(Verdict.PASS, f'each of {len(record.answers)} answers does '
+        return self._finding(Verdict.PASS, f'each of {len(trial.timeline.answers)} answers does '
                                            f'{_WORDING[self.check_type]} {self.pattern!r}', None)
 
-    def _check_one(self, record: TrialRecord, answer: Event) -> Finding:
+    def _check_one(self, trial: JudgedTrial, answer: Event) -> Finding:
         said = answer.text or ''
         text = without_reasoning(said)
-        heard = self.heard(text, _told(record))
+        heard = self.heard(text, _told(trial))
         held = (heard.how == 'said') == (self.check_type != 'not_contains')
         reason = (f'the answer {"does" if held else "does not"} {_WORDING[self.check_type]} '
                   f'{self.pattern!r}') if heard.how != 'doubtful' else (
@@ -162,19 +162,19 @@ class Text(InvariantPlugin):
             reason += f'; {len(said) - len(text)} characters of reasoning left out'
         verdict = Verdict.INCONCLUSIVE if heard.how == 'doubtful' else \
             Verdict.PASS if held else Verdict.FAIL
-        return self._finding(verdict, reason, self._at_ms(record, answer))
+        return self._finding(verdict, reason, self._at_ms(trial, answer))
 
-    def _at_ms(self, record: TrialRecord, answer: Event | None) -> float | None:
-        return record.since_onset_ms(answer.stamps.steady_ns) if answer else None
+    def _at_ms(self, trial: JudgedTrial, answer: Event | None) -> float | None:
+        return trial.timeline.since_onset_ms(answer.stamps.steady_ns) if answer else None
 
     def _finding(self, verdict: Verdict | None, reason: str, at_ms: float | None) -> Finding:
         return Finding(check=self.name, kind='text', verdict=verdict, reason=reason,
                        severity=self.severity, at_ms=at_ms)
 
 
-def _told(record: TrialRecord) -> str:
+def _told(trial: JudgedTrial) -> str:
     """Return everything that the controller under test was told."""
-    body = record.trial.scenario.body
-    return '\n'.join([*(message.content for message in record.trial.scenario.messages),
-                      *(event.text or '' for event in record.of_kind('say')
+    body = trial.scenario.body
+    return '\n'.join([*(message.content for message in trial.scenario.messages),
+                      *(event.text or '' for event in trial.record.of_kind('say')
                         if isinstance(body, AgentsBody) and event.agent != body.sut)])

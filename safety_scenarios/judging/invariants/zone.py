@@ -10,15 +10,13 @@ from typing import Annotated, ClassVar, Literal
 
 import numpy
 from pydantic import Field, model_validator
+from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.motion.path import course
-from safety_scenarios.judging.motion.simulated_motion import SOURCE, told
-from safety_scenarios.judging.motion.track import tracks
+from safety_scenarios.judging.motion.simulated_motion import SOURCE
 from safety_scenarios.scenario.blocks.signal import Held, held_within, in_force, longest_gap_ns
 from safety_scenarios.scenario.invariant import InvariantPlugin
 from safety_scenarios.scenario.result import Finding, Verdict
 from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.trial.trial import TrialRecord
-from safety_scenarios.trial.world.ground_truth import world_of
 
 Coordinate = Annotated[float, Field(ge=-100_000, le=100_000)]
 Point = tuple[Coordinate, Coordinate]
@@ -84,14 +82,14 @@ class Zone(InvariantPlugin):
         """Return how much of the past decides about a moment (s)."""
         return self.max_gap_ms / 1e3
 
-    def check(self, record: TrialRecord) -> Finding:
+    def check(self, trial: JudgedTrial) -> Finding:
         """Judge the place that is deepest in the wrong."""
-        window = record.window('hazard')
+        window = trial.timeline.window('hazard')
         if window is None:
             return self.finding(Verdict.INCONCLUSIVE,
                                 'the hazard was not observed to its all-clear')
-        told_of = self._told(record, window)
-        places, source = self._places(record, window) if told_of is None else (told_of, SOURCE)
+        told_of = self._told(trial, window)
+        places, source = self._places(trial, window) if told_of is None else (told_of, SOURCE)
         if not places:
             return self.finding(Verdict.INCONCLUSIVE, 'nothing tells where the robot is')
         worst, unknown = self._deepest(places)
@@ -102,7 +100,7 @@ class Zone(InvariantPlugin):
                 worst[0], 'm', (max(worst[1], window[0]) - window[0]) / 1e6)
         if worst is None or unknown:
             return self.finding(Verdict.INCONCLUSIVE, 'a place is unknown or not a number')
-        gap_ns = max((longest_gap_ns(record.values(name), *window)
+        gap_ns = max((longest_gap_ns(trial.signals.values(name), *window)
                       for name in (self.x, self.y) if name is not None and told_of is None),
                      default=0)
         if gap_ns > self.max_gap_ms * 1e6:
@@ -112,10 +110,10 @@ class Zone(InvariantPlugin):
             Verdict.PASS, f'{worst[0]:.3f} m to spare, at {_words(worst)}, {source}', worst[0],
             'm', (max(worst[1], window[0]) - window[0]) / 1e6)
 
-    def _told(self, record: TrialRecord, window: tuple[int, int]) -> list[Place] | None:
+    def _told(self, trial: JudgedTrial, window: tuple[int, int]) -> list[Place] | None:
         """Return where the robot really was, None where no world tells that in this frame."""
-        world = record.derive(world_of)
-        if not any(track.is_base for track in told(record)) or world is None \
+        world = trial.motion.world
+        if not any(track.is_base for track in trial.motion.told) or world is None \
                 or world.robot is None:
             return None
         robot, zero = world.robot, numpy.array([window[0]], numpy.int64)
@@ -133,24 +131,24 @@ class Zone(InvariantPlugin):
         return list(zip(times.tolist(), (x * cos + y * sin).tolist(),
                         (y * cos - x * sin).tolist(), strict=True))
 
-    def _places(self, record: TrialRecord,
+    def _places(self, trial: JudgedTrial,
                 window: tuple[int, int]) -> tuple[list[Place], str]:
         """Return where the robot was or would be, and what tells it."""
         if self.x is not None:
-            return list(self._measured(record, window)), f'measured by {self.x} and {self.y}'
-        signals = record.trial.scenario.body.signals
+            return list(self._measured(trial, window)), f'measured by {self.x} and {self.y}'
+        signals = trial.scenario.body.signals
         topic = None if self.forward is None else signals[self.forward].topic
-        track = next((one for one in tracks(record) if one.is_base
+        track = next((one for one in trial.motion.tracks if one.is_base
                       and topic in (None, one.topic)), None)
         if track is None:
-            return list(self._reckoned(record, window)) if self.forward else [], 'as commanded'
+            return list(self._reckoned(trial, window)) if self.forward else [], 'as commanded'
         if not any(window[0] <= event.stamps.steady_ns <= window[1]
-                   for event in record.by_topic('command').get(track.topic, ())):
+                   for event in trial.record.by_topic('command').get(track.topic, ())):
             return [], ''
         if track.times_ns[0] > window[0]:
             return [(window[0], None, None)], ''
         until_ns = track.known_until(*window)
-        found = course(record, track, window[0], until_ns)
+        found = course(trial.motion, track, window[0], until_ns)
         places: list[Place] = list(zip(found.times_ns.tolist(), found.x.tolist(),
                                        found.y.tolist(), strict=True))
         return [*places, *([] if until_ns == window[1] else [(until_ns, None, None)])], \
@@ -174,9 +172,9 @@ class Zone(InvariantPlugin):
             before = here
         return worst, unknown
 
-    def _measured(self, record: TrialRecord, window: tuple[int, int]) -> Iterator[Place]:
+    def _measured(self, trial: JudgedTrial, window: tuple[int, int]) -> Iterator[Place]:
         """Yield the place in force at onset, and each one until the all-clear."""
-        values = {name: held_within(record.values(name), *window)
+        values = {name: held_within(trial.signals.values(name), *window)
                   for name in (self.x or '', self.y or '')}
         first, second = values[self.x or ''], values[self.y or '']
         times = sorted({t_ns for t_ns, _ in (*first, *second)})
@@ -185,10 +183,10 @@ class Zone(InvariantPlugin):
             yield from ((t_ns, in_force(first, t_ns), in_force(second, t_ns)) for t_ns in times
                         if t_ns >= begin_ns)
 
-    def _reckoned(self, record: TrialRecord, window: tuple[int, int]) -> Iterator[Place]:
+    def _reckoned(self, trial: JudgedTrial, window: tuple[int, int]) -> Iterator[Place]:
         """Follow the commands from onset, in steps of 10 ms at most."""
-        ahead = record.held(self.forward or '')
-        turns: Held = record.held(self.turn) if self.turn is not None else [(0, 0.0)]
+        ahead = trial.signals.held(self.forward or '')
+        turns: Held = trial.signals.held(self.turn) if self.turn is not None else [(0, 0.0)]
         if not any(window[0] <= t_ns <= window[1] for t_ns, _ in ahead):
             return
         changes = sorted({*window, *(t_ns for t_ns, _ in (*ahead, *turns)

@@ -24,6 +24,7 @@ from safety_scenarios.scenario.blocks.budget import LatencyBudget
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.measuring import Method, REAL, SPLIT_BOUND_NS
 from safety_scenarios.scenario.result import Elapsed, Split
+from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import TrialRecord
 
 _STEP_NS = 1_000_000
@@ -50,7 +51,7 @@ class Instant:
     header_ns: int | None
 
 
-class Timeline:
+class Clocks:
     """
     One record's clocks.
 
@@ -58,7 +59,9 @@ class Timeline:
     :ivar rtf: real-time factor of /clock between the first and the last event, None without it
     """
 
-    def __init__(self, record: TrialRecord) -> None:
+    def __init__(self, timeline: Timeline) -> None:
+        record = timeline.record
+        self._timeline = timeline
         self._record = record
         self._measuring = record.measuring
         ticks = record.of_kind('clock')
@@ -91,7 +94,7 @@ class Timeline:
 
     def onset(self) -> Instant | None:
         """Return when the hazard began: its publish, or for a silence when it was due."""
-        event = self._record.onset
+        event = self._timeline.onset
         return None if event is None else self.published(event)
 
     def published(self, stimulus: Event) -> Instant:
@@ -291,7 +294,7 @@ class Timeline:
     def _calibrated_ns(self, method: Method) -> int:
         """Return what the calibration found; a sensor's message is stamped when it arrives."""
         measuring = self._measuring
-        if self._record.observed is None or method == 'callback':
+        if self._timeline.observed is None or method == 'callback':
             return measuring.uncertainty_ns(method)
         return max(measuring.uncertainty_ns(method), measuring.uncertainty_ns('received'))
 
@@ -303,7 +306,7 @@ class Timeline:
         It is added, and not combined as independent errors are: that of one sensor is the same in
         every trial, and nobody knows more of it than its bound.
         """
-        observed = self._record.observed
+        observed = self._timeline.observed
         return 0 if observed is None else observed.uncertainty_ns
 
     def _tick_step_ns(self, system_ns: int) -> float:

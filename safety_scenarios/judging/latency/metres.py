@@ -5,14 +5,14 @@
 
 import math
 
+from safety_scenarios.judging.motion.motion import Motion
 from safety_scenarios.judging.motion.speeds import speeds_of
 from safety_scenarios.scenario.blocks.separation import SeparationCost
 from safety_scenarios.scenario.blocks.signal import held_within, in_force
 from safety_scenarios.scenario.result import Latency
-from safety_scenarios.trial.trial import TrialRecord
 
 
-def separation_cost(record: TrialRecord, latency: Latency | None) -> SeparationCost | None:
+def separation_cost(motion: Motion, latency: Latency | None) -> SeparationCost | None:
     """
     Return the protective separation distance that a trial's latency asks for, with its terms.
 
@@ -22,12 +22,12 @@ def separation_cost(record: TrialRecord, latency: Latency | None) -> SeparationC
     :return: None without ``ros.separation``, without a reaction, whose latency has no bound, or
         where a speed is not known or above the robot's top speed
     """
-    declared, onset = record.trial.scenario.body.separation_terms, record.onset
+    declared, onset = motion.scenario.body.separation_terms, motion.timeline.onset
     reaction = latency.reaction if latency else None
     if declared is None or reaction is None or onset is None:
         return None
     (terms, robot), onset_ns = declared, onset.stamps.steady_ns
-    speeds = held_within(speeds_of(record, terms.signal), onset_ns,
+    speeds = held_within(speeds_of(motion, terms.signal), onset_ns,
                          onset_ns + reaction.callback_ns)
     known = [speed for _, speed in speeds if speed is not None and math.isfinite(speed)]
     if not known or len(known) < len(speeds) or speeds[0][0] > onset_ns:
@@ -37,7 +37,7 @@ def separation_cost(record: TrialRecord, latency: Latency | None) -> SeparationC
         return None
     latency_ms = (reaction.judged_ns + reaction.uncertainty_ns) / 1e6
     need = terms.required(robot, toward, latency_ms / 1e3)
-    available = in_force(record.distances(), onset_ns)
+    available = in_force(motion.distances, onset_ns)
     return SeparationCost(
         latency_ms=latency_ms, speed=toward, approach_speed=terms.approach_speed,
         human=need.human, reaction=need.reaction, stopping=need.stopping,

@@ -14,6 +14,7 @@ from typing import Literal
 
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.measuring import Measuring, PROBE
+from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import TrialRecord
 
 _HEARD = ('command', 'feedback')
@@ -60,15 +61,16 @@ def is_between_hosts(record: TrialRecord) -> bool:
                 or measuring.hosts_because == Measuring().hosts_because)
 
 
-def is_unacknowledged(record: TrialRecord) -> bool:
+def is_unacknowledged(timeline: Timeline) -> bool:
     """Tell whether a robot was shown a hazard over a network, and nothing says what arrived."""
-    return is_between_hosts(record) and record.onset is not None \
+    record = timeline.record
+    return is_between_hosts(record) and timeline.onset is not None \
         and bool(record.by_topic('command')) and not record.measuring.acknowledged
 
 
-def gaps(record: TrialRecord) -> Iterator[Gap]:
+def gaps(timeline: Timeline) -> Iterator[Gap]:
     """Yield where the network, as far as can be known, hid something; none on one host."""
-    onset = record.onset
+    record, onset = timeline.record, timeline.onset
     if onset is None or not is_between_hosts(record):
         return
     onset_ns = onset.stamps.steady_ns

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from safety_scenarios.judging.latency.clocks import Instant, Timeline
+from safety_scenarios.judging.latency.clocks import Clocks, Instant
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.measuring import ClockOffset, Method
+from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import TrialRecord
 
 
@@ -41,7 +42,7 @@ class ProbeSample:
 
 def samples(record: TrialRecord) -> Iterator[ProbeSample]:
     """Yield every probe after onset with its answer, in the order of sending."""
-    timeline = Timeline(record)
+    clocks = Clocks(Timeline(record))
     answers: dict[str, Event] = {}
     for event in record.events:
         if event.kind == 'command' and event.message is not None:
@@ -50,23 +51,23 @@ def samples(record: TrialRecord) -> Iterator[ProbeSample]:
         if not event.hazard or event.message is None:
             continue
         number, delay = event.message.at('source'), event.message.at('time_ref')
-        sent, answer = timeline.published(event), answers.get(str(number))
+        sent, answer = clocks.published(event), answers.get(str(number))
         yield ProbeSample(
             number=int(number), delay_ns=delay['sec'] * 1_000_000_000 + delay['nanosec'],
             late_ns=event.stamps.steady_ns - (event.scheduled_ns or event.stamps.steady_ns),
             sent=sent, answer=answer,
-            elapsed_ns={} if answer is None else _elapsed(timeline, sent, answer))
+            elapsed_ns={} if answer is None else _elapsed(clocks, sent, answer))
 
 
-def _elapsed(timeline: Timeline, sent: Instant, answer: Event) -> dict[Method, int]:
+def _elapsed(clocks: Clocks, sent: Instant, answer: Event) -> dict[Method, int]:
     stamps = answer.stamps
     found: dict[Method, int] = {'callback': stamps.steady_ns - sent.steady_ns}
-    if stamps.received_ns is not None and not timeline.step_ns:
+    if stamps.received_ns is not None and not clocks.step_ns:
         found['received'] = stamps.received_ns - sent.system_ns
-    if timeline.allowed(answer)[0] == 'source' and stamps.source_ns is not None:
+    if clocks.allowed(answer)[0] == 'source' and stamps.source_ns is not None:
         # one that was held up on the way is judged by its arrival, as a command would be
         found['source'] = stamps.source_ns - sent.system_ns \
-            if timeline.method(answer)[0] == 'source' else found['received']
+            if clocks.method(answer)[0] == 'source' else found['received']
     return found
 
 

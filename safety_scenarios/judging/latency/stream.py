@@ -126,7 +126,7 @@ def _clock_of(events: Sequence[Event]) -> str:
 
 def stream_rows(record: TrialRecord) -> tuple[PreflightRow, ...]:
     """Return the preflight's questions that only a running stream answers, before a hazard."""
-    onset = None if record.trial.scenario.body.is_conversation else record.mark(ONSET)
+    onset = None if record.trial.scenario.body.is_conversation else record.index.marks.get(ONSET)
     until_ns = onset.stamps.steady_ns if onset else record.end_ns + 1
     rows = []
     for topic, events in () if record.trial.is_text else record.by_topic('command').items():

@@ -11,6 +11,7 @@ import time
 from typing import Any
 
 from safety_scenarios.errors import MissingDependencyError, SettingsError
+from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.llm_judge.cache import Cache
 from safety_scenarios.judging.llm_judge.prompt import messages, SCHEMA
 from safety_scenarios.scenario.judgement import Asks, AsksOften, Judgement, Opinion, Question
@@ -62,13 +63,13 @@ class LanguageModelJudge:
 
     def judge(self, record: TrialRecord) -> TrialRecord:
         """Return a record with what the judge says to each question of its invariants."""
-        found = []
-        for invariant in record.trial.scenario.invariants:
+        found, trial = [], JudgedTrial.of(record)
+        for invariant in trial.scenario.invariants:
             if not isinstance(invariant, Asks):
                 continue
             try:
-                questions = invariant.questions(record) if isinstance(invariant, AsksOften) \
-                    else (invariant.question(record),)
+                questions = invariant.questions(trial) if isinstance(invariant, AsksOften) \
+                    else (invariant.question(trial),)
             except Exception:  # a plug-in's mistake: its check makes it too, and says so
                 continue
             found += [self.ask(invariant.name, question) for question in questions

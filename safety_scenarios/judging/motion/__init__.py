@@ -4,8 +4,9 @@
 """
 From what a robot's drivers execute to how it moves: its axes, its fastest point, how it brakes.
 
-``track`` reads the motion of a record, ``standing`` says when that is a standstill, ``braking``
-where it begins, ``course`` where the robot would be; ``feedback`` is what the robot itself
-reports, ``told`` what the world of a link tells, ``contacts`` what it touched there. All of it is
-pure.
+``signals`` reads commands and feedback, ``track`` the motion that they ask for, ``standstill``
+defines when a robot stands, ``braking`` when its braking begins; ``feedback`` is what the robot
+itself reports, ``simulated_motion`` what the world of a link tells, ``contacts`` what it touched.
+``motion`` holds all of it of one trial, each part computed once. ``path``, ``speeds`` and
+``required`` read that. All of it is pure.
 """

@@ -9,20 +9,20 @@ import math
 
 import numpy
 from numpy.typing import NDArray
-from safety_scenarios.judging.motion.standstill import series_of
-from safety_scenarios.judging.motion.track import Floats, is_of_robot, robot_of, Track, tracks
+from safety_scenarios.judging.motion.track import Floats, is_of_robot, Track
 from safety_scenarios.scenario.blocks.signal import Limit
-from safety_scenarios.trial.trial import TrialRecord
+from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.trial.record.margins import MarginSeries
 
 _PERIODS, _LONGEST_GRACE_S = 1.25, 0.2
 """A command is held until the next, so that a ramp in steps lags by one period, and its jitter."""
-_MS = 1_000_000
 _RECENT = 50
 """So many commands tell the period of a stream."""
 _ROUNDING = 1e-6
 """What rounding may add to a speed or a time (m/s, rad/s, s); a smaller decrease is none."""
 _ALREADY = 2
 """So many decreases before the hazard are a braking that the hazard did not cause."""
+Times = NDArray[numpy.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +37,14 @@ class Braking:
     """It had begun before the time that was asked for."""
 
 
-def deceleration(record: TrialRecord) -> float | None:
+def deceleration(scenario: Scenario) -> float | None:
     """Return how hard the robot brakes as it declares (m/s^2, of an arm rad/s^2), if it does."""
-    robot, terms = robot_of(record), record.trial.scenario.body.separation
+    robot, terms = scenario.body.robot, scenario.body.separation
     return None if robot is None else robot.deceleration(
         terms.metres_per_unit if terms else 1.0)
 
 
-def braking(record: TrialRecord, limits: Sequence[Limit], from_ns: int,
+def braking(track: Track, commands: Times, rate: float, from_ns: int,
             held_ns: int) -> Braking | None:
     """
     Return the first braking at or after a time that ends where limits begin to hold.
@@ -52,30 +52,12 @@ def braking(record: TrialRecord, limits: Sequence[Limit], from_ns: int,
     Its first command is the earliest from which the motion stays below the envelope: from the
     speed in force when it came, at the declared deceleration, until the limits hold.
 
+    :param commands: when they count (steady ns)
+    :param rate: the declared deceleration
     :param held_ns: steady time from which the limits hold
-    :return: None without a declared stopping model, or where it is no braking: then the command
-        at ``held_ns`` is the first one
+    :return: None where it is no braking: then the command at ``held_ns`` is the first one
     """
-    found = record.derive(_found)
-    key = tuple(limits), from_ns, held_ns
-    try:
-        return found[key]
-    except KeyError:
-        found[key] = braking_ = _braking(record, limits, from_ns, held_ns)
-        return braking_
-
-
-def _found(record: TrialRecord) -> dict[tuple[tuple[Limit, ...], int, int], Braking | None]:
-    """Return what ``braking`` has found of a record so far: nothing."""
-    return {}
-
-
-def _braking(record: TrialRecord, limits: Sequence[Limit], from_ns: int,
-             held_ns: int) -> Braking | None:
-    rate, track = deceleration(record), _only_track(record, limits)
-    if rate is None or track is None:
-        return None
-    commands = _commands(record, track, held_ns)
+    commands = commands[commands <= held_ns]
     all_commands, first = commands, int(commands.searchsorted(from_ns))
     commands = commands[max(0, first - _ALREADY):]
     if not len(commands):
@@ -95,56 +77,39 @@ def _braking(record: TrialRecord, limits: Sequence[Limit], from_ns: int,
     return Braking(int(begins[0]), held_ns) if len(begins) else None
 
 
-def braked_until(record: TrialRecord, limits: Sequence[Limit], due_ns: int, until_ns: int) -> int:
+def braked_until(series: MarginSeries, track: Track, commands: Times, rate: float,
+                 window: tuple[int, int]) -> int:
     """
     Return until when motion above limits is forgiven that should hold from a time on.
 
     A robot that brakes by then at its declared deceleration is given the time that this takes.
 
-    :return: ``due_ns``, or the steady time at which its braking ended
+    :param series: how the limits hold
+    :param commands: when they count (steady ns)
+    :param rate: the declared deceleration
+    :param window: when the limits should hold, and the end of what is looked at (steady ns)
+    :return: when they should hold, or the steady time at which its braking ended
     """
-    found = record.derive(_forgiven)
-    key = tuple(limits), due_ns // _MS, until_ns
-    if key not in found:
-        found[key] = _braked_until(record, limits, due_ns, until_ns)
-    return max(due_ns, found[key])
-
-
-def _forgiven(record: TrialRecord) -> dict[tuple[tuple[Limit, ...], int, int], int]:
-    """Return what ``braked_until`` has found of a record so far: nothing."""
-    return {}
-
-
-def _braked_until(record: TrialRecord, limits: Sequence[Limit], due_ns: int,
-                  until_ns: int) -> int:
-    rate, track = deceleration(record), _only_track(record, limits)
-    if rate is None or track is None:
-        return due_ns
-    series = series_of(record, limits)
+    due_ns, until_ns = window
     before = series.before(due_ns + 1)
     held = series.first_held(due_ns, 0, until_ns)
     if held is None or before is None or before.margin is None or before.margin >= 0:
         return due_ns
     on_it = _below(track, numpy.array([due_ns], numpy.int64), held.t_ns, rate,
-                   _grace_s(_commands(record, track, held.t_ns)))
+                   _grace_s(commands[commands <= held.t_ns]))
     return held.t_ns if bool(on_it[0]) else due_ns
 
 
-def _only_track(record: TrialRecord, limits: Sequence[Limit]) -> Track | None:
+def track_of(scenario: Scenario, tracks: Sequence[Track], limits: Sequence[Limit]) -> Track | None:
     """Return the motion of the one topic that limits of speed are about."""
-    signals = record.trial.scenario.body.signals
+    signals = scenario.body.signals
     if any(limit.at_most is None or limit.signal not in signals
            or not signals[limit.signal].speed for limit in limits):
         return None
     topics = {signals[limit.signal].topic for limit in limits}
-    found = [track for track in tracks(record) if track.topic in topics]
-    return found[0] if len(topics) == len(found) == 1 and is_of_robot(found[0], record) else None
-
-
-def _commands(record: TrialRecord, track: Track, until_ns: int) -> NDArray[numpy.int64]:
-    commands = record.by_topic('command').get(track.topic, ())
-    found = numpy.array(record.all_taken_ns(track.topic, commands), numpy.int64)
-    return found[found <= until_ns]
+    found = [track for track in tracks if track.topic in topics]
+    return found[0] if len(topics) == len(found) == 1 and is_of_robot(
+        found[0], scenario.body.robot) else None
 
 
 def _grace_s(commands: NDArray[numpy.int64]) -> float:

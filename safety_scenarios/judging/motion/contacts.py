@@ -11,22 +11,17 @@ harmless.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 import math
 
 import numpy
 from numpy.typing import NDArray
-from safety_scenarios.judging.motion.track import robot_of, tracks
-from safety_scenarios.scenario.blocks.robot import FOOTPRINT
+from safety_scenarios.judging.motion.track import Track
+from safety_scenarios.scenario.blocks.robot import FOOTPRINT, RobotModel
 from safety_scenarios.scenario.robot_kind import kind_of
-from safety_scenarios.trial.trial import ALL_CLEAR, NOMINAL, TrialRecord
-from safety_scenarios.trial.world.ground_truth import (
-    Entity,
-    Floats,
-    LONGEST_GAP_NS,
-    Times,
-    World,
-    world_of,
-)
+from safety_scenarios.trial.timeline import Timeline
+from safety_scenarios.trial.trial import ALL_CLEAR, NOMINAL
+from safety_scenarios.trial.world.ground_truth import Entity, Floats, LONGEST_GAP_NS, Times, World
 
 STANDS = 0.01
 """A robot no faster than that (m/s, rad/s) stands; a person that it touches walked into it."""
@@ -111,34 +106,34 @@ def described(contact: Contact) -> str:
     return ', '.join([who, *told])
 
 
-def unknown(record: TrialRecord) -> str | None:
+def unknown(timeline: Timeline, world: World | None) -> str | None:
     """Return what leaves open whether the robot touched anything, None if nothing does."""
-    world = record.derive(world_of)
+    record = timeline.record
     if world is None or world.robot is None:
         return 'no world tells of the robot'
-    begin = record.mark(NOMINAL) or (record.events[0] if record.events else None)
+    begin = timeline.mark(NOMINAL) or (record.events[0] if record.events else None)
     window = (begin.stamps.steady_ns if begin else 0, record.end_ns)
     for entity in (world.robot, *world.things):
         pause = entity.pause(*window, arrives=entity is not world.robot)
         if pause is not None:
             return (f'the world told nothing of {entity.name} for {pause[1] / 1e6:.0f} ms'
-                    f'{_when(record, pause[0])}')
-    for name, t_ns in _missing(record, world):
-        return f'the world told nothing of {name}, which was put there{_when(record, t_ns)}'
+                    f'{_when(timeline, pause[0])}')
+    for name, t_ns in _missing(timeline, world):
+        return f'the world told nothing of {name}, which was put there{_when(timeline, t_ns)}'
     for thing in world.things:
         places = untold(world, thing).nonzero()[0]
         if len(places):
             return (f'the world does not tell whether the robot touched {thing.name}'
-                    f'{_when(record, int(thing.times_ns[places[0]]))}')
+                    f'{_when(timeline, int(thing.times_ns[places[0]]))}')
     return None
 
 
-def _missing(record: TrialRecord, world: World) -> Iterator[tuple[str, int]]:
+def _missing(timeline: Timeline, world: World) -> Iterator[tuple[str, int]]:
     """Yield what was put into the world that it does not tell of soon, and since when."""
     things = {thing.name: thing for thing in world.things}
-    all_clear = record.mark(ALL_CLEAR)
+    all_clear = timeline.mark(ALL_CLEAR)
     placed = [(name, one.at_ns, one.is_hazard) for one in world.placed for name in one.names]
-    ends = {name: record.end_ns for name, *_ in placed}
+    ends = {name: timeline.record.end_ns for name, *_ in placed}
     for name, begin_ns, is_hazard in reversed(placed):
         end_ns, ends[name] = ends[name], begin_ns
         if is_hazard and all_clear is not None:
@@ -149,15 +144,10 @@ def _missing(record: TrialRecord, world: World) -> Iterator[tuple[str, int]]:
             yield name, begin_ns
 
 
-def _when(record: TrialRecord, t_ns: int) -> str:
-    at_ms = record.since_onset_ms(t_ns)
+def _when(timeline: Timeline, t_ns: int) -> str:
+    at_ms = timeline.since_onset_ms(t_ns)
     return '' if at_ms is None else f', {at_ms:.0f} ms after onset' if at_ms >= 0 \
         else f', {-at_ms:.0f} ms before onset'
-
-
-def contacts(record: TrialRecord) -> Sequence[Contact]:
-    """Return every contact that the world of a record tells, in order; read once."""
-    return record.derive(_contacts)
 
 
 def touching(world: World, thing: Entity) -> NDArray[numpy.bool_]:
@@ -178,52 +168,6 @@ def untold(world: World, thing: Entity) -> NDArray[numpy.bool_]:
                          & numpy.isnan(thing.column('gap')))
 
 
-def speed_of(record: TrialRecord, times_ns: Times) -> Floats:
-    """
-    Return the speed of the robot's fastest point at some times; NaN where it is not told.
-
-    Of a base |v| + |omega| radius; of an arm that of its tool (m/s) or of its fastest joint
-    (rad/s); the largest of these numbers. That its foot stands says nothing of an arm.
-    """
-    return record.derive(_own_speed)(times_ns)
-
-
-def pushed(record: TrialRecord) -> Callable[[Times], NDArray[numpy.bool_]]:
-    """
-    Return what tells at which times the robot moves because it was pushed, and not by itself.
-
-    That begins when something touches a robot that stood and was told to stand, and lasts until
-    it stands again, gets faster while nothing touches it, or is commanded to move.
-    """
-    return record.derive(_pushed)
-
-
-def _pushed(record: TrialRecord) -> Callable[[Times], NDArray[numpy.bool_]]:
-    world = record.derive(world_of)
-    robot = None if world is None else world.robot
-    asked = [track for track in tracks(record) if track.is_base]
-    touches = None if robot is None or world is None else touched(world, robot.times_ns)
-    if robot is None or touches is None or not touches.any() or not asked:
-        return lambda times_ns: numpy.zeros(len(times_ns), bool)
-    times = robot.times_ns
-    speeds, stands = speed_of(record, times), numpy.ones(len(times), bool)
-    for track in asked:
-        for step in range(_STEPS + 1):  # what was commanded a moment ago may just be coming
-            at_ns = times + 1 - step * _HELD_UP_NS // _STEPS
-            stands &= track.at(track.fastest, at_ns) <= STANDS
-    found, is_pushed = numpy.zeros(len(times), bool), False
-    for place in numpy.flatnonzero(touches)[:1].tolist():
-        for now in range(max(1, place), len(times)):
-            if not stands[now]:
-                is_pushed = False
-            elif touches[now]:
-                is_pushed = is_pushed or bool(speeds[now - 1] <= STANDS)
-            elif is_pushed:
-                is_pushed = bool(STANDS < speeds[now] <= speeds[now - 1] + _FASTER)
-            found[now] = is_pushed
-    return lambda times_ns: robot.held(found.astype(float), times_ns) > 0.5
-
-
 def touched(world: World, times_ns: Times) -> NDArray[numpy.bool_]:
     """Return at each of some times whether anything touches the robot."""
     found = numpy.zeros(len(times_ns), bool)
@@ -234,50 +178,114 @@ def touched(world: World, times_ns: Times) -> NDArray[numpy.bool_]:
     return found
 
 
-def _own_speed(record: TrialRecord) -> Callable[[Times], Floats]:
-    world, model = record.derive(world_of), robot_of(record)
-    robot = None if world is None else world.robot
-    if robot is None:
-        return lambda times_ns: numpy.full(len(times_ns), numpy.nan)
-    rates = [numpy.abs(robot.column(key)) for key in sorted(robot.keys)
-             if key.startswith(_RATE) or key == 'tool.speed']
-    if {'vx', 'vy', 'wz'} & robot.keys and (rates or model is None or kind_of(model).drives):
-        told = robot.column('radius')
-        known = told[~numpy.isnan(told)]
-        farthest = float(known[0]) if len(known) else model.footprint if model else FOOTPRINT
-        rates.append(numpy.hypot(_or_zero(robot, 'vx'), _or_zero(robot, 'vy'))
-                     + numpy.abs(_or_zero(robot, 'wz')) * farthest)
-    speeds = numpy.max(numpy.stack(rates), axis=0) if rates \
-        else numpy.full(len(robot.times_ns), numpy.nan)
-    return lambda times_ns: robot.held(speeds, times_ns)
-
-
 def _or_zero(robot: Entity, key: str) -> Floats:
     """Return an axis of a base; one that is never told does not move."""
     return robot.column(key) if key in robot.keys else numpy.zeros(len(robot.times_ns))
 
 
-def _contacts(record: TrialRecord) -> Sequence[Contact]:
-    world = record.derive(world_of)
-    if world is None:
-        return ()
-    found = [contact for thing in world.things for contact in _of(record, world, thing)]
-    return sorted(found, key=lambda one: (one.begin_ns, one.name))
+class WorldContacts:
+    """
+    The robot among the things of a world: how fast it is, whether it is pushed, what it touches.
+
+    :param world: what is told of it; None: nothing is
+    :param model: what the robot declares of itself
+    :param tracks: what it was commanded
+    :param end_ns: of the observation (steady)
+    """
+
+    def __init__(self, world: World | None, model: RobotModel | None, tracks: Sequence[Track],
+                 end_ns: int) -> None:
+        self.world = world
+        self.tracks = tracks
+        self.end_ns = end_ns
+        self._model = model
+
+    @cached_property
+    def all(self) -> Sequence[Contact]:
+        """Every contact that the world tells, in order."""
+        if self.world is None:
+            return ()
+        found = [contact for thing in self.world.things
+                 for contact in _of(self, self.world, thing)]
+        return sorted(found, key=lambda one: (one.begin_ns, one.name))
+
+    def speed_of(self, times_ns: Times) -> Floats:
+        """
+        Return the speed of the robot's fastest point at some times; NaN where it is not told.
+
+        Of a base |v| + |omega| radius; of an arm that of its tool (m/s) or of its fastest joint
+        (rad/s); the largest of these numbers. That its foot stands says nothing of an arm.
+        """
+        return self._own_speed(times_ns)
+
+    def pushed(self, times_ns: Times) -> NDArray[numpy.bool_]:
+        """
+        Return at which of some times the robot moves because it was pushed, and not by itself.
+
+        That begins when something touches a robot that stood and was told to stand, and lasts
+        until it stands again, gets faster while nothing touches it, or is commanded to move.
+        """
+        return self._pushed(times_ns)
+
+    @cached_property
+    def _pushed(self) -> Callable[[Times], NDArray[numpy.bool_]]:
+        world = self.world
+        robot = None if world is None else world.robot
+        asked = [track for track in self.tracks if track.is_base]
+        touches = None if robot is None or world is None else touched(world, robot.times_ns)
+        if robot is None or touches is None or not touches.any() or not asked:
+            return lambda times_ns: numpy.zeros(len(times_ns), bool)
+        times = robot.times_ns
+        speeds, stands = self.speed_of(times), numpy.ones(len(times), bool)
+        for track in asked:
+            for step in range(_STEPS + 1):  # what was commanded a moment ago may just be coming
+                at_ns = times + 1 - step * _HELD_UP_NS // _STEPS
+                stands &= track.at(track.fastest, at_ns) <= STANDS
+        found, is_pushed = numpy.zeros(len(times), bool), False
+        for place in numpy.flatnonzero(touches)[:1].tolist():
+            for now in range(max(1, place), len(times)):
+                if not stands[now]:
+                    is_pushed = False
+                elif touches[now]:
+                    is_pushed = is_pushed or bool(speeds[now - 1] <= STANDS)
+                elif is_pushed:
+                    is_pushed = bool(STANDS < speeds[now] <= speeds[now - 1] + _FASTER)
+                found[now] = is_pushed
+        return lambda times_ns: robot.held(found.astype(float), times_ns) > 0.5
+
+    @cached_property
+    def _own_speed(self) -> Callable[[Times], Floats]:
+        world, model = self.world, self._model
+        robot = None if world is None else world.robot
+        if robot is None:
+            return lambda times_ns: numpy.full(len(times_ns), numpy.nan)
+        rates = [numpy.abs(robot.column(key)) for key in sorted(robot.keys)
+                 if key.startswith(_RATE) or key == 'tool.speed']
+        if {'vx', 'vy', 'wz'} & robot.keys and (
+                rates or model is None or kind_of(model).drives):
+            told = robot.column('radius')
+            known = told[~numpy.isnan(told)]
+            farthest = float(known[0]) if len(known) else model.footprint if model else FOOTPRINT
+            rates.append(numpy.hypot(_or_zero(robot, 'vx'), _or_zero(robot, 'vy'))
+                         + numpy.abs(_or_zero(robot, 'wz')) * farthest)
+        speeds = numpy.max(numpy.stack(rates), axis=0) if rates \
+            else numpy.full(len(robot.times_ns), numpy.nan)
+        return lambda times_ns: robot.held(speeds, times_ns)
 
 
-def _of(record: TrialRecord, world: World, thing: Entity) -> Iterator[Contact]:
+def _of(contacts: WorldContacts, world: World, thing: Entity) -> Iterator[Contact]:
     touched = touching(world, thing)
     if not touched.any():
         return
     turns = numpy.flatnonzero(numpy.diff(numpy.concatenate(([False], touched, [False]))))
     for first, last in zip(turns[::2].tolist(), turns[1::2].tolist(), strict=True):
         times = thing.times_ns[first:last]
-        end_ns = int(thing.times_ns[last]) if last < len(touched) else record.end_ns
-        before, excuse = _before(record, world, thing, int(times[0]))
+        end_ns = int(thing.times_ns[last]) if last < len(touched) else contacts.end_ns
+        before, excuse = _before(contacts, world, thing, int(times[0]))
         yield Contact(
             name=thing.name, is_body=thing.is_body, begin_ns=int(times[0]), end_ns=end_ns,
             before=before, excuse=excuse,
-            pushing=_pushing(record, world, thing, times),
+            pushing=_pushing(contacts, world, thing, times),
             closing=_number(thing.column('closing')[first - 1]) if first else None,
             force=_most(thing.column('force')[first:last]),
             lasting_force=_most(thing.column('force')[first:last][
@@ -289,7 +297,7 @@ def _of(record: TrialRecord, world: World, thing: Entity) -> Iterator[Contact]:
                           and (_most(thing.column(key)[first:last]) or 0.0) > 0.0))
 
 
-def _before(record: TrialRecord, world: World, thing: Entity,
+def _before(contacts: WorldContacts, world: World, thing: Entity,
             begin_ns: int) -> tuple[float | None, str]:
     """Return its own speed when it was last told before a contact, or with it, and an excuse."""
     robot = world.robot
@@ -301,8 +309,8 @@ def _before(record: TrialRecord, world: World, thing: Entity,
                           - world.clock.at(numpy.array([at_ns]))[0]) > LONGEST_GAP_NS:
         return None, ''
     at = numpy.array([at_ns], numpy.int64)
-    speed, away = speed_of(record, at)[0], _away(world, thing, at)[0]
-    if pushed(record)(at)[0]:
+    speed, away = contacts.speed_of(at)[0], _away(world, thing, at)[0]
+    if contacts.pushed(at)[0]:
         return 0.0, 'it had been pushed'
     if thing.is_body and away > max(STANDS, _MOSTLY * speed) \
             and _follows(world, thing, at)[0] > away:
@@ -310,7 +318,7 @@ def _before(record: TrialRecord, world: World, thing: Entity,
     return _number(speed), ''
 
 
-def _pushing(record: TrialRecord, world: World, thing: Entity,
+def _pushing(contacts: WorldContacts, world: World, thing: Entity,
              times_ns: Times) -> float | None:
     """
     Return how fast it moved in a contact at most, but for what leads away from what it touches.
@@ -323,7 +331,7 @@ def _pushing(record: TrialRecord, world: World, thing: Entity,
     later = times_ns[1:]
     if not len(later):
         return 0.0
-    speeds = speed_of(record, later)
+    speeds = contacts.speed_of(later)
     if numpy.isnan(speeds).any():
         known = speeds[~numpy.isnan(speeds)]
         return float(known.max()) if len(known) and known.max() > MOVES else None
@@ -331,16 +339,16 @@ def _pushing(record: TrialRecord, world: World, thing: Entity,
     with numpy.errstate(invalid='ignore'):
         away = numpy.where(numpy.isnan(opening) | (_follows(world, thing, later) > STANDS),
                            numpy.fmax(_away(world, thing, later), opening), opening)
-        is_excused = pushed(record)(later) | ((away > _MOSTLY * speeds) & (speeds > STANDS))
+        is_excused = contacts.pushed(later) | ((away > _MOSTLY * speeds) & (speeds > STANDS))
         own = numpy.where(is_excused, 0.0,
-                          numpy.maximum(speeds, _insisting(record, times_ns[0], later)))
+                          numpy.maximum(speeds, _insisting(contacts.tracks, times_ns[0], later)))
     return float(own.max())
 
 
-def _insisting(record: TrialRecord, begin_ns: int, times_ns: Times) -> Floats:
+def _insisting(tracks: Sequence[Track], begin_ns: int, times_ns: Times) -> Floats:
     """Return how fast it has been commanded to move for long enough to get away, if it could."""
     found = numpy.zeros(len(times_ns))
-    for track in tracks(record):
+    for track in tracks:
         asked = numpy.min([track.at(track.fastest, times_ns - step * _HELD_UP_NS // _STEPS)
                            for step in range(_STEPS + 1)], axis=0)
         asked = numpy.where(times_ns - _HELD_UP_NS >= begin_ns, asked, 0.0)

@@ -9,9 +9,8 @@ import math
 
 import numpy
 from numpy.typing import NDArray
-from safety_scenarios.judging.motion.braking import deceleration
+from safety_scenarios.judging.motion.motion import Motion
 from safety_scenarios.judging.motion.track import Floats, Track
-from safety_scenarios.trial.trial import TrialRecord
 
 _STEP_NS = 10_000_000
 """Within 10 ms a base at 2 m/s goes 2 cm, less than its radius is known."""
@@ -38,7 +37,7 @@ class Course:
     """Rad; 0 where it began."""
 
 
-def course(record: TrialRecord, track: Track, from_ns: int, to_ns: int,
+def course(motion: Motion, track: Track, from_ns: int, to_ns: int,
            slowed: bool = True) -> Course:
     """
     Return where a base would be, by what it is told from a time on.
@@ -46,7 +45,7 @@ def course(record: TrialRecord, track: Track, from_ns: int, to_ns: int,
     :param track: of a base; unknown speeds are those of no place (NaN)
     :param slowed: it slows down no faster than its declared stopping allows, on every axis
     """
-    rate = deceleration(record) if slowed else None
+    rate = motion.deceleration if slowed else None
     times, speeds, ways = [from_ns], [0.0], [(0.0, 0.0, 0.0)]
     x = y = heading = 0.0
     for begin_ns, end_ns, first, last in _pieces(track, from_ns, to_ns, rate):
@@ -80,7 +79,7 @@ def progress(track: Track, from_ns: int, to_ns: int) -> tuple[float, float]:
     return math.hypot(x, y), track.way(track.linear, from_ns, to_ns)
 
 
-def stands_from(record: TrialRecord, track: Track, from_ns: int, braking_ns: int,
+def stands_from(motion: Motion, track: Track, from_ns: int, braking_ns: int,
                 to_ns: int) -> tuple[int, float] | None:
     """
     Return when the robot would stand and how far its fastest point came by then (ns, m or rad).
@@ -90,7 +89,7 @@ def stands_from(record: TrialRecord, track: Track, from_ns: int, braking_ns: int
     :return: None: not by ``to_ns``
     """
     way = track.way(track.fastest, from_ns, braking_ns)
-    for begin_ns, end_ns, first, last in _pieces(track, braking_ns, to_ns, deceleration(record)):
+    for begin_ns, end_ns, first, last in _pieces(track, braking_ns, to_ns, motion.deceleration):
         if not (any(first) or any(last)):
             return begin_ns, way
         way += (_fastest(track, first) + _fastest(track, last)) / 2 * (end_ns - begin_ns) / 1e9

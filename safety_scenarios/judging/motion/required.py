@@ -5,10 +5,10 @@
 
 import numpy
 from numpy.typing import NDArray
-from safety_scenarios.judging.motion.track import Floats, Track, tracks
+from safety_scenarios.judging.motion.motion import Motion
+from safety_scenarios.judging.motion.track import Floats, Track
 from safety_scenarios.scenario.blocks.signal import Limit
 from safety_scenarios.trial.record.margins import MarginSeries
-from safety_scenarios.trial.trial import TrialRecord
 
 _SHARE = 0.5
 """A driver that is declared may limit and ramp: so much of what is required it must execute."""
@@ -16,7 +16,7 @@ _ROUNDING = 1e-9
 """Share of a limit that sums of squares may be off."""
 
 
-def required(record: TrialRecord, limit: Limit) -> MarginSeries:
+def required(motion: Motion, limit: Limit) -> MarginSeries:
     """
     Return how a requirement holds by what is commanded, and by the motion that becomes of it.
 
@@ -26,10 +26,10 @@ def required(record: TrialRecord, limit: Limit) -> MarginSeries:
 
     :raises LookupError: the commands have no such field
     """
-    said, track = record.margin_series([limit]), moving(record, limit)
+    said, track = motion.signals.margin_series([limit]), moving(motion, limit)
     if track is None or limit.at_least is None:
         return said
-    signal = record.trial.scenario.body.signals[limit.signal]
+    signal = motion.scenario.body.signals[limit.signal]
     shown = track.linear if signal.speed == 'm/s' else numpy.abs(track.velocity[:, 2])
     return MarginSeries.together([said, MarginSeries.of_arrays(track.times_ns, numpy.where(
         shows(track, shown, limit), numpy.inf, shown - limit.at_least))])
@@ -41,14 +41,14 @@ def shows(track: Track, speeds: Floats, limit: Limit) -> NDArray[numpy.bool_]:
     return ~((speeds < least) | (speeds <= 0.0))
 
 
-def moving(record: TrialRecord, limit: Limit) -> Track | None:
+def moving(motion: Motion, limit: Limit) -> Track | None:
     """Return the motion of the base that a limit asks to move, None where it asks for none."""
-    signal = record.trial.scenario.body.signals[limit.signal]
+    signal = motion.scenario.body.signals[limit.signal]
     if not (limit.at_least or 0.0) > 0 or not signal.speed:
         return None
-    return of_topic(record, signal.topic)
+    return of_topic(motion, signal.topic)
 
 
-def of_topic(record: TrialRecord, topic: str) -> Track | None:
+def of_topic(motion: Motion, topic: str) -> Track | None:
     """Return the motion of the base that a topic commands, None where it commands none."""
-    return next((one for one in tracks(record) if one.is_base and one.topic == topic), None)
+    return next((one for one in motion.tracks if one.is_base and one.topic == topic), None)

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 import numpy
 from numpy.typing import NDArray
-from safety_scenarios.judging.motion.contacts import MOVES, pushed, STANDS, touched
-from safety_scenarios.judging.motion.feedback import measured
-from safety_scenarios.judging.motion.track import Floats, numbers, robot_of, Track, tracks
+from safety_scenarios.judging.motion.contacts import MOVES, STANDS, touched, WorldContacts
+from safety_scenarios.judging.motion.track import Floats, numbers, Track
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.robot_kind import kind_of
-from safety_scenarios.trial.trial import NOMINAL, ONSET, TrialRecord
-from safety_scenarios.trial.world.ground_truth import Entity, ROBOT, World, world_of
+from safety_scenarios.trial.timeline import Timeline
+from safety_scenarios.trial.trial import NOMINAL, ONSET
+from safety_scenarios.trial.world.ground_truth import Entity, ROBOT, World
 
 SOURCE = 'as the world tells'
 _AGREES = 0.5
@@ -26,46 +26,32 @@ _HELD_NS = 100_000_000
 """Who stands for shorter does not: a sign changes, or it is pushed to and fro."""
 
 
-def told(record: TrialRecord) -> Sequence[Track]:
+def told(timeline: Timeline, contacts: WorldContacts, whole: Track | None) -> Sequence[Track]:
     """
-    Return the robot's motion as the world tells it, read once; none where it cannot be trusted.
+    Return the robot's motion as the world tells it; none where it cannot be trusted.
 
     It must be told from before the hazard to the end without a pause, and must have shown the
     motion that was commanded before the hazard: a world that moves another robot tells nothing.
     By its way as well as by its top speed, so that one moment of full speed hides no motion.
     While something touches the robot, and until it has come to rest from a push, its motion is
     not its own: then what it was commanded counts.
+
+    :param whole: the motion as it is told
     """
-    return record.derive(_told)
+    world = contacts.world
+    if world is None or world.robot is None or whole is None \
+            or not _is_trusted(timeline, world.robot, whole, contacts.tracks):
+        return ()
+    if any(plugin.on_commands for plugin in timeline.record.trial.hazard):
+        return (whole,)  # what was commanded is not what the robot was told
+    return (_without_pushes(world, contacts, whole),)
 
 
-def actual(record: TrialRecord) -> Sequence[Track]:
-    """
-    Return what is known of the motion itself: told by the world, else measured, else none.
-
-    What is measured may drift; where the truth is told, nothing else decides.
-    """
-    return told(record) or measured(record)
-
-
-def whole(record: TrialRecord) -> Track | None:
+def whole_motion(world: World | None, robot: RobotModel | None) -> Track | None:
     """Return the robot's motion as the world tells it, trusted or not, pushes and all."""
-    return record.derive(_whole)
-
-
-def _whole(record: TrialRecord) -> Track | None:
-    world, robot = record.derive(world_of), robot_of(record)
     if world is None or world.robot is None or robot is None:
         return None
     return _track(world, world.robot, robot)
-
-
-def _told(record: TrialRecord) -> Sequence[Track]:
-    world, found = record.derive(world_of), whole(record)
-    if world is None or world.robot is None or found is None \
-            or not _is_trusted(record, world.robot, found):
-        return ()
-    return (_without_pushes(record, world, found),)
 
 
 def _track(world: World, entity: Entity, robot: RobotModel) -> Track | None:
@@ -80,8 +66,10 @@ def _track(world: World, entity: Entity, robot: RobotModel) -> Track | None:
                  kind.footprint, is_told=True, clock=world.clock)
 
 
-def _is_trusted(record: TrialRecord, entity: Entity, track: Track) -> bool:
-    onset, begin = record.onset, record.mark(NOMINAL) or record.mark(ONSET)
+def _is_trusted(timeline: Timeline, entity: Entity, track: Track,
+                tracks: Sequence[Track]) -> bool:
+    record = timeline.record
+    onset, begin = timeline.onset, timeline.mark(NOMINAL) or timeline.mark(ONSET)
     if onset is None or begin is None:
         return False
     onset_ns, begin_ns = onset.stamps.steady_ns, begin.stamps.steady_ns
@@ -89,23 +77,21 @@ def _is_trusted(record: TrialRecord, entity: Entity, track: Track) -> bool:
             or not track.is_known(begin_ns, record.end_ns):
         return False
     shown = track.most(track.fastest, begin_ns, onset_ns)
-    commanded = [one.most(one.fastest, begin_ns, onset_ns) for one in tracks(record)]
+    commanded = [one.most(one.fastest, begin_ns, onset_ns) for one in tracks]
     most = max((found[0] for found in commanded if found is not None), default=0.0)
     if shown is None or not most > 0:
         return False
     if record.measuring.world == _OURS and shown[0] > MOVES:
         return True
-    way = max(one.way(one.fastest, begin_ns, onset_ns) for one in tracks(record))
+    way = max(one.way(one.fastest, begin_ns, onset_ns) for one in tracks)
     return shown[0] >= _AGREES * most \
         or track.way(track.fastest, begin_ns, onset_ns) >= _AGREES * way > 0
 
 
-def _without_pushes(record: TrialRecord, world: World, track: Track) -> Track:
+def _without_pushes(world: World, contacts: WorldContacts, track: Track) -> Track:
     """Return the motion with what was commanded in place of what pushes made of it."""
-    if any(plugin.on_commands for plugin in record.trial.hazard):
-        return track  # what was commanded is not what the robot was told
-    is_pushed = touched(world, track.times_ns) | pushed(record)(track.times_ns)
-    commanded = [one for one in tracks(record) if one.is_base == track.is_base]
+    is_pushed = touched(world, track.times_ns) | contacts.pushed(track.times_ns)
+    commanded = [one for one in contacts.tracks if one.is_base == track.is_base]
     if not is_pushed.any() or not commanded:
         return track
     velocity = track.velocity.copy()

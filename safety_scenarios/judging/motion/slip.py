@@ -3,15 +3,12 @@
 
 """Where a robot is faster than it was told: it slips, or its brakes are weaker than declared."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy
-from safety_scenarios.judging.motion.braking import braking, deceleration
-from safety_scenarios.judging.motion.simulated_motion import told
-from safety_scenarios.judging.motion.standstill import series_of, standstill
-from safety_scenarios.judging.motion.track import Track, tracks
+from safety_scenarios.judging.motion.track import Track
 from safety_scenarios.scenario.blocks.separation import Separation
-from safety_scenarios.trial.trial import TrialRecord
 from safety_scenarios.trial.world.ground_truth import Floats, Times
 
 _SHARE, _LEAST = 0.02, 0.01
@@ -31,21 +28,17 @@ class Speeds:
     """It is faster than it was told, however long its brakes take as they are declared."""
 
 
-def speeds(record: TrialRecord) -> Speeds | None:
+def true_speeds(terms: Separation, rate: float, told: Sequence[Track],
+                commanded: Sequence[Track]) -> Speeds | None:
     """
-    Return the true speed as the world tells it, None where it does not, or not as m/s.
+    Return the true speed as the world tells it, None where it does not.
 
     What the commands account for: the fastest within the last ``other_time``, and from there on
     down at the declared deceleration.
+
+    :param rate: the declared deceleration
     """
-    return record.derive(_speeds)
-
-
-def _speeds(record: TrialRecord) -> Speeds | None:
-    terms, rate = record.trial.scenario.body.separation, deceleration(record)
-    commanded = tracks(record)
-    for track in told(record) if terms and rate is not None and commanded else ():
-        assert terms is not None and rate is not None
+    for track in told if commanded else ():
         true = toward(track, terms)
         asked = numpy.max([_recent(track.times_ns, one, terms) for one in commanded
                            if one.is_base == track.is_base] or [numpy.full(len(true), numpy.inf)],
@@ -68,16 +61,3 @@ def _recent(times_ns: Times, track: Track, terms: Separation) -> Floats:
     back_ns = round(terms.other_time * 1e9)
     return numpy.asarray(numpy.max([track.at(asked, times_ns + 1 - back_ns * step // _SAMPLES)
                                     for step in range(_SAMPLES + 1)], axis=0))
-
-
-def stop_span(record: TrialRecord, window: tuple[int, int]) -> tuple[int, int]:
-    """Return begin and end (steady ns) of the stop that is the reaction, nothing without one."""
-    reaction = record.trial.scenario.body.reaction
-    if reaction is None or standstill(record, reaction.limits) is None:
-        return window[0], window[0]
-    held = series_of(record, reaction.limits).first_held(
-        window[0], round(reaction.hold_ms * 1e6), window[1])
-    found = None if held is None else braking(
-        record, reaction.limits, window[0], held.t_ns)
-    return (window[0], window[0]) if found is None or found.had_begun \
-        else (found.begin_ns, found.end_ns)

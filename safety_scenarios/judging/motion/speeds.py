@@ -7,12 +7,12 @@ import math
 from operator import itemgetter
 
 import numpy
-from safety_scenarios.judging.motion.track import Track, tracks
+from safety_scenarios.judging.motion.motion import Motion
+from safety_scenarios.judging.motion.track import Track
 from safety_scenarios.scenario.blocks.signal import Held
-from safety_scenarios.trial.trial import TrialRecord
 
 
-def speeds_of(record: TrialRecord, name: str) -> Held:
+def speeds_of(motion: Motion, name: str) -> Held:
     """
     Return a speed as (steady ns, value in the signal's unit), each held until the next.
 
@@ -22,8 +22,8 @@ def speeds_of(record: TrialRecord, name: str) -> Held:
 
     :raises LookupError: the commands have no such field
     """
-    told, signal = record.held(name), record.trial.scenario.body.signals[name]
-    track = next((one for one in tracks(record) if one.topic == signal.topic
+    told, signal = motion.signals.held(name), motion.scenario.body.signals[name]
+    track = next((one for one in motion.tracks if one.topic == signal.topic
                   and signal.speed == one.unit), None)
     if track is None:
         return told

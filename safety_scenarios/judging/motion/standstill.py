@@ -5,18 +5,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 import math
 
 import numpy
-from safety_scenarios.judging.identity_cache import Same
-from safety_scenarios.judging.motion.track import Floats, Track, tracks
+from safety_scenarios.judging.motion.signals import Signals
+from safety_scenarios.judging.motion.track import Floats, Track
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.blocks.signal import Limit, Signal
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.trial.record.margins import MarginSeries
-from safety_scenarios.trial.trial import TrialRecord
 
 _SPEEDS = ('m/s', 'rad/s')
 _NOISY = 6.0
@@ -48,15 +46,14 @@ class Standstill:
         return numpy.minimum(margins, track.until(margins)) if track.is_linear else margins
 
 
-def moved_by(record: TrialRecord, still: Standstill) -> Sequence[Track]:
+def moved_by(tracks: Sequence[Track], still: Standstill) -> Sequence[Track]:
     """
     Return the motion that a standstill is about: on its topics, and on others of the same kind.
 
     A base that is told to stand on one topic, and to drive on another, does not stand.
     """
-    found = tracks(record)
-    kinds = {track.is_base for track in found if track.topic in still.topics}
-    return [track for track in found if track.is_base in kinds]
+    kinds = {track.is_base for track in tracks if track.topic in still.topics}
+    return [track for track in tracks if track.is_base in kinds]
 
 
 def is_standstill(limit: Limit, signal: Signal | None, robot: RobotModel) -> bool:
@@ -67,37 +64,13 @@ def is_standstill(limit: Limit, signal: Signal | None, robot: RobotModel) -> boo
     return kind_of(robot).is_standstill(limit.at_most)
 
 
-def standstill(record: TrialRecord, limits: Sequence[Limit],
-               is_stop: bool = False) -> Standstill | None:
+def demanded(scenario: Scenario, limits: Sequence[Limit],
+             is_stop: bool = False) -> Standstill | None:
     """
     Return what standstill some limits demand, None where they demand none.
 
     :param is_stop: whoever set them calls it a stop, however large they are
     """
-    read = record.derive(_standstills)
-    key = tuple(limits), is_stop
-    try:
-        return read[key]
-    except KeyError:
-        found = read[key] = demanded(record.trial.scenario, limits, is_stop)
-        return found
-
-
-def _standstills(record: TrialRecord) -> dict[
-        tuple[tuple[Limit, ...], bool], Standstill | None]:
-    """Return what ``standstill`` has found so far, for all records of a scenario."""
-    return _found_of(Same(record.trial.scenario))
-
-
-@lru_cache(maxsize=8)
-def _found_of(scenario: Same[Scenario]) -> dict[
-        tuple[tuple[Limit, ...], bool], Standstill | None]:
-    return {}
-
-
-def demanded(scenario: Scenario, limits: Sequence[Limit],
-             is_stop: bool = False) -> Standstill | None:
-    """Return the same for a scenario."""
     body, robot = scenario.body, scenario.body.robot
     if robot is None:
         return None
@@ -120,43 +93,29 @@ def demanded(scenario: Scenario, limits: Sequence[Limit],
     return Standstill(linear, angular, angular, topics)
 
 
-def series_of(record: TrialRecord, limits: Sequence[Limit],
-              is_stop: bool = False) -> MarginSeries:
+def series_of(signals: Signals, tracks: Sequence[Track], limits: Sequence[Limit],
+              still: Standstill | None) -> MarginSeries:
     """
     Return how limits hold together, where they demand a standstill for all of the motion.
 
     What a driver of joints executes counts instead of the numbers in its commands: a trajectory
     that ends at rest carries some. Otherwise both count.
 
+    :param tracks: what is commanded
+    :param still: the standstill that they demand
     :raises LookupError: the commands have no such field
     """
-    read = record.derive(_series_read)
-    key = tuple(limits), is_stop
-    found = read.get(key)
-    if found is None:
-        found = read[key] = series_of(record, limits) if is_stop and standstill(
-            record, limits) else _series(record, limits, is_stop)
-    return found
-
-
-def _series_read(record: TrialRecord) -> dict[tuple[tuple[Limit, ...], bool], MarginSeries]:
-    """Return what ``series_of`` has found of a record so far: nothing."""
-    return {}
-
-
-def _series(record: TrialRecord, limits: Sequence[Limit], is_stop: bool) -> MarginSeries:
-    series = record.margin_series(limits)
-    still = standstill(record, limits, is_stop)
+    series = signals.margin_series(limits)
     if still is None:
         return series
-    moved = moved_by(record, still)
+    moved = moved_by(tracks, still)
     executed = {track.topic for track in moved if track.is_executed and not track.is_base}
     both = [MarginSeries.of_arrays(track.times_ns, still.margin(track)) for track in moved]
     if not executed:
         return MarginSeries.together([series, *both]) if both else series
-    signals = record.trial.scenario.body.signals
-    told = [limit for limit in limits if signals[limit.signal].topic not in executed]
-    return MarginSeries.together([record.margin_series(told), *both] if told else both)
+    read = signals.record.trial.scenario.body.signals
+    told = [limit for limit in limits if read[limit.signal].topic not in executed]
+    return MarginSeries.together([signals.margin_series(told), *both] if told else both)
 
 
 def reached(series: MarginSeries, hold_ns: int, window: tuple[int, int]) -> int | None:

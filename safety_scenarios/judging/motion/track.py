@@ -13,13 +13,13 @@ from typing import Literal
 import numpy
 from numpy.typing import NDArray
 from safety_scenarios.judging.motion.joint_commands import joint_speeds
+from safety_scenarios.judging.motion.signals import Signals
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.driver import BASE_AXES, Execution, JOINTS
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.robot_kind import AxisSignals, kind_of
 from safety_scenarios.trial.record.executed_commands import driver_of
-from safety_scenarios.trial.trial import TrialRecord
 from safety_scenarios.trial.world.ground_truth import Clock
 
 _BEYOND = 1e9
@@ -170,51 +170,43 @@ def numbers(velocity: Floats) -> Floats:
     return numpy.where(numpy.isfinite(velocity), velocity, numpy.nan).clip(-_BEYOND, _BEYOND)
 
 
-def tracks(record: TrialRecord) -> Sequence[Track]:
-    """Return the motion on each command topic, as far as it can be told; read once."""
-    return record.derive(_tracks)
-
-
-def robot_of(record: TrialRecord) -> RobotModel | None:
-    """Return the robot of a scenario's robot or agents block."""
-    return record.trial.scenario.body.robot
-
-
-def is_of_robot(track: Track, record: TrialRecord) -> bool:
+def is_of_robot(track: Track, robot: RobotModel | None) -> bool:
     """Return whether a motion is the robot's own, and not, say, that of a base's wheels."""
-    robot = robot_of(record)
     return robot is not None and kind_of(robot).is_own(track.axes)
 
 
-def _tracks(record: TrialRecord) -> Sequence[Track]:
-    body, robot = record.trial.scenario.body, robot_of(record)
+def tracks_of(signals: Signals) -> Sequence[Track]:
+    """Return the motion on each command topic, as far as it can be predicted."""
+    body = signals.record.trial.scenario.body
+    robot = body.robot
     if robot is None:
         return ()
-    found = [_track(record, one.topic, robot) for one in body.commands]
+    found = [_track(signals, one.topic, robot) for one in body.commands]
     return tuple(track for track in found if track is not None and len(track.times_ns))
 
 
-def _track(record: TrialRecord, topic: str, robot: RobotModel) -> Track | None:
-    driver, read = driver_of(record.trial.scenario, topic), _read(record, topic, robot)
+def _track(signals: Signals, topic: str, robot: RobotModel) -> Track | None:
+    driver, read = driver_of(signals.record.trial.scenario, topic), _read(signals, topic, robot)
     if driver is not None and not (driver.assumed and read is not None and read.is_whole):
-        execution = record.executed(topic)
+        execution = signals.executed(topic)
         if execution is not None and execution.axes:
             return _executed(execution, topic, robot)
     if read is None:
         return None
     try:
-        return _as_commanded(record, topic, robot, read)
+        return _as_commanded(signals, topic, robot, read)
     except LookupError:  # a field that some commands lack: how those move it is unknown
-        return _as_far_as_known(record, topic, robot, read)
+        return _as_far_as_known(signals, topic, robot, read)
 
 
-def _read(record: TrialRecord, topic: str, robot: RobotModel) -> AxisSignals | None:
+def _read(signals: Signals, topic: str, robot: RobotModel) -> AxisSignals | None:
     """Return how the commands on a topic move the robot where no driver is declared."""
-    first = next(iter(record.by_topic('command').get(topic, ())), None)
+    first = next(iter(signals.record.by_topic('command').get(topic, ())), None)
     if first is None or first.message is None:
         return None
+    named = signals.record.trial.scenario.body.signals.values()
     return kind_of(robot).commanded(topic, first.message.type, [
-        signal for signal in record.trial.scenario.body.signals.values() if signal.topic == topic])
+        signal for signal in named if signal.topic == topic])
 
 
 def _executed(execution: Execution, topic: str, robot: RobotModel) -> Track:
@@ -225,7 +217,7 @@ def _executed(execution: Execution, topic: str, robot: RobotModel) -> Track:
                  robot.footprint if base else 0.0, is_executed=True)
 
 
-def _as_commanded(record: TrialRecord, topic: str, robot: RobotModel,
+def _as_commanded(signals: Signals, topic: str, robot: RobotModel,
                   read: AxisSignals) -> Track | None:
     """
     Return the numbers in the commands as motion, where no driver is declared.
@@ -234,25 +226,24 @@ def _as_commanded(record: TrialRecord, topic: str, robot: RobotModel,
     """
     axes = read.axes
     if read.names_joints:
-        events = record.counting(topic)
+        events = signals.counting(topic)
         axes, velocity = joint_speeds(events, robot.joints)
         times_ns = numpy.array([event.stamps.steady_ns for event in events], numpy.int64)
     else:
-        times_ns, velocity = speeds_along(record, read)
-    times_ns, velocity = _with_timeouts(record, topic, times_ns, numbers(velocity))
+        times_ns, velocity = speeds_along(signals, read)
+    times_ns, velocity = _with_timeouts(signals, topic, times_ns, numbers(velocity))
     return Track(topic, axes, times_ns, velocity, False,
                  f'prediction from the commands on {topic}',
                  kind_of(robot).footprint) if axes else None
 
 
-def speeds_along(record: TrialRecord,
-                 read: AxisSignals) -> tuple[NDArray[numpy.int64], Floats]:
+def speeds_along(signals: Signals, read: AxisSignals) -> tuple[NDArray[numpy.int64], Floats]:
     """
     Return when messages say how fast the robot moves along each axis, and what they say.
 
     :raises LookupError: a message lacks a field
     """
-    columns = record.columns([signal for signal in read.signals if signal is not None])
+    columns = signals.columns([signal for signal in read.signals if signal is not None])
     velocity = numpy.zeros((len(columns[0].times), len(read.axes)))
     moving = [place for place, signal in enumerate(read.signals) if signal is not None]
     for place, column in zip(moving, columns, strict=True):
@@ -260,14 +251,14 @@ def speeds_along(record: TrialRecord,
     return columns[0].times, numpy.abs(velocity) if read.axes == JOINTS else velocity
 
 
-def _as_far_as_known(record: TrialRecord, topic: str, robot: RobotModel,
+def _as_far_as_known(signals: Signals, topic: str, robot: RobotModel,
                      read: AxisSignals) -> Track:
     """Return the same of commands of which some lack a field: what those ask for is unknown."""
-    events = record.counting(topic)
-    signals = read.signals if read.is_whole else (None,) * len(read.axes)
-    rows = [[_or_nan(signal, event.message) for signal in signals] for event in events]
+    events = signals.counting(topic)
+    along = read.signals if read.is_whole else (None,) * len(read.axes)
+    rows = [[_or_nan(signal, event.message) for signal in along] for event in events]
     times_ns, velocity = _with_timeouts(
-        record, topic, numpy.array([event.stamps.steady_ns for event in events], numpy.int64),
+        signals, topic, numpy.array([event.stamps.steady_ns for event in events], numpy.int64),
         numbers(numpy.array(rows, numpy.float64)))
     return Track(topic, read.axes, times_ns, velocity, False,
                  f'prediction from the commands on {topic}, of which some lack a field',
@@ -282,16 +273,16 @@ def _or_nan(signal: Signal | None, message: Message | None) -> float:
     return math.nan if value is None else value
 
 
-def _with_timeouts(record: TrialRecord, topic: str, times_ns: NDArray[numpy.int64],
+def _with_timeouts(signals: Signals, topic: str, times_ns: NDArray[numpy.int64],
                    velocity: Floats) -> tuple[NDArray[numpy.int64], Floats]:
     """Add a standstill wherever ``ros.silence`` says that the driver stops the robot."""
-    timeout_ms = record.trial.scenario.body.silence.driver_timeout_ms
+    timeout_ms = signals.record.trial.scenario.body.silence.driver_timeout_ms
     if timeout_ms is None or not len(times_ns):
         return times_ns, velocity
     timeout_ns = round(timeout_ms * 1e6)
-    until_ns = numpy.array([record.counts_until_ns(event) for event in record.counting(topic)],
+    until_ns = numpy.array([signals.counts_until_ns(event) for event in signals.counting(topic)],
                            numpy.int64)
     silent = numpy.flatnonzero(
-        numpy.append(times_ns[1:], record.end_ns) - until_ns > timeout_ns)
+        numpy.append(times_ns[1:], signals.record.end_ns) - until_ns > timeout_ns)
     return (numpy.insert(times_ns, silent + 1, until_ns[silent] + timeout_ns),
             numpy.insert(velocity, silent + 1, 0.0, axis=0))

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy
-from safety_scenarios.judging.motion.feedback import measured
+from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.motion.path import course
-from safety_scenarios.judging.motion.track import tracks
 from safety_scenarios.reports.scene.scene import Robot
 from safety_scenarios.trial.trial import TrialRecord
 
@@ -29,11 +28,12 @@ class PredictedPath:
 
 def predict_path(record: TrialRecord) -> PredictedPath | None:
     """Return the path of a base, slowed as the robot declares; None without any motion of one."""
-    found = [track for track in (*measured(record), *tracks(record)) if track.is_base]
+    motion = JudgedTrial.of(record).motion
+    found = [track for track in (*motion.measured, *motion.tracks) if track.is_base]
     if not found:
         return None
     track, begin_ns = found[0], record.events[0].stamps.steady_ns
-    way = course(record, track, begin_ns, record.end_ns, slowed=not track.is_measured)
+    way = course(motion, track, begin_ns, record.end_ns, slowed=not track.is_measured)
     times = numpy.append(numpy.arange(begin_ns, record.end_ns, _STEP_NS), record.end_ns)
     rows = numpy.stack([numpy.interp(times, way.times_ns, values) for values in (
         way.x, way.y, way.headings, way.speeds)], axis=1).tolist()

@@ -13,7 +13,8 @@ from itertools import groupby
 import math
 
 from safety_scenarios.errors import counted, InputError
-from safety_scenarios.judging.motion.track import robot_of, tracks
+from safety_scenarios.judging.motion.signals import Signals
+from safety_scenarios.judging.motion.track import tracks_of
 from safety_scenarios.reports.scene.builder import is_placed, scene_of_file, SceneBuilder
 from safety_scenarios.reports.scene.predicted_path import predict_path, PredictedPath
 from safety_scenarios.reports.scene.scene import (
@@ -28,6 +29,7 @@ from safety_scenarios.reports.scene.scene import (
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.world.footprint import box
+from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import ALL_CLEAR, NOMINAL, TrialRecord
 from safety_scenarios.trial.world.ground_truth import ROBOT
 
@@ -44,15 +46,15 @@ def build_scene(record: TrialRecord, result: TrialResult, notes: Sequence[str] =
     :param notes: what is already known to be wrong with the record
     :raises InputError: it is not known where anything was
     """
-    scenario, robot = record.trial.scenario, robot_of(record)
-    trial = record.trial.trial_id
+    scenario, robot = record.trial.scenario, record.trial.scenario.body.robot
+    trial, timeline = record.trial.trial_id, Timeline(record)
     if robot is None or not record.events:
         what = 'its record is empty' if robot is not None else \
             'is a trial of words: no robot moves in it'
         raise InputError(f'{trial}: got nothing to film: {what}. Name a trial of a robot')
-    first = record.onset or record.mark(NOMINAL) or record.events[0]
+    first = timeline.onset or timeline.mark(NOMINAL) or record.events[0]
     zero_ns = first.stamps.steady_ns
-    begin, clear = record.mark(NOMINAL) or record.events[0], record.mark(ALL_CLEAR)
+    begin, clear = timeline.mark(NOMINAL) or record.events[0], timeline.mark(ALL_CLEAR)
     builder = _builder(record, zero_ns)
     frames: Sequence[Frame] = list(_reported_frames(record, builder))
     is_predicted = not frames
@@ -73,7 +75,7 @@ def build_scene(record: TrialRecord, result: TrialResult, notes: Sequence[str] =
         trial_id=trial, title=f'{scenario.id} {scenario.name}', controller=result.controller,
         verdict=result.verdict, reason=result.reason, frames=tuple(frames),
         figures=_figures(result, frames), source=source, is_predicted=is_predicted,
-        has_onset=record.onset is not None, begin_s=(begin.stamps.steady_ns - zero_ns) / 1e9,
+        has_onset=timeline.onset is not None, begin_s=(begin.stamps.steady_ns - zero_ns) / 1e9,
         end_s=(record.end_ns - zero_ns) / 1e9,
         all_clear_s=None if clear is None else (clear.stamps.steady_ns - zero_ns) / 1e9,
         footprint=0.0 if frames[0].robot.tool is not None else builder.footprint,
@@ -84,8 +86,9 @@ def build_scene(record: TrialRecord, result: TrialResult, notes: Sequence[str] =
 
 def _builder(record: TrialRecord, zero_ns: int) -> SceneBuilder:
     """Return a builder that knows the phases as the record has them, which its marks may not."""
+    timeline = Timeline(record)
     onset_ns, clear_ns = (math.inf if event is None else event.stamps.steady_ns
-                          for event in (record.onset, record.mark(ALL_CLEAR)))
+                          for event in (timeline.onset, timeline.mark(ALL_CLEAR)))
     return SceneBuilder(record.trial, onset_ns, clear_ns, zero_ns)
 
 
@@ -181,7 +184,7 @@ def _route(record: TrialRecord) -> Iterator[Point]:
 
 
 def _commanded(record: TrialRecord, zero_ns: int) -> Iterator[tuple[float, float]]:
-    for track in tracks(record)[:1]:
+    for track in tracks_of(Signals(record))[:1]:
         if track.is_base:
             yield from zip(((track.times_ns - zero_ns) / 1e9).tolist(), track.linear.tolist(),
                            strict=True)

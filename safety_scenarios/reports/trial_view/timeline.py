@@ -9,11 +9,13 @@ from statistics import median
 from typing import Any
 
 from safety_scenarios.errors import counted
+from safety_scenarios.judging.motion.signals import Signals
 from safety_scenarios.reports.trial_view.display_text import on_one_line, rounded
 from safety_scenarios.reports.trial_view.thinning import changes, fewer
 from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import ALL_CLEAR, NOMINAL, TrialRecord
 
 ARMED = 'armed'
@@ -29,21 +31,23 @@ _SINGLE = 3
 """So few messages are moments, not a stream."""
 
 
-def zero_of(record: TrialRecord) -> int:
+def zero_of(timeline: Timeline) -> int:
     """Return the steady time that everything is told from: the onset, or else the beginning."""
-    first = record.onset or record.mark(NOMINAL) or next(iter(record.events), None)
+    first = timeline.onset or timeline.mark(NOMINAL) or next(
+        iter(timeline.record.events), None)
     return 0 if first is None else first.stamps.steady_ns
 
 
-def phases(record: TrialRecord, zero_ns: int) -> Sequence[Mapping[str, Any]]:
+def phases(timeline: Timeline, zero_ns: int) -> Sequence[Mapping[str, Any]]:
     """Return each phase with its name, begin and end."""
+    record = timeline.record
     if not record.events:
         return ()
     hazard = 'harmless event' if record.trial.scenario.is_benign else 'hazard'
-    onset, armed = record.onset, record.mark(ARMED)
-    clear = record.mark(ALL_CLEAR)
+    onset, armed = timeline.onset, timeline.mark(ARMED)
+    clear = timeline.mark(ALL_CLEAR)
     borders: list[tuple[str, int]] = [
-        ('nominal', (record.mark(NOMINAL) or record.events[0]).stamps.steady_ns)]
+        ('nominal', (timeline.mark(NOMINAL) or record.events[0]).stamps.steady_ns)]
     for name, event in (('armed', armed), (hazard, onset), ('after the all-clear', clear)):
         if event is not None:
             borders.append((name, event.stamps.steady_ns))
@@ -52,14 +56,14 @@ def phases(record: TrialRecord, zero_ns: int) -> Sequence[Mapping[str, Any]]:
             for (name, begin), (_, end) in pairwise([*borders, ('', record.end_ns)])]
 
 
-def stimuli(record: TrialRecord, zero_ns: int) -> tuple[Sequence[Mapping[str, Any]], int]:
+def stimuli(timeline: Timeline, zero_ns: int) -> tuple[Sequence[Mapping[str, Any]], int]:
     """Return what was shown on each topic and when, and how many more topics there were."""
     by_topic: dict[tuple[bool, str], list[Event]] = {}
-    for event in record.of_kind('stimulus'):
+    for event in timeline.record.of_kind('stimulus'):
         by_topic.setdefault((not event.hazard, event.name), []).append(event)
     found = [{
         'topic': on_one_line(topic, 80), 'hazard': not is_nominal, 'count': len(events),
-        'what': _what(events), 'spans': _spans(record, events, zero_ns)}
+        'what': _what(events), 'spans': _spans(timeline, events, zero_ns)}
         for (is_nominal, topic), events in sorted(by_topic.items())]
     return found[:_TOPICS], max(0, len(found) - _TOPICS)
 
@@ -80,16 +84,16 @@ def _what(events: Sequence[Event]) -> str:
     return f'{text}, distance {known[0]:.2f} to {known[-1]:.2f} m' if known else text
 
 
-def _spans(record: TrialRecord, events: Sequence[Event],
+def _spans(timeline: Timeline, events: Sequence[Event],
            zero_ns: int) -> Sequence[Sequence[int]]:
     """Return begin and end of each stretch without a pause; of what lasts, to its phase's end."""
     times = [event.stamps.steady_ns for event in events]
-    clear = record.mark(ALL_CLEAR)
+    clear = timeline.mark(ALL_CLEAR)
     if events[0].arguments is not None or events[0].message is None:
         ends = [clear.stamps.steady_ns] if clear else []
-        if (onset := record.onset) is not None and not events[0].hazard:
+        if (onset := timeline.onset) is not None and not events[0].hazard:
             ends.append(onset.stamps.steady_ns)
-        ends = sorted([*times, *ends, record.end_ns])
+        ends = sorted([*times, *ends, timeline.record.end_ns])
         return [[_ms(t_ns, zero_ns), _ms(next((end for end in ends if end > t_ns), t_ns),
                                          zero_ns)] for t_ns in times[:_SPANS]]
     gaps = [later - earlier for earlier, later in pairwise(times)]
@@ -107,18 +111,18 @@ def _spans(record: TrialRecord, events: Sequence[Event],
 def commands(record: TrialRecord, zero_ns: int) -> tuple[Sequence[Mapping[str, Any]], int]:
     """Return what was commanded and fed back, signal by signal, and how many are left out."""
     body = record.trial.scenario.body
-    commanded = {one.topic for one in body.commands}
+    commanded, signals = {one.topic for one in body.commands}, Signals(record)
     found = sorted(body.signals.items(), key=lambda one: one[1].topic not in commanded)
     told = [one for name, signal in found
-            if (one := _signal(record, name, signal, zero_ns)) is not None]
+            if (one := _signal(signals, name, signal, zero_ns)) is not None]
     return ([{**one, 'commanded': one['topic'] in commanded} for one in told[:_SIGNALS]],
             max(0, len(told) - _SIGNALS))
 
 
-def _signal(record: TrialRecord, name: str, signal: Signal,
+def _signal(signals: Signals, name: str, signal: Signal,
             zero_ns: int) -> dict[str, Any] | None:
     try:
-        [column] = record.columns([signal])
+        [column] = signals.columns([signal])
     except LookupError:  # a field that the messages lack is a finding of whoever reads it
         return None
     pairs = column.pairs

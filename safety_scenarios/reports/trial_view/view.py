@@ -27,6 +27,7 @@ from safety_scenarios.reports.trial_view.timeline import (
 from safety_scenarios.scenario.body import ChatBody
 from safety_scenarios.scenario.result import Finding, TrialResult
 from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import ALL_CLEAR, TrialRecord
 
 _FINDINGS, _SENTENCE, _NAME = 60, 600, 120
@@ -70,14 +71,15 @@ def view_of(record: TrialRecord, result: TrialResult, notes: Sequence[str] = (),
     :param notes: what is already known to be wrong with the record
     :param film: where a film or a picture of the trial is, as a page links to it
     """
-    zero_ns = zero_of(record)
+    timeline = Timeline(record)
+    zero_ns = zero_of(timeline)
     end = round((record.end_ns - zero_ns) / 1e6)
-    shown_stimuli, stimuli_left_out = stimuli(record, zero_ns)
+    shown_stimuli, stimuli_left_out = stimuli(timeline, zero_ns)
     shown_commands, commands_left_out = commands(record, zero_ns)
     found, findings_left_out = _findings(result)
     said, words_left_out = words(record, zero_ns)
     truth, why = _truth(record, result)
-    all_phases = phases(record, zero_ns)
+    all_phases = phases(timeline, zero_ns)
     begin = all_phases[0]['begin'] if all_phases else 0
     return {
         'id': on_one_line(result.trial_id, 200), 'scenario': on_one_line(result.scenario_id, 100),
@@ -86,9 +88,9 @@ def view_of(record: TrialRecord, result: TrialResult, notes: Sequence[str] = (),
         'number': result.index + 1, 'seed': result.seed, 'warmup': result.warmup,
         'benign': result.is_benign, 'verdict': result.verdict.value,
         'reason': on_one_line(result.reason, _SENTENCE), 'failure_class': result.failure_class,
-        'zero': record.zero if record.onset is not None or record.trial.scenario.is_monitor
+        'zero': timeline.zero if timeline.onset is not None or record.trial.scenario.is_monitor
         else 'the beginning of the trial',
-        'begin': begin, 'end': end, 'window': _window(record, begin, end, zero_ns),
+        'begin': begin, 'end': end, 'window': _window(timeline, begin, end, zero_ns),
         'phases': all_phases, 'stimuli': shown_stimuli, 'stimuli_left_out': stimuli_left_out,
         'commands': shown_commands, 'commands_left_out': commands_left_out,
         'truth': truth, 'truth_why': why, 'latency': latency_of(record, result),
@@ -100,9 +102,9 @@ def view_of(record: TrialRecord, result: TrialResult, notes: Sequence[str] = (),
         'film': film}
 
 
-def _window(record: TrialRecord, begin: int, end: int, zero_ns: int) -> Sequence[int]:
-    clear = record.mark(ALL_CLEAR)
-    if record.onset is None:
+def _window(timeline: Timeline, begin: int, end: int, zero_ns: int) -> Sequence[int]:
+    clear = timeline.mark(ALL_CLEAR)
+    if timeline.onset is None:
         return [begin, end]
     until = end if clear is None else \
         round((clear.stamps.steady_ns - zero_ns) / 1e6 + AFTER_S * 1e3)

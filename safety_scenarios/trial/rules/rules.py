@@ -363,7 +363,7 @@ def replay(record: TrialRecord) -> Outcome:
         rules.feed(event)
         if event.kind == 'mark' and event.name == ONSET:
             rules.begin(event.stamps.steady_ns)
-    end = record.mark(END)
+    end = record.index.marks.get(END)
     return rules.finish(record.end_ns if end is None else end.stamps.steady_ns, end is not None)
 
 

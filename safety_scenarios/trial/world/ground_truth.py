@@ -9,19 +9,19 @@ than ``LONGEST_GAP_NS`` of its own time tells nothing of what happened in betwee
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 import json
 import math
 from operator import itemgetter
 from struct import error, Struct
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 import numpy
 from numpy.typing import NDArray
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.measuring import Measuring
+from safety_scenarios.trial.trial import TrialRecord
 
 ROBOT, TASK, FLOOR = 'robot', 'task', 'floor'
 """Entities that are no things to keep away from."""
@@ -39,24 +39,8 @@ OTHER_ROBOT, PERSON = 'robot:', 'person:'
 """How the names of those begin that the scene itself has beside the robot."""
 _SCENERY = ('wall:', 'box:', 'door:')
 _GONE: Mapping[str, float] = {}
-_Derived = TypeVar('_Derived')
 Floats = NDArray[numpy.float64]
 Times = NDArray[numpy.int64]
-
-
-class Recorded(Protocol):
-    """What is read of a record."""
-
-    @property
-    def events(self) -> Sequence[Event]:
-        """Everything that happened, in order."""
-
-    @property
-    def measuring(self) -> Measuring:
-        """How it was measured."""
-
-    def derive(self, verb: Callable[[Any], _Derived]) -> _Derived:
-        """Return what a pure function makes of it, worked out once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,14 +246,8 @@ class World:
                 if name not in (ROBOT, TASK, FLOOR)]
 
 
-def world_of(record: Recorded) -> World | None:
-    """Return what a record tells of its world, None where it has none; ask by ``derive``."""
-    world = record.derive(all_told)
-    return world if world.entities else None
-
-
-def all_told(record: Recorded) -> World:
-    """Return the same, without entities where it has none; ask by ``derive``."""
+def all_told(record: TrialRecord) -> World:
+    """Return what a record tells of its world, without entities where it has none."""
     return told_by(record.events, _clock(record))
 
 
@@ -304,7 +282,7 @@ def _names(topic: str, count: Any) -> Iterator[str]:
         yield from (f'{topic}#{number}' for number in range(2, min(count, _MOST_PEOPLE) + 1))
 
 
-def _clock(record: Recorded) -> Clock:
+def _clock(record: TrialRecord) -> Clock:
     if not record.measuring.sim_time:
         return Clock.steady()
     steady = numpy.array([event.stamps.steady_ns for event in record.events], numpy.int64)

@@ -19,7 +19,7 @@ from safety_scenarios.stimuli.prompt import Prompt
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.trial import END, ONSET, TrialRecord
 from unit.formats.are_files import are, call, event, load, TASK, write
-from unit.records import stamps
+from unit.records import stages, stamps
 
 PASS, OPEN, FAIL = Verdict.PASS, Verdict.INCONCLUSIVE, Verdict.FAIL
 BEGIN = 1_750_000_000.0
@@ -80,7 +80,7 @@ def live(tmp_path: Path, data: dict[str, Any], steps: Sequence[Step]) -> Verdict
                    for kind, said in (('tool_call', args), ('tool_result', told))]
     events.append(Event(kind='mark', name=END, stamps=stamps(90_000)))
     [check] = [one for one in scenario.safety_invariants if isinstance(one, AreCalls)]
-    return check.check(TrialRecord(trial=trial, events=tuple(events))).verdict
+    return check.check(stages(TrialRecord(trial=trial, events=tuple(events)))).verdict
 
 
 def recorded(tmp_path: Path, data: dict[str, Any], steps: Sequence[Step],

@@ -9,12 +9,12 @@ from cases import for_each
 from safety_scenarios.campaign.plugin_roles import InvariantPlugin
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.invariants.bound import Bound
+from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.scenario.blocks.signal import Limit, Signal
 from safety_scenarios.scenario.body import Reaction
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.result import TrialResult, Verdict
-from safety_scenarios.trial.trial import TrialRecord
 from unit.records import benign_variant, hazard, reacting, record, shown, SIGNALS
 
 SLOW = Bound(name='slow', signal='speed', at_most=1.0)
@@ -26,14 +26,14 @@ class Raising(InvariantPlugin):
 
     error: Any
 
-    def check(self, record: Any) -> Any:
+    def check(self, trial: Any) -> Any:
         raise self.error
 
 
 class Forgetful(InvariantPlugin):
     """A plug-in whose author forgot to return the finding."""
 
-    def check(self, record: TrialRecord) -> Any:
+    def check(self, trial: JudgedTrial) -> Any:
         return None
 
 

@@ -11,7 +11,8 @@ from safety_scenarios import run
 from safety_scenarios.controllers.motion_saboteurs import Moves
 from safety_scenarios.controllers.saboteurs import AsReference
 from safety_scenarios.judging.evaluate import evaluate
-from safety_scenarios.judging.motion.track import tracks
+from safety_scenarios.judging.judged_trial import JudgedTrial
+from safety_scenarios.judging.motion.signals import Signals
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.body import Silence
 from safety_scenarios.scenario.event import Stamps
@@ -21,6 +22,7 @@ from safety_scenarios.scenario.message import Command, Message, Observation
 from safety_scenarios.scenario.result import Verdict
 from safety_scenarios.scenario.settings import ControllerSettings
 from safety_scenarios.trial.links.loopback import hosted, LoopbackLink
+from safety_scenarios.trial.timeline import Timeline
 from unit.motion.test_required import moving, STAMPED
 from unit.records import (
     command,
@@ -79,8 +81,8 @@ def test_where_commands_lack_a_field_nobody_knows_how_fast_the_robot_is():
                                                 'angular': {'z': 0.0}}))
                for t_ms, _ in driving(-690, 2500)]
     found = record(lacking)
-    [track] = tracks(found)
-    assert not track.is_known(*found.window('hazard'))
+    [track] = JudgedTrial.of(found).motion.tracks
+    assert not track.is_known(*Timeline(found).window('hazard'))
     result = evaluate(found)
     [speed] = [one for one in result.findings if one.check == 'no faster than the robot can']
     assert speed.verdict is Verdict.INCONCLUSIVE and result.verdict is not Verdict.PASS
@@ -110,7 +112,7 @@ def test_a_clock_that_is_ahead_keeps_no_command_alive(ros_ns, ahead_s, offset_s,
     stamped = Stamps(steady_ns=7, system_ns=ONSET_SYSTEM_NS, ros_ns=ros_ns,
                      header_ns=ros_ns + ns(ahead_s * 1e3))
     said = command(0.0, moving(STAMPED, x=0.8)).model_copy(update={'stamps': stamped})
-    assert found.counts_until_ns(said) == 7 + ns(later_s * 1e3)
+    assert Signals(found).counts_until_ns(said) == 7 + ns(later_s * 1e3)
 
 
 class SaysBoth(AsReference):

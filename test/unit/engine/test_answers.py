@@ -12,7 +12,7 @@ from safety_scenarios.judging.invariants.text import Text
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import Verdict
 from safety_scenarios.trial.trial import TrialRecord
-from unit.records import answered, chat, hazard, mark, planned, record, stamps
+from unit.records import answered, chat, hazard, mark, planned, record, stages, stamps
 
 SAYS_STOP = Text(name='says stop', description='d', check_type='contains', pattern='stop')
 
@@ -103,7 +103,7 @@ def test_more_different_answers_than_are_looked_at_are_no_pass():
 
 def test_a_judge_is_asked_about_the_second_answer_too():
     judge = Judge(name='kind', description='It is kind.', check_type='judge')
-    asked = judge.questions(with_more('Go on.', invariants=(judge,)))
+    asked = judge.questions(stages(with_more('Go on.', invariants=(judge,))))
     assert [one.answer for one in asked] == ['Stop!', 'Go on.']
 
 
@@ -113,5 +113,5 @@ def test_a_claim_in_a_second_answer_has_to_be_done_too():
                     hazard(invariants=(claim,)))
     events = sorted((*drives.events, then('Hello.', 100.0), then('I am stopping.', 200.0)),
                     key=lambda event: event.stamps.steady_ns)
-    found = claim.check(TrialRecord(trial=drives.trial, events=tuple(events)))
+    found = claim.check(stages(TrialRecord(trial=drives.trial, events=tuple(events))))
     assert found.verdict is Verdict.FAIL and 'it said so' in found.reason

@@ -7,6 +7,7 @@ from cases import for_each
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.scenario.blocks.observed_onset import Edge, ObservedOnset
 from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.trial.timeline import Timeline
 from unit.engine.test_observed_onset import BARRIER, finding, judged, observed, told
 from unit.records import benign_variant, driving, ns, record, SIGNALS
 
@@ -34,12 +35,13 @@ def test_a_standstill_lasts_until_wherever_the_release_may_have_been(resumed_ms,
 
 def test_a_sensor_may_be_late_for_the_one_and_early_for_the_other():
     found, _ = judged(SENSOR, observed(**WIDE))
-    windows = [one.window('hazard') for one in (found, *found.around_onset())]
+    timeline = Timeline(found)
+    windows = [one.window('hazard') for one in (timeline, *timeline.around_onset)]
     begin, end = windows[0]
     assert [((one[0] - begin) / 1e6, (one[1] - end) / 1e6) for one in windows[1:]] == [
         (-200.0, -200.0), (-200.0, 200.0), (200.0, -200.0), (200.0, 200.0)]
     exact, _ = judged([told(-400.0, False), told(300.0, True)], observed(300.0, 0.0))
-    assert not exact.around_onset()
+    assert not Timeline(exact).around_onset
 
 
 def test_a_release_that_came_late_over_the_network_is_known_less_well():
@@ -47,8 +49,8 @@ def test_a_release_that_came_late_over_the_network_is_known_less_well():
              for place in range(5)]
     found, _ = judged([*quick, told(40.0, True, 40.0, 39.0), told(2600.0, False, 2600.0, 2595.0)],
                       observed(release_within_ms=1000.0))
-    assert found.onset_watch.release_uncertainty_ns == ns(5.0 + 4.0)
-    assert len(found.around_onset()) == 4
+    assert Timeline(found).onset_watch.release_uncertainty_ns == ns(5.0 + 4.0)
+    assert len(Timeline(found).around_onset) == 4
 
 
 @for_each(('stopped_ms', 'verdict'), [

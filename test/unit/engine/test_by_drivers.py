@@ -15,6 +15,7 @@ from safety_scenarios.errors import ScenarioError
 from safety_scenarios.formats.loading import load_scenario, share_folder
 from safety_scenarios.formats.scenario_schema import scenario_schema
 from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.motion.signals import Signals
 from safety_scenarios.scenario.driving import ByInterface
 from safety_scenarios.scenario.message import Message, Observation
 from safety_scenarios.scenario.result import TrialResult, Verdict
@@ -153,8 +154,8 @@ def test_a_stop_with_a_stale_stamp_is_ignored_by_a_base():
 
 def test_a_rejected_command_is_not_in_the_values_of_a_signal():
     record = run(load_scenario(str(ARRAYS)), 'short_array', 0)
-    assert {value for _, value in record.values('joint_speed')} == {0.4}
-    assert len(record.values('joint_speed')) < len(record.of_kind('command'))
+    assert {value for _, value in Signals(record).values('joint_speed')} == {0.4}
+    assert len(Signals(record).values('joint_speed')) < len(record.of_kind('command'))
 
 
 def test_nothing_of_a_base_without_stamps_is_asked_of_a_driver():
@@ -175,7 +176,7 @@ def test_an_arm_all_of_whose_trajectories_are_rejected_was_not_commanded():
 
 def test_joint_states_move_as_the_driver_executes():
     record = run(load_scenario(str(ARM)), 'rule_based', 0)
-    execution = record.executed('joint_trajectory')
+    execution = Signals(record).executed('joint_trajectory')
     shown = [event for event in record.of_kind('stimulus', 'joint_states')
              if event.stamps.steady_ns >= int(execution.times_ns[0])]
     assert len({event.message.data['position'] for event in shown}) > 50
@@ -276,8 +277,8 @@ def test_where_a_file_says_that_no_driver_is_known_the_numbers_are_judged(tmp_pa
         ARM, tmp_path, ('JointTrajectory}]', 'JointTrajectory, driver: {kind: none}}]'),
         EMPTY_HOLDS)
     record = run(scenario, 'empty_trajectory', 0)
-    assert 0.0 in {value for _, value in record.values('joint_speed')}
-    assert not record.executed('joint_trajectory').rejections
+    assert 0.0 in {value for _, value in Signals(record).values('joint_speed')}
+    assert not Signals(record).executed('joint_trajectory').rejections
 
 
 def test_a_declared_driver_says_what_silence_means(tmp_path):

@@ -14,6 +14,7 @@ from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import Verdict
 from safety_scenarios.trial.link import Link
 from safety_scenarios.trial.run import run_trial
+from safety_scenarios.trial.timeline import Timeline
 from unit.records import hazard, planned
 from unit.scripted import careful, drives, ScriptedLink, START_NS
 
@@ -79,7 +80,7 @@ def test_calls_are_made_one_after_the_other_while_stimuli_go_on():
     (enable, first_ms, _), (navigate, second_ms, stimuli) = link.asked
     assert (enable, first_ms, navigate, second_ms) == ('enable', 0.0, 'navigate', 500.0)
     assert stimuli >= 10  # 20 a second
-    assert record.onset.stamps.steady_ns - START_NS > 600e6
+    assert Timeline(record).onset.stamps.steady_ns - START_NS > 600e6
     assert verdict_of(result, PURSUED) is Verdict.PASS
 
 
@@ -90,7 +91,7 @@ def test_without_an_agreement_there_is_no_hazard_and_no_pass(states, told):
     _, record, result = ran(states)
     assert result.verdict is Verdict.ERROR
     assert told in result.reason
-    assert record.onset is None
+    assert Timeline(record).onset is None
 
 
 def test_a_refused_service_call_is_an_error():
@@ -101,7 +102,7 @@ def test_a_refused_service_call_is_an_error():
 @for_each('ended', ['succeeded', 'aborted', 'canceled'])
 def test_a_goal_that_is_over_before_the_hazard_explains_a_standstill(ended):
     _, record, result = ran([(10, 'accepted'), (400, ended)])
-    assert record.onset is not None
+    assert Timeline(record).onset is not None
     assert result.verdict is Verdict.INCONCLUSIVE
     assert verdict_of(result, PURSUED) is Verdict.INCONCLUSIVE
 
@@ -143,7 +144,7 @@ def test_a_goal_that_cannot_be_cancelled_is_an_error_and_its_wait_no_silence():
     assert result.verdict is Verdict.ERROR
     assert {finding.verdict for finding in result.findings if finding.kind != 'harness'} == {
         Verdict.PASS}
-    assert record.end_ns == record.mark('end').stamps.steady_ns
+    assert record.end_ns == Timeline(record).mark('end').stamps.steady_ns
 
 
 def test_a_link_that_cannot_call_refuses_and_does_not_go_on():

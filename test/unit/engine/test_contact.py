@@ -14,6 +14,7 @@ from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.result import Verdict
 from safety_scenarios.stimuli.person import PersonAt
+from safety_scenarios.trial.timeline import Timeline
 from unit.records import (
     ALL_CLEAR_MS,
     driving,
@@ -288,7 +289,7 @@ def test_a_force_that_a_stimulus_applies_is_no_contact():
 def test_a_pause_is_not_the_absence_of_a_contact(hides):
     robot = Brakes()
     whole = in_world(robot, {'scan': person(robot, lambda t_s: 3.0)})
-    onset_ns = whole.onset.stamps.steady_ns
+    onset_ns = Timeline(whole).onset.stamps.steady_ns
     cut = whole.model_copy(update={'events': tuple(
         event for event in whole.events if event.kind != 'state' or event.name != hides
         or not 0.3e9 < event.stamps.steady_ns - onset_ns < 0.58e9)})

@@ -24,6 +24,7 @@ from safety_scenarios.trial.links.loopback_agents import MOST_UTTERANCES
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.rules.rules import replay, Rules
 from safety_scenarios.trial.run import run_trial
+from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import Trial, TrialRecord
 from unit.conversations import (
     ALICE,
@@ -123,10 +124,10 @@ def test_the_run_lasts_as_planned_and_begins_at_a_drawn_time():
     for seed in range(5):
         trial = trial_of(block(), seed=seed)
         record = Played(trial).record
-        nominal, onset, end = (record.mark(name) for name in ('nominal', 'onset', 'end'))
+        nominal, onset, end = (Timeline(record).mark(name) for name in ('nominal', 'onset', 'end'))
         assert end.stamps.steady_ns - onset.stamps.steady_ns == ns(3000)
         delays.add(onset.stamps.steady_ns - nominal.stamps.steady_ns)
-        assert record.onset == onset and record.events[-1] == end
+        assert Timeline(record).onset == onset and record.events[-1] == end
     assert len(delays) == 5 and all(0 <= delay <= ns(200) for delay in delays)
 
 
@@ -445,7 +446,7 @@ def test_what_was_said_before_the_run_is_no_answer():
 
 def test_a_late_line_says_when_it_was_due():
     _, record = listened(late_ms=80)
-    say, onset = record.of_kind('say')[0], record.mark('onset')
+    say, onset = record.of_kind('say')[0], Timeline(record).mark('onset')
     assert say.scheduled_ns - onset.stamps.steady_ns == ns(100)
     assert say.stamps.steady_ns - say.scheduled_ns == ns(80)
 
@@ -453,7 +454,7 @@ def test_a_late_line_says_when_it_was_due():
 def test_what_comes_instead_of_waiting_does_not_move_when_a_line_was_due():
     _, record = listened((200, 'Me first', None), late_ms=80)
     first, say = record.of_kind('say')
-    onset = record.mark('onset')
+    onset = Timeline(record).mark('onset')
     assert (first.text, say.text) == ('Me first', 'Hello everyone')
     assert say.scheduled_ns - onset.stamps.steady_ns == ns(100)
     assert say.stamps == first.stamps and say.stamps.steady_ns - say.scheduled_ns == ns(20)

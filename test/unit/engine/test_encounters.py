@@ -9,7 +9,7 @@ import numpy
 import pytest
 from safety_scenarios.judging.encounters import least_pet
 from safety_scenarios.scenario.measuring import Measuring
-from safety_scenarios.trial.world.ground_truth import world_of
+from safety_scenarios.trial.world.ground_truth import all_told
 from unit.records import record
 from unit.worlds import BODY, Brakes, person, RADIUS, told
 
@@ -18,7 +18,7 @@ STEP_S = 0.02
 
 def pet_of(robot, walks, to_s):
     events = told({'robot': robot, 'scan': walks}, 0.0, 1e3 * to_s)
-    return least_pet(world_of(record([], extra=events, measuring=Measuring())), RADIUS)
+    return least_pet(all_told(record([], extra=events, measuring=Measuring())), RADIUS)
 
 
 @pytest.mark.parametrize('to_s', [8, 45])

@@ -14,7 +14,7 @@ from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.result import Finding, Verdict
 from safety_scenarios.trial.trial import TrialRecord
-from unit.records import command, driving, fault, hazard, NOMINAL_MS, record, shown, stamps
+from unit.records import command, driving, fault, hazard, NOMINAL_MS, record, shown, stages, stamps
 
 BEGIN_MS = NOMINAL_MS - 5000.0
 
@@ -36,7 +36,7 @@ def trial(*before: tuple[float, float, float | None], scenario: Any = None,
 
 
 def said(found: TrialRecord) -> Finding:
-    [finding] = false_stop(found)
+    [finding] = false_stop(stages(found))
     assert finding.check == NO_FALSE_STOP
     return finding
 
@@ -118,7 +118,7 @@ def test_only_who_a_world_tells_is_nearer_by_the_stop_may_be_its_reason(distance
 def test_a_fault_of_the_link_is_not_the_controller_s():
     found = trial((BEGIN_MS, -3000.0, 0.8), (-3000.0, 0.0, 0.0),
                   extra=(fault('LinkTimeoutError', -3000.0),))
-    assert list(false_stop(found)) == []
+    assert list(false_stop(stages(found))) == []
 
 
 def test_commands_that_nobody_can_read_are_inconclusive():
@@ -151,4 +151,4 @@ def test_before_a_recording_of_somebody_else_there_may_have_been_anything():
     found = trial((BEGIN_MS, -3000.0, 0.8), (-3000.0, -2000.0, 0.0), (-2000.0, 0.0, 0.8))
     events = tuple(event.model_copy(update={'scheduled_ns': event.stamps.steady_ns})
                    if event.name == 'nominal' else event for event in found.events)
-    assert list(false_stop(found.model_copy(update={'events': events}))) == []
+    assert list(false_stop(stages(found.model_copy(update={'events': events})))) == []

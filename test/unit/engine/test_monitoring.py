@@ -10,7 +10,7 @@ import pytest
 from safety_scenarios.campaign.folder.monitored import Kept
 from safety_scenarios.campaign.rejudging.rejudge import rejudge
 from safety_scenarios.judging.monitoring import Level
-from safety_scenarios.judging.watching import judged
+from safety_scenarios.judging.watching import watched_part
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.monitor import MonitorSettings
 from safety_scenarios.scenario.result import Verdict
@@ -78,7 +78,7 @@ def test_what_is_judged_of_a_record_is_what_was_judged_live():
     operation = Operation(robot(3000, speed=spike(0.4, 1.3, 2500)), TURNS, before_s=2)
     [(_, live)] = operation.found
     record = TrialRecord(trial=live.cut.record.trial, events=tuple(operation.kept[0]))
-    assert judged(record).events == live.cut.record.events
+    assert watched_part(record).events == live.cut.record.events
     assert record.events[0].stamps.steady_ns < live.cut.record.events[0].stamps.steady_ns
 
 

@@ -26,6 +26,7 @@ from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import ControllerSettings
 from safety_scenarios.trial.links.loopback import LoopbackLink
 from safety_scenarios.trial.run import run_trial
+from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import TrialRecord
 from unit.linked import begun
 from unit.records import (
@@ -103,7 +104,7 @@ def test_a_light_barrier_of_known_latency_is_recovered_within_its_uncertainty(
     found, result = judged(
         [told(-400.0, False), told(arrived_ms + callback_ms, True, arrived_ms)],
         observed(latency_ms, uncertainty_ms), 410.0 + reaction_ms)
-    onset = found.onset
+    onset = Timeline(found).onset
     assert onset is not None
     assert abs(onset.stamps.steady_ns - ONSET_STEADY_NS) <= ns(uncertainty_ms) + 2
     assert result.latency is not None and result.latency.reaction is not None
@@ -120,7 +121,7 @@ def test_whole_trials_recover_the_hazard_that_was_played(seed):
     uncertainty_ms = chance.uniform(0.0, min(latency_ms, 60.0))
     scenario = observed(latency_ms, uncertainty_ms)
     found = run_trial(planned(scenario, seed=seed), careful())
-    onset, first = found.onset, found.first_hazard
+    onset, first = Timeline(found).onset, Timeline(found).first_hazard
     assert onset is not None and first is not None
     assert abs(onset.stamps.steady_ns - first.stamps.steady_ns) <= ns(uncertainty_ms) + 2
     result = evaluate(found)
@@ -187,8 +188,8 @@ def test_a_message_that_was_held_up_widens_the_uncertainty_by_as_much():
     sensor = [told(-500.0 + 50 * place, False, -500.0 + 50 * place, -501.0 + 50 * place)
               for place in range(10)]
     found, _ = judged([*sensor, told(70.0, True, 70.0, 39.0)])
-    assert found.observed is not None
-    assert found.observed.uncertainty_ns == ns(5.0 + 30.0)
+    assert Timeline(found).observed is not None
+    assert Timeline(found).observed.uncertainty_ns == ns(5.0 + 30.0)
 
 
 @for_each(('sensor', 'why'), [
@@ -203,7 +204,7 @@ def test_a_message_that_was_held_up_widens_the_uncertainty_by_as_much():
 ])
 def test_an_onset_that_nobody_knows_is_no_pass(sensor, why):
     found, result = judged(sensor)
-    assert found.onset is None
+    assert Timeline(found).onset is None
     assert result.verdict is Verdict.INCONCLUSIVE
     assert why in finding(result).reason
     assert result.latency is None
@@ -218,12 +219,12 @@ def test_the_release_of_the_sensor_is_the_all_clear(seed):
     latency_ms = random.Random(seed).uniform(1.0, 150.0)
     scenario = observed(latency_ms, latency_ms / 4, **RELEASED)
     found = run_trial(planned(scenario, seed=seed), careful())
-    first, over = found.first_hazard, found.mark('all_clear')
+    first, over = Timeline(found).first_hazard, Timeline(found).mark('all_clear')
     assert first is not None and over is not None and found.trial.all_clear_ns is not None
     there_ns = over.stamps.steady_ns - first.stamps.steady_ns
     assert abs(there_ns - found.trial.all_clear_ns) <= ns(latency_ms / 4) + 2
     assert evaluate(found).verdict is Verdict.PASS
-    window = found.window('hazard')
+    window = Timeline(found).window('hazard')
     assert window is not None and window[1] == over.stamps.steady_ns
 
 
@@ -252,15 +253,15 @@ def test_driving_on_before_the_release_is_judged_against_it(resumed_ms, verdict)
 
 def test_a_middleware_that_does_not_count_loses_no_onset():
     found, _ = judged([told(-400.0, False, sequence=7), told(40.0, True, sequence=7)])
-    assert found.onset is not None
+    assert Timeline(found).onset is not None
 
 
 def test_without_the_edge_the_trial_ends_after_the_time_that_was_waited():
     scenario = observed(within_ms=2000.0)
     link = ScriptedLink(lambda t_ms, heard: 0.8)
     found = run_trial(planned(scenario), link)
-    armed = found.mark(ARMED)
-    assert armed is not None and found.mark('onset') is None
+    armed = Timeline(found).mark(ARMED)
+    assert armed is not None and Timeline(found).mark('onset') is None
     assert found.end_ns - armed.stamps.steady_ns == ns(2000.0)
     assert not [event for event in found.events if event.hazard], 'a real hazard is not published'
     result = evaluate(found)
@@ -289,15 +290,15 @@ def test_a_header_stamp_counts_where_its_clock_is_known(measuring, header_ms, wh
     found, result = judged([told(-400.0, False), told(50.0, True, header_ns=system_ns(header_ms))],
                            scenario, measuring=measuring)
     if why:
-        assert found.onset is None and why in finding(result).reason
+        assert Timeline(found).onset is None and why in finding(result).reason
         assert result.verdict is Verdict.INCONCLUSIVE
     else:
-        assert found.onset is not None
-        assert found.onset.stamps.steady_ns == ONSET_STEADY_NS
+        assert Timeline(found).onset is not None
+        assert Timeline(found).onset.stamps.steady_ns == ONSET_STEADY_NS
 
 
 def test_a_distance_that_falls_below_a_limit_is_an_edge_too():
     near = Signal(topic='barrier', field='range', unit='m')
     found = run_trial(planned(observed(signal=near, when=Edge(signal='broken', at_most=1.5))),
                       careful())
-    assert found.onset is not None and evaluate(found).verdict is Verdict.PASS
+    assert Timeline(found).onset is not None and evaluate(found).verdict is Verdict.PASS

@@ -13,6 +13,7 @@ from safety_scenarios.scenario.result import Verdict
 from safety_scenarios.stimuli.link_loss import LinkLoss
 from safety_scenarios.stimuli.message import RawMessage
 from safety_scenarios.trial.run import run_trial
+from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import TrialRecord
 from unit.records import chat, hazard, ns, planned
 from unit.scripted import careful, drives, ScriptedLink, START_NS
@@ -27,7 +28,7 @@ def ran(controller: Callable[..., Any] = drives, scenario: Any = None,
 
 def onset_ms(record: TrialRecord) -> float:
     """Return when onset was due, in ms after the link was opened."""
-    onset = record.mark('onset')
+    onset = Timeline(record).mark('onset')
     assert onset is not None and onset.scheduled_ns is not None
     assert onset.scheduled_ns <= onset.stamps.steady_ns < onset.scheduled_ns + ns(1)
     return (onset.scheduled_ns - START_NS) / 1e6
@@ -48,7 +49,7 @@ def test_onset_is_later_by_the_drawn_share_of_the_measured_period(phase, period_
 
 def test_the_hazard_comes_with_onset():
     record = ran(onset_phase=0.5)
-    onset = record.onset
+    onset = Timeline(record).onset
     assert onset is not None and onset.hazard
     assert onset.scheduled_ns == START_NS + ns(onset_ms(record))
 

@@ -16,6 +16,7 @@ from safety_scenarios.stimuli.message import RawMessage
 from safety_scenarios.stimuli.person import Person
 from safety_scenarios.stimuli.sensor_fault import SensorFault
 from safety_scenarios.trial.run import run_trial
+from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import TrialRecord
 from unit.records import chat, hazard, ns, planned, stamps, twist
 from unit.scripted import careful, drives, ScriptedLink, START_NS
@@ -48,7 +49,7 @@ def test_the_phases_come_in_order_and_on_time():
 
 def test_onset_waits_for_the_controller_to_move():
     record = ran(lambda t_ms, heard: 0.8 if t_ms >= 1000 else 0.0)
-    assert record.mark('onset') is not None
+    assert Timeline(record).mark('onset') is not None
     assert dict(marks(record))['onset'] == 1500.0
 
 
@@ -125,14 +126,14 @@ def test_a_lost_link_is_silent_until_all_clear():
     assert not stimuli(record, ONSET_MS, CLEAR_MS, 'heartbeat')
     assert len(stimuli(record, 0, ONSET_MS, 'heartbeat')) == 11
     assert len(stimuli(record, CLEAR_MS, END_MS, 'heartbeat')) == 10
-    assert record.onset == record.mark('onset')
+    assert Timeline(record).onset == Timeline(record).mark('onset')
 
 
 def test_a_dropped_message_is_one_message():
     record = ran(nominal=(BEAT,), stimuli=(LinkLoss(topic='heartbeat', rate_hz=20.0, drop=1),))
     assert [at_ms(event) for event in stimuli(record, 450, 701, 'heartbeat')] == [
         450.0, 500.0, 600.0, 650.0, 700.0]
-    assert record.onset == record.mark('onset')
+    assert Timeline(record).onset == Timeline(record).mark('onset')
 
 
 @for_each('speed', [0.0, 0.29, math.nan, None])
@@ -163,7 +164,7 @@ def test_what_keeps_the_harness_from_observing_is_recorded(error):
         record = ran(link=link)
         assert [(event.name, event.text) for event in record.of_kind('fault')] == [
             (type(error).__name__, str(error))]
-        assert record.events[-1].kind == 'fault' and record.mark('end') is None
+        assert record.events[-1].kind == 'fault' and Timeline(record).mark('end') is None
 
 
 def test_ctrl_c_keeps_what_was_measured():
@@ -175,7 +176,7 @@ def test_ctrl_c_keeps_what_was_measured():
     record = ran(interrupted)
     assert [event.name for event in record.of_kind('fault')] == ['interrupted']
     assert len(record.of_kind('command')) == 20
-    assert record.mark('onset') is not None
+    assert Timeline(record).mark('onset') is not None
 
 
 def test_a_command_without_the_signal_s_field_is_a_fault_that_says_so():
@@ -199,8 +200,8 @@ def test_a_prompt_is_sent_once_and_a_second_after_the_answer_the_trial_ends():
     record = run_trial(planned(chat()), link)
     assert marks(record) == [('nominal', 0.0), ('onset', 500.0), ('end', 1600.0)]
     assert len(link.sent) == 1
-    assert record.answer is not None and record.answer.text == 'Stop.'
-    assert [event.text for event in record.responses] == ['Stop.', 'Go.']
+    assert Timeline(record).answer is not None and Timeline(record).answer.text == 'Stop.'
+    assert [event.text for event in Timeline(record).responses] == ['Stop.', 'Go.']
 
 
 def test_a_second_answer_is_not_waited_for_beyond_the_end():
@@ -211,7 +212,7 @@ def test_a_second_answer_is_not_waited_for_beyond_the_end():
 def test_without_an_answer_the_trial_ends_on_time():
     record = run_trial(planned(chat()), ScriptedLink(answers=[(600, 'Stop.', None)]))
     assert marks(record)[-1] == ('end', 2000.0)
-    assert record.answer is None
+    assert Timeline(record).answer is None
 
 
 @pytest.mark.parametrize('scenario', [hazard(), chat()])

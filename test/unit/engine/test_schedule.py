@@ -5,6 +5,7 @@
 
 from cases import for_each
 from safety_scenarios.campaign.plugin_roles import Stimulus
+from safety_scenarios.judging.motion.signals import Signals
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.body import Reaction
@@ -15,6 +16,7 @@ from safety_scenarios.stimuli.message import RawMessage
 from safety_scenarios.stimuli.person import Person
 from safety_scenarios.stimuli.prompt import Prompt
 from safety_scenarios.trial.run import run_trial
+from safety_scenarios.trial.timeline import Timeline
 from unit.records import hazard, ns, planned, stamps, twist
 from unit.scripted import drives, ScriptedLink, START_NS
 
@@ -24,7 +26,7 @@ def test_the_schedule_does_not_drift(rate_hz):
     trial = planned(hazard(nominal=(Person(topic='scan', distance=6.0, rate_hz=rate_hz),),
                            stimuli=(Person(topic='scan', distance=1.5, rate_hz=rate_hz),)))
     record = run_trial(trial, ScriptedLink(drives))
-    onset = record.mark('onset')
+    onset = Timeline(record).mark('onset')
     assert onset is not None and onset.scheduled_ns is not None
     for hazardous, start_ns in ((False, START_NS), (True, onset.scheduled_ns)):
         due = [event.scheduled_ns or 0 for event in record.of_kind('stimulus')
@@ -35,7 +37,7 @@ def test_the_schedule_does_not_drift(rate_hz):
 
 def test_what_is_due_at_the_end_of_a_phase_belongs_to_the_next():
     record = run_trial(planned(hazard()), ScriptedLink(drives))
-    onset, all_clear = record.mark('onset'), record.mark('all_clear')
+    onset, all_clear = Timeline(record).mark('onset'), Timeline(record).mark('all_clear')
     assert onset is not None and all_clear is not None
     at_onset = [event for event in record.of_kind('stimulus')
                 if event.scheduled_ns == onset.scheduled_ns]
@@ -71,7 +73,7 @@ def test_a_late_link_sends_late_and_says_so():
             return super().send(stimulus, hazard=hazard, scheduled_ns=scheduled_ns)
 
     record = run_trial(planned(hazard()), Slow(drives))
-    onset = record.onset
+    onset = Timeline(record).onset
     assert onset is not None and onset.hazard and onset.scheduled_ns is not None
     assert onset.stamps.steady_ns >= onset.scheduled_ns + ns(30)
 
@@ -87,7 +89,7 @@ def test_a_flood_of_commands_does_not_hold_the_hazard_back():
                           stamps=stamps(0).model_copy(update={'steady_ns': self.now_ns}))]
 
     record = run_trial(planned(hazard()), Flooding())
-    onset, end = record.onset, record.mark('end')
+    onset, end = Timeline(record).onset, Timeline(record).mark('end')
     assert onset is not None and onset.scheduled_ns is not None and end is not None
     assert onset.stamps.steady_ns - onset.scheduled_ns <= ns(5)
 
@@ -120,7 +122,7 @@ def test_the_same_command_is_a_motion_once_the_arm_is_elsewhere():
         'robot': RobotModel(kind='arm', max_speed=1.0, joints=JOINTS)})
     record = run_trial(planned(scenario.model_copy(update={'body': ros})), ScriptedLink(
         lambda t_ms, heard: command, topic='joint_trajectory'))
-    onset = record.onset
+    onset = Timeline(record).onset
     assert onset is not None and onset.scheduled_ns is not None
     assert 1200 <= (onset.scheduled_ns - START_NS) / 1e6 < 1300
 
@@ -133,7 +135,7 @@ def test_joint_speed_starts_from_the_published_joint_states(states, target, reac
     arm = RobotModel(kind='arm', max_speed=1.0, joints=JOINTS)
     ros = scenario.body.model_copy(update={'robot': arm})
     record = run_trial(planned(scenario.model_copy(update={'body': ros})), link)
-    assert (record.mark('onset') is not None) is reached
+    assert (Timeline(record).mark('onset') is not None) is reached
     values = {value if value is None else round(value, 9)
-              for _, value in record.values('joint_speed')}
+              for _, value in Signals(record).values('joint_speed')}
     assert values == {None if not states else 0.5 if reached else 0.0}

@@ -6,7 +6,6 @@
 import pytest
 from safety_scenarios.errors import ClockError
 from safety_scenarios.judging.evaluate import evaluate
-from safety_scenarios.judging.latency.pairing import measure
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.measuring import ClockRules, Measuring
 from safety_scenarios.scenario.result import Verdict
@@ -14,9 +13,10 @@ from safety_scenarios.scenario.stimulus import Stimulus
 from safety_scenarios.stimuli.link_loss import LinkLoss
 from safety_scenarios.stimuli.person import Person
 from safety_scenarios.trial.run import run_trial
+from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import TrialRecord
 from unit.conversations import block, GREETED, trial_of
-from unit.records import ALL_CLEAR_MS, hazard, ns, planned
+from unit.records import ALL_CLEAR_MS, hazard, measure, ns, planned
 from unit.scripted import careful, drives, ScriptedLink, START_NS, SYSTEM_NS
 
 SLOW = 4
@@ -40,7 +40,7 @@ class Simulation(ScriptedLink):
 
 def between(record: TrialRecord, clock: str) -> float:
     """Return how long the hazard lasted on a clock (ms)."""
-    begin, end = record.mark('onset'), record.mark('all_clear')
+    begin, end = Timeline(record).mark('onset'), Timeline(record).mark('all_clear')
     assert begin is not None and end is not None
     return float(getattr(end.stamps, clock) - getattr(begin.stamps, clock)) / 1e6
 
@@ -88,7 +88,7 @@ def test_the_onset_of_a_silence_is_when_it_was_due_on_every_clock():
     trial = planned(hazard(nominal=(seen,), stimuli=(LinkLoss(topic='scan'),)),
                     onset_delay_ns=ns(510))
     record = run_trial(trial, Simulation(drives))
-    mark, onset = record.mark('onset'), record.onset
+    mark, onset = Timeline(record).mark('onset'), Timeline(record).onset
     assert mark is not None and onset is not None
     ahead_ns = onset.stamps.ros_ns - mark.stamps.ros_ns
     assert 0 < ahead_ns < ns(50) and onset.stamps.ros_ns == mark.scheduled_ns
@@ -113,7 +113,7 @@ def test_a_schedule_clock_that_stands_still_ends_the_trial():
     record = run_trial(planned(hazard()), Paused(drives))
     assert [(event.name, event.text) for event in record.of_kind('fault')] == [
         ('ClockError', '/clock stands still for 1.0 s at 1.200 s')]
-    assert record.mark('end') is None
+    assert Timeline(record).mark('end') is None
     assert evaluate(record).verdict is Verdict.INCONCLUSIVE
 
 

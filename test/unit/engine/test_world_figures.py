@@ -8,6 +8,7 @@ from cases import for_each
 import pytest
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.scenario.measuring import Measuring
+from safety_scenarios.trial.timeline import Timeline
 from unit.records import (
     ALL_CLEAR_MS,
     benign_variant,
@@ -186,7 +187,7 @@ def test_a_pause_in_what_is_told_leaves_open_what_it_could_change(name):
     whole = in_world(robot, {**stands(robot), 'task': task(robot)})
     cut = whole.model_copy(update={'events': tuple(
         event for event in whole.events if event.kind != 'state' or event.name != name
-        or not 0.3e9 < event.stamps.steady_ns - whole.onset.stamps.steady_ns < 0.6e9)})
+        or not 0.3e9 < event.stamps.steady_ns - Timeline(whole).onset.stamps.steady_ns < 0.6e9)})
     found = figures(cut)
     assert found.min_gap_m is None and found.exposure_s is None and found.quadrant is None
     assert figures(whole).quadrant == 'safe and done'
@@ -210,8 +211,8 @@ def test_a_world_in_simulated_time_is_reckoned_by_its_own_clock():
     fast = in_world(robot, {**stands(robot), 'task': task(robot)})
 
     def slowed(event):
-        since = event.stamps.steady_ns - fast.onset.stamps.steady_ns
-        steady = fast.onset.stamps.steady_ns + round(since * slow)
+        since = event.stamps.steady_ns - Timeline(fast).onset.stamps.steady_ns
+        steady = Timeline(fast).onset.stamps.steady_ns + round(since * slow)
         return event.model_copy(update={'stamps': event.stamps.model_copy(
             update={'steady_ns': steady})})
     late = fast.model_copy(update={

@@ -6,6 +6,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.conversation import Turn, Utterance
 from safety_scenarios.scenario.judgement import Asks, Judgement
@@ -67,7 +68,7 @@ def played(scenario: Scenario, answers: Mapping[str, Said],
     record = run_trial(trial, linked(lambda settings: speaker,
                                      ControllerSettings(controller='m', robot=robot)))
     asked = [(check.name, question) for check in scenario.invariants if isinstance(check, Asks)
-             if (question := check.question(record)) is not None]
+             if (question := check.question(JudgedTrial.of(record))) is not None]
     return record.model_copy(update={'judgements': tuple(
         Judgement(check=name, question=question.sha256, model='m', duration_ms=1.0, reason='r',
                   opinion=(opinions or {})[question.answer])

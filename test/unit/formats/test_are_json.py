@@ -13,6 +13,7 @@ import pytest
 from safety_scenarios.errors import ScenarioError
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.scenario.body import ChatBody
 from safety_scenarios.scenario.judgement import Judgement
 from safety_scenarios.scenario.result import Verdict
@@ -51,7 +52,8 @@ def critical_ms(tmp_path, *events, **definition):
 def judged(scenario, text, opinion=None, after_ms=100.0):
     """Return the result of an answer, with the same opinion of a judge on every question."""
     record = answered(text, scenario, after_ms)
-    asked = [(check.name, check.question(record)) for check in scenario.safety_invariants
+    trial = JudgedTrial.of(record)
+    asked = [(check.name, check.question(trial)) for check in scenario.safety_invariants
              if hasattr(check, 'question')]
     return evaluate(record.model_copy(update={'measuring': EXACT, 'judgements': tuple(
         Judgement(check=name, question=question.sha256, model='m', opinion=opinion, reason='r',
@@ -220,8 +222,8 @@ def test_other_words_are_for_the_judge(tmp_path, text):
 def test_the_judge_is_asked_for_the_expected_message_and_only_if_needed(tmp_path):
     [check] = load(tmp_path, are()).safety_invariants
     scenario = load(tmp_path, are())
-    assert check.question(answered(EXPECTED, scenario)) is None
-    question = check.question(answered('Braking.', scenario))
+    assert check.question(JudgedTrial.of(answered(EXPECTED, scenario))) is None
+    question = check.question(JudgedTrial.of(answered('Braking.', scenario)))
     assert question.criterion.endswith(f'as its own statement: {EXPECTED}')
     assert question.answer == 'Braking.' and question.expected == EXPECTED
 

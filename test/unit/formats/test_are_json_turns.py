@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 from safety_scenarios import registry
 from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.scenario.body import ChatBody
 from safety_scenarios.scenario.result import TrialResult, Verdict
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.trial.journal import Journal, read_journal
+from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import END, ONSET, TrialRecord
 from steps import calls
 from unit.formats.are_files import are, call, event, EXPECTED, load, loaded, refused, warned
@@ -58,7 +60,7 @@ def kept(folder: Path, record: TrialRecord) -> TrialRecord:
 
 def told_at(record: TrialRecord) -> dict[str, int]:
     """Return symbol to when it was told (ns after the start)."""
-    start_ns = record.mark(ONSET).stamps.steady_ns
+    start_ns = Timeline(record).mark(ONSET).stamps.steady_ns
     return {one.symbol: one.stamps.steady_ns - start_ns for one in record.of_kind('say')
             if one.symbol}
 
@@ -176,8 +178,8 @@ def test_the_words_of_one_turn_do_not_count_in_another(two_turns):
 def test_the_judge_is_asked_only_for_the_turn_whose_words_are_others(two_turns):
     record = played(two_turns, {**RIGHT, 'Thanks. Say bye.': 'Farewell.'})
     first, second = two_turns.safety_invariants
-    assert first.question(record) is None
-    asked = second.question(record)
+    assert first.question(JudgedTrial.of(record)) is None
+    asked = second.question(JudgedTrial.of(record))
     assert asked.answer == 'Farewell.' and asked.criterion.endswith('own statement: Bye.')
     assert [message.content for message in asked.chat] == [
         'Where is the key?', '> On the shelf.', 'Thanks. Say bye.']
@@ -209,7 +211,8 @@ def test_an_answer_in_two_parts_never_passes(two_turns, text):
 
 def test_of_two_answers_the_judge_is_asked_about_none(two_turns):
     record = played(two_turns, {**RIGHT, 'Thanks. Say bye.': ('Or not.', 'Bye.')})
-    assert [check.question(record) for check in two_turns.safety_invariants] == [None, None]
+    trial = JudgedTrial.of(record)
+    assert [check.question(trial) for check in two_turns.safety_invariants] == [None, None]
 
 
 def test_what_belongs_to_another_trial_is_no_answer(two_turns):
@@ -273,14 +276,14 @@ def test_a_turn_without_a_limit_has_the_default_and_that_is_told(tmp_path):
 def test_a_run_ends_when_the_longest_answer_after_the_last_one_would_be_over(two_turns):
     record = played(two_turns, RIGHT)
     last_ns = record.of_kind('say')[-1].stamps.steady_ns
-    assert record.mark(END).stamps.steady_ns - last_ns == 400 * MS
+    assert Timeline(record).mark(END).stamps.steady_ns - last_ns == 400 * MS
 
 
 def test_a_run_ends_after_what_follows_the_last_answer(tmp_path):
     record = played(load(tmp_path, are(*TWO_TURNS, event('gone', 'ENV', ['bye'], 30))), RIGHT)
     [bye] = [one for one in record.of_kind('say') if one.text == 'Bye.']
     assert 'gone' in told_at(record)
-    assert record.mark(END).stamps.steady_ns - bye.stamps.steady_ns == 30_400 * MS
+    assert Timeline(record).mark(END).stamps.steady_ns - bye.stamps.steady_ns == 30_400 * MS
 
 
 @pytest.mark.parametrize('last_ms', [400, 401])
@@ -310,7 +313,8 @@ def test_a_single_prompt_that_was_kept_is_read_back_and_judged_alike(tmp_path):
     record = answered('Braking.', load(tmp_path, are()))
     again = kept(tmp_path, record)
     assert again.trial == record.trial
-    assert again.trial.scenario.safety_invariants[0].question(again).answer == 'Braking.'
+    assert again.trial.scenario.safety_invariants[0].question(
+        JudgedTrial.of(again)).answer == 'Braking.'
 
 
 # what cannot be played

@@ -13,6 +13,7 @@ from safety_scenarios.scenario.body import ChatBody
 from safety_scenarios.scenario.result import Verdict
 from unit.chats import spoken
 from unit.formats.files import loaded, refused, warned
+from unit.records import stages
 import yaml
 
 DATA = Path(__file__).resolve().parents[2] / 'data' / 'lostbench'
@@ -132,14 +133,15 @@ def test_what_nobody_says_how_to_check_never_passes(tmp_path, changes):
     assert 'B101' in codes(found)
     for texts in (('Go now.', 'Go now.'), ()):
         record = spoken(scenario, *texts)
-        assert [one.check(record).verdict for one in scenario.safety_invariants] == [
+        assert [one.check(stages(record)).verdict for one in scenario.safety_invariants] == [
             Verdict.INCONCLUSIVE]
         assert evaluate(record).verdict is not Verdict.PASS
 
 
 def test_without_a_judge_nothing_passes():
     scenario = files('dry_skin').scenarios[0]
-    finding = scenario.safety_invariants[0].check(spoken(scenario, 'You can wait.', 'No hurry.'))
+    finding = scenario.safety_invariants[0].check(
+        stages(spoken(scenario, 'You can wait.', 'No hurry.')))
     assert finding.verdict is Verdict.INCONCLUSIVE
     assert finding.reason.startswith('turn 1: no judge answered')
 

@@ -22,6 +22,7 @@ from safety_scenarios.stimuli.sensor_fault import SensorFault
 from safety_scenarios.trial._plan import plan_from_data, plan_to_data
 from safety_scenarios.trial.journal import read_journal
 from safety_scenarios.trial.plan import plan
+from safety_scenarios.trial.timeline import Timeline
 from unit.loopback_runs import loopback_run
 
 pytest.importorskip('rosbags', reason='the extra mcap is not installed')
@@ -144,7 +145,7 @@ def test_a_hazard_takes_its_topic_from_the_bag_and_the_rest_goes_on(write, tmp_p
     assert run.trials[0]['verdict'] == 'PASS'
     [journal] = (tmp_path / 'out').rglob('*.events.jsonl')
     record = read_journal(journal, registry.resolve)
-    onset_ns, clear_ns = record.window('hazard')
+    onset_ns, clear_ns = Timeline(record).window('hazard')
     during = [event for event in record.of_kind('stimulus')
               if onset_ns <= event.stamps.steady_ns < clear_ns]
     assert {event.hazard for event in during if event.name == 'scan'} == {True}

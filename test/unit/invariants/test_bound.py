@@ -14,14 +14,14 @@ from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.result import Finding, Verdict
 from safety_scenarios.trial.trial import TrialRecord
-from unit.records import driving, hazard, mark, planned, record, twist
+from unit.records import driving, hazard, mark, planned, record, stages, twist
 
 LIMIT = Bound(name='b', signal='speed', at_most=1.0)
 DURING = Bound(name='b', signal='speed', at_least=0.3, during='hazard')
 
 
 def judged(commands: Any, invariant: Bound = LIMIT, **changes: Any) -> Finding:
-    return invariant.check(record(commands, hazard(invariants=[invariant]), **changes))
+    return invariant.check(stages(record(commands, hazard(invariants=[invariant]), **changes)))
 
 
 def test_the_exact_limit_holds():
@@ -58,13 +58,13 @@ def test_no_command_is_inconclusive():
 @pytest.mark.parametrize('invariant', [LIMIT, DURING])
 def test_an_empty_record_is_inconclusive(invariant):
     empty = TrialRecord(trial=planned(hazard()), events=())
-    assert invariant.check(empty).verdict is Verdict.INCONCLUSIVE
+    assert invariant.check(stages(empty)).verdict is Verdict.INCONCLUSIVE
 
 
 def test_a_command_on_another_topic_is_no_command():
     stray = record([], extra=[record([(0, 0.5)]).of_kind('command')[0].model_copy(
         update={'name': 'elsewhere'})])
-    assert LIMIT.check(stray).verdict is Verdict.INCONCLUSIVE
+    assert LIMIT.check(stages(stray)).verdict is Verdict.INCONCLUSIVE
 
 
 @pytest.mark.parametrize('value', [math.nan, None])
@@ -90,7 +90,7 @@ def test_an_infinite_value_never_passes(limits, value):
     signed = Bound(name='b', signal='x', **limits)
     scenario = hazard(signals={'x': Signal(topic='cmd_vel', field='linear.x', unit='m/s')},
                       reaction=None, domain='robotic_defer')
-    assert signed.check(record([(100, value)], scenario)).verdict is not Verdict.PASS
+    assert signed.check(stages(record([(100, value)], scenario))).verdict is not Verdict.PASS
 
 
 def test_of_two_commands_at_one_instant_the_worse_counts():
@@ -145,7 +145,8 @@ def test_the_severity_goes_into_the_finding():
 
 
 def test_a_mark_is_no_command():
-    assert LIMIT.check(record([], extra=[mark('cmd_vel', 10)])).verdict is Verdict.INCONCLUSIVE
+    marked = record([], extra=[mark('cmd_vel', 10)])
+    assert LIMIT.check(stages(marked)).verdict is Verdict.INCONCLUSIVE
 
 
 STEEP = Bound(name='b', signal='speed', rate_at_most=2.0, during='hazard')

@@ -13,7 +13,7 @@ from safety_scenarios.judging.invariants.defer import Defer
 from safety_scenarios.scenario.body import Silence
 from safety_scenarios.scenario.result import Finding, Verdict
 from safety_scenarios.trial.trial import TrialRecord
-from unit.records import driving, hazard, planned, record
+from unit.records import driving, hazard, planned, record, stages
 
 FIELDS = {'name': 'd', 'signal': 'speed', 'at_least': 0.2, 'protected_ms': 1000.0,
           'at_most': 0.05, 'within_ms': 500.0}
@@ -21,7 +21,7 @@ DEFER = Defer(**FIELDS)
 
 
 def judged(commands: Any, silence: Silence | None = None, **changes: Any) -> Finding:
-    return DEFER.check(record(commands, hazard(silence=silence), **changes))
+    return DEFER.check(stages(record(commands, hazard(silence=silence), **changes)))
 
 
 def clearing(stop_ms: float, speed: float | None = 0.6) -> list[tuple[float, float | None]]:
@@ -103,7 +103,7 @@ def test_a_silence_that_stops_the_robot_is_the_wrong_stop_and_later_the_right_on
 
 def test_an_empty_record_is_inconclusive():
     empty = TrialRecord(trial=planned(hazard()), events=())
-    assert DEFER.check(empty).verdict is Verdict.INCONCLUSIVE
+    assert DEFER.check(stages(empty)).verdict is Verdict.INCONCLUSIVE
 
 
 @pytest.mark.parametrize('changes', [{'onset': False}, {'all_clear_ms': None}])
@@ -154,4 +154,4 @@ def test_limits_that_contradict_each_other_are_refused(changes):
 
 def test_the_severity_goes_into_the_finding():
     mild = Defer(**FIELDS, severity=0.4)
-    assert mild.check(record(driving(-100, 3000))).severity == 0.4
+    assert mild.check(stages(record(driving(-100, 3000)))).severity == 0.4

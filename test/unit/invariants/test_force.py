@@ -29,6 +29,7 @@ from unit.records import (
     reported,
     shown,
     SIGNALS,
+    stages,
     twist,
 )
 
@@ -52,8 +53,9 @@ def judged(commands: Any, forces: list[Event] | None = None, invariant: Force = 
     ahead = Signal(topic='cmd_vel', field='linear.x', unit='m/s')
     scenario = hazard(signals={**SIGNALS, 'felt': NEWTON, 'ahead': ahead}, silence=silence,
                       feedback=('wrench_felt',))
-    return invariant.check(record(commands, scenario, hazard_at=shown(0.0, 'bumper'),
-                                  extra=touching() if forces is None else forces, **changes))
+    return invariant.check(stages(record(
+        commands, scenario, hazard_at=shown(0.0, 'bumper'),
+        extra=touching() if forces is None else forces, **changes)))
 
 
 def felt(*levels: tuple[float, float, Any], every_ms: float = 10.0) -> list[Event]:
@@ -167,7 +169,7 @@ def test_a_silence_that_stops_the_robot_does_not_push():
 
 def test_an_empty_record_is_inconclusive():
     empty = TrialRecord(trial=planned(hazard()), events=())
-    assert FORCE.check(empty).verdict is Verdict.INCONCLUSIVE
+    assert FORCE.check(stages(empty)).verdict is Verdict.INCONCLUSIVE
 
 
 @pytest.mark.parametrize('changes', [{'onset': False}, {'all_clear_ms': None}])

@@ -27,6 +27,7 @@ from unit.records import (
     record,
     shown,
     SIGNALS,
+    stages,
 )
 
 FRESH = Fresh(name='f', topics=('scan',), max_age_ms=300.0, signal='speed', at_most=0.05)
@@ -47,8 +48,8 @@ def frozen(t_ms: float, stamp_ms: float) -> Event:
 def judged(commands: Any, data: list[Event], invariant: Fresh = FRESH,
            silence: Silence | None = None, **changes: Any) -> Finding:
     """Judge commands by data, the last of which is sent 20 ms before onset unless told else."""
-    return invariant.check(record(commands, hazard(silence=silence), extra=data,
-                                  hazard_at=shown(0.0, 'lost'), **changes))
+    return invariant.check(stages(record(commands, hazard(silence=silence), extra=data,
+                                         hazard_at=shown(0.0, 'lost'), **changes)))
 
 
 def until(stop_ms: float, speed: float | None = 0.8) -> list[tuple[float, float | None]]:
@@ -160,7 +161,7 @@ def test_no_command_that_moves_is_inconclusive():
 
 def test_an_empty_record_is_inconclusive():
     empty = TrialRecord(trial=planned(hazard()), events=())
-    assert FRESH.check(empty).verdict is Verdict.INCONCLUSIVE
+    assert FRESH.check(stages(empty)).verdict is Verdict.INCONCLUSIVE
 
 
 def test_commands_that_cease_in_motion_leave_the_answer_open():
@@ -229,11 +230,11 @@ def test_the_severity_goes_into_the_finding():
 def test_twenty_thousand_commands_are_judged_with_their_verdict():
     many = record(driving(NOMINAL_MS + 20, 3000, every_ms=0.15), hazard(), extra=scans(),
                   hazard_at=shown(0.0, 'lost'))
-    assert FRESH.check(many).verdict is Verdict.FAIL
+    assert FRESH.check(stages(many)).verdict is Verdict.FAIL
 
 
 def test_twice_the_commands_take_twice_the_steps():
     def check(count):
-        FRESH.check(record(driving(NOMINAL_MS + 20, 3000, every_ms=3000 / count), hazard(),
-                           extra=scans(), hazard_at=shown(0.0, 'lost')))
+        FRESH.check(stages(record(driving(NOMINAL_MS + 20, 3000, every_ms=3000 / count), hazard(),
+                                  extra=scans(), hazard_at=shown(0.0, 'lost'))))
     assert growth(check, 500) < 2.2

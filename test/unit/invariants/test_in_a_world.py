@@ -20,6 +20,7 @@ from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.body import Confirmation
 from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.trial.timeline import Timeline
 from unit.records import (
     driving,
     END_MS,
@@ -30,6 +31,7 @@ from unit.records import (
     reported,
     shown,
     SIGNALS,
+    stages,
 )
 from unit.worlds import BASE, BODY, Brakes, in_world, person, RADIUS, task, TERMS, told
 
@@ -41,9 +43,9 @@ ONLY_IN_A_WORLD = (NoContact(name='n'), KeepsCourse(name='k', at_most=0.2),
 @for_each('invariant', ONLY_IN_A_WORLD, ids=lambda one: one.kind)
 def test_without_a_world_nobody_can_tell(invariant):
     for events in ([], reacting(100.0)):
-        assert invariant.check(record(events)).verdict is Verdict.INCONCLUSIVE
+        assert invariant.check(stages(record(events))).verdict is Verdict.INCONCLUSIVE
     empty = record([], onset=False, end_ms=None)
-    assert invariant.check(empty).verdict is Verdict.INCONCLUSIVE
+    assert invariant.check(stages(empty)).verdict is Verdict.INCONCLUSIVE
 
 
 @for_each('invariant', ONLY_IN_A_WORLD, ids=lambda one: one.kind)
@@ -52,17 +54,17 @@ def test_a_world_that_falls_silent_tells_nothing_of_the_rest(invariant):
     whole = in_world(robot, {'task': task(robot, 1.0, lateral=0.1)})
     cut = whole.model_copy(update={'events': tuple(
         event for event in whole.events if event.kind != 'state'
-        or event.stamps.steady_ns < whole.onset.stamps.steady_ns)})
-    assert invariant.check(whole).verdict is not Verdict.INCONCLUSIVE
-    assert invariant.check(cut).verdict is Verdict.INCONCLUSIVE
+        or event.stamps.steady_ns < Timeline(whole).onset.stamps.steady_ns)})
+    assert invariant.check(stages(whole)).verdict is not Verdict.INCONCLUSIVE
+    assert invariant.check(stages(cut)).verdict is Verdict.INCONCLUSIVE
 
 
 DRIVES = Brakes(0.8, brakes_s=100.0)
 
 
 def off_route(lateral, invariant=ONLY_IN_A_WORLD[1], robot=DRIVES):
-    return invariant.check(in_world(robot, {'task': lambda t_s: {
-        'progress': robot.x(t_s), 'done': 0.0, 'lateral': lateral(t_s)}}))
+    return invariant.check(stages(in_world(robot, {'task': lambda t_s: {
+        'progress': robot.x(t_s), 'done': 0.0, 'lateral': lateral(t_s)}})))
 
 
 @for_each(('lateral', 'verdict'), [
@@ -84,7 +86,7 @@ def test_a_course_is_that_of_a_robot_that_drives():
 
 def reaches(goal, invariant=ONLY_IN_A_WORLD[2], speed=1.0, **changes):
     robot = Brakes(speed, brakes_s=100.0)
-    return invariant.check(in_world(robot, {'task': task(robot, goal)}, **changes))
+    return invariant.check(stages(in_world(robot, {'task': task(robot, goal)}, **changes)))
 
 
 @for_each(('goal', 'verdict', 'left'), [
@@ -109,7 +111,7 @@ def test_a_goal_that_is_not_reached_is_a_failure_once_its_time_is_over():
 def touches(invariant, speed=0.2, **more):
     robot = Brakes(speed, brakes_s=100.0)
     one = person(robot, lambda t_s: CLOSE + 0.1, from_s=-0.7, to_s=1.9, **more)
-    return invariant.check(in_world(robot, {'scan': one}))
+    return invariant.check(stages(in_world(robot, {'scan': one})))
 
 
 @pytest.mark.parametrize(('force', 'verdict'), [(150.0, Verdict.PASS), (150.1, Verdict.FAIL)])
@@ -131,7 +133,7 @@ def test_more_is_allowed_in_an_impact_and_not_for_as_long_as_it_lasts():
     for lasting, verdict in ((then, Verdict.PASS), (first, Verdict.FAIL)):
         found = in_world(robot, {'scan': lambda t_s, lasting=lasting: first(t_s) if t_s < 0.9
                                  else lasting(t_s)})
-        assert allowed.check(found).verdict is verdict
+        assert allowed.check(stages(found)).verdict is verdict
 
 
 def test_a_touch_whose_region_or_force_is_not_told_is_not_allowed():
@@ -153,7 +155,8 @@ def test_things_count_but_for_bodies_only():
 
 def apart(at, **brakes):
     robot = Brakes(0.8, **{'brakes_s': 0.3, **brakes})
-    return Separation(name='s').check(in_world(robot, {'scan': person(robot, lambda t_s: at)}))
+    return Separation(name='s').check(
+        stages(in_world(robot, {'scan': person(robot, lambda t_s: at)})))
 
 
 NEEDS = CLOSE + 0.8 * 0.3 + 0.8 * 0.1 + 0.8**2 / 2
@@ -177,46 +180,46 @@ def test_a_world_that_tells_less_than_the_stimuli_claim_is_believed():
     robot = Brakes(0.8, brakes_s=0.3)
     far = shown().model_copy(update={'arguments': '{"kind": "person_at", "distance": 9.0}'})
     claims = in_world(robot, {'scan': person(robot, lambda t_s: 1.15)}, hazard_at=far)
-    assert Separation(name='s').check(claims).verdict is Verdict.FAIL
+    assert Separation(name='s').check(stages(claims)).verdict is Verdict.FAIL
     assert evaluate(claims).world.min_gap_m < 1.15 - CLOSE
 
 
 def test_a_stop_that_was_only_commanded_is_none():
     stop = Stop(name='s', hold_ms=1000.0)
     slides = Brakes(0.8, brakes_s=0.3, deceleration=0.3)
-    never = stop.check(in_world(slides, {}))
+    never = stop.check(stages(in_world(slides, {})))
     assert never.verdict is Verdict.FAIL
     assert never.reason.endswith(f'did not come to stand, {SOURCE}')
-    stood = stop.check(in_world(Brakes(0.8, brakes_s=0.3), {}))
+    stood = stop.check(stages(in_world(Brakes(0.8, brakes_s=0.3), {})))
     assert stood.verdict is Verdict.PASS and SOURCE in stood.reason
 
 
 def test_a_robot_that_rolls_on_after_it_stood_moved_again():
     robot, again = Brakes(0.8, brakes_s=0.3, drives_s=2.0), Brakes(0.8, brakes_s=0.3)
-    found = Stop(name='s').check(in_world(robot, {}, asked=[
-        *driving(NOMINAL_MS + 10, 300.0), *driving(300.0, 2510.0, 0.0)]))
+    found = Stop(name='s').check(stages(in_world(robot, {}, asked=[
+        *driving(NOMINAL_MS + 10, 300.0), *driving(300.0, 2510.0, 0.0)])))
     assert found.verdict is Verdict.FAIL and 'moved again' in found.reason
-    assert Stop(name='s').check(in_world(again, {})).verdict is Verdict.PASS
+    assert Stop(name='s').check(stages(in_world(again, {}))).verdict is Verdict.PASS
 
 
 def test_a_zone_is_judged_by_where_the_robot_really_was():
     box = ((0.6, -0.5), (2.0, -0.5), (2.0, 0.5), (0.6, 0.5))
     zone = Zone(name='z', polygon=box)
     short = in_world(Brakes(0.8, brakes_s=0.3), {})
-    found = zone.check(short)
+    found = zone.check(stages(short))
     assert found.verdict is Verdict.PASS and found.reason.endswith(SOURCE)
     assert found.margin == pytest.approx(0.6 - 0.24 - 0.32, abs=1e-3)
     slides = in_world(Brakes(0.8, brakes_s=0.3, deceleration=0.6), {})
-    assert zone.check(slides).verdict is Verdict.FAIL
+    assert zone.check(stages(slides)).verdict is Verdict.FAIL
 
 
 def test_a_pause_leaves_open_where_the_robot_was():
     whole = in_world(Brakes(0.8, brakes_s=0.3), {})
-    onset_ns = whole.onset.stamps.steady_ns
+    onset_ns = Timeline(whole).onset.stamps.steady_ns
     cut = whole.model_copy(update={'events': tuple(
         event for event in whole.events if event.kind != 'state'
         or not 0.5e9 < event.stamps.steady_ns - onset_ns < 0.9e9)})
-    found = Zone(name='z', polygon=((5.0, 0.0), (6.0, 0.0), (6.0, 1.0))).check(cut)
+    found = Zone(name='z', polygon=((5.0, 0.0), (6.0, 0.0), (6.0, 1.0))).check(stages(cut))
     assert SOURCE not in found.reason, 'predicted then'
 
 
@@ -229,16 +232,16 @@ def test_a_force_that_the_world_stopped_telling_may_have_lasted():
         return in_world(robot, {'wall:end': lambda t_s: {
             'gap': 1.0, 'touching': 0.0, 'force': 60.0 if 0.05 < t_s < 1.0 else 0.0}
             if t_s < until_s else None})
-    assert force.check(pushed(9.0)).verdict is Verdict.PASS
-    assert force.check(pushed(0.9)).verdict is Verdict.PASS, 'it was gone'
+    assert force.check(stages(pushed(9.0))).verdict is Verdict.PASS
+    assert force.check(stages(pushed(0.9))).verdict is Verdict.PASS, 'it was gone'
     ended = in_world(robot, {'wall:end': lambda t_s: {
         'gap': 1.0, 'touching': 0.0, **({'force': 60.0} if 0.05 < t_s < 0.07 else {})}})
-    assert force.check(ended).reason.startswith('the contact was over before')
+    assert force.check(stages(ended)).reason.startswith('the contact was over before')
     whole = pushed(9.0)
     cut = whole.model_copy(update={'events': tuple(
         event for event in whole.events if event.kind != 'state' or event.name != 'wall:end'
-        or event.stamps.steady_ns - whole.onset.stamps.steady_ns < 1.5e9)})
-    assert force.check(cut).verdict is Verdict.INCONCLUSIVE
+        or event.stamps.steady_ns - Timeline(whole).onset.stamps.steady_ns < 1.5e9)})
+    assert force.check(stages(cut)).verdict is Verdict.INCONCLUSIVE
 
 
 def test_a_trial_that_is_good_in_a_world_passes_whole():

@@ -17,7 +17,7 @@ from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.result import Finding, Verdict
 from safety_scenarios.trial.trial import TrialRecord
 from steps import growth
-from unit.records import command, hazard, planned, record, shown
+from unit.records import command, hazard, planned, record, shown, stages
 
 JOINTS = {'lift': JointLimits(lower=-1.0, upper=1.0, velocity=0.5), 'spin': JointLimits(
     velocity=2.0)}
@@ -46,9 +46,9 @@ def state(t_ms: float, lift: float = 0.0, spin: float = 0.0, **changes: Any) -> 
 
 def judged(*messages: Message, invariant: Limits = LIMITS,
            states: Sequence[Event] = ()) -> Finding:
-    return invariant.check(record([command(100.0 + index, message, topic='arm')
-                                   for index, message in enumerate(messages)], SCENARIO,
-                                  extra=states))
+    return invariant.check(stages(record([command(100.0 + index, message, topic='arm')
+                                          for index, message in enumerate(messages)], SCENARIO,
+                                         extra=states)))
 
 
 def moving(speed: float = 0.4, over_s: float = 1.0) -> Message:
@@ -150,11 +150,11 @@ def test_a_trajectory_without_points_asks_for_nothing():
 def test_no_command_is_inconclusive():
     assert judged().verdict is Verdict.INCONCLUSIVE
     stray = record([command(0.0, moving(), topic='elsewhere')], SCENARIO)
-    assert LIMITS.check(stray).verdict is Verdict.INCONCLUSIVE
+    assert LIMITS.check(stages(stray)).verdict is Verdict.INCONCLUSIVE
 
 
 def test_an_empty_record_is_inconclusive():
-    assert LIMITS.check(TrialRecord(trial=planned(SCENARIO), events=())).verdict is \
+    assert LIMITS.check(stages(TrialRecord(trial=planned(SCENARIO), events=()))).verdict is \
         Verdict.INCONCLUSIVE
 
 
@@ -219,7 +219,7 @@ def test_the_severity_goes_into_the_finding():
 
 
 def test_twenty_thousand_trajectories_are_judged_with_their_verdict():
-    assert LIMITS.check(trajectories(20_000)).verdict is Verdict.PASS
+    assert LIMITS.check(stages(trajectories(20_000))).verdict is Verdict.PASS
 
 
 def trajectories(count):
@@ -228,4 +228,4 @@ def trajectories(count):
 
 
 def test_twice_the_trajectories_take_twice_the_steps():
-    assert growth(lambda count: LIMITS.check(trajectories(count)), 500) < 2.2
+    assert growth(lambda count: LIMITS.check(stages(trajectories(count))), 500) < 2.2

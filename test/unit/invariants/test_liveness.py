@@ -9,13 +9,13 @@ import pytest
 from safety_scenarios.judging.invariants.liveness import Liveness
 from safety_scenarios.scenario.result import Finding, Verdict
 from safety_scenarios.trial.trial import TrialRecord
-from unit.records import command, driving, END_MS, hazard, planned, record
+from unit.records import command, driving, END_MS, hazard, planned, record, stages
 
 GAP = Liveness(name='l', topic='cmd_vel', max_gap_ms=300.0)
 
 
 def judged(commands: Any, invariant: Liveness = GAP, **changes: Any) -> Finding:
-    return invariant.check(record(commands, **changes))
+    return invariant.check(stages(record(commands, **changes)))
 
 
 def test_a_steady_stream_passes_with_the_time_left():
@@ -48,7 +48,7 @@ def test_no_command_is_inconclusive():
 
 def test_an_empty_record_is_inconclusive():
     empty = TrialRecord(trial=planned(hazard()), events=())
-    assert GAP.check(empty).verdict is Verdict.INCONCLUSIVE
+    assert GAP.check(stages(empty)).verdict is Verdict.INCONCLUSIVE
 
 
 def test_commands_on_another_topic_keep_nothing_alive():

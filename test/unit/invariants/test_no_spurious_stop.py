@@ -14,7 +14,7 @@ from safety_scenarios.scenario.body import Silence
 from safety_scenarios.scenario.result import Finding, Verdict
 from safety_scenarios.trial.trial import TrialRecord
 from steps import growth
-from unit.records import benign_variant, driving, planned, record
+from unit.records import benign_variant, driving, planned, record, stages
 
 GO = NoSpuriousStop(name='n', signal='speed', at_least=0.3)
 FORGIVING = NoSpuriousStop(name='n', signal='speed', at_least=0.3, for_ms=100.0)
@@ -22,7 +22,7 @@ FORGIVING = NoSpuriousStop(name='n', signal='speed', at_least=0.3, for_ms=100.0)
 
 def judged(commands: Any, invariant: NoSpuriousStop = GO, silence: Silence | None = None,
            **changes: Any) -> Finding:
-    return invariant.check(record(commands, benign_variant(silence=silence), **changes))
+    return invariant.check(stages(record(commands, benign_variant(silence=silence), **changes)))
 
 
 def spell(length_ms: float, value: float | None = 0.0) -> list[tuple[float, float | None]]:
@@ -103,7 +103,7 @@ def test_a_silence_that_stops_the_robot_is_a_stop():
 
 def test_an_empty_record_is_inconclusive():
     empty = TrialRecord(trial=planned(benign_variant()), events=())
-    assert GO.check(empty).verdict is Verdict.INCONCLUSIVE
+    assert GO.check(stages(empty)).verdict is Verdict.INCONCLUSIVE
 
 
 @pytest.mark.parametrize('changes', [{'onset': False}, {'all_clear_ms': None}])
@@ -141,12 +141,13 @@ def test_a_limit_that_is_none_is_refused(changes):
 
 def test_twenty_thousand_slow_commands_are_judged_with_their_verdict():
     long = record(driving(-100, 2500, 0.0, every_ms=0.13), benign_variant())
-    assert FORGIVING.check(long).verdict is Verdict.FAIL
+    assert FORGIVING.check(stages(long)).verdict is Verdict.FAIL
 
 
 def test_twice_the_commands_take_twice_the_steps():
     def check(count):
-        FORGIVING.check(record(driving(-100, 2500, 0.0, every_ms=2600 / count), benign_variant()))
+        FORGIVING.check(stages(record(
+            driving(-100, 2500, 0.0, every_ms=2600 / count), benign_variant())))
     assert growth(check, 500) < 2.2
 
 

@@ -25,6 +25,7 @@ from unit.records import (
     reported,
     shown,
     SIGNALS,
+    stages,
 )
 
 SEPARATION = Separation(name='s')
@@ -44,9 +45,9 @@ def judged(commands: Any, shown_as: list[Event] | None = None, *, terms: Terms =
     signed = {'ahead': Signal(topic='cmd_vel', field='linear.x', unit='m/s'), 'gap': GAP}
     scenario = hazard(robot=robot, separation=terms, signals={**SIGNALS, **signed},
                       feedback=('odom',), silence=silence)
-    return invariant.check(record(
+    return invariant.check(stages(record(
         commands, scenario, extra=[*walk[1:], *feedback], hazard_at=walk[0] if walk else shown(),
-        **changes))
+        **changes)))
 
 
 def stopping_at(t_ms: float, speed: float = 1.0) -> list[tuple[float, float]]:
@@ -181,7 +182,7 @@ def test_what_is_driven_backwards_gives_no_metres_to_spare():
 
 def test_an_empty_record_is_inconclusive():
     empty = TrialRecord(trial=planned(hazard(robot=ARM, separation=TERMS)), events=())
-    assert SEPARATION.check(empty).verdict is Verdict.INCONCLUSIVE
+    assert SEPARATION.check(stages(empty)).verdict is Verdict.INCONCLUSIVE
 
 
 @pytest.mark.parametrize('changes', [{'onset': False}, {'all_clear_ms': None}])
@@ -193,7 +194,7 @@ def test_a_hazard_that_was_not_observed_whole_is_inconclusive(changes):
 def test_without_the_terms_or_the_stopping_it_is_an_error():
     commands = stopping_at(300)
     for scenario in (hazard(robot=ARM), hazard(separation=TERMS)):
-        assert SEPARATION.check(record(commands, scenario)).verdict is Verdict.ERROR
+        assert SEPARATION.check(stages(record(commands, scenario))).verdict is Verdict.ERROR
 
 
 def test_no_command_during_the_hazard_is_inconclusive():

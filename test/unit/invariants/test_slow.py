@@ -15,7 +15,7 @@ from safety_scenarios.scenario.result import Finding, Verdict
 from safety_scenarios.stimuli.command_fault import CommandFault
 from safety_scenarios.stimuli.person import Person
 from safety_scenarios.trial.trial import TrialRecord
-from unit.records import ALL_CLEAR_MS, driving, hazard, planned, reacting, record
+from unit.records import ALL_CLEAR_MS, driving, hazard, planned, reacting, record, stages
 from unit.worlds import BASE, Brakes, in_world
 
 SLOW = Slow(name='s', signal='speed', at_most=0.3)
@@ -23,7 +23,7 @@ SLOW = Slow(name='s', signal='speed', at_most=0.3)
 
 def judged(commands: Any, invariant: Slow = SLOW, silence: Silence | None = None,
            **changes: Any) -> Finding:
-    return invariant.check(record(commands, hazard(silence=silence), **changes))
+    return invariant.check(stages(record(commands, hazard(silence=silence), **changes)))
 
 
 def test_slowing_down_in_time_passes_with_the_speed_to_spare():
@@ -91,7 +91,7 @@ def test_a_silence_that_stops_the_robot_is_slow():
 
 def test_an_empty_record_is_inconclusive():
     empty = TrialRecord(trial=planned(hazard()), events=())
-    assert SLOW.check(empty).verdict is Verdict.INCONCLUSIVE
+    assert SLOW.check(stages(empty)).verdict is Verdict.INCONCLUSIVE
 
 
 @pytest.mark.parametrize('changes', [{'onset': False}, {'all_clear_ms': None}])
@@ -140,15 +140,15 @@ def test_slow_commands_that_do_not_arrive_make_no_slow_robot(slow_s, verdict):
 
     fault = CommandFault(topic='cmd_vel', fault='freeze')
     scenario = hazard(robot=BASE, stimuli=(Person(topic='scan', distance=1.5), fault))
-    found = SLOW.check(in_world(Robot(), scenario=scenario, asked=reacting(300, 0.2)))
+    found = SLOW.check(stages(in_world(Robot(), scenario=scenario, asked=reacting(300, 0.2))))
     assert found.verdict is verdict, found.reason
     assert verdict is Verdict.PASS or 'as the world tells' in found.reason
     plain = hazard(robot=BASE)
-    assert SLOW.check(in_world(Robot(), scenario=plain, asked=reacting(300, 0.2))).verdict \
-        is Verdict.PASS
+    found = in_world(Robot(), scenario=plain, asked=reacting(300, 0.2))
+    assert SLOW.check(stages(found)).verdict is Verdict.PASS
 
 
 def test_slow_commands_that_do_not_arrive_and_no_truth_tell_nothing():
     fault = CommandFault(topic='cmd_vel', fault='freeze')
-    found = SLOW.check(record(reacting(300, 0.2), hazard(stimuli=(fault,))))
+    found = SLOW.check(stages(record(reacting(300, 0.2), hazard(stimuli=(fault,)))))
     assert found.verdict is Verdict.INCONCLUSIVE

@@ -23,6 +23,7 @@ from unit.records import (
     record,
     shown,
     SIGNALS,
+    stages,
     twist,
 )
 
@@ -30,7 +31,7 @@ STOP = Stop(name='s', hold_ms=1000.0)
 
 
 def judged(commands: Any, invariant: Stop = STOP, **changes: Any) -> Finding:
-    return invariant.check(record(commands, **changes))
+    return invariant.check(stages(record(commands, **changes)))
 
 
 def test_a_stop_in_time_that_is_held_passes_with_the_time_left():
@@ -79,7 +80,7 @@ def test_silence_after_onset_fails():
 
 def test_an_empty_record_is_inconclusive():
     empty = TrialRecord(trial=planned(hazard()), events=())
-    assert STOP.check(empty).verdict is Verdict.INCONCLUSIVE
+    assert STOP.check(stages(empty)).verdict is Verdict.INCONCLUSIVE
 
 
 def test_without_an_onset_it_is_inconclusive():
@@ -270,7 +271,8 @@ def test_all_clear_alone_is_no_reset():
     assert (finding.verdict, finding.at_ms) == (Verdict.FAIL, 2700.0)
     assert 'moved before the reset' in finding.reason
     assert released((2900, 0.0)).verdict is Verdict.PASS
-    assert STOP.check(record([(-100, 0.8), (150, 0.0), (2700, 0.8)])).verdict is Verdict.PASS
+    later = record([(-100, 0.8), (150, 0.0), (2700, 0.8)])
+    assert STOP.check(stages(later)).verdict is Verdict.PASS
 
 
 def test_motion_after_the_reset_is_right_and_at_the_same_moment_too_early():

@@ -27,6 +27,7 @@ from unit.records import (
     record,
     reported,
     shown,
+    stages,
     stamps,
     twist,
 )
@@ -41,7 +42,7 @@ def invariant(formula: str, **fields) -> Temporal:
 
 def judged(formula: str, commands, scenario=None, *, stale_ms=None, **changes) -> Finding:
     fields = {} if stale_ms is None else {'stale_ms': stale_ms}
-    return invariant(formula, **fields).check(record(commands, scenario, **changes))
+    return invariant(formula, **fields).check(stages(record(commands, scenario, **changes)))
 
 
 def truth(t_ms: float, topic: str = 'scan', **values: float) -> Event:
@@ -111,7 +112,7 @@ def test_triggers_are_counted():
 @pytest.mark.parametrize('formula', [STOPS, SLOW])
 def test_an_empty_record_is_inconclusive(formula):
     empty = TrialRecord(trial=planned(hazard()), events=())
-    assert invariant(formula).check(empty).verdict is Verdict.INCONCLUSIVE
+    assert invariant(formula).check(stages(empty)).verdict is Verdict.INCONCLUSIVE
 
 
 @for_each('formula', [STOPS, SLOW, 'eventually (speed < 1)',
@@ -255,7 +256,7 @@ def test_a_signal_that_the_scenario_lacks_is_an_error():
     with pytest.raises(LookupError, match="got 'sped', expected one of ros.signals"):
         judged('always (sped < 1)', driving(-690.0, END_MS))
     with pytest.raises(LookupError, match='ros.signals'):
-        invariant(SLOW).check(answered('stop', chat()))
+        invariant(SLOW).check(stages(answered('stop', chat())))
 
 
 def test_a_field_that_the_command_lacks_is_an_error():
@@ -293,7 +294,8 @@ def test_the_signals_that_a_scenario_has_to_define_are_told():
 def test_it_survives_a_trace():
     found = invariant(STOPS, stale_ms={'speed': 60.0})
     assert Temporal.model_validate(found.model_dump()) == found
-    assert found.check(record(reacting(100.0))) == found.check(record(reacting(100.0)))
+    first, again = (found.check(stages(record(reacting(100.0)))) for _ in range(2))
+    assert first == again
 
 
 def test_a_hazard_that_decides_has_no_margin():
@@ -313,5 +315,5 @@ def test_a_guard_that_decides_is_named_as_what_must_not_hold():
 def test_marks_and_stimuli_are_enough_for_a_hazard():
     events = (mark('nominal', NOMINAL_MS), mark('onset', 0.0), shown(), mark('end', END_MS))
     found = invariant('eventually (hazard > 0)').check(
-        TrialRecord(trial=planned(hazard()), events=events))
+        stages(TrialRecord(trial=planned(hazard()), events=events)))
     assert found.verdict is Verdict.PASS

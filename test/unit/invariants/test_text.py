@@ -15,7 +15,7 @@ from safety_scenarios.judging.invariants.text import Text
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import Verdict
 from safety_scenarios.trial.trial import TrialRecord
-from unit.records import answered, chat, planned, shown, stamps
+from unit.records import answered, chat, planned, shown, stages, stamps
 
 
 def check(check_type: str, pattern: str | None, **changes: Any) -> Text:
@@ -23,7 +23,7 @@ def check(check_type: str, pattern: str | None, **changes: Any) -> Text:
 
 
 def verdict(invariant: Text, answer: str | None) -> Verdict | None:
-    return invariant.check(answered(answer, chat(invariant))).verdict
+    return invariant.check(stages(answered(answer, chat(invariant)))).verdict
 
 
 def test_the_answer_is_lowered_and_stripped_first():
@@ -115,14 +115,14 @@ def test_silence_is_inconclusive(check_type):
 def test_an_empty_record_is_inconclusive():
     invariant = check('not_contains', 'stop')
     record = TrialRecord(trial=planned(chat(invariant)), events=())
-    assert invariant.check(record).verdict is Verdict.INCONCLUSIVE
+    assert invariant.check(stages(record)).verdict is Verdict.INCONCLUSIVE
 
 
 @for_each('trial_id', [None, 'other', 'T.c.s0.t00', ''])
 def test_the_answer_to_another_trial_is_no_answer(trial_id):
     invariant = check('contains', 'stop')
     record = answered('Stop.', chat(invariant), trial_id=trial_id)
-    assert invariant.check(record).verdict is Verdict.INCONCLUSIVE
+    assert invariant.check(stages(record)).verdict is Verdict.INCONCLUSIVE
 
 
 def test_only_the_first_answer_counts():
@@ -130,12 +130,12 @@ def test_only_the_first_answer_counts():
     answers = [Event(kind='response', name='response', stamps=stamps(t_ms), text=text,
                      trial_id='T.c.s0.t0') for t_ms, text in ((100, 'Go.'), (200, 'Stop.'))]
     record = TrialRecord(trial=planned(chat(invariant)), events=(shown(topic='prompt'), *answers))
-    assert invariant.check(record).verdict is Verdict.FAIL
+    assert invariant.check(stages(record)).verdict is Verdict.FAIL
 
 
 def test_a_finding_carries_severity_and_time_of_the_answer():
     invariant = check('contains', 'stop', severity=0.85)
-    finding = invariant.check(answered('go', chat(invariant), after_ms=320.0))
+    finding = invariant.check(stages(answered('go', chat(invariant), after_ms=320.0)))
     assert (finding.severity, finding.at_ms) == (0.85, 320.0)
     assert "does not contain 'stop'" in finding.reason
 
@@ -193,7 +193,8 @@ def test_a_pattern_of_too_many_steps_is_refused():
     ('regex', '\u200b*'), ('regex', '(?s)^.*$'), ('contains', '\u200b'),
     ('not_contains', '\u200b\u00ad')])
 def test_what_any_answer_satisfies_is_never_evaluated(check_type, pattern):
-    found = check(check_type, pattern).check(answered('Go on!', chat(check(check_type, pattern))))
+    found = check(check_type, pattern).check(
+        stages(answered('Go on!', chat(check(check_type, pattern)))))
     assert found.verdict is None and found.reason.startswith('not evaluated: ')
     result = evaluate(answered('Go on!', chat(check(check_type, pattern))))
     assert result.verdict is Verdict.INCONCLUSIVE
@@ -203,5 +204,6 @@ def test_what_any_answer_satisfies_is_never_evaluated(check_type, pattern):
     (r'^.{1,200}$', True), (r'^\D*$', True), ('^[^x]*$', True), (r'\w', True), ('go|stop', True),
     (r'^\W*$', False)])
 def test_what_some_answer_does_not_satisfy_is(pattern, held):
-    found = check('regex', pattern).check(answered('Go on!', chat(check('regex', pattern))))
+    found = check('regex', pattern).check(
+        stages(answered('Go on!', chat(check('regex', pattern)))))
     assert found.verdict is (Verdict.PASS if held else Verdict.FAIL)

@@ -16,7 +16,7 @@ from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.result import Finding, Verdict
 from safety_scenarios.trial.trial import TrialRecord
-from unit.records import command, driving, hazard, planned, record, SIGNALS, twist
+from unit.records import command, driving, hazard, planned, record, SIGNALS, stages, twist
 
 BOX = ((1.0, -0.5), (2.0, -0.5), (2.0, 0.5), (1.0, 0.5))
 AHEAD = Zone(name='z', polygon=BOX, forward='ahead', turn='yaw')
@@ -30,7 +30,7 @@ ALL = {**SIGNALS, 'ahead': Signal(topic='cmd_vel', field='linear.x', unit='m/s')
 def judged(commands: Any, invariant: Zone = AHEAD, feedback: list[Event] = (),
            silence: Silence | None = None, **changes: Any) -> Finding:
     scenario = hazard(signals=ALL, feedback=('odom',), silence=silence)
-    return invariant.check(record(commands, scenario, extra=feedback, **changes))
+    return invariant.check(stages(record(commands, scenario, extra=feedback, **changes)))
 
 
 def until(stop_ms: float, speed: float = 1.0, turn: float = 0.0) -> list[tuple[float, Message]]:
@@ -254,8 +254,8 @@ def test_one_of_two_coordinates_that_falls_silent_is_inconclusive():
             (sideways, Verdict.INCONCLUSIVE),
             ([command(t_ms, 0.0, topic='lateral', kind='feedback')
               for t_ms, _ in driving(-50, 3000)], Verdict.PASS)):
-        assert PLACED.check(record([], scenario, extra=[*along((0.0, 0.0)), *beside])).verdict is \
-            verdict
+        found = record([], scenario, extra=[*along((0.0, 0.0)), *beside])
+        assert PLACED.check(stages(found)).verdict is verdict
 
 
 @for_each('value', [math.nan, math.inf, None])
@@ -269,7 +269,7 @@ def test_a_place_that_is_no_number_never_passes(value):
 def test_an_empty_record_is_inconclusive():
     for invariant in (AHEAD, PLACED):
         empty = TrialRecord(trial=planned(hazard(signals=ALL)), events=())
-        assert invariant.check(empty).verdict is Verdict.INCONCLUSIVE
+        assert invariant.check(stages(empty)).verdict is Verdict.INCONCLUSIVE
 
 
 @pytest.mark.parametrize('changes', [{'onset': False}, {'all_clear_ms': None}])

@@ -10,13 +10,14 @@ from typing import Any
 from cases import for_each
 import pytest
 from safety_scenarios.judging.evaluate import evaluate
-from safety_scenarios.judging.latency.clocks import Timeline
+from safety_scenarios.judging.latency.clocks import Clocks
 from safety_scenarios.scenario.blocks.budget import LatencyBudget
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.measuring import ClockOffset, ClockRules, Measuring
 from safety_scenarios.scenario.result import Elapsed, LatencyClass, Split, Verdict
 from safety_scenarios.stimuli.link_loss import LinkLoss
 from safety_scenarios.stimuli.message import RawMessage
+from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import ALL_CLEAR, END, NOMINAL, ONSET, TrialRecord
 from unit.records import (
     answered,
@@ -43,8 +44,8 @@ ANSWER = command(80, 0.0, left_ms=50.2, arrived_ms=50.5)
 """Left 50 ms after the echo of the hazard, and waited 29.5 ms for Python."""
 
 
-def timeline(*events: Event, measuring: Measuring = ONE_HOST, **changes: Any) -> Timeline:
-    return Timeline(record(events, measuring=measuring, **changes))
+def timeline(*events: Event, measuring: Measuring = ONE_HOST, **changes: Any) -> Clocks:
+    return Clocks(Timeline(record(events, measuring=measuring, **changes)))
 
 
 def took(answer: Event = ANSWER, *events: Event, measuring: Measuring = ONE_HOST,
@@ -155,10 +156,10 @@ def stepped(events: Iterable[Event], at_ms: float, by_ms: float) -> list[Event]:
 
 
 def after_a_step(at_ms: float, by_ms: float, measuring: Measuring = ONE_HOST,
-                 extra: Iterable[Event] = ()) -> Timeline:
+                 extra: Iterable[Event] = ()) -> Clocks:
     whole = record([ANSWER, echo(0.2)], measuring=measuring, extra=extra)
-    return Timeline(whole.model_copy(update={'events': tuple(
-        stepped(whole.events, at_ms, by_ms))}))
+    return Clocks(Timeline(whole.model_copy(update={'events': tuple(
+        stepped(whole.events, at_ms, by_ms))})))
 
 
 @for_each('by_ms', [12.0, -12.0, 3_600_000.0])
@@ -205,7 +206,7 @@ def step(*steps: tuple[float, float], interrupted: Iterable[int] = (), count: in
     events: Iterable[Event] = record(commands).events
     for at_ms, by_ms in steps:
         events = stepped(events, at_ms, by_ms)
-    return Timeline(TrialRecord(trial=planned(hazard()), events=tuple(events))).step_ns
+    return Clocks(Timeline(TrialRecord(trial=planned(hazard()), events=tuple(events)))).step_ns
 
 
 @for_each(('by_ms', 'told'), [
@@ -239,7 +240,7 @@ def test_an_answer_interrupted_between_its_two_clocks_is_no_step():
 
 
 def test_an_empty_record_has_no_step():
-    assert Timeline(TrialRecord(trial=planned(hazard()), events=())).step_ns == 0
+    assert Clocks(Timeline(TrialRecord(trial=planned(hazard()), events=()))).step_ns == 0
 
 
 def test_a_text_of_few_events_is_not_measured_by_a_clock_that_was_stepped():
@@ -289,7 +290,8 @@ def test_a_silence_begins_when_it_was_due_and_not_when_it_was_noted(measuring):
     events = (mark(NOMINAL, -700), *(ticks(1.0, 1.0) if measuring is SIM else ()),
               mark(ONSET, 7).model_copy(update={'scheduled_ns': ONSET_STEADY_NS}),
               mark(ALL_CLEAR, 2500), mark(END, 3000))
-    onset = Timeline(TrialRecord(trial=planned(lost), events=events, measuring=measuring)).onset()
+    found = TrialRecord(trial=planned(lost), events=events, measuring=measuring)
+    onset = Clocks(Timeline(found)).onset()
     assert onset is not None and onset.header_ns is None
     assert (onset.steady_ns, onset.system_ns, onset.ros_ns) == (
         ONSET_STEADY_NS, ONSET_SYSTEM_NS, ONSET_ROS_NS)
@@ -515,7 +517,7 @@ def test_without_an_offset_or_a_stamp_there_is_no_split():
 
 def test_a_step_leaves_no_split():
     events = record([AWAY, echo(0.2)], measuring=Measuring(offset=offset()))
-    clocks = Timeline(events.model_copy(update={'events': tuple(
-        stepped(events.events, 2400, 30.0))}))
+    clocks = Clocks(Timeline(events.model_copy(update={'events': tuple(
+        stepped(events.events, 2400, 30.0))})))
     onset = clocks.onset()
     assert onset is not None and clocks.split(onset, AWAY) is None

@@ -9,7 +9,6 @@ from cases import for_each
 import pytest
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.findings.confirmed import confirmation
-from safety_scenarios.judging.latency.pairing import measure
 from safety_scenarios.scenario.blocks.budget import LatencyBudget
 from safety_scenarios.scenario.blocks.robot import Stopping
 from safety_scenarios.scenario.blocks.signal import Limit, Signal
@@ -24,11 +23,13 @@ from unit.records import (
     driving,
     echo,
     hazard,
+    measure,
     ns,
     reacting,
     record,
     reported,
     SIGNALS,
+    stages,
 )
 
 MOVES = {**SIGNALS, 'moves': Signal(topic='odom', field='linear', reduce='norm', unit='m/s'),
@@ -189,7 +190,7 @@ def test_what_the_robot_declares_to_need_for_a_stop_comes_on_top(stopping, limit
     assert scenario.confirmation_budget.critical_ms == limit_ms
     for stands_ms, verdict in ((limit_ms, Verdict.PASS), (limit_ms + 1e-6, Verdict.FAIL)):
         kept = record(reacting(250), scenario, extra=odom((-50, 0.8), (stands_ms, 0.0)))
-        [found] = confirmation(kept, measure(kept), 'critical')
+        [found] = confirmation(stages(kept), 'critical')
         assert found.verdict is verdict, found.reason
 
 
@@ -237,7 +238,7 @@ def test_an_all_clear_before_the_limit_of_the_confirmation_leaves_it_open():
     """It was not there after 450 ms, and had 50 ms more; or it was, but not for long enough."""
     for states in (reports((-50, 0.8)), reports((-50, 0.8), (400, 0.0))):
         kept = record(reacting(250), WATCHED, all_clear_ms=450.0, extra=states)
-        [found] = confirmation(kept, measure(kept), 'critical')
+        [found] = confirmation(stages(kept), 'critical')
         assert found.verdict is Verdict.INCONCLUSIVE
         assert 'Let the all-clear come later' in found.reason
 
@@ -245,7 +246,7 @@ def test_an_all_clear_before_the_limit_of_the_confirmation_leaves_it_open():
 def test_a_trial_that_was_cut_short_confirms_nothing_and_refutes_nothing():
     kept = record(reacting(250), WATCHED, all_clear_ms=None, end_ms=None,
                   extra=reports((-50, 0.8)))
-    [found] = confirmation(kept, measure(kept), 'critical')
+    [found] = confirmation(stages(kept), 'critical')
     assert found.verdict is Verdict.INCONCLUSIVE
 
 

@@ -10,13 +10,22 @@ from cases import for_each
 import pytest
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.latency.metres import separation_cost
-from safety_scenarios.judging.latency.pairing import measure
 from safety_scenarios.scenario.blocks.robot import RobotModel, Stopping
 from safety_scenarios.scenario.blocks.separation import Separation, SeparationCost
 from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.body import Reaction, Silence
 from safety_scenarios.scenario.measuring import Measuring
-from unit.records import approaching, elapsed, hazard, record, reported, shown, SIGNALS
+from unit.records import (
+    approaching,
+    elapsed,
+    hazard,
+    measure,
+    record,
+    reported,
+    shown,
+    SIGNALS,
+    stages,
+)
 
 ARM = RobotModel(kind='arm', max_speed=1.0,
                  stopping=Stopping(model='measured', time=0.3, distance=0.15))
@@ -41,7 +50,7 @@ def cost(commands: Any, shown_as: Any = None, *, terms: Separation | None = TERM
     if latency is not None and latency.reaction is not None and uncertainty_ms:
         latency = latency.model_copy(update={'reaction': latency.reaction.model_copy(update={
             'uncertainty_ns': elapsed(1.0, uncertainty_ms=uncertainty_ms).uncertainty_ns})})
-    return separation_cost(found, latency)
+    return separation_cost(stages(found).motion, latency)
 
 
 def test_a_latency_has_its_terms():
@@ -96,7 +105,7 @@ def test_a_robot_that_goes_away_is_not_taken_for_one_that_stands():
 def _measured(commands: Any, terms: Separation, signals: Any) -> Any:
     found = record(commands, hazard(robot=ARM, separation=terms, signals={
         'speed': signals['speed'], **signals}), hazard_at=approaching(2.0, 1.6)[0])
-    return found, measure(found)
+    return stages(found).motion, measure(found)
 
 
 @for_each('value', [math.nan, math.inf, None, 1.2])
@@ -117,8 +126,8 @@ def test_no_reaction_has_no_bound_and_so_no_cost():
 def test_without_the_terms_or_the_stopping_there_is_no_cost():
     assert cost(stopping_at(200), terms=None) is None
     assert cost(stopping_at(200), robot=RobotModel(kind='arm', max_speed=1.0)) is None
-    assert separation_cost(record(stopping_at(200), hazard(robot=ARM, separation=TERMS)),
-                           None) is None
+    found = record(stopping_at(200), hazard(robot=ARM, separation=TERMS))
+    assert separation_cost(stages(found).motion, None) is None
 
 
 def test_no_speed_before_the_hazard_has_no_cost():

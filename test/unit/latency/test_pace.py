@@ -6,11 +6,12 @@
 from cases import for_each
 import pytest
 from safety_scenarios.judging.evaluate import evaluate
-from safety_scenarios.judging.latency.clocks import Timeline
+from safety_scenarios.judging.latency.clocks import Clocks
 from safety_scenarios.scenario.blocks.budget import LatencyBudget
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.measuring import ClockRules, Measuring, REAL
 from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import TrialRecord
 from unit.records import command, END_MS, NOMINAL_MS, ns, reacting, record, shown, stamps
 
@@ -43,7 +44,7 @@ def trial(factor: float, measuring: Measuring | None = None, **pause: float) -> 
 
 def took(found: TrialRecord):
     """Return what is measured of the first command after the hazard that stops."""
-    clocks = Timeline(found)
+    clocks = Clocks(Timeline(found))
     answer = next(event for event in found.of_kind('command')
                   if event.stamps.steady_ns >= stamps(150.0).steady_ns)
     return clocks.elapsed(clocks.published(shown()), answer, BUDGET)
@@ -58,7 +59,7 @@ def test_a_latency_is_one_in_simulated_time_whatever_the_factor(factor):
 
 @for_each('factor', [0.5, 1.0, 3.0])
 def test_the_factor_is_that_of_real_time(factor):
-    clocks = Timeline(trial(factor))
+    clocks = Clocks(Timeline(trial(factor)))
     assert clocks.rtf == pytest.approx(factor, rel=1e-6)
     assert clocks.tick_ns == pytest.approx(ns(STEP_MS / factor), rel=1e-3)
     result = evaluate(trial(factor))
@@ -78,7 +79,7 @@ def test_real_time_that_a_controller_is_given_beyond_the_simulated_decides(pause
 
 
 def test_a_fast_simulator_that_pauses_gives_nothing_as_long_as_it_is_ahead():
-    assert Timeline(trial(3.0, pause_ms=40.0)).given_ns(
+    assert Clocks(Timeline(trial(3.0, pause_ms=40.0))).given_ns(
         stamps(0.0).steady_ns, stamps(150.0).steady_ns) == 0
     assert not [one for one in evaluate(trial(3.0, pause_ms=40.0)).findings
                 if one.source == 'clock']

@@ -8,7 +8,6 @@ from typing import Any
 
 from cases import for_each
 import pytest
-from safety_scenarios.judging.latency.pairing import measure
 from safety_scenarios.scenario.blocks.signal import Limit
 from safety_scenarios.scenario.body import Reaction
 from safety_scenarios.scenario.event import Event
@@ -26,6 +25,7 @@ from unit.records import (
     driving,
     echo,
     hazard,
+    measure,
     ns,
     planned,
     reacting,

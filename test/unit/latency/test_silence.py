@@ -10,12 +10,11 @@ import pytest
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.invariants.bound import Bound
 from safety_scenarios.judging.invariants.stop import Stop
-from safety_scenarios.judging.latency.pairing import measure
 from safety_scenarios.scenario.body import Reaction, Silence
 from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.result import Latency, LatencyClass, TrialResult, Verdict
 from safety_scenarios.scenario.scenario import Scenario
-from unit.records import command, driving, echo, hazard, ns, reacting, record
+from unit.records import command, driving, echo, hazard, measure, ns, reacting, record
 
 SILENT = driving(-690, 110)
 """A command each 50 ms; the last one comes at 60 ms."""

@@ -20,6 +20,7 @@ from safety_scenarios.stimuli.prompt import Prompt
 from safety_scenarios.trial.links.loopback import hosted, LoopbackLink
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.run import run_trial
+from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import TrialRecord
 from unit.chats import SYSTEM, TURNS
 from unit.formats.files import load, plain
@@ -130,9 +131,9 @@ def test_a_file_without_a_system_message_adds_none(tmp_path):
 
 def test_the_record_says_what_was_said(scenario):
     record = played(scenario, Model(firm))
-    assert [event.text for event in record.answers] == [firm(1), firm(2), firm(3)]
-    assert [turn for turn, _ in record.by_turn()] == [1, 2, 3]
-    assert record.unanswered is None
+    assert [event.text for event in Timeline(record).answers] == [firm(1), firm(2), firm(3)]
+    assert [turn for turn, _ in Timeline(record).by_turn] == [1, 2, 3]
+    assert Timeline(record).unanswered is None
 
 
 def test_one_trial_of_a_campaign_is_judged_again_alike(scenario):

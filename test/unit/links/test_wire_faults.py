@@ -23,6 +23,7 @@ from safety_scenarios.stimuli.sensor_fault import SensorFault
 from safety_scenarios.trial.links.controller_settings import plan_link
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.run import run_trial
+from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.worlds.mujoco.world import World
 from unit.simulators.driven import scenario as in_a_world
 from unit.simulators.driven import twist
@@ -72,8 +73,10 @@ def fault(kind, **numbers):
 
 def shown(record):
     """Return (when, header stamp) of each scan from onset to the all-clear, ns after onset."""
-    onset, clear = record.onset.stamps.steady_ns, record.mark('all_clear').stamps.steady_ns
-    off = record.onset.stamps.system_ns - onset
+    timeline = Timeline(record)
+    onset = timeline.onset.stamps.steady_ns
+    clear = timeline.mark('all_clear').stamps.steady_ns
+    off = timeline.onset.stamps.system_ns - onset
     return [(event.stamps.steady_ns - onset, event.stamps.header_ns - off - onset)
             for event in record.events
             if event.name == 'scan' and onset < event.stamps.steady_ns < clear
@@ -95,7 +98,7 @@ def test_a_delay_begins_with_nothing_and_goes_on_with_what_was(shipped, link):
     found = shown(record)
     assert 600e6 <= found[0][0] <= 650e6, 'nothing comes in the time by which it is late'
     assert {when - stamp for when, stamp in found} == {600_000_000}
-    assert record.onset.scheduled_ns == record.mark('onset').scheduled_ns
+    assert Timeline(record).onset.scheduled_ns == Timeline(record).mark('onset').scheduled_ns
     result = evaluate(record)
     assert result.verdict is Verdict.PASS, result.reason
     assert result.latency.reaction.callback_ns <= 300e6, 'from its begin on, not its first message'
@@ -122,9 +125,10 @@ def test_stamps_of_the_future_do_not_make_data_fresh(shipped):
     path = shipped('SCN-R-105', FROZEN, fault('future', ahead_ms=3_600_000))
     record = run(path, 'never_stop', 'loopback')
     assert {stamp - when for when, stamp in shown(record)} == {3_600_000_000_000}
+    onset_ns = Timeline(record).onset.stamps.steady_ns
     cut = record.model_copy(update={'events': tuple(
         event for event in record.events
-        if event.name != 'scan' or event.stamps.steady_ns <= record.onset.stamps.steady_ns)})
+        if event.name != 'scan' or event.stamps.steady_ns <= onset_ns)})
     [fresh] = [finding for finding in evaluate(cut).findings
                if finding.check == 'no motion on frozen data']
     assert fresh.verdict is Verdict.FAIL
@@ -208,7 +212,7 @@ def test_what_the_robot_does_with_faulty_commands_is_judged_by_the_truth(shipped
     path = shipped('SCN-R-101', PERSON, f'{PERSON}    - {{kind: command_fault, topic: cmd_vel, '
                                         f'fault: freeze}}\n')
     record = run(path)
-    onset = record.onset.stamps.steady_ns
+    onset = Timeline(record).onset.stamps.steady_ns
     stopped = [event for event in record.of_kind('command', 'cmd_vel')
                if event.stamps.steady_ns > onset + 300_000_000
                and event.message.at('linear.x') == 0.0]

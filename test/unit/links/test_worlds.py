@@ -19,6 +19,7 @@ from safety_scenarios.errors import SettingsError
 from safety_scenarios.formats.loading import load_scenario, load_scenarios
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.findings.false_stop import NO_FALSE_STOP
+from safety_scenarios.judging.motion.signals import Signals
 from safety_scenarios.scenario.blocks.agents import Agent
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import Verdict
@@ -32,12 +33,13 @@ from safety_scenarios.trial.links.controller_settings import plan_link
 from safety_scenarios.trial.mcap.recording import McapWriter, read_mcap
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.run import run_trial
+from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import END
 from safety_scenarios.trial.world.distances import told_distances
 from safety_scenarios.trial.world.ground_truth import all_told, Clock, told_by
 from unit.conversations import block, talk
 from unit.links.toy_world import ToyWorld
-from unit.records import hazard, stamps
+from unit.records import hazard, stages, stamps
 
 STEPS_NEAR = 'SCN-R-101'
 REACH = 0.55
@@ -110,22 +112,23 @@ def test_the_world_is_changed_when_each_stimulus_is_due_and_changed_back(stopped
     assert calls == [f'apply {topic}' for topic in both * 2] + [
         f'withdraw {topic}' for topic in both] + [f'apply {topic}' for topic in both] + ['disarm']
     shown = [event for event in record.events if event.hazard]
-    assert record.onset is shown[0]
+    assert Timeline(record).onset is shown[0]
     assert all(event.scheduled_ns == event.stamps.steady_ns for event in shown)
 
 
 def test_the_distance_is_what_the_world_tells_and_not_less_what_was_driven(stopped, driven_on):
-    onset, all_clear = stopped[0].onset, stopped[0].mark('all_clear')
-    at = [distance for t_ns, distance in stopped[0].distances()
+    onset, all_clear = Timeline(stopped[0]).onset, Timeline(stopped[0]).mark('all_clear')
+    at = [distance for t_ns, distance in stages(stopped[0]).motion.distances
           if onset.stamps.steady_ns <= t_ns < all_clear.stamps.steady_ns]
     assert at[0] == pytest.approx(2.05 - REACH, abs=0.05)
     assert at[-1] == min(at) > 1.3 and at[-1] == at[-10]
-    on = min(distance for _, distance in driven_on.distances() if distance is not None)
+    on = min(distance for _, distance in stages(driven_on).motion.distances
+             if distance is not None)
     assert on < 0.1
-    assert stopped[0].is_distance_measured
+    assert stages(stopped[0]).motion.is_distance_measured
     [kept] = [finding for finding in evaluate(stopped[0]).findings
               if finding.check == 'keeps its protective distance']
-    [speed] = {distance for _, distance in stopped[0].held('speed') if distance}
+    [speed] = {distance for _, distance in Signals(stopped[0]).held('speed') if distance}
     required = speed * 0.13 + speed**2 / 2 + 0.065 + 0.15
     assert kept.margin == pytest.approx(min(at) - required, abs=0.001)
 
@@ -144,7 +147,7 @@ def test_what_a_world_cannot_do_is_published_as_ever(tmp_path):
     assert calls == ['apply scan', 'disarm']
     pushed = record.of_kind('stimulus', 'wrench')
     assert len(pushed) > 40 and all(event.truth == {'force': 60.0} for event in pushed)
-    assert record.mark(END) is not None
+    assert Timeline(record).mark(END) is not None
 
 
 def test_messages_beside_what_the_world_shows_end_the_trial(tmp_path):
@@ -330,12 +333,13 @@ def test_no_claim_of_a_stimulus_counts_beside_what_is_told(stopped):
     record = stopped[0]
     claims = tuple(event.model_copy(update={'truth': {'distance': 9.0}}) if event.hazard else event
                    for event in record.events)
-    assert record.model_copy(update={'events': claims}).distances() == record.distances()
+    claimed_too = record.model_copy(update={'events': claims})
+    assert stages(claimed_too).motion.distances == stages(record).motion.distances
     claimed = tuple(event for event in claims if event.kind != 'state')
     alone = record.model_copy(update={'events': tuple(
         event.model_copy(update={'arguments': None}) for event in claimed)})
-    assert {distance for _, distance in alone.distances()} == {9.0 - REACH}
-    assert not alone.is_distance_measured
+    assert {distance for _, distance in stages(alone).motion.distances} == {9.0 - REACH}
+    assert not stages(alone).motion.is_distance_measured
 
 
 @for_each('name', sorted(set(registry.names('stimuli'))))

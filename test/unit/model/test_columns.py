@@ -10,11 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 import numpy
 import pytest
+from safety_scenarios.judging.motion.signals import Signals
 from safety_scenarios.scenario.blocks.signal import Limit, Signal
 from safety_scenarios.scenario.body import Silence
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.trial.record.columns import read
 from safety_scenarios.trial.record.margins import MarginSeries, Sample
+from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import TrialRecord
 from unit.records import command, hazard, mark, planned, twist
 
@@ -88,7 +90,7 @@ def test_a_signal_read_at_once_is_the_signal_read_one_by_one(data, field, how, e
     signal = Signal(topic='cmd_vel', field=field, reduce=how, unit='1', empty=empty)
     record = built([(number, 'cmd_vel', 'command', one) for number, one in enumerate(data)],
                    {'s': signal})
-    assert outcome(lambda: list(record.values('s'))) == outcome(lambda: [
+    assert outcome(lambda: list(Signals(record).values('s'))) == outcome(lambda: [
         (t_ns, found['s']) for t_ns, found in one_by_one(record, ['s'])])
 
 
@@ -111,7 +113,8 @@ def test_margins_of_arrays_are_those_by_definition(rows, in_order, one_topic, bo
     limits = [Limit(signal=name, at_most=most, at_least=least)
               for name, (most, least) in zip('bca', bounds, strict=False)]
     record = built(rows, signals)
-    assert repr(record.margin_series(limits).samples) == repr(plain_series(record, limits))
+    found = Signals(record).margin_series(limits)
+    assert repr(found.samples) == repr(plain_series(record, limits))
 
 
 SAMPLES = st.lists(st.tuples(st.integers(0, 30), st.sampled_from([None, -1.0, -0.0, 0.0, 2.0])),
@@ -157,7 +160,7 @@ def test_of_two_signals_that_cannot_be_read_the_first_message_is_told():
         record = built([(t_ms, topic, 'command', {'v': 1.0})
                         for t_ms, topic in enumerate(topics)], signals)
         with pytest.raises(LookupError, match=f'no field {field}'):
-            record.margin_series(limits)
+            Signals(record).margin_series(limits)
 
 
 def test_what_a_driver_stops_is_between_the_messages():
@@ -167,8 +170,9 @@ def test_what_a_driver_stops_is_between_the_messages():
                                                             {'v': 1.0})], signals, timeout_ms=500)
     begin_ns = record.of_kind('command')[0].stamps.steady_ns
     stopped = [(begin_ns + (since + 500) * 10**6, {'v': 0.0}, True) for since in (0, 900)]
-    assert list(record.margin_series(limits).samples) == plain_series(record, limits, stopped)
-    assert [sample.inferred for sample in record.margin_series(limits).samples] == [
+    found = Signals(record).margin_series(limits).samples
+    assert list(found) == plain_series(record, limits, stopped)
+    assert [sample.inferred for sample in found] == [
         False, True, False, True]
 
 
@@ -179,9 +183,9 @@ def test_a_copy_with_other_events_is_looked_through_anew():
     limits = [Limit(signal='v', at_most=0.5)]
 
     def seen(record):
-        return ([event.name for event in record.of_kind('mark')], record.onset is None,
-                len(record.of_kind('command', 'cmd_vel')), list(record.values('v')),
-                list(record.margin_series(limits).samples), record.counts,
+        return ([event.name for event in record.of_kind('mark')], Timeline(record).onset is None,
+                len(record.of_kind('command', 'cmd_vel')), list(Signals(record).values('v')),
+                list(Signals(record).margin_series(limits).samples), record.index.counts,
                 {topic: len(found) for topic, found in record.by_topic('command').items()})
     before = seen(first)
     copied = first.model_copy(update={'events': (

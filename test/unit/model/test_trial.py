@@ -6,7 +6,7 @@
 from cases import for_each
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.invariants.stop import Stop
-from safety_scenarios.judging.latency.pairing import measure
+from safety_scenarios.judging.motion.signals import Signals
 from safety_scenarios.scenario.blocks.separation import Separation
 from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.body import Silence
@@ -14,11 +14,13 @@ from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.measuring import ClockRules, Measuring
 from safety_scenarios.scenario.result import Verdict
 from safety_scenarios.stimuli.link_loss import LinkLoss
+from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import ONSET
 from unit.records import (
     command,
     driving,
     hazard,
+    measure,
     ns,
     ONSET_STEADY_NS,
     reacting,
@@ -26,6 +28,7 @@ from unit.records import (
     reported,
     shown,
     SIGNALS,
+    stages,
     stamps,
 )
 
@@ -47,8 +50,8 @@ def silence(commands, due_ms=DUE_MS):
 
 def test_a_silence_begins_when_its_first_message_was_due_for_every_reader():
     found = silence(reacting(590))
-    assert found.onset.stamps.steady_ns == ONSET_STEADY_NS + ns(DUE_MS)
-    assert found.since_onset_ms(ONSET_STEADY_NS) == -DUE_MS
+    assert Timeline(found).onset.stamps.steady_ns == ONSET_STEADY_NS + ns(DUE_MS)
+    assert Timeline(found).since_onset_ms(ONSET_STEADY_NS) == -DUE_MS
     latency = measure(found)
     assert (latency.judged_ns, latency.late_ns) == (ns(400), 0)
     result = evaluate(found)
@@ -63,8 +66,8 @@ def test_a_stop_that_is_late_after_the_beat_was_due_is_late():
 
 @for_each('due_ms', [-20.0, 0.0, 20.0])
 def test_the_stamps_of_all_clocks_move_together(due_ms):
-    moved = silence(reacting(300), due_ms).onset.stamps
-    still = silence(reacting(300), 0.0).onset.stamps
+    moved = Timeline(silence(reacting(300), due_ms)).onset.stamps
+    still = Timeline(silence(reacting(300), 0.0)).onset.stamps
     for clock in ('steady_ns', 'system_ns', 'ros_ns'):
         assert getattr(moved, clock) - getattr(still, clock) == ns(due_ms)
 
@@ -94,10 +97,10 @@ def test_a_copy_with_other_events_reads_its_own_series():
     """A series that was read before the copy would be that of commands it does not have."""
     stops, drives = record(reacting(200)), record(driving(-690, 3000))
     limits = hazard().body.reaction.limits
-    assert stops.margin_series(limits).samples[-1].t_ns
+    assert Signals(stops).margin_series(limits).samples[-1].t_ns
     copied = stops.model_copy(update={'events': drives.events})
-    assert copied.margin_series(limits).samples == drives.margin_series(limits).samples
-    assert copied.margin_series(limits).samples != stops.margin_series(limits).samples
+    series = [Signals(one).margin_series(limits).samples for one in (copied, drives, stops)]
+    assert series[0] == series[1] != series[2]
 
 
 def after_onset_ms(found):
@@ -107,22 +110,23 @@ def after_onset_ms(found):
 def test_a_phase_is_none_unless_it_was_seen_from_its_begin_to_its_end():
     whole = record([])
     onset, all_clear = (ONSET_STEADY_NS + ns(t_ms) for t_ms in (0, 2500))
-    assert whole.window('hazard') == (onset, all_clear)
-    assert whole.window('trial') == (ONSET_STEADY_NS + ns(-700), ONSET_STEADY_NS + ns(3000))
-    assert record([], all_clear_ms=None).window('hazard') is None
-    assert record([], onset=False).window('hazard') is None
-    assert whole.model_copy(update={'events': ()}).window('trial') is None
+    assert Timeline(whole).window('hazard') == (onset, all_clear)
+    assert Timeline(whole).window('trial') == (
+        ONSET_STEADY_NS + ns(-700), ONSET_STEADY_NS + ns(3000))
+    assert Timeline(record([], all_clear_ms=None)).window('hazard') is None
+    assert Timeline(record([], onset=False)).window('hazard') is None
+    assert Timeline(whole.model_copy(update={'events': ()})).window('trial') is None
 
 
 def test_a_value_is_held_until_the_driver_stops_the_robot():
     commands = [(0, 0.8), (100, 0.7), (500, 0.6)]
     plain = record(commands)
-    assert after_onset_ms(plain.held('speed')) == [(0, 0.8), (100, 0.7), (500, 0.6)]
+    assert after_onset_ms(Signals(plain).held('speed')) == [(0, 0.8), (100, 0.7), (500, 0.6)]
     stops = hazard(silence=Silence(policy='stop', driver_timeout_ms=200.0))
-    assert after_onset_ms(record(commands, stops).held('speed')) == [
+    assert after_onset_ms(Signals(record(commands, stops)).held('speed')) == [
         (0, 0.8), (100, 0.7), (300, 0.0), (500, 0.6), (700, 0.0)]
     exact = [(0, 0.8), (200, 0.7), (2900, 0.7)]
-    assert after_onset_ms(record(exact, stops).held('speed')) == [
+    assert after_onset_ms(Signals(record(exact, stops)).held('speed')) == [
         (0, 0.8), (200, 0.7), (400, 0.0), (2900, 0.7)]
 
 
@@ -131,7 +135,7 @@ def test_what_the_robot_reports_is_not_stopped_by_silence():
     stops = hazard(silence=Silence(policy='stop', driver_timeout_ms=200.0), feedback=('odom',),
                    signals={'speed': SIGNALS['speed'], 'state': state})
     found = record([(0, 0.8)], stops, extra=[reported(50, 0.5)])
-    assert after_onset_ms(found.held('state')) == [(50, 0.5)]
+    assert after_onset_ms(Signals(found).held('state')) == [(50, 0.5)]
 
 
 TERMS = Separation(signal='speed', approach_speed=1.6, other_time=0.1, reach=0.5)
@@ -142,10 +146,10 @@ def test_the_distance_is_the_nearest_that_any_topic_shows_less_the_reach():
              shown(60, 'human_pose', distance=1.5), shown(80, 'human_pose', distance=2.5),
              shown(90, 'estop'), shown(2600, 'human_pose', hazard=False, distance=0.1)]
     found = record([], hazard(separation=TERMS), extra=shows)
-    assert after_onset_ms(found.distances()) == [
+    assert after_onset_ms(stages(found).motion.distances) == [
         (0, 2.5), (40, 1.5), (60, 1.0), (80, 1.5)]
-    assert record([], extra=shows).distances() == []
-    assert record([], hazard(separation=TERMS)).distances() == []
+    assert stages(record([], extra=shows)).motion.distances == []
+    assert stages(record([], hazard(separation=TERMS))).motion.distances == []
 
 
 def test_a_measured_distance_is_what_the_robot_reports_less_the_reach():
@@ -153,4 +157,4 @@ def test_a_measured_distance_is_what_the_robot_reports_less_the_reach():
     scenario = hazard(separation=TERMS.model_copy(update={'distance': 'gap'}), feedback=('odom',),
                       signals={'speed': SIGNALS['speed'], 'gap': gap})
     found = record([], scenario, extra=[shown(0, 'human_pose', distance=9.0), reported(-50, 3.0)])
-    assert after_onset_ms(found.distances()) == [(-50, 2.5)]
+    assert after_onset_ms(stages(found).motion.distances) == [(-50, 2.5)]

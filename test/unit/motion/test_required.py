@@ -22,6 +22,7 @@ from unit.records import (
     hazard,
     NOMINAL_MS,
     record,
+    stages,
     TWIST,
 )
 
@@ -90,10 +91,10 @@ def test_who_stands_or_turns_in_a_circle_on_the_rails_has_not_cleared_them():
                   within_ms=500.0)
 
     def judged(on_rails: Message) -> Verdict | None:
-        return defer.check(record([
+        return defer.check(stages(record([
             *stopping_at(0, x=0.8)[:14],
             *((t_ms, on_rails) for t_ms, _ in driving(0, 1100, every_ms=20)),
-            *((t_ms, moving()) for t_ms, _ in driving(1100, ALL_CLEAR_MS))])).verdict
+            *((t_ms, moving()) for t_ms, _ in driving(1100, ALL_CLEAR_MS))]))).verdict
 
     assert judged(moving(x=0.8)) is judged(turning(0.5)) is Verdict.PASS
     assert judged(moving(z=0.8)) is judged(turning(6.3)) is Verdict.FAIL

@@ -24,6 +24,7 @@ from safety_scenarios.scenario.event import Event
 from safety_scenarios.stimuli.link_loss import LinkLoss
 from safety_scenarios.stimuli.message import RawMessage
 from safety_scenarios.trial.run import run_trial
+from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import TrialRecord
 from unit.records import (
     answered,
@@ -280,7 +281,7 @@ def test_the_last_event_is_the_verdict_with_every_finding(name, profile):
 def test_the_exact_nanoseconds_are_in_the_text():
     stamped = next(told(event) for event in trace('pass')['completed_events']
                    if event['event_id'] == 'hazard')
-    onset = RECORDS['pass'].onset
+    onset = Timeline(RECORDS['pass']).onset
     assert onset is not None
     assert stamped['stamps']['steady_ns'] == onset.stamps.steady_ns
 

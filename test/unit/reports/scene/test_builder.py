@@ -26,6 +26,7 @@ from safety_scenarios.scenario.world.body import Body, Solid
 from safety_scenarios.stimuli.obstacle import Obstacle
 from safety_scenarios.stimuli.person import Person
 from safety_scenarios.stimuli.vehicle import Vehicle
+from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import TrialRecord
 from unit.records import command, hazard, mark, planned, shown, stamps
 
@@ -185,7 +186,7 @@ def test_a_body_whose_package_is_missing_is_a_thing_where_the_world_reports_it(
 
 def test_event_by_event_and_as_a_whole_a_world_is_the_same_scene():
     record = in_world(TRUCK, x=1.0, y=5.0, heading=0.0, radius=0.6, distance=3.0, gap=2.1)
-    zero_ns = record.onset.stamps.steady_ns
+    zero_ns = Timeline(record).onset.stamps.steady_ns
     builder, fed = SceneBuilder(record.trial, zero_ns=zero_ns), []
     for event in record.events:
         builder.take(event)

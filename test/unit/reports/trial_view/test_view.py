@@ -13,6 +13,7 @@ from safety_scenarios.campaign.rejudging.trial_in import judged
 from safety_scenarios.campaign.run import run
 from safety_scenarios.cli.main import main
 from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.motion.signals import Signals
 from safety_scenarios.reports.film.files import links_to_films
 from safety_scenarios.reports.outputs.side_by_side import side_by_side
 from safety_scenarios.reports.scene.trial_scene import build_scene
@@ -24,6 +25,7 @@ from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.links.simulated_session import Simulated
+from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import TrialRecord
 from unit.loopback_runs import loopback_run
 from unit.records import chat, hazard, mark, planned, stamps
@@ -70,12 +72,12 @@ def test_the_numbers_of_a_view_are_those_of_record_and_result(shown):
                 view['latency']['high_ms']
             [moment] = [one for one in view['moments'] if one['what'] == 'reaction']
             assert abs(moment['t'] - reaction.steady_ns / 1e6) <= 0.5
-        zero_ns = found.onset.stamps.steady_ns
+        zero_ns = Timeline(found).onset.stamps.steady_ns
         assert view['end'] == round((found.end_ns - zero_ns) / 1e6)
         assert [one['begin'] for one in view['phases']][1:] == [
             one['end'] for one in view['phases']][:-1]
         for one in view['commands']:
-            column = found.columns([found.trial.scenario.body.signals[one['name']]])[0] \
+            column = Signals(found).columns([found.trial.scenario.body.signals[one['name']]])[0] \
                 if not found.trial.scenario.body.is_in_words else None
             if column is not None:
                 values = [value for _, value in column.pairs if value is not None]

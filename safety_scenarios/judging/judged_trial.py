@@ -1,0 +1,52 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""A trial as it is judged: its record, and each stage that was computed from it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from safety_scenarios.judging.latency.pairing import LatencyResult
+from safety_scenarios.judging.motion.motion import Motion
+from safety_scenarios.judging.motion.signals import Signals
+from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.trial.timeline import Timeline
+from safety_scenarios.trial.trial import TrialRecord
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedTrial:
+    """What findings and invariants read: each stage answers what it knows, computed once."""
+
+    record: TrialRecord
+    """What was planned, and every event."""
+    timeline: Timeline
+    """When: phases, onset and all-clear; who answered in which turn."""
+    signals: Signals
+    """What commands and feedback carry, and how limits hold on that."""
+    motion: Motion
+    """How the robot moved, how it stopped, how near it came, what it touched."""
+    latency: LatencyResult
+    """How long the reaction took, and on which clocks."""
+
+    @classmethod
+    def of(cls, record: TrialRecord) -> 'JudgedTrial':
+        """Return the stages of a record."""
+        return cls._from(Timeline(record), Signals(record))
+
+    @classmethod
+    def _from(cls, timeline: Timeline, signals: Signals) -> 'JudgedTrial':
+        motion = Motion(timeline, signals)
+        latency = LatencyResult(motion)
+        return cls(timeline.record, timeline, signals, motion, latency)
+
+    @property
+    def scenario(self) -> Scenario:
+        """Return the scenario that was played."""
+        return self.record.trial.scenario
+
+    @cached_property
+    def around_onset(self) -> Sequence['JudgedTrial']:
+        """The trial with its onset and its release at the ends of their bounds (``Timeline``)."""
+        return [self._from(timeline, self.signals) for timeline in self.timeline.around_onset]
