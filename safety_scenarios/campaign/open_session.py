@@ -83,8 +83,9 @@ class OpenSession(AbstractContextManager['OpenSession']):
         return error
 
     def sinks(self, trial: Trial) -> Sequence[EventSink]:
-        """Return what takes the events of the trial while it runs."""
-        return [sink for observer in self._observers for sink in observer.sinks(trial)]
+        """Return what takes the events of the trial while it runs; a signal waits until then."""
+        with uninterrupted():
+            return [sink for observer in self._observers for sink in observer.sinks(trial)]
 
     def keep_preflight(self, link: Link, record: TrialRecord) -> None:
         """Keep what the first trial of a scenario shows of the wiring."""
