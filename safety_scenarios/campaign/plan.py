@@ -125,7 +125,7 @@ def plan_campaign(settings: RunSettings, scenarios: Sequence[Scenario], *,
     """
     refused = _Refusals()
     chosen = refused.attempt(lambda: scored_by(settings.selection.of(scenarios), settings.rubric),
-                            tuple(scenarios))
+                             tuple(scenarios))
     against = refused.attempt(lambda: plan_controller(settings, controller), ControllerPlan(
         ControllerSpec(name=settings.controller), given=controller))
     link = plan_link(settings, against)

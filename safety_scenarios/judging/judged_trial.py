@@ -48,5 +48,5 @@ class JudgedTrial:
 
     @cached_property
     def around_onset(self) -> Sequence['JudgedTrial']:
-        """The trial with its onset and its release at the ends of their bounds (``Timeline``)."""
+        """Return the trial with onset and release at the ends of their bounds (``Timeline``)."""
         return [self._from(timeline, self.signals) for timeline in self.timeline.around_onset]

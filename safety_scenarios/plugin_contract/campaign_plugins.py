@@ -188,6 +188,7 @@ class _Stops(Observer):
 
 
 class _CannotStart(ControllerPlugin):
+
     def start(self) -> None:
         """Fail, so that there is no trial."""
         raise RuntimeError('cannot start')

@@ -101,8 +101,8 @@ class Bound(InvariantPlugin, Limit):
         """Return how far the worst command is from the limits on the value itself."""
         if not self._has_level:
             return []
-        series = trial.signals.margin_series([Limit(signal=self.signal, at_most=self.at_most,
-                                      at_least=self.at_least)])
+        series = trial.signals.margin_series([
+            Limit(signal=self.signal, at_most=self.at_most, at_least=self.at_least)])
         samples = [series.before(window[0]) if self.during == 'hazard' else None,
                    series.least(*window)]
         return [(sample.margin, self._unit(trial), Limit.__str__(self), sample.t_ns)

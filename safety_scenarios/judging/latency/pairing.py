@@ -36,7 +36,7 @@ class LatencyResult:
 
     @cached_property
     def clocks(self) -> Clocks:
-        """The trial's events on each clock."""
+        """Return the trial's events on each clock."""
         return Clocks(self._motion.timeline)
 
     @property

@@ -201,7 +201,7 @@ class WorldContacts:
         self._model = model
 
     @cached_property
-    def all(self) -> Sequence[Contact]:
+    def all(self) -> Sequence[Contact]:  # noqa: A003
         """Every contact that the world tells, in order."""
         if self.world is None:
             return ()

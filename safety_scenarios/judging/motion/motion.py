@@ -53,12 +53,12 @@ class Motion:
 
     @cached_property
     def deceleration(self) -> float | None:
-        """How hard the robot brakes as it declares (m/s^2, of an arm rad/s^2), if it does."""
+        """Return how hard the robot declares to brake (m/s^2, of an arm rad/s^2), if it does."""
         return deceleration(self.scenario)
 
     @cached_property
     def tracks(self) -> Sequence[Track]:
-        """The motion on each command topic, as far as it can be predicted."""
+        """Return the motion on each command topic, as far as it can be predicted."""
         return tracks_of(self.signals)
 
     def standstill(self, limits: Sequence[Limit], is_stop: bool = False) -> Standstill | None:
@@ -135,7 +135,7 @@ class Motion:
 
     @cached_property
     def truth(self) -> World:
-        """What the world of the link tells, without entities where it has none."""
+        """Return what the world of the link tells, without entities where it has none."""
         return all_told(self.record)
 
     @property
@@ -145,7 +145,7 @@ class Motion:
 
     @cached_property
     def in_world(self) -> WorldContacts:
-        """The robot among the things of the world: its true speed, pushes and contacts."""
+        """Return the robot among the things of the world: its true speed, pushes and contacts."""
         return WorldContacts(self.world, self.robot, self.tracks, self.record.end_ns)
 
     @property
@@ -155,17 +155,17 @@ class Motion:
 
     @cached_property
     def whole(self) -> Track | None:
-        """The robot's motion as the world tells it, trusted or not, pushes and all."""
+        """Return the robot's motion as the world tells it, trusted or not, pushes and all."""
         return whole_motion(self.world, self.robot)
 
     @cached_property
     def told(self) -> Sequence[Track]:
-        """The robot's motion as the world tells it; none where it cannot be trusted."""
+        """Return the robot's motion as the world tells it; none where it cannot be trusted."""
         return told(self.timeline, self.in_world, self.whole)
 
     @cached_property
     def measured(self) -> Sequence[Track]:
-        """The motion that feedback topics report; none where it cannot be trusted."""
+        """Return the motion that feedback topics report; none where it cannot be trusted."""
         return measured(self.timeline, self.signals, self.tracks)
 
     @property
@@ -179,7 +179,7 @@ class Motion:
 
     @cached_property
     def true_speeds(self) -> Speeds | None:
-        """The true speed as the world tells it, None where it does not, or not as m/s."""
+        """Return the true speed as the world tells it, None where it does not, or not as m/s."""
         terms, rate = self.scenario.body.separation, self.deceleration
         return None if terms is None or rate is None \
             else true_speeds(terms, rate, self.told, self.tracks)
@@ -214,18 +214,18 @@ class Motion:
 
     @property
     def is_distance_measured(self) -> bool:
-        """Whether ``distances`` know what the robot itself did, and not only what was shown."""
+        """Return whether ``distances`` know what the robot did, and not only what was shown."""
         terms = self.scenario.body.separation
         return (terms is not None and terms.distance is not None) or self.is_distance_told
 
     @property
     def is_distance_told(self) -> bool:
-        """Whether the world of the link tells the distance: nothing else then counts."""
+        """Return whether the world of the link tells the distance: nothing else then counts."""
         return self._told_distances is not None
 
     @cached_property
     def _told_distances(self) -> _Distances | None:
-        """What the link's world tells; None without one: then nothing need be read."""
+        """Return what the link's world tells; None without one: then nothing need be read."""
         is_in_world = any(event.arguments is not None for event in self.record.of_kind('stimulus'))
         terms = self.scenario.body.separation
         return told_distances(self.truth, terms.reach if terms else 0.0) \

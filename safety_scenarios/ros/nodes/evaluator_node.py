@@ -202,7 +202,7 @@ class Evaluator(WithoutClock, LifecycleNode):
 
     @property
     def exit_code(self) -> int:
-        """The worst of all campaigns; 3 when none was run."""
+        """Return the worst of all campaigns; 3 when none was run."""
         codes = self._codes | ({_REFUSED} if self._is_refused else set())
         return min(codes or {_NOTHING_RUN}, key=_WORST_FIRST.index)
 
@@ -262,7 +262,7 @@ class Evaluator(WithoutClock, LifecycleNode):
 
     @property
     def _measures_as(self) -> str:
-        """The name of the node that measures, which is never that of this one."""
+        """Return the name of the node that measures, which is never that of this one."""
         return MANAGED + NAME if self.get_name() == NAME else NAME
 
     def _may_set(self, parameters: Sequence[Parameter]) -> SetParametersResult:

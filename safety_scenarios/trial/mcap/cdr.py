@@ -21,7 +21,7 @@ class Field(NamedTuple):
     """One field of a message type."""
 
     name: str
-    type: str
+    type: str  # noqa: A003
     """As in a .msg file, such as ``float64``; a message by its interface name."""
     length: int | None = None
     """None: one value; 0: a sequence of any length; else an array of so many."""

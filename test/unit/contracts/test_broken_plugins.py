@@ -105,17 +105,20 @@ class Counting(BrokenPerson):
 
 
 class Backwards(BrokenPerson):
+
     def due_ns(self, index, rate_hz):
         return -super().due_ns(index, rate_hz)
 
 
 class OfAnotherType(BrokenPerson):
+
     def at(self, elapsed_ns, index, context):
         pose = self.model_copy(update={'message': 'geometry_msgs/msg/PoseStamped'})
         return Person.at(pose, elapsed_ns, index, context)
 
 
 class WithUnknownIntent(BrokenPerson):
+
     def intent(self, context):
         return super().intent(context).model_copy(update={'kind': 'balloon_at'})
 
@@ -151,22 +154,26 @@ class BrokenLiveness(Liveness):
 
 
 class AlwaysPasses(BrokenLiveness):
+
     def check(self, record):
         return self.finding(Verdict.PASS, 'it looks well')
 
 
 class WithWrongMargin(BrokenLiveness):
+
     def check(self, record):
         found = super().check(record)
         return found.model_copy(update={'margin': -(found.margin or 0)})
 
 
 class WithoutItsName(BrokenLiveness):
+
     def check(self, record):
         return super().check(record).model_copy(update={'check': 'something'})
 
 
 class WithMemory(BrokenLiveness):
+
     def check(self, record):
         return super().check(record).model_copy(update={'at_ms': float(next(COUNT))})
 
@@ -184,6 +191,7 @@ def test_a_broken_invariant_fails(claim, plugin, expect_broken):
 
 
 class Shaky(RuleBased):
+
     def decide(self, observation):
         command = super().decide(observation)
         return command and command.model_copy(update={
@@ -191,6 +199,7 @@ class Shaky(RuleBased):
 
 
 class Crashing(RuleBased):
+
     def decide(self, observation):
         raise ZeroDivisionError('by zero')
 
@@ -217,6 +226,7 @@ def spoil(**changes: Callable[[Any], Any]) -> type[BrokenDriver]:
     """Return a driver whose execution is changed in some fields."""
     class Spoilt(BrokenDriver):
         def spoilt(self, execution):
+
             fields = {name: getattr(execution, name)
                       for name in execution.__dataclass_fields__}
             return type(execution)(**fields | {
@@ -241,6 +251,7 @@ class Foreseeing(BrokenDriver):
 
 
 class Restless(BrokenDriver):
+
     def execute(self, commands, start, until_ns):
         return super().execute(commands or TestDriver.commands()[:1], start, until_ns)
 
@@ -290,18 +301,21 @@ class FragileLink(LoopbackLink):
 
 
 class DeafLink(LoopbackLink):
+
     def receive_until(self, schedule_ns):
         super().receive_until(schedule_ns)
         return ()
 
 
 class BackwardLink(LoopbackLink):
+
     def receive_until(self, schedule_ns):
         return tuple(event.model_copy(update={'stamps': event.stamps.later(-2 * (
             event.stamps.steady_ns))}) for event in super().receive_until(schedule_ns))
 
 
 class LossyLink(LoopbackLink):
+
     def receive_until(self, schedule_ns):
         return tuple(event for event in super().receive_until(schedule_ns)
                      if event.kind != 'command' or random.random() < 0.9)
@@ -348,6 +362,7 @@ class Careless(ForwardingLink):
 def test_a_wrapper_that_does_not_pass_on_everything_fails(claim, wrapper, tmp_path, monkeypatch):
     class Broken(ForwardingLinkContract):
         def wrapped(self, inner):
+
             return wrapper(inner)
     run(Broken(), claim, AssertionError, tmp_path, monkeypatch)
 
@@ -411,6 +426,7 @@ class NeedsTrials(Observer):
 
 
 class NeedsEvents(Observer):
+
     def trial_ended(self, record, result):
         assert record.events[0]
 
@@ -472,6 +488,7 @@ class FartherOff(BrokenAt):
 
 
 class Elsewhere(BrokenAt):
+
     def places(self, distance):
         return super().places(distance + 1.0)
 
@@ -484,6 +501,7 @@ class Forgotten(BrokenAt):
 
 
 class Unseen(BrokenAt):
+
     def scanned(self, distance):
         return ()
 
@@ -509,11 +527,13 @@ class GoesOn(MobileBase):
 
 
 class StandsAlways(MobileBase):
+
     def is_standstill(self, at_most):
         return True
 
 
 class WithoutDriver(MobileBase):
+
     def driver(self, interface, signals):
         return None
 
@@ -540,11 +560,13 @@ def test_a_broken_kind_of_robot_fails(claim, plugin, expect_broken):
 
 
 class WritesNothing(Observer):
+
     def __init__(self, context: Any) -> None:
         self.folder = context.folder
 
 
 class TakesEventsForGranted(WritesNothing):
+
     def trial_ended(self, record, result):
         assert record.events[0]
 

@@ -136,6 +136,7 @@ class TestAgents(FormatContract):
 
 
 class TestForwardingLink(ForwardingLinkContract):
+
     def wrapped(self, inner: Link) -> Link:
         return ForwardingLink(inner)
 
