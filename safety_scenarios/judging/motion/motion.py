@@ -187,7 +187,7 @@ class Motion:
     @cached_property
     def distances(self) -> _Distances:
         """
-        The separation as (steady ns, m), by the terms of ``ros.separation``.
+        Return the separation as (steady ns, m), by the terms of ``ros.separation``.
 
         What the link's world tells, by the gap between the closest points where it tells that;
         without a world a feedback signal; without that the nearest that the hazard's stimuli show,

@@ -225,8 +225,8 @@ class BrokenDriver(DiffDrive):
 def spoil(**changes: Callable[[Any], Any]) -> type[BrokenDriver]:
     """Return a driver whose execution is changed in some fields."""
     class Spoilt(BrokenDriver):
-        def spoilt(self, execution):
 
+        def spoilt(self, execution):
             fields = {name: getattr(execution, name)
                       for name in execution.__dataclass_fields__}
             return type(execution)(**fields | {
@@ -361,8 +361,8 @@ class Careless(ForwardingLink):
     ('test_each_attribute_is_that_of_the_inner_link', Forgetful)])
 def test_a_wrapper_that_does_not_pass_on_everything_fails(claim, wrapper, tmp_path, monkeypatch):
     class Broken(ForwardingLinkContract):
-        def wrapped(self, inner):
 
+        def wrapped(self, inner):
             return wrapper(inner)
     run(Broken(), claim, AssertionError, tmp_path, monkeypatch)
 
