@@ -27,14 +27,8 @@ from rich.console import Console
 from safety_scenarios.campaign.statistics.compare import compare
 from safety_scenarios.campaign.statistics.paired import mcnemar
 from safety_scenarios.campaign.statistics.sequential import bounded, Sprt
-from safety_scenarios.scenario.result import (
-    Elapsed,
-    Finding,
-    Latency,
-    LatencyClass,
-    TrialResult,
-    Verdict,
-)
+from safety_scenarios.scenario.result import Elapsed, Finding, Latency, TrialResult
+from safety_scenarios.scenario.verdict import LatencyClass, Verdict
 
 LEVEL = 0.05
 MOST = 0.07

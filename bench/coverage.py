@@ -28,11 +28,15 @@ from safety_scenarios.campaign.statistics.proportions import (
     clustered,
     difference_of_shares,
 )
-from safety_scenarios.campaign.statistics.quantiles import quantile, upper_bound
+from safety_scenarios.campaign.statistics.quantiles import (
+    bound_if,
+    quantile,
+    reported_latency,
+    upper_bound,
+)
 from safety_scenarios.campaign.statistics.sequential import anytime, bounded
-from safety_scenarios.campaign.statistics.tolerance import bound_if, reported_latency
-from safety_scenarios.scenario.estimate import Estimate
 from safety_scenarios.scenario.settings import Law
+from safety_scenarios.scenario.verdict import Estimate
 
 Values = list[float | None]
 _ROUNDING = 1e-6

@@ -16,18 +16,16 @@ from typing import Any
 from flood import INTERFACE, TOPIC, TOPICS
 from rclpy.node import Node
 from safety_scenarios import registry
-from safety_scenarios.campaign.calibrate import calibration_trial, RATE_HZ
+from safety_scenarios.campaign.calibration import calibration_trial, RATE_HZ
 from safety_scenarios.campaign.plugin_roles import EventSink
 from safety_scenarios.errors import MeasurementError
-from safety_scenarios.judging.latency.probes import ProbeSample, samples
-from safety_scenarios.ros.clocks.clock import RosClock
+from safety_scenarios.judging.latency.network import ProbeSample, samples
 from safety_scenarios.ros.controller_process import ChildProcess
-from safety_scenarios.ros.domain import chosen_domain
+from safety_scenarios.ros.domain import chosen_domain, remove_segments
+from safety_scenarios.ros.link.clock import RosClock
 from safety_scenarios.ros.link.link import RosLink
-from safety_scenarios.ros.shared_memory import remove_segments
-from safety_scenarios.ros.spinning import ros_context, Spin, spinning
-from safety_scenarios.ros.undisturbed import undisturbed
-from safety_scenarios.scenario.blocks.command_topic import CommandTopic
+from safety_scenarios.ros.spinning import ros_context, Spin, spinning, undisturbed
+from safety_scenarios.scenario.blocks.nominal_calls import CommandTopic
 from safety_scenarios.scenario.measuring import ANSWER, ClockRules, Measuring, METHODS
 from safety_scenarios.trial.run import INTERRUPTED, run_trial
 from safety_scenarios.trial.trial import Trial, TrialRecord

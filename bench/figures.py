@@ -10,7 +10,7 @@ from typing import Any
 
 from rich.table import Table
 from safety_scenarios.campaign.statistics.quantiles import quantile
-from safety_scenarios.scenario.estimate import Estimate
+from safety_scenarios.scenario.verdict import Estimate
 
 QUANTILES = {'p50': 0.5, 'p99': 0.99}
 

@@ -25,7 +25,7 @@ from rclpy.executors import SingleThreadedExecutor
 from safety_scenarios.campaign.signals import interruptible
 from safety_scenarios.reports.console_report import console
 from safety_scenarios.reports.live.feed import Feed
-from safety_scenarios.ros.clocks.clock import RosClock
+from safety_scenarios.ros.link.clock import RosClock
 from safety_scenarios.ros.link.publishing import LiveTopics, PERIOD_S
 from safety_scenarios.scenario.event import Event, EventSink
 from safety_scenarios.trial.trial import Trial

@@ -20,7 +20,7 @@ from safety_scenarios.reports.outputs.report import source_of
 from safety_scenarios.reports.page.first_screen import fixes, headline, tiles
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.links.loopback_session import Loopback
-from safety_scenarios.trial.observer import open_outputs, OutputContext
+from safety_scenarios.trial.session import open_outputs, OutputContext
 
 PICTURE = Path(__file__).resolve().parents[1] / 'doc' / 'report.png'
 SCENARIOS = ('SCN-R-101', 'SCN-R-102', 'SCN-R-D-102')

@@ -15,7 +15,7 @@ from evaluator import Evaluator, latencies, probes, probing, run
 from figures import Figure, ratios, spread
 from flood import TOPIC
 from geometry_msgs.msg import Twist
-from safety_scenarios.campaign.calibrate import RATE_HZ
+from safety_scenarios.campaign.calibration import RATE_HZ
 from safety_scenarios.campaign.plugin_roles import EventSink
 from safety_scenarios.trial.journal import Journal
 from safety_scenarios.trial.trial import Trial, TrialRecord

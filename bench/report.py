@@ -24,7 +24,7 @@ import zlib
 
 from safety_scenarios.campaign.run import run
 from safety_scenarios.campaign.statistics.summarise import summarise
-from safety_scenarios.reports.outputs.claiming import claim_of
+from safety_scenarios.reports.outputs.assurance import claim_of
 from safety_scenarios.reports.outputs.report import source_of, write
 from safety_scenarios.reports.page.source import Source
 from safety_scenarios.scenario.result import TrialResult

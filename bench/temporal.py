@@ -17,11 +17,10 @@ import warnings
 from figures import Figure, table
 import numpy as np
 from safety_scenarios.reports.console_report import console
-from safety_scenarios.temporal_logic.interval import Ending
 from safety_scenarios.temporal_logic.offline import evaluate
 from safety_scenarios.temporal_logic.online import Monitor
 from safety_scenarios.temporal_logic.parser import parse
-from safety_scenarios.temporal_logic.trace import resample
+from safety_scenarios.temporal_logic.trace import Ending, resample
 
 OURS = 'always(d < 1.5 -> eventually[0,0.5](v <= 0.05))'
 THEIRS = 'always((d < 1.5) implies eventually[0:500](v <= 0.05))'  # in samples of 1 ms

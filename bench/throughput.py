@@ -12,7 +12,7 @@ import time
 
 from evaluator import Evaluator, FLOOD, latencies, probing, run
 from figures import Figure, ratios, spread
-from safety_scenarios.campaign.calibrate import RATE_HZ
+from safety_scenarios.campaign.calibration import RATE_HZ
 from safety_scenarios.judging.latency.stream import lost
 from safety_scenarios.ros.link.link import RosLink
 from safety_scenarios.scenario.event import Event

@@ -14,8 +14,8 @@ from launch.launch_description_sources import AnyLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration, NotEqualsSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
-from safety_scenarios.ros.launching.eval_arguments import ARGUMENTS, PARAMETERS
-from safety_scenarios.ros.launching.eval_launching import checked_arguments, ending_with
+from safety_scenarios.ros.launching.actions import checked_arguments, ending_with
+from safety_scenarios.ros.launching.arguments import ARGUMENTS, PARAMETERS
 
 
 def generate_launch_description():

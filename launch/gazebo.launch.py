@@ -14,10 +14,8 @@ from launch.launch_description_sources import AnyLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration, NotEqualsSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
-from safety_scenarios.ros.launching.eval_arguments import PARAMETERS
-from safety_scenarios.ros.launching.eval_launching import checked_arguments, ending_with
-from safety_scenarios.ros.launching.gazebo_arguments import arguments, refuse_unknown
-from safety_scenarios.ros.launching.gazebo_launching import simulation
+from safety_scenarios.ros.launching.actions import checked_arguments, ending_with, simulation
+from safety_scenarios.ros.launching.arguments import arguments, PARAMETERS, refuse_unknown
 
 
 def generate_launch_description():

@@ -12,12 +12,8 @@ from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, Opaq
 from launch.conditions import IfCondition
 from launch.launch_description_sources import AnyLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration, NotEqualsSubstitution
-from safety_scenarios.ros.launching.eval_launching import checked_arguments
-from safety_scenarios.ros.launching.hil_arguments import (
-    HIL_ARGUMENTS,
-    refuse_unknown_hil_arguments,
-)
-from safety_scenarios.ros.launching.hil_launching import guarded_evaluator
+from safety_scenarios.ros.launching.actions import checked_arguments, guarded_evaluator
+from safety_scenarios.ros.launching.arguments import HIL_ARGUMENTS, refuse_unknown_hil_arguments
 
 
 def generate_launch_description():

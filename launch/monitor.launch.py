@@ -12,8 +12,12 @@ from launch.actions import DeclareLaunchArgument
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
-from safety_scenarios.ros.launching.eval_launching import checked_names, ending_with
-from safety_scenarios.ros.launching.monitor_arguments import ARGUMENTS, PARAMETERS, why_ended
+from safety_scenarios.ros.launching.actions import checked_names, ending_with
+from safety_scenarios.ros.launching.arguments import (
+    MONITOR_ARGUMENTS,
+    MONITOR_PARAMETERS,
+    why_ended,
+)
 
 
 def generate_launch_description():
@@ -22,9 +26,9 @@ def generate_launch_description():
         package='safety_scenarios', executable='monitor_node', output='screen',
         name=LaunchConfiguration('node_name'), namespace=LaunchConfiguration('namespace'),
         parameters=[{name: ParameterValue(LaunchConfiguration(argument), value_type=value_type)
-                     for name, (argument, value_type) in PARAMETERS.items()}])
+                     for name, (argument, value_type) in MONITOR_PARAMETERS.items()}])
     return LaunchDescription([
-        *(DeclareLaunchArgument(**argument) for argument in ARGUMENTS),
-        checked_names([argument['name'] for argument in ARGUMENTS], 'monitor.launch.py'),
+        *(DeclareLaunchArgument(**argument) for argument in MONITOR_ARGUMENTS),
+        checked_names([argument['name'] for argument in MONITOR_ARGUMENTS], 'monitor.launch.py'),
         *ending_with(monitor, why_ended),
         monitor])

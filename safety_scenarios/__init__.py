@@ -14,7 +14,7 @@ from typing import Any, TYPE_CHECKING
 from safety_scenarios.dependencies import require as _require
 
 if TYPE_CHECKING:
-    from safety_scenarios.campaign.folder.verify import verify as verify
+    from safety_scenarios.campaign.folder.evidence import verify as verify
     from safety_scenarios.campaign.plugin_roles import Controller as Controller
     from safety_scenarios.campaign.rejudging.rejudge import rejudge as rejudge
     from safety_scenarios.campaign.rejudging.rejudge import Rejudged as Rejudged
@@ -45,9 +45,7 @@ if TYPE_CHECKING:
     from safety_scenarios.scenario.message import Observation as Observation
     from safety_scenarios.scenario.message import Reading as Reading
     from safety_scenarios.scenario.result import Finding as Finding
-    from safety_scenarios.scenario.result import LatencyClass as LatencyClass
     from safety_scenarios.scenario.result import TrialResult as TrialResult
-    from safety_scenarios.scenario.result import Verdict as Verdict
     from safety_scenarios.scenario.scenario import Scenario as Scenario
     from safety_scenarios.scenario.settings import ControllerContext as ControllerContext
     from safety_scenarios.scenario.settings import ControllerSettings as ControllerSettings
@@ -55,15 +53,17 @@ if TYPE_CHECKING:
     from safety_scenarios.scenario.stimulus import Stimulus as Stimulus
     from safety_scenarios.scenario.stimulus import StimulusContext as StimulusContext
     from safety_scenarios.scenario.stimulus import StimulusPlugin as StimulusPlugin
+    from safety_scenarios.scenario.verdict import LatencyClass as LatencyClass
+    from safety_scenarios.scenario.verdict import Verdict as Verdict
     from safety_scenarios.trial.link import Link as Link
     from safety_scenarios.trial.link_plan import LinkPlan as LinkPlan
     from safety_scenarios.trial.links.loopback import LoopbackLink as LoopbackLink
     from safety_scenarios.trial.links.loopback_session import Loopback as Loopback
-    from safety_scenarios.trial.observer import Beginning as Beginning
-    from safety_scenarios.trial.observer import Observer as Observer
     from safety_scenarios.trial.plan import plan as plan
     from safety_scenarios.trial.run import run_trial as run_trial
+    from safety_scenarios.trial.session import Beginning as Beginning
     from safety_scenarios.trial.session import LinkPlugin as LinkPlugin
+    from safety_scenarios.trial.session import Observer as Observer
     from safety_scenarios.trial.session import Session as Session
     from safety_scenarios.trial.summary import CampaignSummary as CampaignSummary
     from safety_scenarios.trial.trial import Trial as Trial
@@ -73,7 +73,7 @@ _WHERE = {
     'from_python': ('run',),
     'campaign.rejudging.rejudge': ('rejudge', 'Rejudged'),
     'results': ('CampaignResults',),
-    'campaign.folder.verify': ('verify',),
+    'campaign.folder.evidence': ('verify',),
     'judging.evaluate': ('evaluate',),
     'judging.judged_trial': ('JudgedTrial',),
     'trial.plan': ('plan',),
@@ -92,10 +92,10 @@ _WHERE = {
     'trial.link': ('Link',),
     'trial.link_plan': ('LinkPlan',),
     'scenario.message': ('ChatMessage', 'Command', 'Message', 'Observation', 'Reading'),
-    'trial.observer': ('Beginning', 'Observer'),
-    'scenario.result': ('Finding', 'LatencyClass', 'TrialResult', 'Verdict'),
+    'scenario.result': ('Finding', 'TrialResult'),
+    'scenario.verdict': ('LatencyClass', 'Verdict'),
     'scenario.scenario': ('Scenario',),
-    'trial.session': ('LinkPlugin', 'Session'),
+    'trial.session': ('Beginning', 'LinkPlugin', 'Observer', 'Session'),
     'scenario.settings': ('ControllerContext', 'ControllerSettings', 'RunSettings'),
     'scenario.stimulus': ('Stimulus', 'StimulusContext', 'StimulusPlugin'),
     'trial.summary': ('CampaignSummary',),

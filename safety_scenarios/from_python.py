@@ -17,7 +17,7 @@ from safety_scenarios.results import CampaignResults
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import leaves, RunSettings
-from safety_scenarios.trial.observer import Beginning, Observer, open_outputs, OutputContext
+from safety_scenarios.trial.session import Beginning, Observer, open_outputs, OutputContext
 from safety_scenarios.trial.trial import TrialRecord
 
 _OUTPUTS = 'page', 'junit'

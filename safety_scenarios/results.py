@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from safety_scenarios.errors import counted, MissingDependencyError, Problem, seen, SettingsError
-from safety_scenarios.reports.tables.columns import Campaign, Table, TABLES
-from safety_scenarios.reports.tables.rows import rows_of
-from safety_scenarios.scenario.result import Finding, LatencyClass, TrialResult, Verdict
+from safety_scenarios.reports.outputs.columns import Campaign, Table, TABLES
+from safety_scenarios.reports.outputs.rows import rows_of
+from safety_scenarios.scenario.result import Finding, TrialResult
+from safety_scenarios.scenario.verdict import LatencyClass, Verdict
 from safety_scenarios.trial.summary import CampaignSummary
 
 if TYPE_CHECKING:

@@ -15,8 +15,7 @@ from order import pytest_collection_modifyitems  # noqa: F401
 import pytest
 from reported import pytest_sessionstart  # noqa: F401
 from ros.campaigns import brief, campaign, DRIVEN, Run, SOON
-from safety_scenarios.ros.domain import chosen_domain
-from safety_scenarios.ros.shared_memory import abandoned, remove_segments
+from safety_scenarios.ros.domain import abandoned, chosen_domain, remove_segments
 from uncollected import pytest_ignore_collect  # noqa: F401
 
 os.environ.update(SOON)

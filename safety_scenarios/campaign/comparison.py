@@ -1,14 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Two campaigns over the same trials, side by side."""
+"""Two campaigns over the same trials, side by side, and trials over one number that grows."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import model_serializer, SerializerFunctionWrapHandler
-from safety_scenarios.scenario.estimate import Estimate
 from safety_scenarios.scenario.noun import Noun
-from safety_scenarios.trial.world.summary import WorldComparison
+from safety_scenarios.scenario.verdict import Estimate
+from safety_scenarios.trial.summary import WorldComparison
 
 
 class WithinScenario(Noun):
@@ -111,3 +112,36 @@ class Comparison(Noun):
     def gate_code(self) -> int:
         """0: no significant regression; 1: one; 3: nobody could tell."""
         return 1 if self.regressions else 3 if self.doubts or not self.decided else 0
+
+
+@dataclass(frozen=True)
+class Step:
+    """The trials at one value, or from one to another."""
+
+    low: float
+    high: float
+    trials: int
+    passed: Estimate
+    """Share of trials that passed; what could not be judged did not."""
+    median_ms: Estimate
+    """Of the measured latencies."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """One line of a plot: a campaign, or a scenario over several."""
+
+    name: str
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True)
+class Degradation:
+    """What became of trials as one number grew."""
+
+    parameter: str
+    scenario: str
+    """Of which it was drawn from trial to trial; empty: the campaigns differ in it."""
+    series: tuple[Series, ...]
+    besides: tuple[str, ...] = ()
+    """Numbers that the campaigns differ in too, so that nobody can tell which of them did it."""

@@ -6,7 +6,7 @@
 from typing import Any
 
 from safety_scenarios.campaign.plugin_roles import Controller
-from safety_scenarios.controllers.making import Decide, parameter_model
+from safety_scenarios.controllers.adapters import Decide, parameter_model
 from safety_scenarios.scenario.controller import ControllerPlugin
 
 GivenController = str | type[Any] | ControllerPlugin | Controller | Decide
@@ -17,7 +17,7 @@ def given(controller: GivenController) -> tuple[str, Any]:
     Return the name that the results will bear, and the controller; None for that of a plug-in.
 
     :param controller: the name of a plug-in, for which nothing else is needed; or whatever
-        ``controllers.making`` takes for a controller
+        ``controllers.adapters`` takes for a controller
     :raises SettingsError: it is nothing of that kind
     """
     if isinstance(controller, str):

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import re
 import sys
 
+from safety_scenarios.campaign.folder.signing import read_plan
 from safety_scenarios.campaign.never_published import (
     calls_go,
     commands_by_goal,
@@ -14,7 +15,6 @@ from safety_scenarios.campaign.never_published import (
     says_go,
     why_a_command,
 )
-from safety_scenarios.campaign.signed_plan import read_plan
 from safety_scenarios.errors import (
     did_you_mean,
     InputError,
@@ -22,7 +22,7 @@ from safety_scenarios.errors import (
     ScenarioError,
     SettingsError,
 )
-from safety_scenarios.scenario.blocks.calling import ActionGoal
+from safety_scenarios.scenario.blocks.nominal_calls import ActionGoal
 from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.hil import HilSettings
 from safety_scenarios.scenario.ros_names import RosNames

@@ -6,9 +6,8 @@
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from safety_scenarios.judging.llm_judge.cache import Cache
-from safety_scenarios.judging.llm_judge.independence import refuse_own_judge
-from safety_scenarios.scenario.judgement import Asks
+from safety_scenarios.judging.llm_judge.prompt import Cache, refuse_own_judge
+from safety_scenarios.scenario.invariant import Asks
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import JudgeServer
 from safety_scenarios.trial.trial import TrialRecord

@@ -1,15 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""What stays open from one trial to the next: the link of a scenario, the judge, the observers."""
+"""How a campaign reaches its controller, and what stays open between trials."""
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, ExitStack
+from importlib import import_module
 from types import TracebackType
+from typing import Any
 
+from safety_scenarios import registry
 from safety_scenarios.campaign.judging import Ask, unasked
 from safety_scenarios.campaign.signals import uninterrupted
-from safety_scenarios.errors import ControllerError, TraceError
+from safety_scenarios.errors import ControllerError, missing_ros, TraceError
 from safety_scenarios.judging.findings.wiring import motion_elsewhere
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.latency.stream import stream_rows
@@ -18,11 +21,34 @@ from safety_scenarios.scenario.event import EventSink
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.trial.link import Link
-from safety_scenarios.trial.observer import Observer
-from safety_scenarios.trial.preflight import Preflight, PreflightRow
 from safety_scenarios.trial.run import INTERRUPTED
-from safety_scenarios.trial.session import OpenLink
+from safety_scenarios.trial.session import LinkPlugin, Observer, OpenLink
+from safety_scenarios.trial.summary import Preflight, PreflightRow
 from safety_scenarios.trial.trial import Trial, TrialRecord
+
+
+def connection(name: str) -> type[LinkPlugin]:
+    """
+    Return the link plug-in of a name.
+
+    :raises UnknownPluginError: there is no link of this name
+    :raises MissingDependencyError: over ROS, and there is no ROS here
+    """
+    connect: type[LinkPlugin] = registry.resolve('links', name)
+    return connect
+
+
+def from_ros(module: str, feature: str, instead: str = '') -> Any:
+    """
+    Import a module of the ROS edge, which nothing else imports.
+
+    :param instead: what works without ROS
+    :raises MissingDependencyError: there is no ROS here
+    """
+    try:
+        return import_module(f'safety_scenarios.ros.{module}')
+    except ImportError as error:
+        raise missing_ros(error, feature, instead) from error
 
 
 class OpenSession(AbstractContextManager['OpenSession']):

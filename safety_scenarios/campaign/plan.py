@@ -15,11 +15,11 @@ from typing import Any, TypeVar
 
 from safety_scenarios import registry
 from safety_scenarios.are.apps_world import with_app_tools
-from safety_scenarios.campaign.connect import connection
 from safety_scenarios.campaign.folder.files import plan_sha256
 from safety_scenarios.campaign.folder.provenance import source_sha256
 from safety_scenarios.campaign.identity import Identified, identify
 from safety_scenarios.campaign.judging import plan_judge
+from safety_scenarios.campaign.open_session import connection
 from safety_scenarios.campaign.refusals import refusals, unbound
 from safety_scenarios.errors import InputError, refuse
 from safety_scenarios.formats.rubrics import scored_by

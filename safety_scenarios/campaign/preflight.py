@@ -12,8 +12,8 @@ from safety_scenarios.campaign.trials import reached
 from safety_scenarios.errors import SafetyScenariosError
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.scenario.settings import RunSettings
-from safety_scenarios.trial.preflight import Preflight, PreflightRow
 from safety_scenarios.trial.run import INTERRUPTED, run_trial
+from safety_scenarios.trial.summary import Preflight, PreflightRow
 
 
 @dataclass(frozen=True)

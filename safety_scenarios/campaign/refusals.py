@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 
 from safety_scenarios import registry
-from safety_scenarios.campaign.connect import connection
 from safety_scenarios.campaign.hil_refusals import dangers
+from safety_scenarios.campaign.open_session import connection
 from safety_scenarios.campaign.remaps import unmatched
-from safety_scenarios.controllers.making import takes_real_time
+from safety_scenarios.controllers.adapters import takes_real_time
 from safety_scenarios.errors import (
     did_you_mean,
     InputError,
@@ -23,10 +23,10 @@ from safety_scenarios.errors import (
 from safety_scenarios.scenario.blocks.budget import LimitName
 from safety_scenarios.scenario.body import AgentsBody, ChatBody, RobotBody
 from safety_scenarios.scenario.measuring import Calibration
-from safety_scenarios.scenario.merge_rule import MERGED
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.stimulus import StimulusPlugin
+from safety_scenarios.scenario.topic_rules import MERGED
 from safety_scenarios.trial.link import Link
 from safety_scenarios.trial.link_plan import LinkPlan
 from safety_scenarios.trial.links.controller_settings import plan_link

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from safety_scenarios.errors import did_you_mean, refuse, SettingsError
 from safety_scenarios.scenario.blocks.agents import AGENTS, ros_token
 from safety_scenarios.scenario.body import AgentsBody
-from safety_scenarios.scenario.interfaces.robot_interfaces import INPUTS
+from safety_scenarios.scenario.interfaces import INPUTS
 from safety_scenarios.scenario.measuring import ANSWER, PROBE
 from safety_scenarios.scenario.ros_names import RosNames
 from safety_scenarios.scenario.scenario import Scenario

@@ -23,17 +23,16 @@ from safety_scenarios.campaign.judging import judge_of
 from safety_scenarios.campaign.open_session import OpenSession
 from safety_scenarios.campaign.plan import CampaignPlan, plan_campaign, TrialTask
 from safety_scenarios.campaign.refusals import above_floor
-from safety_scenarios.campaign.sequential import Decide, decide_by, UNDECIDED, undecided
+from safety_scenarios.campaign.statistics.sequential import Decide, decide_by, UNDECIDED, undecided
 from safety_scenarios.campaign.statistics.summarise import summarise
 from safety_scenarios.campaign.trials import execute, reached, trial_files
 from safety_scenarios.formats.loading import load_scenarios
-from safety_scenarios.scenario.result import TrialResult, Verdict
+from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings, SequentialTest
-from safety_scenarios.trial.observer import Beginning, Observer
-from safety_scenarios.trial.preflight import Preflight
-from safety_scenarios.trial.session import Connect
-from safety_scenarios.trial.summary import CampaignSummary
+from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.trial.session import Beginning, Connect, Observer
+from safety_scenarios.trial.summary import CampaignSummary, Preflight
 
 
 @dataclass

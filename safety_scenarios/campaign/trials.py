@@ -28,9 +28,8 @@ from safety_scenarios.scenario.event import EventSink
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.settings import JudgedBy
 from safety_scenarios.trial.link import Link
-from safety_scenarios.trial.observer import Observer
 from safety_scenarios.trial.run import INTERRUPTED, run_trial
-from safety_scenarios.trial.session import Connect, Session
+from safety_scenarios.trial.session import Connect, Observer, Session
 from safety_scenarios.trial.trial import Trial, TrialRecord
 
 _AS_SET = JudgedBy()

@@ -23,7 +23,8 @@ from safety_scenarios.campaign.folder.many import (
 from safety_scenarios.errors import counted, SettingsError
 from safety_scenarios.reports.console_report import console, latency_text, show, verdict_text
 from safety_scenarios.reports.plain_text import on_one_line
-from safety_scenarios.scenario.result import TrialResult, Verdict
+from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.verdict import Verdict
 
 _FOLDER = click.argument(
     'folder', type=click.Path(exists=True, file_okay=False, path_type=Path), default='runs',

@@ -10,11 +10,10 @@ import sys
 from typing import Any
 
 import click
-from safety_scenarios.campaign.folder.reading import settings_of
+from safety_scenarios.campaign.folder.folder import settings_of
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.reports.console_report import comparison_table, console
-from safety_scenarios.reports.outputs.side_by_side import side_by_side
-from safety_scenarios.reports.screen import Screen
+from safety_scenarios.reports.console_report import comparison_table, console, Screen
+from safety_scenarios.reports.outputs.comparison import side_by_side
 from safety_scenarios.reports.trial_view.comparison import compared
 
 _EPILOG = ('Exit codes: 0 compared; 3 not one pair of trials is PASS or FAIL in both, or a folder '

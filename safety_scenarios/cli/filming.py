@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 from safety_scenarios.errors import counted, SettingsError
 from safety_scenarios.reports.film.files import by_ending, ENDINGS, Format, FORMATS
-from safety_scenarios.reports.outputs.showing import scene_in
+from safety_scenarios.reports.outputs.stored_trials import scene_in
 from safety_scenarios.reports.scene.scene import Scene
 
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)

@@ -10,13 +10,13 @@ from typing import Any
 import click
 from safety_scenarios.campaign.folder.files import write_whole
 from safety_scenarios.campaign.rejudging.answers import grade_file, Row
-from safety_scenarios.cli.selecting import selecting, settings_of
+from safety_scenarios.cli.options import selecting, settings_of
 from safety_scenarios.errors import counted, InputError, SettingsError, TraceError
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.formats.rubrics import scored_by
 from safety_scenarios.reports.console_report import show
 from safety_scenarios.reports.grades import Grade, grades_csv, grades_table, totals, wrong
-from safety_scenarios.scenario.judgement import Words
+from safety_scenarios.scenario.invariant import Words
 from safety_scenarios.scenario.result import exit_code
 
 _MOST_PROBLEMS = 100

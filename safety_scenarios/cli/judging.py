@@ -10,11 +10,14 @@ from typing import Any
 import click
 from safety_scenarios.campaign.statistics.agreement import agreement
 from safety_scenarios.cli.options import build, options
-from safety_scenarios.judging.agreement import Labelled
-from safety_scenarios.judging.llm_judge.cache import Cache
-from safety_scenarios.judging.llm_judge.labelled import read_labelled
-from safety_scenarios.reports.console_report import agreement_table, agreement_text, console
-from safety_scenarios.reports.screen import Screen
+from safety_scenarios.judging.llm_judge.labelled import Labelled, read_labelled
+from safety_scenarios.judging.llm_judge.prompt import Cache
+from safety_scenarios.reports.console_report import (
+    agreement_table,
+    agreement_text,
+    console,
+    Screen,
+)
 from safety_scenarios.scenario.settings import JudgeServer
 
 

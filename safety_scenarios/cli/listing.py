@@ -1,32 +1,60 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""The commands ``validate``, ``list``, ``plugins`` and ``schema``: what there is, unrun."""
+"""What there is, unrun: ``validate``, ``list``, ``describe``, ``plugins`` and ``schema``."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from importlib.util import find_spec
 import json
+import os
 from pathlib import Path
 import sys
 from typing import Any
 
 import click
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from rich.markup import escape
 from rich.table import Column, Table
 from safety_scenarios import registry
-from safety_scenarios.campaign.selftest.impossible_worlds import impossible
-from safety_scenarios.campaign.selftest.sweep import sweep
-from safety_scenarios.cli.schemas import KINDS, schema_of
-from safety_scenarios.cli.selecting import selecting, survey_of
+from safety_scenarios.campaign.selftest.sweep import impossible, sweep
+from safety_scenarios.cli.options import selecting, survey_of
 from safety_scenarios.errors import counted, InputError, Problem, refused, ScenarioError
-from safety_scenarios.formats.loading import LEFT_OUT, ScenarioSet
-from safety_scenarios.judging.chance import MOST, reckoned
-from safety_scenarios.lint.budgets import needed_ms
+from safety_scenarios.formats.agents.reader import BLANK, skeleton, without_meaning
+from safety_scenarios.formats.agents.topics import SUFFIXES
+from safety_scenarios.formats.loading import LEFT_OUT, look_through, ScenarioSet
+from safety_scenarios.judging.blind_pass_rate import MOST, reckoned
 from safety_scenarios.lint.review import review, waived_by
-from safety_scenarios.reports.console_report import console, show
-from safety_scenarios.reports.screen import Screen
-from safety_scenarios.reports.sweep_table import sweep_table
+from safety_scenarios.lint.times import needed_ms
+from safety_scenarios.reports.console_report import console, Screen, show
+from safety_scenarios.reports.console_tables import sweep_table
+from safety_scenarios.scenario.body import AgentsBody
+from safety_scenarios.scenario.documented_schema import Explained
 from safety_scenarios.scenario.measuring import Calibration
+from safety_scenarios.scenario.scenario import Scenario
+
+_SOURCES = {
+    'scenario': 'safety_scenarios.formats.scenario_reading:scenario_schema',
+    'agents': 'safety_scenarios.formats.agents.reader:agents_schema',
+    'bindings': 'safety_scenarios.formats.agents.reader:bindings_schema',
+    'are': 'safety_scenarios.are.scenarios.reader:are_schema',
+    'rubric': 'safety_scenarios.scenario.blocks.rubric:Rubric',
+    'settings': 'safety_scenarios.scenario.settings:RunSettings'}
+"""Kind of file to a function that returns its schema, or to the model that reads it."""
+KINDS = tuple(kind for kind, source in _SOURCES.items() if find_spec(source.partition(':')[0]))
+
+
+def schema_of(kind: str) -> Mapping[str, Any]:
+    """Return the JSON Schema of one kind of file."""
+    module, _, name = _SOURCES[kind].partition(':')
+    source = getattr(import_module(module), name)
+    if isinstance(source, type) and issubclass(source, BaseModel):
+        return {'$schema': 'https://json-schema.org/draft/2020-12/schema',
+                **source.model_json_schema(schema_generator=Explained),
+                'title': f'safety_scenarios {kind} file'}
+    found: Mapping[str, Any] = source()
+    return found
+
 
 _FEW = 3
 """Files of one format that are told one by one."""
@@ -202,3 +230,88 @@ def schema(kind: str) -> None:
     safety-scenarios schema bindings > bindings.schema.json
     """
     click.echo(json.dumps(schema_of(kind), indent=2))
+
+
+@click.command()
+@click.argument('path', metavar='FILE')
+def describe(path: str) -> None:
+    r"""
+    Say what a scenario is about: who, what, and which of its words have no meaning yet.
+
+    For those of a file with agents a skeleton of bindings follows, to be filled in and saved
+    beside it. Nothing is run.
+
+    \b
+    safety-scenarios describe greeting.yaml
+    """
+    found = look_through((path,))
+    if found.problems:
+        raise ScenarioError(found.problems, (), found.loaded.warnings)
+    for scenario, told in zip(found.loaded.scenarios, found.loaded.formats):
+        for line in (f'{scenario.id}: is read as {told}', *_described(scenario)):
+            click.echo(line)
+    for warning in found.loaded.warnings:
+        click.echo(f'warning: {warning}', err=True)
+
+
+def _described(scenario: Scenario) -> Iterator[str]:
+    yield f'What: {" ".join(scenario.description.split())}'
+    body = scenario.body
+    if isinstance(body, AgentsBody) and not body.turns:
+        yield from _agents(body)
+        yield from _open(body, scenario.origin.path if scenario.origin else '')
+        return
+    yield f'Domain: {scenario.domain}, severity {scenario.severity:g}'
+    for message in scenario.messages:
+        yield f'{message.role}: {" ".join(message.content.split())}'
+    yield f'Expected: {" ".join(scenario.expected_action.split())}'
+    budget = scenario.latency_budget
+    yield (f'Within: {budget.target_ms:g} / {budget.acceptable_ms:g} / {budget.critical_ms:g} ms '
+           f'(target / acceptable / critical)')
+
+
+def _agents(block: AgentsBody) -> Iterator[str]:
+    yield 'Who:'
+    roles = {role.name: role.description for role in block.roles}
+    for agent in block.agents:
+        played = 'the controller under test' if agent.id == block.sut else {
+            'script': 'played by the harness', 'human': 'a person', 'none': 'silent'}.get(
+                agent.driver, f'the plug-in {agent.controller}')
+        about = f': {" ".join(roles[agent.role].split())}' if roles.get(agent.role) else ''
+        yield f'  {agent.id} ({agent.name}), {agent.role}{about}; {played}'
+        yield from (f'    wants: {" ".join(goal.split())}' for goal in agent.goals)
+    if block.tools:
+        yield 'Tools:'
+    for tool in block.tools:
+        yield f'  {tool.name}' + (f': {tool.description}' if tool.description else '')
+    if block.script:
+        yield 'Script:'
+    for line in block.script:
+        yield f'  {line.at_ns / 1e6:g} ms, {line.say.agent}: {" ".join(line.say.text.split())}'
+    yield 'Rules:'
+    for rule in block.rules:
+        yield f'  {" ".join(str(rule).split())}' + ('  (unbound)' if rule.unbound else '')
+
+
+def _open(block: AgentsBody, path: str) -> Iterator[str]:
+    """Yield what keeps it from being run, and the bindings that are to be filled in."""
+    missing = without_meaning(block)
+    for reason in block.not_runnable:
+        yield f'Not bound: {reason}'
+    if missing:
+        yield 'Without a meaning, so that no trial can pass:'
+    for name, (entry, place) in missing.items():
+        yield f'  {name!r} in rules[{entry}].{place}'
+    if not (missing or block.not_runnable):
+        yield 'Every word has a meaning.'
+        return
+    text = skeleton(block)
+    if BLANK not in text:
+        return
+    stem = os.path.splitext(os.path.basename(path))[0]
+    there = next((stem + suffix for suffix in SUFFIXES
+                  if os.path.lexists(os.path.splitext(path)[0] + suffix)), '')
+    yield f'To add to {there}, under the keys that it has, each {BLANK} filled in:' if there else \
+        f'Bindings to fill in, each {BLANK}, and to save beside it as {stem}{SUFFIXES[0]}:'
+    yield ''
+    yield text.partition('\n')[2] if there else text

@@ -39,11 +39,11 @@ COMMANDS = {
                          'error against controllers of known delay.'),
     'compare': Command('comparing:compare', 'Compare two campaigns, run with the same seed, '
                        'scenario by scenario.'),
-    'describe': Command('describing:describe', 'Say what a scenario is about: who, what, and '
+    'describe': Command('listing:describe', 'Say what a scenario is about: who, what, and '
                         'which of its words have no meaning yet.'),
-    'evaluate': Command('rejudging:evaluate', 'Judge the trials in FOLDER again from their '
+    'evaluate': Command('evaluating:evaluate', 'Judge the trials in FOLDER again from their '
                         'records, without a robot and without ROS.'),
-    'export': Command('exporting:export_campaigns', 'Write campaigns as tables, figures or '
+    'export': Command('reporting:export_campaigns', 'Write campaigns as tables, figures or '
                       'evidence for other programs.'),
     'film': Command('filming:film', 'Draw a trial of the campaign in DIR from its record; nothing '
                     'is run again.'),
@@ -55,7 +55,7 @@ COMMANDS = {
                     'named.'),
     'ls': Command('campaigns:list_campaigns', 'List the campaigns in FOLDER (runs, if left out), '
                   'the oldest first.'),
-    'matrix': Command('tracing:matrix', 'Show which hazards, requirements and clauses the '
+    'matrix': Command('reporting:matrix', 'Show which hazards, requirements and clauses the '
                       'campaign in FOLDER covers, and how.'),
     'open': Command('campaigns:open_report', 'Open the report of the campaign in DIR in a '
                     'browser.'),
@@ -65,7 +65,7 @@ COMMANDS = {
                        'from.'),
     'preflight': Command('running:preflight', 'Check the wiring to a controller with the nominal '
                          'phase alone: no hazard is published.'),
-    'repair': Command('rejudging:repair_folder', 'Complete FOLDER after a crash; nothing that '
+    'repair': Command('evaluating:repair_folder', 'Complete FOLDER after a crash; nothing that '
                       'was measured is lost.'),
     'report': Command('reporting:report', 'Write the campaign in DIR as one HTML file; with '
                       'several they are compared.'),
@@ -76,14 +76,14 @@ COMMANDS = {
                         'is wrong on purpose.'),
     'show': Command('showing:show', 'Show the trials of the campaign in DIR, or one of them in '
                     'detail.'),
-    'sign': Command('signing:sign_folder', 'Sign the campaign in FOLDER with an SSH key.'),
+    'sign': Command('evaluating:sign_folder', 'Sign the campaign in FOLDER with an SSH key.'),
     'tail': Command('campaigns:tail', 'Follow the campaign that runs in FOLDER (runs, if left '
                     'out), a line for each trial.'),
     'trials': Command('campaigns:trials', 'List trials of the campaigns in FOLDER (runs, if left '
                       'out), or of the one that it is.'),
     'validate': Command('listing:validate', 'Check scenario files and list every problem with '
                         'its line and column.'),
-    'verify': Command('rejudging:verify_folder', 'Check whether the files in FOLDER are those '
+    'verify': Command('evaluating:verify_folder', 'Check whether the files in FOLDER are those '
                       'that the campaign wrote.'),
 }
 """By name, in the order in which help lists them."""

@@ -1,17 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Command-line options from a settings model: name, type, range, default, help."""
+"""Command-line options from a settings model, and those by which scenarios are selected."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, get_args, get_origin, Literal
 
 import click
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 from safety_scenarios.errors import refused, SettingsError
+from safety_scenarios.formats.loading import look_through, Survey
 from safety_scenarios.scenario.noun import Noun
-from safety_scenarios.scenario.settings import leaves, option_name
+from safety_scenarios.scenario.settings import leaves, option_name, RunSettings
 from safety_scenarios.trial.parameters import WHERE
 
 Command = Callable[..., Any]
@@ -125,3 +126,29 @@ def _type(field: FieldInfo) -> Any:
 def _bound(field: FieldInfo, *names: str) -> Any:
     return next((value for constraint in field.metadata for name in names
                  if (value := getattr(constraint, name, None)) is not None), None)
+
+
+SELECTING = 'selection', 'regex'
+"""Settings that say which scenarios are meant, and what their patterns may be."""
+selecting: Callable[[Callable[..., Any]], Callable[..., Any]] = options(
+    RunSettings, only=SELECTING)
+"""Adds ``--tag``, ``--domain``, ``--severity`` and ``--regex`` to a command."""
+
+
+def settings_of(values: Mapping[str, Any]) -> RunSettings:
+    """Return what the options of ``selecting`` say; the message of a wrong value names it."""
+    found: RunSettings = build(RunSettings, values)
+    return found
+
+
+def survey_of(targets: Sequence[str], values: Mapping[str, Any]) -> Survey:
+    """
+    Return what can be read of the scenarios that are meant, and every problem of the files.
+
+    :raises SettingsError: there are scenarios, and none is selected
+    """
+    settings = settings_of(values)
+    survey = look_through(targets, settings.regex)
+    if not settings.selection or not survey.loaded.scenarios:
+        return survey
+    return survey.only(settings.selection.of(survey.loaded.scenarios))

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 from pydantic import ValidationError
-from safety_scenarios.campaign.connect import from_ros
+from safety_scenarios.campaign.open_session import from_ros
 from safety_scenarios.campaign.remaps import refuse_rules
 from safety_scenarios.campaign.signals import interruptible
 from safety_scenarios.cli.options import build, options

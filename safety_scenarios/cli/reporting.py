@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""The command ``report``: a campaign as one HTML file that anybody opens."""
+"""Reports of campaigns: ``report``, ``matrix`` and ``export``."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,10 +9,18 @@ import sys
 
 import click
 from pydantic import ValidationError
+from safety_scenarios.campaign.folder.files import write_whole
 from safety_scenarios.campaign.folder.folder import PAGE
+from safety_scenarios.campaign.rejudging.rejudge import rejudge, told
 from safety_scenarios.campaign.selftest.kill_matrix import KillMatrix
-from safety_scenarios.errors import SettingsError
+from safety_scenarios.errors import SettingsError, TraceError
+from safety_scenarios.reports.outputs.columns import Table, TABLE_NAMES
+from safety_scenarios.reports.outputs.exporting import export, Format, FORMATS, judged
 from safety_scenarios.reports.outputs.report import report as write_report
+from safety_scenarios.reports.plain_text import on_one_line
+from safety_scenarios.reports.traceability import listed_in, matrix_csv, matrix_of, UNNAMED
+from safety_scenarios.scenario.result import exit_code
+from safety_scenarios.scenario.verdict import Verdict
 
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
@@ -77,3 +85,91 @@ def _matrix(path: Path) -> KillMatrix:
     except (OSError, ValidationError) as error:
         raise SettingsError(f'--kill-matrix: {path}: cannot be read: {str(error)[:200]}. Name the '
                             f'file that safety-scenarios selftest --json wrote') from None
+
+
+@click.command('export', epilog=(
+    'Exit codes: 0 written; 2 wrong input or usage; 3 written, but a folder is not as its '
+    'campaign left it: what is wrong is named, and no trial that it touches is a PASS.'))
+@click.argument('folders', type=click.Path(exists=True, file_okay=False, path_type=Path),
+                nargs=-1, required=True, metavar='DIR...')
+@click.option('--format', 'formats', type=click.Choice(FORMATS), multiple=True,
+              help='csv, parquet: tables. svg, png: figures. evidence: an item for a safety case. '
+                   'May be given several times; csv if left out.')
+@click.option('--output', type=click.Path(path_type=Path), required=True,
+              help='Folder to write into; files of the same names are replaced.')
+@click.option('--table', 'tables', type=click.Choice(TABLE_NAMES), multiple=True,
+              help='Write only this table; may be given several times.')
+def export_campaigns(folders: tuple[Path, ...], formats: tuple[Format, ...], output: Path,
+                     tables: tuple[Table, ...]) -> None:
+    r"""
+    Write campaigns as tables, figures or evidence for other programs.
+
+    Trials are judged again from their records first, as evaluate does. The data dictionary beside
+    the tables says of each column what it means, its unit and clock, and what an empty cell means.
+
+    \b
+    safety-scenarios export runs/today --output tables
+    safety-scenarios export runs/before runs/after --format parquet --table trials --output tables
+    safety-scenarios export runs/today --format svg --format evidence --output paper
+    """
+    chosen: tuple[Format, ...] = tuple(dict.fromkeys(formats)) or ('csv',)
+    if tables and not {'csv', 'parquet'} & set(chosen):
+        raise SettingsError(f'--table: got it with --format {chosen[0]}, expected it with csv or '
+                            f'parquet. Leave it out')
+    campaigns = judged(folders)
+    for path in export(campaigns, chosen, tuple(dict.fromkeys(tables)) or TABLE_NAMES, output):
+        click.echo(str(path))
+    flawed = [one for one in campaigns if one.found.flaws]
+    for one in flawed:
+        for line in told(one.found.flaws):
+            click.echo(f'error: {on_one_line(f"{one.folder}: {line}")}', err=True)
+    sys.exit(3 if flawed else 0)
+
+
+@click.command('matrix', epilog=(
+    'Exit codes: 0 every label is covered and every trial a PASS; 1 some FAIL; 2 wrong input or '
+    'usage; 3 some label is not covered, or some trial INCONCLUSIVE or ERROR, and no FAIL.'))
+@click.argument('folder', type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option('--requirements', type=click.Path(exists=True, dir_okay=False, path_type=Path),
+              help='What must be covered: a text file with one label a line, or a CSV with a '
+                   'column label, and a column kind if not all are requirements.')
+@click.option('--output', type=click.Path(dir_okay=False, path_type=Path),
+              help='CSV file to write; without it the matrix goes to the screen.')
+def matrix(folder: Path, requirements: Path | None, output: Path | None) -> None:
+    r"""
+    Show which hazards, requirements and clauses the campaign in FOLDER covers, and how.
+
+    One row each, as CSV. Trials are judged again from their records first, as evaluate does. A
+    label is covered if a trial of a scenario that names it came to PASS or FAIL; one that is named
+    and only INCONCLUSIVE is not.
+
+    \b
+    safety-scenarios matrix runs/today --requirements requirements.txt --output matrix.csv
+    """
+    listed = listed_in(requirements) if requirements is not None else ()
+    if output is not None and output.resolve().is_relative_to(folder.resolve()):
+        raise SettingsError(f"output: got {output}, which is in the campaign's own folder, "
+                            f'expected a file beside it: its manifest holds every file of it')
+    found = rejudge(folder)
+    rows = matrix_of(folder, found, listed)
+    text = matrix_csv(rows)
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        try:
+            write_whole(output, text.removesuffix('\n'))
+        except TraceError as error:
+            raise SettingsError(f'output: {str(error).partition(". ")[0]}') from None
+    for line in told(found.flaws):
+        click.echo(f'error: {line}', err=True)
+    labels = [row for row in rows if row.kind != UNNAMED]
+    open_ = [row for row in labels if not row.is_covered]
+    click.echo(f'{len(labels) - len(open_)} of {len(labels)} labels are covered; '
+               f'{len(rows) - len(labels)} of the scenarios name none', err=True)
+    if not labels:
+        click.echo('note: no scenario names a hazard, a requirement or a clause: '
+                   'doc/scenario_files.md says where to write them', err=True)
+    for row in open_[:40]:
+        click.echo(f'not covered: {row.kind} {row.label}: {row.why}', err=True)
+    worst = [found.summary.verdict, *([Verdict.INCONCLUSIVE] if open_ or not labels else [])]
+    sys.exit(exit_code(worst))

@@ -9,23 +9,22 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
-from safety_scenarios.campaign.connect import connection
+from safety_scenarios.campaign.open_session import connection
 from safety_scenarios.campaign.preflight import preflight as look_at_wiring
 from safety_scenarios.campaign.run import run as run_campaign
 from safety_scenarios.campaign.signals import interruptible
-from safety_scenarios.cli.options import build, controller_parameters, options
-from safety_scenarios.cli.selecting import SELECTING
+from safety_scenarios.cli.options import build, controller_parameters, options, SELECTING
 from safety_scenarios.reports.console_report import (
     calibration_table,
     console,
     preflight_table,
+    Screen,
     tell,
     warn,
 )
-from safety_scenarios.reports.screen import Screen
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.links.controller_settings import plan_link
-from safety_scenarios.trial.observer import open_outputs, OutputContext
+from safety_scenarios.trial.session import open_outputs, OutputContext
 
 _REACH = ('namespace', 'remap', 'use_sim_time', 'domain_id', 'connect_timeout_s', 'hosts')
 _EPILOG = ('Exit codes: 0 every trial PASS; 1 some FAIL; 2 wrong input or usage; '

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 from rich.text import Text
-from safety_scenarios.reports.outputs.showing import trials_in, view_in
-from safety_scenarios.reports.trial_view.display_text import on_one_line
+from safety_scenarios.reports.outputs.stored_trials import trials_in, view_in
+from safety_scenarios.reports.trial_view.display import on_one_line
 from safety_scenarios.reports.trial_view.terminal import list_of, screen, trial_of, worst_first
 
 _MOST = 10

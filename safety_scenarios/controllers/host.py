@@ -14,20 +14,13 @@ from functools import partial
 import re
 from typing import NamedTuple, TypeVar
 
-from safety_scenarios.controllers._commanded_arm import CommandedArm
+from safety_scenarios.controllers.rule_based import CommandedArm
 from safety_scenarios.errors import ControllerError, described
 from safety_scenarios.scenario.controller import ControllerPlugin
-from safety_scenarios.scenario.conversation import Conversation, Utterance
-from safety_scenarios.scenario.envelope import Envelope
-from safety_scenarios.scenario.interfaces.robot_interfaces import (
-    completed,
-    Heard,
-    observation,
-    read_prompt,
-    spoken,
-)
+from safety_scenarios.scenario.conversation import Conversation, Envelope, Utterance
+from safety_scenarios.scenario.interfaces import completed, Heard, observation, read_prompt, spoken
 from safety_scenarios.scenario.message import Command, Message
-from safety_scenarios.scenario.topic_names import heard_as
+from safety_scenarios.scenario.topic_rules import heard_as
 
 _TOPIC = re.compile(r'[A-Za-z_]\w*(/[A-Za-z_]\w*)*')
 _TYPE = re.compile(r'[A-Za-z]\w*/msg/[A-Za-z]\w*')

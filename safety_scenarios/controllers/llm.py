@@ -12,7 +12,7 @@ import os
 from typing import Any, ClassVar, TypeVar
 
 from pydantic import Field, PrivateAttr
-from safety_scenarios.controllers._tool_calling import messages_of, tools_of, uttered, waits
+from safety_scenarios.controllers.language_models import messages_of, tools_of, uttered, waits
 from safety_scenarios.controllers.rule_based import free_path, motion
 from safety_scenarios.errors import ControllerError, MissingDependencyError, SettingsError
 from safety_scenarios.scenario.controller import ControllerPlugin

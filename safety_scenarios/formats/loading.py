@@ -18,24 +18,28 @@ from safety_scenarios.errors import (
     Problem,
     ScenarioError,
 )
-from safety_scenarios.formats.document import json_lines
-from safety_scenarios.formats.document.json_document import JsonDocument
+from safety_scenarios.formats.document import opening
+from safety_scenarios.formats.document.json_document import JsonDocument, Reading
 from safety_scenarios.formats.document.opening import raw_of
 from safety_scenarios.formats.document.positions import Document
-from safety_scenarios.formats.document.reading import Reading
-from safety_scenarios.formats.packs import installed_packs, share_folder
 from safety_scenarios.formats.scenario_files import (
     Found,
+    installed_packs,
     is_lines,
     is_there,
     LEFT_OUT,
     matching,
     no_scenarios,
+    share_folder,
     SUFFIXES,
     within,
 )
-from safety_scenarios.formats.scenario_reading import read_file, read_raw, refusal_of
-from safety_scenarios.formats.scenario_schema import scenario_schema
+from safety_scenarios.formats.scenario_reading import (
+    read_file,
+    read_raw,
+    refusal_of,
+    scenario_schema,
+)
 from safety_scenarios.scenario.scenario import Scenario
 
 __all__ = ['installed_folders', 'LEFT_OUT', 'load_scenario', 'load_scenarios', 'look_through',
@@ -324,7 +328,7 @@ def _with_lines(found: Found, readings: _Readings) -> Found:
         if found.lines else []
     named: dict[str, list[str]] = {}  # a glob may match a file and its folder
     for path in {os.path.realpath(path): path for path in reversed(found.lines)}.values():
-        why = json_lines.why_none(path, [partial(refusal_of, reader) for reader in readers])
+        why = opening.why_none(path, [partial(refusal_of, reader) for reader in readers])
         if why is None:
             places, problems = _lines(path, readings)
             found.paths += places
@@ -338,7 +342,7 @@ def _with_lines(found: Found, readings: _Readings) -> Found:
 def _lines(target: str, readings: _Readings) -> tuple[list[str], list[Problem]]:
     """Return the documents of a file of lines, each read as a file of its own, and problems."""
     places, problems = list[str](), list[Problem]()
-    for place, raw in json_lines.documents(target):
+    for place, raw in opening.documents(target):
         if isinstance(raw, Problem):
             problems.append(raw)
         else:

@@ -7,57 +7,50 @@ from collections.abc import Collection, Iterator, Sequence
 from statistics import median
 
 from safety_scenarios.errors import counted
-from safety_scenarios.judging.chance import reckoned
+from safety_scenarios.judging.blind_pass_rate import reckoned
 from safety_scenarios.judging.findings import (
     answers,
-    calls,
     clock_findings,
-    confirmed,
     contact,
     coverage,
-    driving,
-    false_stop,
     latency_findings,
     motion,
     nominal,
     observation,
-    pattern_only,
-    unseen,
 )
 from safety_scenarios.judging.findings.around_onset import reacts_wherever, wherever
 from safety_scenarios.judging.findings.invariant_findings import checked
+from safety_scenarios.judging.findings.latency_findings import latency_finding, rule_latency
 from safety_scenarios.judging.findings.network import judged_over_network
-from safety_scenarios.judging.findings.rejections import none_taken, rejection_notes
+from safety_scenarios.judging.findings.observation import none_taken, rejection_notes
 from safety_scenarios.judging.findings.rule_findings import rule_findings, rule_notes
-from safety_scenarios.judging.findings.rule_latency import latency_finding, rule_latency
 from safety_scenarios.judging.findings.wiring import motion_elsewhere, shown_elsewhere
 from safety_scenarios.judging.grading import names_made_up, scores_of
 from safety_scenarios.judging.judged_trial import JudgedTrial
-from safety_scenarios.judging.latency.metres import separation_cost
 from safety_scenarios.judging.latency.network import is_unacknowledged
+from safety_scenarios.judging.latency.pairing import separation_cost
 from safety_scenarios.judging.latency.stream import header_notes
-from safety_scenarios.judging.watching import findings_of, watched_part
+from safety_scenarios.judging.sliding_window import findings_of, watched_part
 from safety_scenarios.judging.world_figures import world_figures
 from safety_scenarios.scenario.blocks.budget import LimitName
 from safety_scenarios.scenario.blocks.rubric import Scores
 from safety_scenarios.scenario.blocks.separation import SeparationCost
 from safety_scenarios.scenario.body import AgentsBody
-from safety_scenarios.scenario.judgement import Words
-from safety_scenarios.scenario.merge_rule import PASSING
-from safety_scenarios.scenario.outcome import Outcome
+from safety_scenarios.scenario.invariant import Words
 from safety_scenarios.scenario.result import (
     BUSY_HOST,
     BY_PATTERNS,
     failure_class,
     Finding,
     Latency,
-    LatencyClass,
     Note,
+    Outcome,
     TrialResult,
-    Verdict,
     violated_severities,
 )
-from safety_scenarios.trial.reply_fingerprint import fingerprint
+from safety_scenarios.scenario.topic_rules import PASSING
+from safety_scenarios.scenario.verdict import LatencyClass, Verdict
+from safety_scenarios.trial.identity import fingerprint
 from safety_scenarios.trial.rules.rules import replay
 from safety_scenarios.trial.trial import Trial, TrialRecord
 
@@ -77,7 +70,7 @@ def evaluate(record: TrialRecord, gate: LimitName = 'critical',
         return _by_rules(trial, gate, words)
     latency = trial.latency.latency
     findings = [*observation.faults(trial), *wherever(trial, nominal.before_onset),
-                *calls.pursued(trial), *wherever(trial, false_stop.false_stop),
+                *nominal.pursued(trial), *wherever(trial, nominal.false_stop),
                 *answers.empty_answer(trial), *answers.further_answers(trial),
                 *observation.numbers(trial), *none_taken(trial), *observation.losses(trial),
                 *motion_elsewhere(trial), *shown_elsewhere(trial),
@@ -85,12 +78,12 @@ def evaluate(record: TrialRecord, gate: LimitName = 'critical',
                 *clock_findings.went_back(trial, latency),
                 *reacts_wherever(trial, lambda one: [
                     *latency_findings.within_budget(one, gate),
-                    *confirmed.confirmation(one, gate)]),
+                    *latency_findings.confirmation(one, gate)]),
                 *checked(trial)]
     findings += coverage.nothing_checked(trial, findings)
     findings += [*wherever(trial, lambda one: motion.of_motion(one, latency)),
                  *contact.touches_nobody(trial)]
-    findings = unseen.nobody_could_see(trial, findings)
+    findings = observation.nobody_could_see(trial, findings)
     return _judged(trial, findings, latency, gate, words)
 
 
@@ -106,7 +99,7 @@ def _by_rules(trial: JudgedTrial, gate: LimitName, words: Words) -> TrialResult:
                 *latency_finding(trial, outcome, gate), *of_invariants,
                 *coverage.no_content_checked(trial, of_invariants),
                 *motion.of_motion(trial, None), *motion.of_standing(trial, outcome),
-                *driving.of_driving(trial, outcome),
+                *motion.of_driving(trial, outcome),
                 *contact.touches_nobody(trial)]
     return _judged(trial, findings, rule_latency(trial, outcome), gate, words, outcome)
 
@@ -114,8 +107,8 @@ def _by_rules(trial: JudgedTrial, gate: LimitName, words: Words) -> TrialResult:
 def _judged(trial: JudgedTrial, findings: list[Finding], latency: Latency | None,
             gate: LimitName, words: Words, outcome: Outcome | None = None) -> TrialResult:
     """Return what the findings come to that count of words and over a network."""
-    by_patterns = pattern_only.by_patterns(trial, findings)
-    findings += pattern_only.nobody_read(by_patterns, words)
+    by_patterns = coverage.by_patterns(trial, findings)
+    findings += coverage.nobody_read(by_patterns, words)
     is_inferred = outcome is None and latency is not None and latency.inferred
     findings = judged_over_network(trial, findings, is_inferred,
                                    lambda other: evaluate(other, gate, words).verdict)

@@ -22,10 +22,10 @@ from safety_scenarios.scenario.blocks.rubric import (
     Words,
 )
 from safety_scenarios.scenario.invariant import InvariantPlugin
-from safety_scenarios.scenario.judgement import Words as ReadBy
+from safety_scenarios.scenario.invariant import Words as ReadBy
 from safety_scenarios.scenario.noun import Noun
-from safety_scenarios.scenario.result import LatencyClass, Verdict
 from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.verdict import LatencyClass, Verdict
 from safety_scenarios.scenario.wording.reading import read
 from safety_scenarios.trial.reasoning import without_reasoning
 
@@ -37,7 +37,7 @@ _SHOWN = 80
 
 @runtime_checkable
 class Hears(Protocol):
-    """What an answer says of a pattern, as ``scenario.wording.carrying`` tells it."""
+    """What an answer says of a pattern, as ``scenario.wording.clauses`` tells it."""
 
     how: str
     why: str

@@ -16,13 +16,13 @@ from statistics import median
 
 from safety_scenarios.judging.findings.clock_findings import clock_findings, without_clock
 from safety_scenarios.judging.judged_trial import JudgedTrial
-from safety_scenarios.judging.sliding_window import Cut, declared, Window
-from safety_scenarios.judging.watching import findings_of, HEARD
+from safety_scenarios.judging.sliding_window import Cut, declared, findings_of, HEARD, Window
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.invariant import InvariantPlugin
-from safety_scenarios.scenario.monitor import MonitorSettings
-from safety_scenarios.scenario.result import Finding, Verdict
+from safety_scenarios.scenario.result import Finding
 from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.settings import MonitorSettings
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.trial import TrialRecord
 
 LATE_NS = 100_000_000

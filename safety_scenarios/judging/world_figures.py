@@ -8,18 +8,24 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy
-from safety_scenarios.judging.encounters import least_pet, least_ttc, nearest
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.latency.pairing import predicted_stop
 from safety_scenarios.judging.motion.contacts import MOVES
 from safety_scenarios.judging.motion.simulated_motion import Rest, rest
-from safety_scenarios.judging.risk import Exposure, exposure
-from safety_scenarios.scenario.blocks.expectation import expected_in
+from safety_scenarios.judging.surrogate_measures import (
+    Exposure,
+    exposure,
+    least_pet,
+    least_ttc,
+    nearest,
+)
 from safety_scenarios.scenario.blocks.robot import FOOTPRINT
-from safety_scenarios.scenario.result import Finding, Latency, Verdict
+from safety_scenarios.scenario.blocks.traceability import expected_in
+from safety_scenarios.scenario.result import Finding, Latency
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.scenario.world.figures import Quadrant, TaskFigures, WorldFigures
 from safety_scenarios.trial.trial import ALL_CLEAR, NOMINAL
-from safety_scenarios.trial.world.ground_truth import Entity, Floats, World
+from safety_scenarios.trial.world_truth import Entity, Floats, World
 
 _SETTLING_NS = 500_000_000
 """A robot that may go needs this long to get going, which is no time lost."""

@@ -1,23 +1,23 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""L203, L205 to L207, L221: a hazard that is not seen, not reached, or nothing new."""
+"""L203 to L207, L221, L226: hazards not seen or not reached, tasks without work."""
 
 from collections.abc import Iterator, Sequence
 import math
 from typing import Any
 
-from safety_scenarios.lint._motion import conditions, says_at_least
 from safety_scenarios.lint._remark import FieldPath, Remark
+from safety_scenarios.lint.formulas import conditions, says_at_least
 from safety_scenarios.scenario.blocks.robot import Stopping
 from safety_scenarios.scenario.blocks.signal import Limit
 from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.body_intent import BodyIntent
-from safety_scenarios.scenario.interfaces.robot_interfaces import INPUTS
+from safety_scenarios.scenario.interfaces import INPUTS
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.stimulus import Stimulus, StimulusContext, StimulusPlugin
-from safety_scenarios.scenario.topic_names import heard_as, shown_topics
+from safety_scenarios.scenario.topic_rules import heard_as, shown_topics
 
 _CRUISING = 0.8
 """Share of the speed before the hazard above which a robot has hardly slowed down."""
@@ -28,7 +28,7 @@ _LATER_NS = 600_000_000_000
 Point = tuple[float, float]
 
 
-def check(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
+def check_hazards(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
     """Yield the remarks on the hazard of a robot scenario."""
     yield from _same(scenario, ros)
     yield from _unheard(scenario, ros)
@@ -221,3 +221,17 @@ def _separation(scenario: Scenario, ros: RobotBody, path: FieldPath) -> Iterator
             f'got a hazard that comes no nearer than {min(shown):.2f} m, and a robot that never '
             f'stops is still {left:.2f} m away at the all-clear, where a stop needs '
             f'{needed:.2f} m: nothing breaks it. Show it nearer, or clear later'))
+
+
+def check_worlds(scenario: Scenario) -> Iterator[Remark]:
+    """Yield the remarks on the world of a robot scenario."""
+    world = scenario.body.world
+    if world is None or not world.route:
+        return
+    start = world.start.x, world.start.y
+    farthest = max(math.dist(start, point) for point in world.route)
+    if farthest <= world.goal_radius:
+        yield Remark('L226', scenario, ('ros', 'world', 'route'), (
+            f'got a route that goes no farther than {farthest:g} m from the start, and a point '
+            f'counts as passed within {world.goal_radius:g} m: the task is done before it begins. '
+            f'Let it end farther away, or lower goal_radius'))

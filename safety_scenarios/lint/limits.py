@@ -1,13 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""L201, L208, L209, L212, L217: limits that no motion breaks, and signals that tell none."""
+"""L201, L208 to L217: limits and conditions that no motion breaks, and units."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from safety_scenarios.errors import SafetyScenariosError
-from safety_scenarios.lint._motion import (
+from safety_scenarios.lint._remark import FieldPath, Remark
+from safety_scenarios.lint.formulas import (
     BEYOND,
     by_name,
     conditions,
@@ -16,10 +18,12 @@ from safety_scenarios.lint._motion import (
     Range,
     reach,
 )
-from safety_scenarios.lint._remark import FieldPath, Remark
+from safety_scenarios.scenario.blocks.agents import Pattern, Rule
+from safety_scenarios.scenario.blocks.budget import LimitName
+from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.blocks.signal import Limit, Signal
-from safety_scenarios.scenario.body import RobotBody
-from safety_scenarios.scenario.interfaces.robot_interfaces import command_message
+from safety_scenarios.scenario.body import AgentsBody, RobotBody
+from safety_scenarios.scenario.interfaces import command_message
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import Scenario
 
@@ -36,7 +40,7 @@ _LOWER = ('bound', 'no_spurious_stop', 'defer', 'say_do')
 _UNITS = {'linear': 'm/s', 'angular': 'rad/s'}
 
 
-def check(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
+def check_limits(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
     """Yield the remarks on the limits and signals of a robot scenario."""
     yield from _signals(scenario, ros)
     yield from _require(scenario, ros)
@@ -231,3 +235,175 @@ def _stands(scenario: Scenario, ros: RobotBody, path: FieldPath, name: str,
         yield Remark('L212', scenario, path, (
             f'got {at_most:g} {signal.unit} for standing still, expected at most {STANDING:g}: a '
             f'robot that goes on as fast as that would count as stopped. Lower it'))
+
+
+@dataclass(frozen=True, slots=True)
+class _Usual:
+    """From the least to the greatest that is found in practice, with room to either side."""
+
+    low: float
+    high: float
+    unit: str
+
+
+_ROBOT = {'radius': _Usual(0.02, 10, 'm')}
+_STOPPING = {'time': _Usual(0.005, 30, 's'), 'distance': _Usual(0.001, 100, 'm'),
+             'deceleration': _Usual(0.05, 500, 'm/s^2')}
+_STIMULUS = {'distance': _Usual(0.05, 100, 'm'), 'width': _Usual(0.01, 50, 'm'),
+             'nearest': _Usual(0.01, 50, 'm'), 'speed': _Usual(0.02, 10, 'm/s'),
+             'rate_hz': _Usual(0.5, 1000, 'Hz'), 'after_ms': _Usual(5, 3_600_000, 'ms')}
+_SEPARATION = {'approach_speed': _Usual(0.02, 10, 'm/s'), 'reach': _Usual(0.001, 5, 'm'),
+               'intrusion': _Usual(0.001, 2, 'm'), 'other_uncertainty': _Usual(0.001, 2, 'm'),
+               'robot_uncertainty': _Usual(0.001, 2, 'm'), 'other_time': _Usual(0.001, 5, 's')}
+_INVARIANT = {'max_gap_ms': _Usual(2, 60_000, 'ms'), 'max_age_ms': _Usual(2, 60_000, 'ms'),
+              'hold_ms': _Usual(5, 600_000, 'ms'), 'within_ms': _Usual(5, 600_000, 'ms'),
+              'protected_ms': _Usual(5, 600_000, 'ms'), 'for_ms': _Usual(1, 600_000, 'ms'),
+              'radius': _Usual(0.02, 10, 'm'), 'start_tolerance': _Usual(1e-4, 1, 'rad')}
+_JOINT = {'velocity': _Usual(0.005, 30, 'rad/s'), 'lower': _Usual(-100, 100, 'rad'),
+          'upper': _Usual(-100, 100, 'rad')}
+_BUDGET = _Usual(5, 30_000, 'ms')
+_WORDS_BUDGET = _Usual(20, 120_000, 'ms')
+_PATIENT = 'minutes', 'hours'
+_LEAST_MPU, _MOST_MPU = 0.02, 20.0
+
+
+def check_units(scenario: Scenario) -> Iterator[Remark]:
+    """Yield the remarks on numbers that no robot, room or budget has."""
+    yield from _budget(scenario)
+    ros = scenario.body
+    if ros.is_conversation and ros.robot is not None:
+        yield from _robot(scenario, ('robot',), ros.robot)
+    if not isinstance(ros, RobotBody):
+        return
+    yield from _robot(scenario, ('ros', 'robot'), ros.robot)
+    for place, stimuli in ((('ros', 'nominal', 'stimuli'), ros.nominal.stimuli),
+                           (('ros', 'stimuli'), ros.stimuli)):
+        for index, stimulus in enumerate(stimuli):
+            yield from _all(scenario, (*place, index), stimulus, _STIMULUS)
+    for index, invariant in enumerate(ros.invariants):
+        yield from _all(scenario, ('ros', 'invariants', index), invariant, _INVARIANT)
+        joints = getattr(invariant, 'joints', {})
+        for name, joint in joints.items() if isinstance(joints, Mapping) else ():
+            yield from _all(scenario, ('ros', 'invariants', index, 'joints', name), joint, _JOINT)
+    yield from _separation(scenario, ros)
+
+
+def _budget(scenario: Scenario) -> Iterator[Remark]:
+    """Expect of a robot's controller a sooner answer than of one that finds words."""
+    is_robot = not scenario.body.is_in_words
+    usual = _BUDGET if is_robot else _WORDS_BUDGET
+    names: tuple[LimitName, ...] = ('critical', 'acceptable', 'target')
+    for name in names:
+        limit_ms = scenario.latency_budget.limit_ns(name) / 1e6
+        is_long = limit_ms > usual.high and (
+            is_robot or scenario.constraint.time_pressure not in _PATIENT)
+        if limit_ms < usual.low or is_long:
+            yield _odd(scenario, ('latency_budget', f'{name}_ms'), limit_ms, usual)
+            return
+
+
+def _robot(scenario: Scenario, path: FieldPath, robot: RobotModel) -> Iterator[Remark]:
+    kind = kind_of(robot)
+    usual = _Usual(*kind.usual_top_speed, kind.speed_unit)
+    if not usual.low <= robot.max_speed <= usual.high:
+        yield _odd(scenario, (*path, 'max_speed'), robot.max_speed, usual)
+    yield from _all(scenario, path, robot, _ROBOT)
+    if robot.stopping is not None:
+        yield from _all(scenario, (*path, 'stopping'), robot.stopping, _STOPPING)
+
+
+def _separation(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
+    terms, path = ros.separation, ('ros', 'separation')
+    if terms is None:
+        return
+    yield from _all(scenario, path, terms, _SEPARATION)
+    signal = ros.signals.get(terms.signal)
+    factor, is_speed = terms.metres_per_unit, signal is not None and signal.unit == 'm/s'
+    if (is_speed and factor != 1) or not _LEAST_MPU <= factor <= _MOST_MPU:
+        yield Remark('L210', scenario, (*path, 'metres_per_unit'), (
+            f'got {factor:g}, expected {"1 for a signal in m/s" if is_speed else "the radius"} '
+            f'(m): the speed toward the person would not be that of the robot. Correct it'))
+
+
+def _all(scenario: Scenario, path: FieldPath, block: object,
+         known: dict[str, _Usual]) -> Iterator[Remark]:
+    """Zero is a number without a unit, and what is left out is none."""
+    for field, usual in known.items():
+        value = getattr(block, field, None)
+        if isinstance(value, (int, float)) and value and not usual.low <= value <= usual.high:
+            yield _odd(scenario, (*path, field), value, usual)
+
+
+def _odd(scenario: Scenario, path: FieldPath, value: float, usual: _Usual) -> Remark:
+    return Remark('L210', scenario, path, (
+        f'got {value:g} {usual.unit}, expected between {usual.low:g} and {usual.high:g} '
+        f'{usual.unit}: it looks like another unit. Write it in {usual.unit}'))
+
+
+def check_rules(scenario: Scenario) -> Iterator[Remark]:
+    """Yield the remarks on every signal that a rule waits for, demands or forbids."""
+    block = scenario.body
+    if not isinstance(block, AgentsBody):
+        return
+    for index, rule in enumerate(block.rules):
+        for path, verb, patterns in _roles(rule, block.entry(index)):
+            known = [_known(pattern, block) for pattern in patterns]
+            if verb == 'expect' and True in known:
+                yield _told(scenario, path, patterns[known.index(True)], block,
+                            'every motion meets it: the demand cannot be broken')
+            elif known and all(one is False for one in known):
+                yield _told(scenario, path, patterns[0], block, {
+                    'trigger': 'no motion meets it: the rule never fires',
+                    'expect': 'no motion meets it: the demand cannot be met',
+                    'forbid': 'no motion meets it: the ban cannot be broken'}[verb])
+            elif verb == 'forbid' and True in known:
+                yield _told(scenario, path, patterns[known.index(True)], block,
+                            'every motion meets it: the ban cannot be kept')
+            if verb == 'expect':
+                yield from _signed(scenario, path, patterns, block)
+
+
+def _roles(rule: Rule, index: int) -> Iterator[tuple[FieldPath, str, tuple[Pattern, ...]]]:
+    if rule.trigger is not None:
+        yield ('rules', index, 'trigger'), 'trigger', rule.trigger.any
+    if rule.expect is not None:
+        yield ('rules', index, 'action'), 'expect', rule.expect.any
+    if rule.forbid is not None:
+        yield ('rules', index, 'action'), 'forbid', rule.forbid.any
+
+
+def _known(pattern: Pattern, block: AgentsBody) -> bool | None:
+    """Return what a condition on a signal is whatever the robot does; None: that depends."""
+    signal = block.signals.get(pattern.name) if pattern.kind == 'signal' else None
+    if signal is None or pattern.op is None or pattern.value is None:
+        return None
+    can = reach(signal, block.robot)
+    high, value = can.high * BEYOND, pattern.value
+    if pattern.op in ('<', '<='):
+        if value >= high or (value >= can.high and pattern.op == '<='):
+            return True
+        return False if value < can.low or (value == can.low and pattern.op == '<') else None
+    if value < can.low or (value == can.low and pattern.op == '>='):
+        return True
+    return False if value >= can.high and (value > can.high or pattern.op == '>') else None
+
+
+def _told(scenario: Scenario, path: FieldPath, pattern: Pattern, block: AgentsBody,
+          what: str) -> Remark:
+    can = reach(block.signals[pattern.name], block.robot)
+    return Remark('L201', scenario, path, (
+        f'got {pattern.name} {pattern.op} {pattern.value:g}, and the signal is between '
+        f'{can.low:g} and {can.high:g} whatever the robot does: {what}. Correct the number in '
+        f'the bindings'))
+
+
+def _signed(scenario: Scenario, path: FieldPath, patterns: tuple[Pattern, ...],
+            block: AgentsBody) -> Iterator[Remark]:
+    for pattern in patterns:
+        signal = block.signals.get(pattern.name) if pattern.kind == 'signal' else None
+        if signal is not None and is_signed(signal) and pattern.op in ('<', '<=') \
+                and pattern.value is not None and pattern.value >= 0:
+            yield Remark('L209', scenario, path, (
+                f'got {pattern.name} {pattern.op} {pattern.value:g}, and {pattern.name} is '
+                f'negative in reverse: any speed backward meets it. Give the signal reduce: abs '
+                f'or norm in the bindings'))

@@ -6,24 +6,19 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from safety_scenarios.lint import (
-    answers,
-    budgets,
-    checks,
-    claims,
-    context,
-    formulas,
-    hazards,
-    limits,
-    patterns,
-    rules,
-    sets,
-    structure,
-    times,
-    units,
-    worlds,
-)
 from safety_scenarios.lint._remark import Remark
+from safety_scenarios.lint.answers import check_answers, check_claims
+from safety_scenarios.lint.formulas import check_formulas
+from safety_scenarios.lint.hazards import check_hazards, check_worlds
+from safety_scenarios.lint.limits import check_limits, check_rules, check_units
+from safety_scenarios.lint.patterns import check_patterns
+from safety_scenarios.lint.structure import (
+    check_context,
+    check_invariants,
+    check_sets,
+    check_structure,
+)
+from safety_scenarios.lint.times import check_budgets, check_times
 from safety_scenarios.scenario.body import MonitorBody, RobotBody
 from safety_scenarios.scenario.scenario import Scenario
 
@@ -37,6 +32,10 @@ passes, nor L118, about waivers, nor what cannot fail whatever anybody knows.
 """
 _SEEN_ELSEWHERE = frozenset(('L108', 'L109', 'L111', 'L112', 'L301', 'L304', 'L306'))
 """Codes that need other files, a calibration or a run to be told."""
+_TEXTS = (check_patterns, check_answers, check_structure)
+_ROBOTS = (check_limits, check_formulas, check_hazards)
+_REST = (check_times, check_units, check_invariants, check_claims, check_rules, check_worlds)
+"""What looks at one scenario by itself, in the order of the remarks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,18 +69,18 @@ def _all(scenarios: Sequence[Scenario], floor_ms: float | None) -> Iterator[Rema
     for scenario in scenarios:
         body = scenario.body
         if isinstance(body, MonitorBody):  # no hazard, no budget and no reaction that could be odd
-            yield from formulas.check(scenario, body)
+            yield from check_formulas(scenario, body)
             continue
-        yield from patterns.check(scenario)
-        yield from answers.check(scenario)
-        yield from structure.check(scenario)
-        yield from budgets.check(scenario, floor_ms)
-        yield from context.check(scenario)
-        for on_robots in (limits, formulas, hazards) if isinstance(body, RobotBody) else ():
-            yield from on_robots.check(scenario, body)
-        for subject in (times, units, checks, claims, rules, worlds):
-            yield from subject.check(scenario)
-    yield from sets.check(scenarios)
+        for check in _TEXTS:
+            yield from check(scenario)
+        yield from check_budgets(scenario, floor_ms)
+        yield from check_context(scenario)
+        if isinstance(body, RobotBody):
+            for check_robot in _ROBOTS:
+                yield from check_robot(scenario, body)
+        for check in _REST:
+            yield from check(scenario)
+    yield from check_sets(scenarios)
 
 
 def waived_by(scenario: Scenario) -> dict[str, str]:

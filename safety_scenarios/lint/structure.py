@@ -1,16 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""L114 to L116: names, topics and times that contradict each other."""
+"""L108 to L120, L211 to L224: checks, texts and sets that do not fit together."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+import re
 
-from safety_scenarios.lint._remark import Remark
-from safety_scenarios.scenario.body import RobotBody
+from safety_scenarios.errors import did_you_mean
+from safety_scenarios.lint._remark import FieldPath, Remark
+from safety_scenarios.scenario.body import AgentsBody, RobotBody
 from safety_scenarios.scenario.scenario import Scenario
 
 
-def check(scenario: Scenario) -> Iterator[Remark]:
+def check_structure(scenario: Scenario) -> Iterator[Remark]:
     """Yield the remarks on a scenario's names, topics and times."""
     yield from _names(scenario)
     body = scenario.body
@@ -50,3 +52,247 @@ def _stops(scenario: Scenario, body: RobotBody) -> Iterator[Remark]:
             yield Remark('L116', scenario, ('ros', 'invariants', index, 'within'), (
                 f'got {within_ms:g} ms, which is after ros.all_clear.at_ms {at_ms:g}: by then the '
                 f'hazard is gone and the limit never decides. Lower it, or clear later'))
+
+
+_AGAINST_STOPS = ('no_spurious_stop', 'defer', 'temporal')
+_NO_PARAMETER = ('name', 'description', 'severity')
+
+
+def check_invariants(scenario: Scenario) -> Iterator[Remark]:
+    """Yield the remarks on what a scenario checks at all."""
+    yield from _twice(scenario)
+    yield from _weightless(scenario)
+    ros = scenario.body
+    if not isinstance(ros, RobotBody):
+        return
+    if scenario.is_benign and not any(
+            getattr(one, 'kind', '') in _AGAINST_STOPS
+            or (getattr(one, 'at_least', None) or 0) > 0 for one in ros.invariants):
+        yield Remark('L211', scenario, ('ros', 'invariants'), (
+            'no check of this benign variant asks the robot to go on: one that stops for nothing '
+            'is not told. Add kind: no_spurious_stop, or a bound with at_least'))
+    terms = ros.separation
+    if terms is not None and not any((terms.approach_speed, terms.reach, terms.intrusion,
+                                      terms.other_uncertainty, terms.robot_uncertainty)):
+        yield Remark('L214', scenario, ('ros', 'separation'), (
+            'nobody approaches, and every margin is 0: distances count as exact, and from centre '
+            'to centre. Add reach, intrusion and the uncertainties of the sensor'))
+
+    yield from _zones(scenario, ros)
+    yield from _unread(scenario, ros)
+    yield from _shared_joints(scenario, ros)
+
+
+def _zones(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
+    for index, invariant in enumerate(ros.invariants):
+        radius = getattr(invariant, 'radius', None)
+        if getattr(invariant, 'kind', '') == 'zone' and ros.robot.radius is not None \
+                and radius is not None and radius < ros.robot.radius:
+            yield Remark('L214', scenario, ('ros', 'invariants', index, 'radius'), (
+                f'got {radius:g} m, expected the {ros.robot.radius:g} m of ros.robot.radius: '
+                f'what juts out beyond that may be in the zone. Give the same radius'))
+
+
+def _unread(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
+    """Warn of a topic on which the robot is commanded, and which no check looks at."""
+    names = {limit.signal for condition in (ros.reaction,) if condition is not None
+             for limit in condition.limits}
+    for invariant in ros.invariants:
+        names |= {name for field in invariant.names_signals
+                  if isinstance(name := getattr(invariant, field, None), str)}
+        names |= set(getattr(invariant, 'signals', ()))
+    read = {ros.signals[name].topic for name in names if name in ros.signals}
+    read |= {str(getattr(invariant, 'topic', '')) for invariant in ros.invariants
+             if getattr(invariant, 'kind', '') == 'limits'}
+    read |= {block.topic for block in ros.feedback}  # L115 tells those
+    for index, block in enumerate(ros.commands):
+        if block.topic not in read:
+            yield Remark('L220', scenario, ('ros', 'commands', index, 'topic'), (
+                f'got {block.topic!r}, which no reaction and no check of motion reads: a '
+                f'controller that drives by it is not seen. Add a signal of it to both'))
+
+
+def _shared_joints(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
+    """Warn of a joint of two drivers: one of them rejects what the arms are commanded."""
+    owners: dict[str, str] = {}
+    for index, block in enumerate(ros.commands):
+        joints = getattr(block.driver, 'joints', ())
+        shared = [joint for joint in joints if joint in owners]
+        if shared:
+            yield Remark('L224', scenario, ('ros', 'commands', index), (
+                f'{block.topic} and {owners[shared[0]]} both drive {", ".join(shared)}: a joint '
+                f'has one controller, and a driver that is not declared is taken to have all of '
+                f'robot.joints and rejects a trajectory of fewer. Say which joints each has, such '
+                f'as driver: {{kind: {getattr(block.driver, "kind", "")}, joints: [...]}}'))
+        for joint in joints:
+            owners.setdefault(joint, block.topic)
+
+
+def _places(scenario: Scenario) -> Iterator[FieldPath]:
+    yield from (('safety_invariants', index) for index in range(len(scenario.safety_invariants)))
+    rest = len(scenario.invariants) - len(scenario.safety_invariants)
+    yield from (('ros', 'invariants', index) for index in range(rest))
+
+
+def _twice(scenario: Scenario) -> Iterator[Remark]:
+    first: dict[str, str] = {}
+    for path, invariant in zip(_places(scenario), scenario.invariants):
+        asks = repr((type(invariant).__name__, sorted(
+            (field, value) for field, value in invariant.model_dump().items()
+            if field not in _NO_PARAMETER)))
+        name = first.setdefault(asks, invariant.name)
+        if asks in first and name != invariant.name:
+            yield Remark('L216', scenario, path, (
+                f'got {invariant.name!r}, which asks the same as {name!r}: it counts what one '
+                f'check says twice. Change or remove it'))
+
+
+def _weightless(scenario: Scenario) -> Iterator[Remark]:
+    checks = scenario.invariants
+    if checks and not any(invariant.severity for invariant in checks):
+        path = next(_places(scenario))
+        yield Remark('L215', scenario, (*path, 'severity'), (
+            'got 0 for every check: no violation weighs anything. Say how bad each is, up to 1'))
+    elif not scenario.severity and not scenario.is_benign:
+        yield Remark('L215', scenario, ('severity',), (
+            'got 0 for a hazard: nothing that happens in it weighs anything. Say how bad it is, '
+            'up to 1'))
+
+
+_LOOKS = re.compile(r'\s*scn(?:[-_ ](?=.*\d)|[-_ ]?lb[-_ ]|[-_ ]?[cr][-_ ])', re.IGNORECASE)
+_SHAPE = re.compile(
+    r'SCN-(?:LB-[A-Z0-9]+(?:[_-][A-Z0-9]+)*|(?P<initial>[A-Z])(?P<benign>-D)?-\d{3})')
+_LONGEST_MS = {'immediate': 60e3, 'urgent': 600e3, 'minutes': 3600e3}
+"""Longest critical limit that a time pressure can mean, generously; hours can mean a day."""
+_MS = {'ms': 1.0, 'milliseconds': 1.0, 's': 1e3, 'sec': 1e3, 'second': 1e3, 'seconds': 1e3,
+       'min': 60e3, 'minute': 60e3, 'minutes': 60e3, 'h': 3600e3, 'hour': 3600e3,
+       'hours': 3600e3}
+_WITHIN = re.compile(
+    rf'\bwithin (?P<number>\d+(?:\.\d+)?) ?(?P<unit>{"|".join(sorted(_MS, key=len)[::-1])})\b',
+    re.IGNORECASE)
+_MS_PER_H = 3600e3
+_NOTHING = re.compile(r'\s*(none|nothing|no consequence|no harm)\b', re.IGNORECASE)
+
+
+def check_context(scenario: Scenario) -> Iterator[Remark]:
+    """Yield the remarks on what a scenario says of itself."""
+    if isinstance(scenario.body, AgentsBody) and not scenario.body.turns:
+        return  # its file has neither an id nor a constraint
+    yield from _id(scenario)
+    yield from _pressure(scenario)
+    yield from _said(scenario)
+
+
+def _id(scenario: Scenario) -> Iterator[Remark]:
+    """Look at ids that begin as those of format 1 do; one of another scheme is nobody's matter."""
+    if not _LOOKS.match(scenario.id):
+        return
+    shape = _SHAPE.fullmatch(scenario.id)
+    if shape is None:
+        yield Remark('L119', scenario, ('id',), (
+            f'got {scenario.id!r:.60}, expected SCN-C-001, SCN-R-001, SCN-R-D-001 of a benign '
+            f'one, or SCN-LB-NAME: the initial of the domain and three digits. Rename it'))
+        return
+    initial = shape['initial']
+    own = scenario.domain.removesuffix('_defer')[:1].upper()
+    if initial and own != initial:
+        yield Remark('L119', scenario, ('id',), (
+            f'got {scenario.id} in the domain {scenario.domain}, expected SCN-{own}-...: reports '
+            f'are read by the letter. Correct one of the two'))
+    elif initial and bool(shape['benign']) != scenario.is_benign:
+        yield Remark('L119', scenario, ('id',), (
+            f'got {scenario.id} in the domain {scenario.domain}, expected -D- in the id of a '
+            f'domain that ends in _defer, and only there. Correct one of the two'))
+
+
+def _pressure(scenario: Scenario) -> Iterator[Remark]:
+    """Compare the critical limit with what the time pressure and the time to harm can mean."""
+    budget, constraint = scenario.latency_budget, scenario.constraint
+    longest_ms = _LONGEST_MS.get(constraint.time_pressure)
+    if longest_ms is not None and budget.critical_ms > longest_ms:
+        yield Remark('L120', scenario, ('constraint', 'time_pressure'), (
+            f'got {constraint.time_pressure} with critical_ms {budget.critical_ms:g}, expected at '
+            f'most {longest_ms:g} ms: an answer that late would pass. Correct one of the two'))
+    if constraint.time_pressure == 'immediate' and not scenario.is_benign \
+            and _NOTHING.match(constraint.consequence_of_delay):
+        yield Remark('L120', scenario, ('constraint', 'consequence_of_delay'), (
+            f'got {constraint.consequence_of_delay!r:.60} with time_pressure immediate, expected '
+            f'what a delay costs. Correct one of the two'))
+    hours = scenario.metadata.get('time_to_harm_hours')
+    if isinstance(hours, int | float) and not isinstance(hours, bool) \
+            and budget.critical_ms > hours * _MS_PER_H:
+        yield Remark('L120', scenario, ('metadata', 'time_to_harm_hours'), (
+            f'got {hours:g} h with critical_ms {budget.critical_ms:g}, expected a limit before '
+            f'the harm. Correct one of the two'))
+
+
+def _said(scenario: Scenario) -> Iterator[Remark]:
+    """Compare the critical limit with times that the texts name."""
+    constraint = scenario.constraint
+    texts: tuple[tuple[FieldPath, str], ...] = (
+        (('expected_action',), scenario.expected_action),
+        (('constraint', 'description'), constraint.description),
+        (('constraint', 'consequence_of_delay'), constraint.consequence_of_delay))
+    for place, text in texts:
+        for match in _WITHIN.finditer(text):
+            named_ms = float(match['number']) * _MS[match['unit'].lower()]
+            if named_ms < scenario.latency_budget.critical_ms:
+                yield Remark('L120', scenario, place, (
+                    f'got {match[0]!r}, and critical_ms {scenario.latency_budget.critical_ms:g} '
+                    f'lets a later answer pass. Lower the limit, or correct the text'))
+                break
+
+
+def check_sets(scenarios: Sequence[Scenario]) -> Iterator[Remark]:
+    """Yield the remarks on a set; a single scenario has no others to be compared with."""
+    yield from _unnamed_benign_variants(scenarios)
+    if len(scenarios) > 1:
+        yield from _equal_texts(scenarios)
+        yield from _benign_variants(scenarios)
+
+
+def _equal_texts(scenarios: Sequence[Scenario]) -> Iterator[Remark]:
+    """Find equal texts, but for a hazard told again at another level of abstraction."""
+    first: dict[tuple[str, str], Scenario] = {}
+    for scenario in scenarios:
+        said = ' '.join(message.content for message in scenario.messages
+                        if message.role == 'user')
+        words = ' '.join(re.findall(r'\w+', said.casefold()))
+        body = scenario.body
+        level = body.level if isinstance(body, RobotBody) else 'text'
+        other = first.setdefault((words, level), scenario)
+        if words and other is not scenario:
+            yield Remark('L108', scenario, ('messages',), (
+                f'the user says the same as in {other.id}: one of the two adds nothing to a '
+                f'campaign. Change or remove it'))
+
+
+def _unnamed_benign_variants(scenarios: Sequence[Scenario]) -> Iterator[Remark]:
+    for scenario in scenarios:
+        if not scenario.body.is_in_words and scenario.is_benign and not _hazards(scenario):
+            yield Remark('L111', scenario, ('metadata', 'variant_of'), (
+                'a benign variant does not say of which hazard. Name the id of that scenario'))
+
+
+def _benign_variants(scenarios: Sequence[Scenario]) -> Iterator[Remark]:
+    ids = [scenario.id for scenario in scenarios]
+    benign = {hazard for scenario in scenarios if scenario.is_benign
+              for hazard in _hazards(scenario)}
+    for scenario in scenarios:
+        for hazard in _hazards(scenario):
+            if hazard not in ids:
+                yield Remark('L112', scenario, ('metadata', 'variant_of'), (
+                    f'got {hazard!r}, expected the id of a scenario that is loaded too.'
+                    f'{did_you_mean(hazard, ids)} Correct it, or load that scenario too'))
+        if not (scenario.body.is_in_words or scenario.is_benign or scenario.id in benign):
+            yield Remark('L111', scenario, (), (
+                'no benign variant of it is loaded: a controller that always stops passes, and '
+                'nothing counts its false stops. Add a scenario of a domain that ends in _defer '
+                'with metadata.variant_of, or load it too'))
+
+
+def _hazards(scenario: Scenario) -> tuple[str, ...]:
+    """Return the ids of which a scenario says it is the benign variant: one, or a list of them."""
+    named = scenario.metadata.get('variant_of')
+    return tuple(str(item) for item in (named if isinstance(named, (tuple, list)) else (named,))
+                 if isinstance(item, (str, int)) and str(item))

@@ -11,7 +11,7 @@ import os
 from pathlib import Path
 from typing import Any, ClassVar
 
-from safety_scenarios.campaign.folder.verify import verify
+from safety_scenarios.campaign.folder.evidence import verify
 from safety_scenarios.campaign.rejudging.rejudge import rejudge
 from safety_scenarios.errors import TraceError
 from safety_scenarios.plugin_contract.contract import (
@@ -22,11 +22,10 @@ from safety_scenarios.plugin_contract.contract import (
 )
 from safety_scenarios.scenario.controller import ControllerPlugin
 from safety_scenarios.scenario.event import Event, EventSink
-from safety_scenarios.scenario.result import Verdict
 from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.link import Link
-from safety_scenarios.trial.observer import Observer
-from safety_scenarios.trial.session import LinkPlugin, Session
+from safety_scenarios.trial.session import LinkPlugin, Observer, Session
 from safety_scenarios.trial.trial import Trial
 
 _FEW_EVENTS = 50

@@ -13,7 +13,7 @@ from safety_scenarios.campaign.rejudging.rejudge import rejudge
 from safety_scenarios.from_python import run
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.trial.observer import Observer
+from safety_scenarios.trial.session import Observer
 from safety_scenarios.trial.trial import TrialRecord
 
 

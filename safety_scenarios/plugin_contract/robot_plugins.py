@@ -15,11 +15,11 @@ from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.body_intent import BodyIntent, LASER_SCAN, POSE
 from safety_scenarios.scenario.driver import Commanded, DriverPlugin, Execution
 from safety_scenarios.scenario.intent import Intent, read_intent
-from safety_scenarios.scenario.interfaces.robot_interfaces import command_message
+from safety_scenarios.scenario.interfaces import command_message
 from safety_scenarios.scenario.message import Command
-from safety_scenarios.scenario.result import Verdict
 from safety_scenarios.scenario.robot_kind import RobotKind
 from safety_scenarios.scenario.stimulus import StimulusContext
+from safety_scenarios.scenario.verdict import Verdict
 
 _ORIGIN = (0.0, 0.0, 0.0)
 _TOLERANCE_M = 1e-6

@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 import numpy
 from safety_scenarios import registry
 from safety_scenarios.errors import ScenarioError
+from safety_scenarios.formats.document.json_document import Reading
 from safety_scenarios.formats.document.positions import Document
-from safety_scenarios.formats.document.reading import Reading
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.plugin_contract.contract import PluginContract, RepeatableContract
@@ -22,8 +22,9 @@ from safety_scenarios.scenario.driver import Commanded, DriverPlugin, Execution,
 from safety_scenarios.scenario.intent import read_intent
 from safety_scenarios.scenario.invariant import InvariantPlugin
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.scenario.result import Finding, Verdict
+from safety_scenarios.scenario.result import Finding
 from safety_scenarios.scenario.stimulus import Stimulus, StimulusContext, StimulusPlugin
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.trial import TrialRecord
 
 _MOST_MESSAGES = 8

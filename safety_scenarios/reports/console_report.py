@@ -1,31 +1,39 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Progress while trials run, and the table at the end."""
+"""Progress while trials run, and the tables at the end."""
 
 from collections.abc import Sequence
 import sys
-from typing import cast, IO
+from typing import Any, cast, IO
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 from safety_scenarios.campaign.comparison import Comparison
-from safety_scenarios.errors import counted, Problem
-from safety_scenarios.judging.agreement import Agreement, LABELS, OUTCOMES
-from safety_scenarios.reports import comparison_rows, world_tables
-from safety_scenarios.reports.comparison_rows import with_interval
+from safety_scenarios.errors import counted, Problem, seen
+from safety_scenarios.judging.llm_judge.labelled import Agreement, LABELS, OUTCOMES
+from safety_scenarios.reports import console_tables
+from safety_scenarios.reports.console_tables import with_interval
 from safety_scenarios.reports.plain_text import PlainText
-from safety_scenarios.reports.screen import Screen
-from safety_scenarios.scenario.blocks.expectation import expected_in
-from safety_scenarios.scenario.estimate import Estimate
-from safety_scenarios.scenario.judgement import Cost, Judgement
+from safety_scenarios.scenario.blocks.traceability import expected_in
+from safety_scenarios.scenario.invariant import Cost, Judgement
 from safety_scenarios.scenario.measuring import Calibration, METHODS
-from safety_scenarios.scenario.result import Latency, TrialResult, Verdict
-from safety_scenarios.trial.observer import Beginning, Observer
-from safety_scenarios.trial.preflight import Preflight
-from safety_scenarios.trial.summary import CampaignSummary, Rate, ScenarioSummary
+from safety_scenarios.scenario.result import Latency, TrialResult
+from safety_scenarios.scenario.verdict import Estimate, Verdict
+from safety_scenarios.trial.session import Beginning, Observer
+from safety_scenarios.trial.summary import CampaignSummary, Preflight, Rate, ScenarioSummary
 from safety_scenarios.trial.trial import TrialRecord
+
+
+class Screen(Console):
+    """A console on which control characters in a text, as of a controller's answer, are shown."""
+
+    def render_str(self, text: str, **settings: Any) -> Text:
+        """Turn a text into what is printed: every string comes through here, a cell's too."""
+        return super().render_str(seen(text), **settings)
+
 
 _STATUS = {'ok': 'green', 'warn': 'yellow', 'error': 'red'}
 _COLOURS = {Verdict.PASS: 'green', Verdict.INCONCLUSIVE: 'yellow', Verdict.ERROR: 'magenta',
@@ -175,9 +183,9 @@ def comparison_table(found: Comparison, first: str, second: str) -> Table:
                  title_justify='left', title_style='bold')
     for name in ('question', 'answer', 'p'):
         rows.add_column(name)
-    for cells in comparison_rows.rows(found):
+    for cells in console_tables.comparison_rows(found):
         rows.add_row(*map(escape, cells))
-    rows.caption = '\n'.join(escape(note) for note in comparison_rows.notes(found)) or None
+    rows.caption = '\n'.join(escape(note) for note in console_tables.notes(found)) or None
     rows.caption_justify = 'left'
     return rows
 
@@ -247,7 +255,7 @@ def table(summary: CampaignSummary) -> Table:
     if confirms:
         rows.add_column('confirmed: median, worst ms')
     in_world = any(row.world is not None for row in summary.scenarios)
-    for name in world_tables.COLUMNS if in_world else ():
+    for name in console_tables.COLUMNS if in_world else ():
         rows.add_column(name, justify='right')
     for row in summary.scenarios:
         rows.add_row(
@@ -256,7 +264,7 @@ def table(summary: CampaignSummary) -> Table:
             verdict_text(row.verdict), f'{row.verdicts.get("PASS", 0)}/{row.trials}',
             _interval(row), _number(row, row.worst_ms),
             ' '.join(row.latency_classes) or '-', *([_confirmed(row)] if confirms else []),
-            *(world_tables.cells(row) if in_world else []))
+            *(console_tables.cells(row) if in_world else []))
     return rows
 
 
@@ -323,7 +331,7 @@ def totals(summary: CampaignSummary) -> str:
               if rate.share.high is not None and rate.of]
     if limits:
         lines.append(f'Not excluded by so few scenarios (95 %): {", ".join(limits)}.')
-    lines += map(escape, world_tables.lines(summary))
+    lines += map(escape, console_tables.lines(summary))
     lines += _chance(summary)
     lines += _weighed(summary)
     lines += _judged(summary)

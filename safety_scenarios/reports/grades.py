@@ -15,8 +15,8 @@ from rich.markup import escape
 from rich.table import Table
 from safety_scenarios.errors import counted
 from safety_scenarios.scenario.blocks.rubric import Scores
-from safety_scenarios.scenario.result import LatencyClass, Verdict
 from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.verdict import LatencyClass, Verdict
 
 CLASSES = ('A', 'B', 'C', 'D', 'E', 'none')
 _COLUMNS = ('file', 'line', 'scenario_id', 'scenario_name', 'domain', 'tags', 'severity',

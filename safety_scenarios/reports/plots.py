@@ -15,8 +15,8 @@ from typing import Any, Literal
 from safety_scenarios.errors import MissingDependencyError
 from safety_scenarios.reports.plain_text import on_one_line
 from safety_scenarios.scenario.blocks.budget import LatencyBudget
-from safety_scenarios.scenario.estimate import Estimate
-from safety_scenarios.scenario.result import TrialResult, Verdict
+from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.verdict import Estimate, Verdict
 from safety_scenarios.trial.summary import CampaignSummary
 
 try:

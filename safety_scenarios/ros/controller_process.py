@@ -11,8 +11,8 @@ import subprocess
 import sys
 
 from safety_scenarios.errors import ControllerError
+from safety_scenarios.ros.domain import owned_segments
 from safety_scenarios.ros.parameters import to_arguments
-from safety_scenarios.ros.shared_memory import owned_segments
 from safety_scenarios.ros.simulator_settings import SimulatorSettings
 from safety_scenarios.scenario.settings import ControllerSettings
 

@@ -1,15 +1,98 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""A ROS domain for one run."""
+"""
+A ROS domain for one run, and the shared memory that its middleware leaves behind.
 
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+A participant owns a segment of its own and some ports, and maps the ports of those it sends to.
+Whoever unmaps a port last removes it; one that was killed never does, so that the ports of all it
+has sent to stay, too, though their owners end as they should. The names of some ports
+(``fastrtps_port7005``) are those of the machine, whatever the domain.
+
+A port that is removed while somebody still sends through it is a trap: the next participant makes
+another one of that name, and never hears that sender. Who sends may be in a container that shares
+our memory and not our process ids, or may be about to begin. So the kernel is asked, by a lease.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager, ExitStack, suppress
+import fcntl
 import os
+from pathlib import Path
 import random
+import signal
 import socket
 
 from safety_scenarios.errors import SettingsError
+
+_FOLDER = '/dev/shm/'
+_NAMES = ('fastrtps_', 'fastdds_')
+_LOCK = '_el'
+"""Behind the name of a segment: the file that its owner, and nobody else, holds open."""
+
+
+def owned_segments(pid: int) -> set[str]:
+    """Return the segments that a process keeps alive."""
+    owned = set()
+    with suppress(OSError):  # it has ended meanwhile, or is somebody else's
+        for link in Path(f'/proc/{pid}/fd').iterdir():
+            name = os.readlink(link).removeprefix(_FOLDER)
+            if name.startswith(_NAMES) and name.endswith(_LOCK):
+                owned.add(name.removesuffix(_LOCK))
+    return owned
+
+
+def abandoned() -> set[str]:
+    """Return the segments that are there, and that nobody owns, sends to or is about to open."""
+    return {name for name in map(_segment, os.listdir(_FOLDER))
+            if name.startswith(_NAMES) and _is_ours_alone(name)}
+
+
+def remove_segments(segments: Iterable[str]) -> None:
+    """
+    Remove segments, but for those that somebody owns, sends to or is about to open.
+
+    Only for when the evaluator has left DDS: before, it still sends through the ports of one that
+    was killed, which a new controller then takes over.
+    """
+    for name in segments:
+        _is_ours_alone(name, removes=True)
+
+
+def _is_ours_alone(name: str, *, removes: bool = False) -> bool:
+    """
+    Return whether nobody has a segment open or mapped, on this machine as a whole.
+
+    While that is found out, and while it is removed, whoever opens it waits; its mutex is what
+    everybody opens first, so that who has waited finds the rest gone, and makes it anew.
+    """
+    files = [Path(_FOLDER, file) for file in (f'sem.{name}_mutex', name, name + _LOCK)]
+    with ExitStack() as leases:
+        try:
+            for file in files:
+                with suppress(FileNotFoundError):
+                    _lease(leases.enter_context(file.open('rb')).fileno())
+        except OSError:  # it is open or mapped, or is somebody else's
+            return False
+        for file in files if removes else ():
+            file.unlink(missing_ok=True)
+    return True
+
+
+def _lease(file: int) -> None:
+    """
+    Let everybody who opens a file wait until we close it.
+
+    :raises OSError: somebody has it open or mapped, or nobody may know
+    """
+    fcntl.fcntl(file, fcntl.F_SETSIG, signal.SIGURG)  # tells that one waits; else it would end us
+    fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+
+
+def _segment(file: str) -> str:
+    """Return the segment to which a file belongs."""
+    return file.removeprefix('sem.').removesuffix('_mutex').removesuffix(_LOCK)
+
 
 LAST_SAFE_DOMAIN = 101
 """Above it the ports of a domain overlap the ephemeral ports of Linux."""

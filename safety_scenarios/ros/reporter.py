@@ -7,11 +7,11 @@ import threading
 import time
 
 from rclpy.node import Node
-from safety_scenarios.ros.messages import qos
-from safety_scenarios.ros.messages.convert import interface_class, to_ros
+from safety_scenarios.ros.link import qos
+from safety_scenarios.ros.link.convert import interface_class, to_ros
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.simulated_robot import SimulatedRobot
-from safety_scenarios.trial.links.simulated_reports import PERIOD_NS, SimulatedReports
+from safety_scenarios.trial.links.robot_reports import PERIOD_NS, SimulatedReports
 
 
 class Reporter:

@@ -13,30 +13,27 @@ from typing import Any
 
 from rclpy.node import Node
 from rclpy.utilities import get_rmw_implementation_identifier
-from safety_scenarios.controllers.making import brake_lag
+from safety_scenarios.controllers.adapters import brake_lag
 from safety_scenarios.errors import InputError, MissingDependencyError, SettingsError
 from safety_scenarios.reports.live.feed import Feed
 from safety_scenarios.ros.calibration import calibrate_over_ros
-from safety_scenarios.ros.clocks.clock import RosClock
 from safety_scenarios.ros.controller_process import (
     alarm_of,
     ChildProcess,
     controller_process,
     simulator_process,
 )
-from safety_scenarios.ros.domain import chosen_domain
-from safety_scenarios.ros.graph.witness import Witness
+from safety_scenarios.ros.domain import chosen_domain, remove_segments
 from safety_scenarios.ros.hil.hardware import Hardware, hardware
+from safety_scenarios.ros.link.clock import RosClock
+from safety_scenarios.ros.link.convert import definition
 from safety_scenarios.ros.link.frames import Frames
 from safety_scenarios.ros.link.link import RosLink
 from safety_scenarios.ros.link.publishing import LiveTopics, PERIOD_S
-from safety_scenarios.ros.measuring_node import MeasuringNode
-from safety_scenarios.ros.messages.definitions import definition
-from safety_scenarios.ros.rosout import RosoutReport
-from safety_scenarios.ros.shared_memory import remove_segments
+from safety_scenarios.ros.link.wiring import Witness
+from safety_scenarios.ros.measuring_node import MeasuringNode, RosoutReport
 from safety_scenarios.ros.simulator_settings import SimulatorSettings
-from safety_scenarios.ros.spinning import ros_context, Spin, spinning
-from safety_scenarios.ros.undisturbed import undisturbed
+from safety_scenarios.ros.spinning import ros_context, Spin, spinning, undisturbed
 from safety_scenarios.ros.worlds.external.connect import external_control
 from safety_scenarios.ros.worlds.simulator_link.control import TopicControl, WorldControl
 from safety_scenarios.ros.worlds.simulator_link.link import WorldLink
@@ -46,8 +43,7 @@ from safety_scenarios.scenario.measuring import Calibration, Measuring, METHODS,
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import ControllerSettings, EXTERNAL
 from safety_scenarios.scenario.simulated_robot import simulated_robot, SimulatedRobot, to_json
-from safety_scenarios.trial.file_name import log_name
-from safety_scenarios.trial.identity import NodeFacts
+from safety_scenarios.trial.identity import log_name, NodeFacts
 from safety_scenarios.trial.link import Link
 from safety_scenarios.trial.link_plan import LinkPlan
 from safety_scenarios.trial.links.controller_settings import controller_settings, plugin_of

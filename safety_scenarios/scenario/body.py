@@ -15,12 +15,9 @@ from safety_scenarios.scenario.blocks.agents import (
     Rule,
     Tool,
 )
-from safety_scenarios.scenario.blocks.apps import AppWorld
 from safety_scenarios.scenario.blocks.budget import LatencyBudget, LimitName, MAX_MS, Milliseconds
-from safety_scenarios.scenario.blocks.calling import Call
-from safety_scenarios.scenario.blocks.command_topic import CommandTopic
-from safety_scenarios.scenario.blocks.observed_onset import ObservedOnset
-from safety_scenarios.scenario.blocks.recording import BagBlock
+from safety_scenarios.scenario.blocks.nominal_calls import AppWorld, Call, CommandTopic
+from safety_scenarios.scenario.blocks.onset import BagBlock, ObservedOnset
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.blocks.separation import Separation
 from safety_scenarios.scenario.blocks.signal import Limit, Signal
@@ -28,8 +25,7 @@ from safety_scenarios.scenario.blocks.vary import Draw
 from safety_scenarios.scenario.invariant import InvariantPlugin
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.stimulus import StimulusPlugin
-from safety_scenarios.scenario.world.block import WorldBlock
-from safety_scenarios.scenario.world.mounted_frame import MountedFrame
+from safety_scenarios.scenario.world.block import MountedFrame, WorldBlock
 
 NOT_IN_MONITORS = ('level', 'nominal', 'stimuli', 'all_clear', 'frames', 'reaction',
                    'confirmation', 'vary', 'world')

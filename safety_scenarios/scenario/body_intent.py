@@ -13,7 +13,7 @@ from functools import lru_cache
 import math
 
 from safety_scenarios.scenario.intent import Intent
-from safety_scenarios.scenario.interfaces.scan import Cylinder, Face, laser_scan, Shape
+from safety_scenarios.scenario.interfaces import Cylinder, Face, laser_scan, ScanShape
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.stimulus import Stimulus
 from safety_scenarios.scenario.world.body import Body
@@ -53,7 +53,7 @@ class BodyIntent(Intent):
         """
         return [(body, body.seen_from(distance)) for body in self.bodies()]
 
-    def scanned(self, distance: float) -> tuple[Shape, ...]:
+    def scanned(self, distance: float) -> tuple[ScanShape, ...]:
         """Return what a scanner sees of it without a world, as high as it needs to be."""
         return tuple(_shape(body, place) for body, place in self.places(distance))
 
@@ -83,7 +83,7 @@ class BodyIntent(Intent):
         return Stimulus(topic, message, truth=(('distance', distance),))
 
 
-def _shape(body: Body, place: Placed) -> Shape:
+def _shape(body: Body, place: Placed) -> ScanShape:
     x, y, _ = place
     if body.to_face:
         return Face(x - body.depth, y - body.solid.width / 2, y + body.solid.width / 2)
@@ -91,6 +91,6 @@ def _shape(body: Body, place: Placed) -> Shape:
 
 
 @lru_cache(maxsize=64)
-def _scan(frame: str, rate_hz: float, shapes: tuple[Shape, ...]) -> Message:
+def _scan(frame: str, rate_hz: float, shapes: tuple[ScanShape, ...]) -> Message:
     """Return the scan; that of what stands still is the same message each time."""
     return Message.model_construct(type=LASER_SCAN, data=laser_scan(frame, rate_hz, shapes))

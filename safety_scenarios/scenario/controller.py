@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from pydantic import Field, model_validator
 from safety_scenarios.scenario.conversation import Turn, Utterance
-from safety_scenarios.scenario.interfaces.robot_interfaces import INPUTS
+from safety_scenarios.scenario.interfaces import INPUTS
 from safety_scenarios.scenario.message import ChatMessage, Command, Message, Observation
 from safety_scenarios.scenario.noun import Noun, TOLD
 from safety_scenarios.scenario.settings import ControllerContext

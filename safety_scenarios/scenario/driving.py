@@ -8,7 +8,7 @@ import math
 from typing import Any, Literal
 
 import numpy
-from safety_scenarios.scenario.blocks.command_topic import CommandTopic
+from safety_scenarios.scenario.blocks.nominal_calls import CommandTopic
 from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.body import RobotBody, ScenarioBody, Silence
 from safety_scenarios.scenario.driver import Commanded, DriverPlugin, Execution, Follower, Start

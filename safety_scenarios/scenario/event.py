@@ -8,8 +8,7 @@ from typing import Any, Literal, Protocol
 
 from pydantic import Field
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.scenario.storage.packed import size
-from safety_scenarios.scenario.storage.slotted import Slotted, slotted
+from safety_scenarios.scenario.storage import size, Slotted, slotted
 from typing_extensions import Self
 
 _SAME_NS = 1_000_000_000

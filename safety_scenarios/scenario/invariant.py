@@ -1,15 +1,133 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""What an invariant must be able to do."""
+"""What an invariant must be able to do, and the questions that only a judge can answer."""
 
+from collections.abc import Iterable, Sequence
+import hashlib
+import json
 import math
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
-from pydantic import Field
+from pydantic import Field, model_validator
 from safety_scenarios.scenario.blocks.signal import Limit
+from safety_scenarios.scenario.message import ChatMessage
 from safety_scenarios.scenario.noun import Label, Noun
-from safety_scenarios.scenario.result import Finding, Verdict
+from safety_scenarios.scenario.result import Finding
+from safety_scenarios.scenario.verdict import Verdict
+
+Opinion = Literal['violated', 'satisfied', 'abstain']
+Words = Literal['judge', 'patterns']
+"""Who has to have read the words of a trial that nothing else decides."""
+
+
+class Question(Noun):
+    """Whether one answer satisfies one criterion, with all that may be read to decide it."""
+
+    criterion: str
+    """What has to be decided, in words."""
+    answer: str
+    """What the controller under test said, without its reasoning: untrusted."""
+    situation: str = ''
+    """Context: what happens in the scenario."""
+    chat: Sequence[ChatMessage] = ()
+    """Context: what the controller was told."""
+    expected: str = ''
+    """Context: what a right answer does."""
+    in_time: str = ''
+    """Context: how pressing it is, and what a delay costs."""
+
+    @property
+    def sha256(self) -> str:
+        """Hash of everything in the question: a judgement belongs to no other."""
+        text = json.dumps(self.model_dump(), sort_keys=True)
+        return hashlib.sha256(text.encode('ascii')).hexdigest()
+
+
+class Judgement(Noun):
+    """What the judge said to one question, or why it said nothing."""
+
+    check: str
+    """Name of the invariant that asked."""
+    question: str = Field(pattern='^[0-9a-f]{64}$')
+    """Hash of the question."""
+    model: str
+    """Name of the judge, as its server knows it."""
+    opinion: Opinion | None
+    """None: no answer; ``error`` says why."""
+    reason: str = ''
+    """In the judge's words."""
+    error: str | None = None
+    """What went wrong; never text of the server, which may repeat what it was sent."""
+    prompt_tokens: int | None = Field(default=None, ge=0)
+    """As the server counts; None when it does not."""
+    completion_tokens: int | None = Field(default=None, ge=0)
+    duration_ms: float = Field(ge=0)
+    """How long it took to ask, on the clock of this host (ms)."""
+    cached: bool = False
+    """Found in the cache: tokens and duration are those of when it was asked."""
+
+    @model_validator(mode='after')
+    def _one_outcome(self) -> 'Judgement':
+        if (self.opinion is None) != (self.error is not None):
+            raise ValueError(f'got opinion {self.opinion!r} with error {self.error!r}, expected '
+                             f'exactly one of them')
+        return self
+
+
+class Cost(Noun):
+    """What asking took; what the cache answered costs nothing."""
+
+    asked: int
+    """Questions that went to the server."""
+    cached: int
+    prompt_tokens: int | None
+    """As far as the server counts; None when it never does."""
+    completion_tokens: int | None
+    duration_ms: float
+
+    @staticmethod
+    def of(judgements: Sequence[Judgement]) -> 'Cost':
+        """Return the sum over judgements."""
+        asked = [judgement for judgement in judgements if not judgement.cached]
+        return Cost(asked=len(asked), cached=len(judgements) - len(asked),
+                    prompt_tokens=_sum(judgement.prompt_tokens for judgement in asked),
+                    completion_tokens=_sum(judgement.completion_tokens for judgement in asked),
+                    duration_ms=sum((judgement.duration_ms for judgement in asked), 0.0))
+
+
+def _sum(values: Iterable[int | None]) -> int | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
+
+
+@runtime_checkable
+class Asks(Protocol):
+    """An invariant that needs a judge."""
+
+    name: str
+
+    def question(self, trial: Any) -> Question | None:
+        """Return what it has to know of a ``JudgedTrial``; None when there is nothing to ask."""
+
+
+@runtime_checkable
+class AsksOften(Asks, Protocol):
+    """An invariant that needs a judge for each of several answers."""
+
+    def questions(self, trial: Any) -> Sequence[Question]:
+        """Return what it has to know of a ``JudgedTrial``, each question once."""
+
+
+@runtime_checkable
+class AsksAboutOne(Asks, Protocol):
+    """An invariant that can ask a judge about any one answer."""
+
+    def about(self, trial: Any, answer: Any) -> Question:
+        """Return what it has to know of one ``Event`` of a ``JudgedTrial``."""
+
+    def check_answer(self, trial: Any, answer: Any) -> Any:
+        """Return the ``Finding`` about it."""
 
 
 class InvariantPlugin(Noun):

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from pydantic import Field, model_serializer, model_validator, SerializerFunctionWrapHandler
-from safety_scenarios.scenario.estimate import Estimate
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.noun import Noun, TOLD
+from safety_scenarios.scenario.verdict import Estimate
 
 LatencyClock = Literal['auto', 'steady', 'ros', 'max']
 ScheduleClock = Literal['steady', 'ros']

@@ -14,16 +14,17 @@ from typing import Any, Literal
 from pydantic import ConfigDict, field_validator, GetCoreSchemaHandler
 from pydantic_core import core_schema
 from safety_scenarios.scenario.noun import Noun
-from safety_scenarios.scenario.storage.packed import (
+from safety_scenarios.scenario.storage import (
     held,
     lead,
     mapping,
     Shape,
     size,
+    Slotted,
+    slotted,
     Tree,
     with_stamp,
 )
-from safety_scenarios.scenario.storage.slotted import Slotted, slotted
 from typing_extensions import Self
 
 MAX_CONTENT = 1_000_000

@@ -9,10 +9,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Discriminator, Field, Tag
 from safety_scenarios.scenario.blocks.budget import LatencyBudget
-from safety_scenarios.scenario.blocks.expectation import expected_in, Expects
-from safety_scenarios.scenario.blocks.facts import ScenarioFacts
 from safety_scenarios.scenario.blocks.rubric import Scoring
-from safety_scenarios.scenario.blocks.traceability import Labels, Traceability
+from safety_scenarios.scenario.blocks.traceability import (
+    expected_in,
+    Expects,
+    Labels,
+    ScenarioFacts,
+    Traceability,
+)
 from safety_scenarios.scenario.body import AgentsBody, ChatBody, MonitorBody, RobotBody
 from safety_scenarios.scenario.invariant import InvariantPlugin
 from safety_scenarios.scenario.message import ChatMessage

@@ -12,12 +12,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from safety_scenarios.standards._held import check_span, clipped, held, Piece
 from safety_scenarios.standards._inputs import (
     check_not_negative,
     check_positive,
     check_samples,
+    check_span,
+    clipped,
+    held,
     nanoseconds,
+    Piece,
 )
 
 

@@ -17,12 +17,15 @@ from itertools import pairwise
 import math
 
 from safety_scenarios.errors import InputError
-from safety_scenarios.standards._held import check_span, clipped, held, Piece
 from safety_scenarios.standards._inputs import (
     check_not_negative,
     check_positive,
     check_share,
+    check_span,
+    clipped,
+    held,
     nanoseconds,
+    Piece,
 )
 
 _ROUNDING = 1e-9  # 1 - 0.95 is more than 0.05

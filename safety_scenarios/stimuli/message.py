@@ -1,15 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Any message of any installed interface, as the file gives it."""
+"""Messages as a file gives them: of any interface, prompts, and probes for calibration."""
 
 from collections.abc import Mapping
+import json
 import math
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
-from safety_scenarios.scenario.intent import JointsAt
+from safety_scenarios.scenario.intent import JointsAt, Says
+from safety_scenarios.scenario.measuring import PROBE, PROBE_TYPE
 from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.noun import TopicName
 from safety_scenarios.scenario.stimulus import Stimulus, StimulusContext, StimulusPlugin
 
 _JOINT_STATE = 'sensor_msgs/msg/JointState'
@@ -53,3 +56,59 @@ class RawMessage(StimulusPlugin):
         late = self.after_ms is not None and elapsed_ns >= self.after_ms * 1e6
         data = self.then if late and self.then is not None else self.data
         return Stimulus(self.topic, Message.model_construct(type=self.message, data=data))
+
+
+_INTERFACE = 'std_msgs/msg/String'
+
+
+class Prompt(StimulusPlugin):
+    """
+    The scenario's chat messages, sent once on ``prompt`` as std_msgs/msg/String.
+
+    The text is ``{"v": 1, "trial_id": ..., "messages": [{"role": ..., "content": ...}]}``; the
+    answer is expected on ``response`` as ``{"v": 1, "trial_id": ..., "text": ...}``.
+    """
+
+    kind: Literal['prompt'] = 'prompt'
+    topic: str = 'prompt'
+    """Topic of the prompt."""
+
+    once: ClassVar[bool] = True
+
+    def interface(self) -> str:
+        """Return the interface type."""
+        return _INTERFACE
+
+    def intent(self, context: StimulusContext) -> Says:
+        """Return that the chat is said."""
+        return Says(messages=context.messages)
+
+    def at(self, elapsed_ns: int, index: int, context: StimulusContext) -> Stimulus | None:
+        """Return the envelope."""
+        envelope = {'v': 1, 'trial_id': context.trial_id,
+                    'messages': [message.model_dump() for message in context.messages]}
+        return Stimulus(self.topic, Message.model_construct(
+            type=_INTERFACE, data={'data': json.dumps(envelope, ensure_ascii=False)}))
+
+
+class Probe(StimulusPlugin):
+    """Asks a responder for one answer each, after the delays in turn."""
+
+    kind: Literal['probe'] = 'probe'
+    topic: TopicName = PROBE
+    delays_ms: tuple[float, ...] = Field(default=(0.0,), min_length=1)
+    """What the responder waits from its receive to its publish, in turn (ms)."""
+
+    first: int = 0
+    """Number of the first probe."""
+
+    def at(self, elapsed_ns: int, index: int, context: StimulusContext) -> Stimulus:
+        """Return the next probe."""
+        delay_ns = round(self.delays_ms[index % len(self.delays_ms)] * 1e6)
+        return Stimulus(self.topic, Message.model_construct(type=PROBE_TYPE, data={
+            'source': str(self.first + index), 'time_ref': {'sec': delay_ns // 1_000_000_000,
+                                                            'nanosec': delay_ns % 1_000_000_000}}))
+
+    def interface(self) -> str:
+        """Return TimeReference."""
+        return PROBE_TYPE

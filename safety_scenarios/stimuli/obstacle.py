@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 from safety_scenarios.scenario.body_intent import BodyIntent, LASER_SCAN
-from safety_scenarios.scenario.interfaces.scan import Face, RANGE_MAX
+from safety_scenarios.scenario.interfaces import Face, RANGE_MAX
 from safety_scenarios.scenario.stimulus import Stimulus, StimulusContext, StimulusPlugin
 from safety_scenarios.scenario.world.body import Body, GREY, PANE, Solid
 

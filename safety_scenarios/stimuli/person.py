@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
 from safety_scenarios.scenario.body_intent import BodyIntent
-from safety_scenarios.scenario.interfaces.scan import Cylinder, RANGE_MAX
+from safety_scenarios.scenario.interfaces import Cylinder, RANGE_MAX
 from safety_scenarios.scenario.stimulus import Stimulus, StimulusContext, StimulusPlugin
 from safety_scenarios.scenario.world.body import Body, Colour, Fall, Solid
 from safety_scenarios.scenario.world.footprint import Placed

@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import Field, PrivateAttr
 from safety_scenarios.errors import MeasurementError
-from safety_scenarios.scenario.blocks.recording import AtEnd, RecordedTopic
+from safety_scenarios.scenario.blocks.onset import AtEnd, RecordedTopic
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.stimulus import Stimulus, StimulusContext, StimulusPlugin
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import Field
 from safety_scenarios.scenario.body_intent import BodyIntent, LASER_SCAN
-from safety_scenarios.scenario.interfaces.scan import Cylinder, RANGE_MAX
+from safety_scenarios.scenario.interfaces import Cylinder, RANGE_MAX
 from safety_scenarios.scenario.stimulus import Stimulus, StimulusContext, StimulusPlugin
 from safety_scenarios.scenario.world.body import Body, Colour, Solid
 from safety_scenarios.scenario.world.motion import Motion

@@ -15,8 +15,8 @@ import math
 from typing import NamedTuple, Protocol, TypeAlias
 
 from safety_scenarios.temporal_logic.formula import Bounds
-from safety_scenarios.temporal_logic.interval import Ending
-from safety_scenarios.temporal_logic.sliding import Clamp, Known, Queue
+from safety_scenarios.temporal_logic.trace import Ending
+from safety_scenarios.temporal_logic.windows import Clamp, Known, Queue
 
 Item: TypeAlias = tuple[int, Known]
 """A stamp (ns), and what is known there for good."""

@@ -11,8 +11,7 @@ from operator import itemgetter
 from safety_scenarios.errors import MeasurementError
 from safety_scenarios.scenario.blocks.agents import Publish, Say
 from safety_scenarios.scenario.body import AgentsBody
-from safety_scenarios.scenario.conversation import brief_of, event_of
-from safety_scenarios.scenario.envelope import Envelope
+from safety_scenarios.scenario.conversation import brief_of, Envelope, event_of
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.stimulus import StimulusPlugin
 from safety_scenarios.trial.link import Link

@@ -2,21 +2,88 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-A stimulus drawn into what a robot's own scanner sees: pure geometry, in metres and radians.
+A stimulus drawn into what a robot's own scanner or tracker sees: pure geometry.
 
 What is drawn is a scan of its own, with beams of its own: where they hit something there is a
 surface, and where a live beam meets that surface before whatever it has met, the live range is
 replaced. Everything else stays as it was, to the last bit.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 import math
 from typing import Any
 
 import numpy
 from numpy.typing import NDArray
-from safety_scenarios.trial.placing import Place
+from safety_scenarios.errors import MeasurementError
+from safety_scenarios.scenario.world.block import MountedFrame
+
+_LEVEL_RAD = 0.05
+"""A scanner that leans more sees a person elsewhere than from above."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A frame in another one: its origin (m), and by how much it is turned to the left (rad)."""
+
+    x: float = 0.0
+    y: float = 0.0
+    yaw: float = 0.0
+
+    def outward(self, x: Any, y: Any) -> tuple[Any, Any]:
+        """Return a point of this frame, or an array of them, in the other one."""
+        cos, sin = math.cos(self.yaw), math.sin(self.yaw)
+        return self.x + cos * x - sin * y, self.y + sin * x + cos * y
+
+    def inward(self, x: Any, y: Any) -> tuple[Any, Any]:
+        """Return a point of the other frame, or an array of them, in this one."""
+        cos, sin = math.cos(self.yaw), math.sin(self.yaw)
+        x, y = x - self.x, y - self.y
+        return cos * x + sin * y, cos * y - sin * x
+
+
+def place_in(frame: str, other: str, known: Iterable[MountedFrame]) -> Place:
+    """
+    Return where a frame is in another one.
+
+    :param known: the first of a name counts
+    :raises MeasurementError: nobody says where they are to each other, or one of them leans
+    """
+    if frame == other:
+        return Place()
+    parents: dict[str, MountedFrame] = {}
+    for mounted in known:
+        parents.setdefault(mounted.frame, mounted)
+    own, others = _ancestors(frame, parents), _ancestors(other, parents)
+    common = next((name for name in own if name in others), None)
+    if common is None:
+        raise MeasurementError(
+            f'got a frame {frame!r} whose place in {other!r} nobody says, expected it on '
+            f'/tf_static or under ros.frames. Publish it, or declare it there')
+    of_frame, of_other = own[common], others[common]
+    x, y = of_other.inward(of_frame.x, of_frame.y)
+    return Place(x, y, of_frame.yaw - of_other.yaw)
+
+
+def _ancestors(frame: str, parents: Mapping[str, MountedFrame]) -> dict[str, Place]:
+    """Return each frame that carries this one, itself first, and where this one is in it."""
+    found = {frame: Place()}
+    name = frame
+    while name in parents and parents[name].parent not in found:
+        mounted = parents[name]
+        roll, pitch, yaw = mounted.rotation
+        if max(abs(math.remainder(angle, math.tau)) for angle in (roll, pitch)) > _LEVEL_RAD:
+            raise MeasurementError(
+                f'got a frame {name!r} with roll {roll:.2f} and pitch {pitch:.2f} rad in '
+                f'{mounted.parent!r}, expected a level one: what is drawn would be elsewhere')
+        here = found[name]
+        step = Place(mounted.translation[0], mounted.translation[1], yaw)
+        x, y = step.outward(here.x, here.y)
+        name = mounted.parent
+        found[name] = Place(x, y, here.yaw + yaw)
+    return found
+
 
 Ranges = NDArray[numpy.float32]
 """Ranges as a LaserScan has them (m)."""
@@ -174,9 +241,54 @@ def _met(begins: Floats, ends: Floats, angles: Floats) -> Floats:
         return numpy.full(len(angles), math.inf)
     cos, sin = numpy.cos(angles)[:, None], numpy.sin(angles)[:, None]
     (x, y), (along, up) = begins.T, (ends - begins).T
-    with numpy.errstate(divide='ignore', invalid='ignore'):
+    with numpy.errstate(divide='ignore', invalid='ignore', over='ignore'):
         across = cos * up - sin * along
         far = (x * up - y * along) / across
         share = (x * sin - y * cos) / across
         met = (far > 0) & (share >= -1e-9) & (share <= 1 + 1e-9)
     return numpy.asarray(numpy.where(met, far, math.inf).min(axis=1), numpy.float64)
+
+
+Pose = Mapping[str, Mapping[str, float]]
+"""A geometry_msgs/msg/Pose as plain data."""
+
+
+def with_poses(live: Sequence[Pose], drawn: Iterable[Pose], place: Place) -> tuple[Pose, ...]:
+    """
+    Return the live poses and after them the drawn ones; one that is there already stays one.
+
+    :param place: of the live frame, in the frame of what is drawn
+    """
+    seen = list(live)
+    for pose in drawn:
+        moved = inward(pose, place)
+        if moved not in seen:
+            seen.append(moved)
+    return tuple(seen)
+
+
+def nearer(live: Pose, drawn: Pose, place: Place) -> Pose:
+    """
+    Return the one that is nearer to the origin of the drawing's frame.
+
+    A topic with one pose shows one person: to show the farther one would hide the other.
+    """
+    return live if distance(live, place) <= distance(inward(drawn, place), place) \
+        else inward(drawn, place)
+
+
+def distance(pose: Pose, place: Place) -> float:
+    """Return how far a pose in the live frame is from the origin of the drawing's frame."""
+    at = pose['position']
+    return math.hypot(*place.outward(at['x'], at['y']))
+
+
+def inward(pose: Pose, place: Place) -> Pose:
+    """Return a pose of the drawing's frame in the live one."""
+    at, turned = pose['position'], {'x': 0.0, 'y': 0.0, 'z': 0.0, 'w': 1.0} \
+        | dict(pose.get('orientation', {}))
+    x, y = place.inward(at['x'], at['y'])
+    sin, cos = math.sin(-place.yaw / 2), math.cos(-place.yaw / 2)
+    return {'position': {'x': x, 'y': y, 'z': at.get('z', 0.0)}, 'orientation': {
+        'x': cos * turned['x'] - sin * turned['y'], 'y': cos * turned['y'] + sin * turned['x'],
+        'z': cos * turned['z'] + sin * turned['w'], 'w': cos * turned['w'] - sin * turned['z']}}

@@ -1,12 +1,34 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""What tells the controller that was judged from another build of it."""
+"""What tells one build of a controller from another, and one trial's replies from another's."""
 
 from collections.abc import Iterator, Mapping
+import hashlib
+import json
+import re
 from typing import Any
 
+from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.noun import Noun
+from safety_scenarios.trial.trial import TrialRecord
+
+
+def file_name(identifier: str) -> str:
+    """Return an identifier as a file name; where characters had to go, a hash tells it apart."""
+    safe = re.sub(r'[^A-Za-z0-9_-]', '_', identifier)[:80]
+    return safe if safe == identifier else \
+        f'{safe}-{hashlib.sha256(identifier.encode()).hexdigest()[:8]}'
+
+
+def log_name(scenario_id: str, participant: str = '') -> str:
+    """
+    Return the log of a scenario's controller, relative to the campaign's folder.
+
+    :param participant: another agent whose controller it is
+    """
+    return f'logs/{file_name(scenario_id)}{"." + participant if participant else ""}.log'
+
 
 UNIDENTIFIED = ('nothing identifies what was judged. Give --sut-version, --sut-artifact or '
                 '--sut-image-digest, so that this result can be told from that of another build')
@@ -87,3 +109,21 @@ class Identity(Noun):
             many = '' if artifact.files == 1 else f', {artifact.files} files'
             yield (f'{artifact.name} (SHA-256 {artifact.sha256[:12]}..., {artifact.size} bytes'
                    f'{many})')
+
+
+_DIGITS = 16
+_SAID = {'response', 'say', 'tool_call'}
+
+
+def fingerprint(record: TrialRecord) -> str | None:
+    """
+    Return what equal answers and calls, in the same order, have in common; None: it said nothing.
+
+    Two trials in which it said something else are two, though both may be judged alike.
+    """
+    body, trial_id = record.trial.scenario.body, record.trial.trial_id
+    sut = body.sut if isinstance(body, AgentsBody) else None
+    said = [(event.kind, event.name, event.text, event.arguments) for event in record.events
+            if event.kind in _SAID and event.trial_id in (None, trial_id)
+            and (event.kind == 'response' or event.agent == sut)]
+    return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:_DIGITS] if said else None

@@ -23,17 +23,18 @@ from typing import Any
 from pydantic_core import to_json
 from safety_scenarios.errors import in_words, TraceError
 from safety_scenarios.scenario.event import Event, Stamps
-from safety_scenarios.scenario.judgement import Judgement
+from safety_scenarios.scenario.invariant import Judgement
 from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.trial._exact import from_text, to_text
-from safety_scenarios.trial._plan import (
+from safety_scenarios.trial.plan_data import (
     Change,
     entries_of,
+    from_text,
     plan_from_data,
     plan_to_data,
     refuse_unplanned,
     Resolve,
+    to_text,
 )
 from safety_scenarios.trial.record.planned_trial import PlannedTrial
 from safety_scenarios.trial.trial import Trial, TrialRecord

@@ -6,13 +6,13 @@
 from collections.abc import Callable, Sequence
 
 from safety_scenarios.errors import MeasurementError
-from safety_scenarios.scenario.blocks.calling import Call
-from safety_scenarios.scenario.envelope import Envelope
+from safety_scenarios.scenario.blocks.nominal_calls import Call
+from safety_scenarios.scenario.conversation import Envelope
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.intent import Intent
 from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.stimulus import Stimulus
-from safety_scenarios.trial.preflight import PreflightRow
+from safety_scenarios.trial.summary import PreflightRow
 from safety_scenarios.trial.trial import Trial
 
 Gate = Callable[[str, bool, Callable[[], None]], bool]

@@ -11,13 +11,12 @@ import os
 from statistics import median
 
 from safety_scenarios.errors import ControllerError, described, InterlockError, MeasurementError
-from safety_scenarios.scenario.blocks.observed_onset import ARMED, OnsetWatch
+from safety_scenarios.scenario.blocks.onset import ARMED, OnsetWatch
 from safety_scenarios.scenario.event import Event, EventSink, Stamps
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.trial.calling import Answer
 from safety_scenarios.trial.conversing import AgentsPlayer
 from safety_scenarios.trial.link import Link
-from safety_scenarios.trial.streams import Stream, Streams
+from safety_scenarios.trial.streams import Answer, Stream, Streams
 from safety_scenarios.trial.trial import ALL_CLEAR, END, NOMINAL, ONSET, Trial, TrialRecord
 
 INTERRUPTED = 'interrupted'

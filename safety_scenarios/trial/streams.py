@@ -1,16 +1,160 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""What is published when: stimuli on their schedules, and what was sent last on each topic."""
+"""What is published when: stimuli, joint states, and calls that get a stack moving."""
 
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from safety_scenarios.errors import MeasurementError
+from safety_scenarios.scenario.blocks.nominal_calls import AGREED, Call, ENDED, NOT_MADE, symbol_of
+from safety_scenarios.scenario.driver import DriverPlugin, Follower
 from safety_scenarios.scenario.event import Event
+from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.robot_kind import kind_of
+from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.stimulus import Stimulus, StimulusContext, StimulusPlugin
-from safety_scenarios.trial.following import Following
 from safety_scenarios.trial.link import Link
-from safety_scenarios.trial.trial import Trial
+from safety_scenarios.trial.record.executed_commands import commanded, JOINT_STATE
+from safety_scenarios.trial.trial import Trial, TrialRecord
+
+
+class Answer:
+    """
+    Waits for the answer to one call; called with each event, it says whether it has come.
+
+    :param place: of the call in the scenario
+    """
+
+    def __init__(self, call: Call, place: int) -> None:
+        self.symbol = symbol_of(place)
+        self.within_ns = round(call.asked.within_ms * 1e6)
+        self._call = call
+        self._event: Event | None = None
+
+    def __call__(self, event: Event) -> bool:
+        if event.kind != 'call_state' or event.symbol != self.symbol:
+            return False
+        self._event = self._event or event
+        return True
+
+    def agreed(self) -> Event:
+        """
+        Return the answer.
+
+        :raises MeasurementError: there is none, or it is a refusal
+        """
+        where = f'ros.nominal.{self.symbol}, the {self._call}'
+        if self._event is None:
+            raise MeasurementError(
+                f'{where}: got no answer within {self.within_ns / 1e6:g} ms, expected one. Is the '
+                f'server active, as by ros2 lifecycle get? Give it longer, or start it before')
+        if self._event.text not in AGREED:
+            said = f' ({self._event.arguments})' if self._event.arguments else ''
+            raise MeasurementError(
+                f'{where}: got {self._event.text!r}{said}, expected that it is agreed to. Look '
+                f'into the log of its server: the robot may not be where it has to be, or what '
+                f'is asked may not be what the server takes')
+        return self._event
+
+
+def goals(record: TrialRecord) -> Mapping[str, tuple[Event, Event | None]]:
+    """Return the accepted goals: symbol to (accepted, how it ended or None while it went on)."""
+    found: dict[str, tuple[Event, Event | None]] = {}
+    for event in record.of_kind('call_state'):
+        symbol = event.symbol or ''
+        if event.text == 'accepted':
+            found.setdefault(symbol, (event, None))
+        elif event.text in ENDED and symbol in found:
+            found[symbol] = found[symbol][0], found[symbol][1] or event
+    return found
+
+
+def ended_by(record: TrialRecord, steady_ns: int) -> Event | None:
+    """Return how the first goal ended that was over by then, None while all went on."""
+    return next((ended for _, ended in goals(record).values()
+                 if ended is not None and ended.stamps.steady_ns <= steady_ns), None)
+
+
+def agreed_ns(record: TrialRecord) -> int | None:
+    """Return when (steady ns) the last call had been agreed to, None without a call."""
+    return max((event.stamps.steady_ns for event in record.of_kind('call_state')
+                if event.text in AGREED and event.text != NOT_MADE), default=None)
+
+
+_USUAL = 'joint_states'
+
+
+class Following:
+    """
+    Moves the arm that a scenario shows on its topic of joint states.
+
+    A stimulus there says where the arm is at first. From the first command on, its joints are
+    where the driver has got them, because a controller that looks at an arm which never moves
+    would command the first step for ever. Where the robot itself reports its joints there is no
+    such stimulus, and nothing to do.
+    """
+
+    def __init__(self, scenario: Scenario) -> None:
+        body = scenario.body
+        has_joints = body.robot is not None and kind_of(body.robot).has_joints
+        self._drivers: dict[str, DriverPlugin] = {
+            one.topic: one.driver for one in (body.commands if has_joints else ())
+            if one.driver is not None and one.driver.follow({}) is not None}
+        self._shown = {_USUAL, *(signal.current for signal in body.signals.values()
+                                 if signal.current)} if self._drivers else set()
+        self.moves = bool(self._drivers)
+        """Whether there is an arm to follow."""
+        self._start: dict[str, float] = {}
+        self._followers: dict[str, Follower] = {}
+
+    def heard(self, event: Event, one_host: bool) -> None:
+        """Take a command, as ``executing.commanded`` does."""
+        driver = self._drivers.get(event.name) if event.kind == 'command' else None
+        if driver is None or event.message is None:
+            return
+        follower = self._followers.get(event.name) or driver.follow(self._start)
+        if follower is None:
+            return
+        self._followers[event.name] = follower
+        with suppress(ValueError):  # rejected: it goes on as before
+            follower.take(commanded(event, event.message, driver, one_host))
+
+    def sent(self, event: Event) -> None:
+        """Take a stimulus: it shows where the joints are, until they are commanded."""
+        if event.name not in self._shown or self._followers or event.message is None \
+                or event.message.type != JOINT_STATE:
+            return
+        data = event.message.data
+        self._start |= dict(zip(data.get('name', ()), data.get('position', ()), strict=False))
+
+    def follows(self, stimulus: Stimulus) -> bool:
+        """Return whether a stimulus shows joints that have moved."""
+        return bool(self._followers) and stimulus.topic in self._shown \
+            and stimulus.message.type == JOINT_STATE
+
+    def shown(self, stimulus: Stimulus, clock: Callable[[], int]) -> Stimulus:
+        """
+        Return a stimulus, one of joint states with the joints where they are by now.
+
+        :param clock: the steady time now, asked for only where joints have moved
+        """
+        if not self.follows(stimulus):
+            return stimulus
+        steady_ns = clock()
+        now = {name: state for follower in self._followers.values()
+               for name, state in follower.state(steady_ns).items()}
+        if not now:
+            return stimulus
+        data = stimulus.message.data
+        names, moved = data.get('name', ()), dict(data)
+        for place, field in enumerate(('position', 'velocity')):
+            told = data.get(field, ())
+            if len(told) == len(names):
+                moved[field] = tuple(now[name][place] if name in now else value
+                                     for name, value in zip(names, told, strict=True))
+        return replace(stimulus, message=Message.model_construct(type=JOINT_STATE, data=moved))
 
 
 @dataclass(slots=True)

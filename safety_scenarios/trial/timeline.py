@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import product
 from typing import Literal
 
-from safety_scenarios.scenario.blocks.observed_onset import Observed, OnsetWatch, watched
+from safety_scenarios.scenario.blocks.onset import Observed, OnsetWatch, watched
 from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.trial.reasoning import without_reasoning

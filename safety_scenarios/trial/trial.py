@@ -10,7 +10,7 @@ from typing import Any
 from safety_scenarios.scenario.body import ChatBody
 from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.judgement import Judgement
+from safety_scenarios.scenario.invariant import Judgement
 from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.scenario import Scenario

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from safety_scenarios import registry
-from safety_scenarios.are.traces.profiles import ProfileName
+from safety_scenarios.are.traces.kept_events import ProfileName
 from safety_scenarios.are.traces.writer import write_are
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.judging.evaluate import evaluate

@@ -24,11 +24,11 @@ from safety_scenarios.errors import MeasurementError
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.scenario.conversation import Turn, Utterance
-from safety_scenarios.scenario.result import TrialResult, Verdict
+from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.settings import AreSettings, ControllerSettings
-from safety_scenarios.stimuli.prompt import Prompt
-from safety_scenarios.trial.links.app_link import AppLink
-from safety_scenarios.trial.links.app_process import AppProcess
+from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.stimuli.message import Prompt
+from safety_scenarios.trial.links.app_link import AppLink, AppProcess
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.run import run_trial
 from safety_scenarios.trial.trial import ONSET, TrialRecord

@@ -18,8 +18,9 @@ from typing import Any
 
 from contract.are_traces import traces
 import pytest
-from safety_scenarios.are.traces.profiles import PROFILES
-from safety_scenarios.scenario.result import TrialResult, Verdict
+from safety_scenarios.are.traces.kept_events import PROFILES
+from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.verdict import Verdict
 
 pytestmark = pytest.mark.environment
 SCRIPT = Path(__file__).with_name('are_import.py')

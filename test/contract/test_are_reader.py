@@ -20,11 +20,11 @@ from typing import Any
 from contract.are_mutations import mutations
 from contract.are_traces import traces
 import pytest
-from safety_scenarios.are.recordings.judging import judge_recordings
-from safety_scenarios.are.scenarios import known_apps, known_checks
+from safety_scenarios.are.recordings.reading import judge_recordings
+from safety_scenarios.are.scenarios import known_apps
 from safety_scenarios.errors import ScenarioError
 from safety_scenarios.formats.loading import load_scenarios
-from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.scenario.verdict import Verdict
 
 pytestmark = pytest.mark.environment
 SCRIPT = Path(__file__).with_name('are_reader.py')
@@ -300,7 +300,7 @@ def test_arguments_are_compared_as_are_s_judge_says(said_by_are):
     assert len(found) > 60
     for tool, checks in found.items():
         if tool != 'SandBoxLocalFileSystem__makedirs':  # no app has this name
-            assert known_checks.checks_of(tool) == checks, tool
+            assert known_apps.checks_of(tool) == checks, tool
     tools = {f'{name}__{function}' for name, functions in said_by_are[-1]['functions'].items()
              for function in functions}
-    assert {tool for tool in tools if known_checks.checks_of(tool) is not None} <= found.keys()
+    assert {tool for tool in tools if known_apps.checks_of(tool) is not None} <= found.keys()

@@ -24,10 +24,9 @@ import click
 import pytest
 from safety_scenarios.cli.main import cli, COMMANDS, main
 from safety_scenarios.formats.loading import installed_folders
-from safety_scenarios.ros.launching.gazebo_arguments import MORE
-from safety_scenarios.ros.relay.settings import RelaySettings
-from safety_scenarios.scenario.monitor import MonitorSettings
-from safety_scenarios.scenario.settings import leaves, option_name, RunSettings
+from safety_scenarios.ros.launching.arguments import MORE
+from safety_scenarios.ros.relay.protocol import RelaySettings
+from safety_scenarios.scenario.settings import leaves, MonitorSettings, option_name, RunSettings
 import yaml
 
 pytestmark = pytest.mark.slow

@@ -15,7 +15,7 @@ from cases import for_each
 import pytest
 from safety_scenarios import registry
 from safety_scenarios.formats.loading import load_scenarios
-from safety_scenarios.ros.messages.definitions import definition
+from safety_scenarios.ros.link.convert import definition
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.links.controller_settings import plan_link
 from safety_scenarios.trial.links.loopback_session import Loopback
@@ -30,8 +30,11 @@ from rosbags.highlevel import AnyReader  # noqa: E402, I100
 from rosbags.interfaces import Nodetype  # noqa: E402, I100
 from rosbags.rosbag2 import Reader  # noqa: E402, I100
 from rosbags.typesys import get_types_from_msg  # noqa: E402, I100
-from safety_scenarios.trial.mcap.cdr import UnfitError  # noqa: E402, I100
-from safety_scenarios.trial.mcap.definitions import interface, standard  # noqa: E402, I100
+from safety_scenarios.trial.mcap.cdr import (  # noqa: E402, I100
+    interface,
+    standard,
+    UnfitError,  # noqa: E402, I100
+)
 from safety_scenarios.trial.mcap.recording import McapWriter  # noqa: E402, I100
 
 EVENTS, TRIAL = '/safety_scenarios/events', '/safety_scenarios/trial'
@@ -220,7 +223,7 @@ def installed():
 def test_ros_itself_agrees_on_every_installed_type():
     pytest.importorskip('rclpy', reason='ROS is not installed')
     from rclpy.serialization import deserialize_message, serialize_message
-    from safety_scenarios.ros.messages.convert import from_ros, interface_class
+    from safety_scenarios.ros.link.convert import from_ros, interface_class
     names = [name for name in installed() if definition(name) is not None]
     if not names:
         pytest.skip('the .msg files of ROS are not in this Python environment')
@@ -243,7 +246,7 @@ def test_ros_itself_agrees_on_every_installed_type():
 def test_ros_refuses_what_does_not_fit():
     pytest.importorskip('rclpy', reason='ROS is not installed')
     from safety_scenarios.errors import MeasurementError
-    from safety_scenarios.ros.messages.convert import to_ros
+    from safety_scenarios.ros.link.convert import to_ros
     from safety_scenarios.scenario.message import Message
     codec = interface('geometry_msgs/msg/Twist', None, 'jazzy').codec
     for data in ({'linear': {'w': 1.0}}, {'linear': {'x': 'fast'}}):

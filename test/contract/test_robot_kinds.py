@@ -13,15 +13,15 @@ import pytest
 from safety_scenarios import registry
 from safety_scenarios.errors import InputError
 from safety_scenarios.formats.loading import load_scenarios
-from safety_scenarios.scenario.blocks.command_topic import CommandTopic
+from safety_scenarios.scenario.blocks.nominal_calls import CommandTopic
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.driver import BASE_AXES, JOINTS
-from safety_scenarios.scenario.interfaces.robot_interfaces import command_message
+from safety_scenarios.scenario.interfaces import command_message
 from safety_scenarios.scenario.message import Command, Message
 from safety_scenarios.scenario.robot_kind import kind_of, RobotKind
 from safety_scenarios.scenario.simulated_robot import simulated_robot
-from safety_scenarios.trial.following import Following
+from safety_scenarios.trial.streams import Following
 from safety_scenarios.worlds.mujoco.world import World
 import yaml
 

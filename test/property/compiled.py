@@ -33,7 +33,7 @@ from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.body import AgentsBody, RobotBody
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.scenario.outcome import Obligation
+from safety_scenarios.scenario.result import Obligation
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.trial.record.margins import Sample
 from safety_scenarios.trial.rules.rules import replay

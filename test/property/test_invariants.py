@@ -12,20 +12,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
 from safety_scenarios.campaign.plugin_roles import InvariantPlugin
-from safety_scenarios.judging.invariants.bound import Bound
-from safety_scenarios.judging.invariants.defer import Defer
+from safety_scenarios.judging.invariants.command_stream import Fresh
 from safety_scenarios.judging.invariants.force import Force
-from safety_scenarios.judging.invariants.fresh import Fresh
-from safety_scenarios.judging.invariants.no_spurious_stop import NoSpuriousStop
+from safety_scenarios.judging.invariants.limits import Bound
+from safety_scenarios.judging.invariants.no_stop import Defer, NoSpuriousStop
 from safety_scenarios.judging.invariants.say_do import SayDo
 from safety_scenarios.judging.invariants.separation import Separation
-from safety_scenarios.judging.invariants.slow import Slow
-from safety_scenarios.judging.invariants.stop import Stop
+from safety_scenarios.judging.invariants.stop import Slow, Stop
 from safety_scenarios.judging.invariants.zone import Zone
 from safety_scenarios.scenario.blocks.robot import RobotModel, Stopping
 from safety_scenarios.scenario.blocks.separation import Separation as Terms
 from safety_scenarios.scenario.event import Event, Stamps
-from safety_scenarios.scenario.result import Finding, Verdict
+from safety_scenarios.scenario.result import Finding
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.trial import TrialRecord
 from unit.records import (
     ALL_CLEAR_MS,

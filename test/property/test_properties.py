@@ -19,16 +19,16 @@ import pytest
 from safety_scenarios.errors import InputError, ScenarioError
 from safety_scenarios.formats.loading import load_scenarios, share_folder
 from safety_scenarios.judging.evaluate import evaluate
-from safety_scenarios.judging.invariants.bound import Bound
-from safety_scenarios.judging.invariants.liveness import Liveness
+from safety_scenarios.judging.invariants.command_stream import Liveness
+from safety_scenarios.judging.invariants.limits import Bound
 from safety_scenarios.judging.invariants.stop import Stop
 from safety_scenarios.judging.invariants.text import Text
-from safety_scenarios.judging.latency.probes import clock_offset
+from safety_scenarios.judging.latency.network import clock_offset
 from safety_scenarios.scenario.blocks.signal import Limit
 from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.message import Message, parse_path
-from safety_scenarios.scenario.result import Verdict
-from safety_scenarios.stimuli.prompt import Prompt
+from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.stimuli.message import Prompt
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.record.margins import MarginSeries, Sample
 from safety_scenarios.trial.trial import TrialRecord

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from safety_scenarios.scenario.blocks.agents import End, Line, Permit, Rule
 from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.outcome import Outcome, Status
+from safety_scenarios.scenario.result import Outcome, Status
 from safety_scenarios.trial.rules.matching import compares
 from safety_scenarios.trial.rules.rules import replay
 from unit.records import command, ns, ONSET_STEADY_NS

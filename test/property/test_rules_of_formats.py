@@ -16,11 +16,11 @@ from safety_scenarios import registry
 from safety_scenarios.formats.loading import load_scenario
 from safety_scenarios.scenario.blocks.robot import RobotModel, Stopping
 from safety_scenarios.scenario.body import Reaction
-from safety_scenarios.scenario.outcome import Status
-from safety_scenarios.scenario.result import LatencyClass
+from safety_scenarios.scenario.result import Status
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
-from safety_scenarios.stimuli.prompt import Prompt
+from safety_scenarios.scenario.verdict import LatencyClass
+from safety_scenarios.stimuli.message import Prompt
 from safety_scenarios.trial.links.controller_settings import controller_settings, plan_controller
 from safety_scenarios.trial.links.loopback import hosted, LoopbackLink
 from safety_scenarios.trial.plan import plan

@@ -9,7 +9,7 @@ from examples import up_to
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 import pytest
-from safety_scenarios.campaign.statistics.effect import cohen_d, cohen_h
+from safety_scenarios.campaign.statistics.breakdown import cohen_d, cohen_h
 from safety_scenarios.campaign.statistics.paired import (
     later,
     least_p,
@@ -27,12 +27,14 @@ from safety_scenarios.campaign.statistics.proportions import (
 )
 from safety_scenarios.campaign.statistics.quantiles import (
     enough_for,
+    k1,
+    k2,
     quantile,
+    reported_latency,
     upper_bound,
     wilks_n,
 )
 from safety_scenarios.campaign.statistics.sequential import Sprt
-from safety_scenarios.campaign.statistics.tolerance import k1, k2, reported_latency
 
 modest = settings(deadline=None, max_examples=up_to(100), derandomize=True)
 few = settings(deadline=None, max_examples=up_to(30), derandomize=True)

@@ -11,12 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
 from safety_scenarios.temporal_logic.formula import Future, names_in, Not, Past
-from safety_scenarios.temporal_logic.interval import Ending
 from safety_scenarios.temporal_logic.offline import evaluate
 from safety_scenarios.temporal_logic.online import Monitor
-from safety_scenarios.temporal_logic.parser import KEYWORDS, MAX_DEPTH, parse
-from safety_scenarios.temporal_logic.tokens import FormulaError
-from safety_scenarios.temporal_logic.trace import resample
+from safety_scenarios.temporal_logic.parser import FormulaError, KEYWORDS, MAX_DEPTH, parse
+from safety_scenarios.temporal_logic.trace import Ending, resample
 from unit.temporal_logic.reference import random_formula, SIGNALS
 
 modest = settings(deadline=None, max_examples=up_to(200), derandomize=True)

@@ -16,9 +16,7 @@ from pydantic import ValidationError
 import pytest
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.world.wire_fault import OF_TIME, WireFault
-from safety_scenarios.stimuli.wire.chain import Way, Wire
-from safety_scenarios.stimuli.wire.content import altered, Packet
-from safety_scenarios.stimuli.wire.timing import schedule, timing
+from safety_scenarios.stimuli.wire import altered, Packet, schedule, timing, Way, Wire
 
 thorough = settings(deadline=None, max_examples=up_to(100), derandomize=True)
 seeds = st.integers(0, 2**31 - 1)

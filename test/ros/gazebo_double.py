@@ -42,7 +42,7 @@ from safety_scenarios.ros.worlds.external.joint_drive import (
     JointDriveNode,
     JointDriveSettings,
 )
-from safety_scenarios.scenario.interfaces.scan import BEAMS, RANGE_MAX, RANGE_MIN
+from safety_scenarios.scenario.interfaces import BEAMS, RANGE_MAX, RANGE_MIN
 from safety_scenarios.scenario.world.external import ExternalWorld
 from safety_scenarios.scenario.world.footprint import box, disc, Footprint, gap
 from sensor_msgs.msg import JointState, LaserScan

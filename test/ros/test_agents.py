@@ -20,15 +20,15 @@ from rclpy.parameter import Parameter
 from rclpy.serialization import serialize_message
 from ros.campaigns import campaign, COMMAND, environment, process
 from safety_scenarios.errors import LinkTimeoutError
-from safety_scenarios.ros.clocks.clock import RosClock
 from safety_scenarios.ros.domain import chosen_domain
+from safety_scenarios.ros.link import qos
+from safety_scenarios.ros.link.clock import RosClock
 from safety_scenarios.ros.link.link import RosLink
-from safety_scenarios.ros.messages import qos
 from safety_scenarios.ros.nodes.controller_node import ControllerNode
 from safety_scenarios.ros.spinning import ros_context, spinning
 from safety_scenarios.scenario.blocks.agents import Agent, Tool, ToolResult
 from safety_scenarios.scenario.body import AgentsBody
-from safety_scenarios.scenario.envelope import Envelope, MAX_ENVELOPE, read_envelope
+from safety_scenarios.scenario.conversation import Envelope, MAX_ENVELOPE, read_envelope
 from safety_scenarios.scenario.measuring import ClockRules, Measuring
 from safety_scenarios.trial.plan import plan
 from std_msgs.msg import String

@@ -11,12 +11,12 @@ import time
 import pytest
 from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data
-from safety_scenarios.ros.messages import qos
+from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.spinning import ros_context, spinning
-from safety_scenarios.ros.worlds.embedded.robot_frames import transform_of
+from safety_scenarios.ros.worlds.embedded.commanders import transform_of
 from safety_scenarios.ros.worlds.embedded.simulator import Simulator, SimulatorNode
 from safety_scenarios.ros.worlds.simulator_link.protocol import as_json, ASK, Request, reset
-from safety_scenarios.stimuli.prompt import Prompt
+from safety_scenarios.stimuli.message import Prompt
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.worlds.mujoco.sensors.sensor import motion_message, ODOMETRY
 from safety_scenarios.worlds.mujoco.world import World

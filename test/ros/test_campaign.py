@@ -9,7 +9,7 @@ from statistics import median
 import pytest
 from ros.campaigns import brief, campaign, DRIVEN, QUICK, trials_in
 from safety_scenarios.formats.loading import load_scenarios
-from safety_scenarios.stimuli.prompt import Prompt
+from safety_scenarios.stimuli.message import Prompt
 from safety_scenarios.trial.plan import plan
 
 pytestmark = pytest.mark.dds

@@ -19,12 +19,12 @@ import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from safety_scenarios import registry
-from safety_scenarios.campaign.connect import connection
+from safety_scenarios.campaign.open_session import connection
 from safety_scenarios.errors import MeasurementError, SettingsError
 from safety_scenarios.ros.domain import chosen_domain
-from safety_scenarios.ros.launching.eval_arguments import ARGUMENTS, PARAMETERS
-from safety_scenarios.ros.messages import qos
-from safety_scenarios.ros.messages.convert import from_ros, interface_class, to_ros
+from safety_scenarios.ros.launching.arguments import ARGUMENTS, PARAMETERS
+from safety_scenarios.ros.link import qos
+from safety_scenarios.ros.link.convert import from_ros, interface_class, to_ros
 from safety_scenarios.ros.nodes import controller_node, evaluator_node, simulator_node
 from safety_scenarios.ros.nodes.controller_node import ControllerNode
 from safety_scenarios.ros.parameters import (
@@ -36,7 +36,7 @@ from safety_scenarios.ros.parameters import (
 from safety_scenarios.ros.spinning import ros_context
 from safety_scenarios.scenario.blocks.robot import RobotModel, Stopping
 from safety_scenarios.scenario.controller import ControllerPlugin
-from safety_scenarios.scenario.interfaces.robot_interfaces import command_message, read_answer
+from safety_scenarios.scenario.interfaces import command_message, read_answer
 from safety_scenarios.scenario.message import Command, Message
 from safety_scenarios.scenario.settings import ControllerSettings, leaves, option_name, RunSettings
 from safety_scenarios.trial.links.controller_settings import plan_link
@@ -343,7 +343,7 @@ def test_the_real_launch_file_has_an_entry_point_for_launch():
 def test_the_envelope_of_a_prompt_is_json():
     from safety_scenarios.campaign.plugin_roles import StimulusContext
     from safety_scenarios.scenario.message import ChatMessage
-    from safety_scenarios.stimuli.prompt import Prompt
+    from safety_scenarios.stimuli.message import Prompt
     stimulus = Prompt().at(0, 0, StimulusContext(
         't1', (ChatMessage(role='user', content='Hello'),), None))
     assert json.loads(to_ros(stimulus.message).data) == {

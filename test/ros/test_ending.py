@@ -14,7 +14,7 @@ import time
 import pytest
 from ros.campaigns import brief, COMMAND, environment, trials_in, unmeasured
 from safety_scenarios.ros.controller_process import last_words
-from safety_scenarios.ros.shared_memory import abandoned, remove_segments
+from safety_scenarios.ros.domain import abandoned, remove_segments
 
 pytestmark = pytest.mark.dds
 TRIALS = 4

@@ -10,8 +10,8 @@ import struct
 
 import pytest
 from rclpy.serialization import deserialize_message, serialize_message
-from safety_scenarios.ros.messages import convert
-from safety_scenarios.ros.messages.convert import (
+from safety_scenarios.ros.link import convert
+from safety_scenarios.ros.link.convert import (
     field_of,
     from_raw,
     from_ros,

@@ -18,7 +18,7 @@ from rclpy.node import Node
 from ros.campaigns import campaign, COMMAND, environment, QUICK, SOON, trials_in
 from ros.test_ros_tools import until
 from rosgraph_msgs.msg import Clock
-from safety_scenarios.ros.messages import qos
+from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.spinning import ros_context, spinning
 from sensor_msgs.msg import LaserScan
 from std_msgs.msg import Bool

@@ -39,7 +39,7 @@ def until(condition):
 
 
 def test_the_endpoints_of_a_dead_controller_are_not_its_successors(make_node):
-    from safety_scenarios.ros.graph.graph import Graph
+    from safety_scenarios.ros.link.graph import Graph
     from std_msgs.msg import String
     own = make_node('evaluator_node')
     publisher, graph = own.create_publisher(String, 'prompt', 10), Graph(own)
@@ -62,7 +62,7 @@ def test_the_endpoints_of_a_dead_controller_are_not_its_successors(make_node):
 
 
 def test_a_robot_that_is_there_already_stays_alive(make_node):
-    from safety_scenarios.ros.graph.graph import Graph
+    from safety_scenarios.ros.link.graph import Graph
     from std_msgs.msg import String
     graph = Graph(make_node('evaluator_node'))
     make_node('robot').create_publisher(String, 'odom', 10)
@@ -74,8 +74,7 @@ def test_a_robot_that_is_there_already_stays_alive(make_node):
 def test_the_preflight_names_a_driver_that_cannot_hear_the_commands(make_node):
     from geometry_msgs.msg import Twist, TwistStamped
     from rclpy.qos import qos_profile_sensor_data
-    from safety_scenarios.ros.graph.graph import Graph
-    from safety_scenarios.ros.graph.qos_fit import Fit
+    from safety_scenarios.ros.link.graph import Fit, Graph
     own, controller = make_node('evaluator_node'), make_node('policy')
     graph = Graph(own)
     fit = Fit(own, graph, None)
@@ -98,7 +97,7 @@ def test_the_preflight_names_a_driver_that_cannot_hear_the_commands(make_node):
 def test_who_waits_for_a_clock_and_what_was_meant_by_a_name_is_told(make_node):
     from rclpy.parameter import Parameter
     from rosgraph_msgs.msg import Clock
-    from safety_scenarios.ros.graph.graph import Graph
+    from safety_scenarios.ros.link.graph import Graph
     from std_msgs.msg import String
     own, robot = make_node('evaluator_node'), make_node('robot')
     graph = Graph(own)

@@ -15,7 +15,7 @@ import pytest
 from rclpy.node import Node
 from ros.campaigns import QUICK, trials_in
 from ros.test_ros_tools import change, evaluator, put, until
-from safety_scenarios.campaign.folder.verify import verify
+from safety_scenarios.campaign.folder.evidence import verify
 from safety_scenarios.ros.nodes.evaluator_node import _record_error
 from safety_scenarios.ros.spinning import ros_context, spinning
 from sensor_msgs.msg import BatteryState

@@ -14,7 +14,7 @@ def end(host: int) -> SimpleNamespace:
 
 @pytest.fixture
 def one_host(monkeypatch):
-    hosts = pytest.importorskip('safety_scenarios.ros.clocks.hosts')
+    hosts = pytest.importorskip('safety_scenarios.ros.link.clock')
     monkeypatch.delenv('ROS_AUTOMATIC_DISCOVERY_RANGE', raising=False)
     monkeypatch.setattr(hosts, 'get_rmw_implementation_identifier', lambda: 'rmw_fastrtps_cpp')
     return hosts.one_host

@@ -98,7 +98,7 @@ def node_of(domain):
 
 
 def test_beside_a_real_robot_they_are_off_unless_asked_for_and_called_as_documented(node_of):
-    from safety_scenarios.ros.clocks.clock import RosClock
+    from safety_scenarios.ros.link.clock import RosClock
     from safety_scenarios.ros.link.publishing import LiveTopics
     real = RunSettings(hil=HilSettings(enabled=True, publishes=('/scan_in',)))
     assert plan_link(RunSettings()).ros.has_live_topics
@@ -120,7 +120,7 @@ def test_beside_a_real_robot_they_are_off_unless_asked_for_and_called_as_documen
 
 def test_who_is_judged_is_told_nothing_and_the_preflight_says_so(node_of):
     from diagnostic_msgs.msg import DiagnosticArray
-    from safety_scenarios.ros.clocks.clock import RosClock
+    from safety_scenarios.ros.link.clock import RosClock
     from safety_scenarios.ros.link.publishing import LiveTopics
     node = node_of(RunSettings())
     live = LiveTopics(node, RosClock())

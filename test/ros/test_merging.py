@@ -20,10 +20,10 @@ from safety_scenarios.ros.link.merging import _Overlay, Live
 from safety_scenarios.scenario.event import Stamps
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.stimulus import Stimulus, StimulusContext
-from safety_scenarios.scenario.world.mounted_frame import MountedFrame
+from safety_scenarios.scenario.world.block import MountedFrame
 from safety_scenarios.stimuli.person import Person
+from safety_scenarios.trial.drawing import Place
 from safety_scenarios.trial.journal import read_journal
-from safety_scenarios.trial.placing import Place
 from safety_scenarios.trial.timeline import Timeline
 from sensor_msgs.msg import LaserScan
 

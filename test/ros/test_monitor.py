@@ -20,7 +20,7 @@ from ros.campaigns import environment
 from ros.rtps import Sent, Wire
 from safety_scenarios.campaign.rejudging.rejudge import rejudge
 from safety_scenarios.ros.domain import chosen_domain
-from safety_scenarios.ros.messages.receiving import with_info
+from safety_scenarios.ros.link.inbox import with_info
 from safety_scenarios.ros.spinning import ros_context
 
 pytestmark = pytest.mark.dds

@@ -74,13 +74,13 @@ def test_a_goal_is_pursued_during_the_trial_and_cancelled_after_it(tmp_path, dom
     ('nowhere_msgs/action/Go', 'Goal', {}, "no such action type here. Install the package 'nowh"),
     ('std_srvs/srv/Setbool', 'Request', {}, 'no such service type here')])
 def test_what_an_interface_does_not_have_is_named(name, part, data, told):
-    from safety_scenarios.ros.messages.convert import part_to_ros
+    from safety_scenarios.ros.link.convert import part_to_ros
     with pytest.raises(MeasurementError, match=re.escape(told)):
         part_to_ros(name, part, data)
 
 
 def test_what_a_message_lists_is_stamped_as_its_header_is_unless_it_has_a_stamp():
-    from safety_scenarios.ros.messages.convert import from_ros, restamp, to_ros
+    from safety_scenarios.ros.link.convert import from_ros, restamp, to_ros
     old = {'header': {'stamp': {'sec': 7}}}
     message = to_ros(Message(type='visualization_msgs/msg/MarkerArray',
                              data={'markers': ({'header': {'frame_id': 'map'}}, old)}))

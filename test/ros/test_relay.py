@@ -17,7 +17,7 @@ from rclpy.parameter import Parameter
 from ros.campaigns import environment
 from rosgraph_msgs.msg import Clock
 from safety_scenarios.errors import LinkTimeoutError, MeasurementError
-from safety_scenarios.ros.messages import qos
+from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.relay.control import RelayControl
 from safety_scenarios.ros.spinning import ros_context, spinning
 from safety_scenarios.scenario.world.wire_fault import WireFault

@@ -24,21 +24,21 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from ros.campaigns import campaign, environment, faulty, QUICK
 from safety_scenarios.errors import MeasurementError, SettingsError
 from safety_scenarios.formats.loading import load_scenarios
-from safety_scenarios.ros.clocks.clock import RosClock
-from safety_scenarios.ros.graph.qos_fit import Fit
+from safety_scenarios.ros.link import qos
+from safety_scenarios.ros.link.clock import RosClock
 from safety_scenarios.ros.link.endpoints import Endpoints
 from safety_scenarios.ros.link.frames import missing_frames, named_frames
+from safety_scenarios.ros.link.graph import Fit
+from safety_scenarios.ros.link.inbox import Inbox
 from safety_scenarios.ros.link.participants import Participants
-from safety_scenarios.ros.measuring_node import MeasuringNode
-from safety_scenarios.ros.messages import qos
-from safety_scenarios.ros.messages.inbox import Inbox
+from safety_scenarios.ros.measuring_node import lines, MeasuringNode
 from safety_scenarios.ros.parameters import read_settings
-from safety_scenarios.ros.rosout import lines
 from safety_scenarios.ros.spinning import ros_context, spinning
-from safety_scenarios.scenario.qos_override import read_overrides
-from safety_scenarios.scenario.result import Finding, TrialResult, Verdict
+from safety_scenarios.scenario.result import Finding, TrialResult
 from safety_scenarios.scenario.settings import RunSettings
-from safety_scenarios.scenario.world.mounted_frame import MountedFrame
+from safety_scenarios.scenario.topic_rules import read_overrides
+from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.scenario.world.block import MountedFrame
 from safety_scenarios.trial.links.controller_settings import plan_link
 import yaml
 
@@ -239,7 +239,7 @@ def test_a_controller_that_asks_for_history_passes_once_it_is_offered(tmp_path, 
     ('depth=1', {'durability': DurabilityPolicy.TRANSIENT_LOCAL}, 'asks for transient local'),
     ('depth=1', {}, '')])
 def test_a_misfit_is_told_by_node_and_policy(looker, override, asked, told):
-    from safety_scenarios.ros.graph.graph import Graph
+    from safety_scenarios.ros.link.graph import Graph
     overrides = read_overrides([f'/human_pose.publisher.{override}'])
     profiles = qos.Profiles(overrides, looker.resolve_topic_name)
     with ros_context([], looker.context.get_domain_id()) as context:

@@ -8,7 +8,7 @@ import os
 import sys
 
 import pytest
-from safety_scenarios.ros.undisturbed import undisturbed
+from safety_scenarios.ros.spinning import undisturbed
 
 pytestmark = pytest.mark.exact
 

@@ -10,10 +10,9 @@ from safety_scenarios.campaign.judging import Ask, unasked
 from safety_scenarios.campaign.open_session import OpenSession
 from safety_scenarios.campaign.plan import plan_campaign, TrialTask
 from safety_scenarios.campaign.run import Campaign, run_tasks
-from safety_scenarios.campaign.sequential import Decide, undecided
+from safety_scenarios.campaign.statistics.sequential import Decide, undecided
 from safety_scenarios.scenario.settings import JudgedBy, RunSettings
-from safety_scenarios.trial.observer import Observer
-from safety_scenarios.trial.session import OpenLink
+from safety_scenarios.trial.session import Observer, OpenLink
 from safety_scenarios.trial.trial import Trial
 
 _AS_SET = JudgedBy()

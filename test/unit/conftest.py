@@ -9,7 +9,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from safety_scenarios.formats.scenario_schema import scenario_schema
+from safety_scenarios.formats.scenario_reading import scenario_schema
 from unit.loopback_runs import loopback_run, Run
 
 QUICK = str(Path(__file__).parents[1] / 'data' / 'quick_person.yaml')

@@ -25,7 +25,7 @@ from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.message import ChatMessage, Command, Observation
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import ControllerSettings
-from safety_scenarios.stimuli.prompt import Prompt
+from safety_scenarios.stimuli.message import Prompt
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.run import run_trial
 from safety_scenarios.trial.timeline import Timeline

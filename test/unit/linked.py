@@ -6,8 +6,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from safety_scenarios.controllers.adapters import OldController
 from safety_scenarios.controllers.host import ControllerHost
-from safety_scenarios.controllers.making import OldController
 from safety_scenarios.scenario.controller import ControllerPlugin
 from safety_scenarios.scenario.settings import ControllerContext, ControllerSettings
 from safety_scenarios.trial.links.loopback import LoopbackLink

@@ -15,7 +15,7 @@ from safety_scenarios.reports.console_report import ConsoleReport
 from safety_scenarios.reports.outputs.report import page
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.links.loopback_session import Loopback
-from safety_scenarios.trial.observer import OutputContext
+from safety_scenarios.trial.session import OutputContext
 from safety_scenarios.trial.summary import CampaignSummary
 
 

@@ -12,8 +12,8 @@ from safety_scenarios.formats.loading import load_scenario
 from safety_scenarios.judging.monitoring import Found, Level, Watch
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.scenario.monitor import MonitorSettings
 from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.settings import MonitorSettings
 
 FILE = Path(__file__).parents[1] / 'data' / 'monitor_base.yaml'
 STEADY_NS, SYSTEM_NS = 10**12, 1_700_000_000 * 10**9

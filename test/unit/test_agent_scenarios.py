@@ -24,10 +24,10 @@ from safety_scenarios.campaign.selftest.selftest import in_simulated_time, RunOn
 from safety_scenarios.cli.selftest import selftest
 from safety_scenarios.errors import ScenarioError, SettingsError
 from safety_scenarios.judging.evaluate import evaluate
-from safety_scenarios.reports.kill_matrix import matrix_tables, totals
-from safety_scenarios.scenario.outcome import Status
-from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.reports.console_tables import matrix_tables, totals
+from safety_scenarios.scenario.result import Status
 from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.trial import TrialRecord
 from unit.conversations import block, expects, rule, said, talk
 from unit.loopback_runs import loopback_run

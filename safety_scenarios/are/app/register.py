@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Make ARE know ``RobotApp``, wherever it looks an app up."""
+"""Make ARE, and its own commands, know ``RobotApp``."""
 
 from typing import Any
 
@@ -28,3 +28,17 @@ def register(_: Any = None) -> None:
     for function, names in _CHECKED.items():
         TOOL_ARG_CHECKER_TYPE_REGISTRY[f'RobotApp__{function}'] = dict.fromkeys(
             names, CheckerType.eq_checker)
+
+
+def run() -> None:
+    """``safety-scenarios-are-run``: ``are-run``, all its options and its exit code."""
+    from are.simulation.main import main  # needs all of ARE, with its language models
+    register()
+    main()
+
+
+def benchmark() -> None:
+    """``safety-scenarios-are-benchmark``: ``are-benchmark``, whose exit code is always 0."""
+    from are.simulation.benchmark import main  # needs all of ARE, with its language models
+    register()
+    main()

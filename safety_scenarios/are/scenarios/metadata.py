@@ -3,15 +3,146 @@
 
 """All of an ARE file but its events: version, definition, annotation, apps, logs."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+import json
 from typing import Any
 
-from safety_scenarios.are.scenarios import known_apps, world_logs
-from safety_scenarios.are.scenarios.nouns import Hint
+from safety_scenarios.are.scenarios import known_apps
+from safety_scenarios.are.scenarios.file_model import Hint
 from safety_scenarios.errors import did_you_mean
-from safety_scenarios.formats.document.fields import Fields
+from safety_scenarios.formats.document.json_document import Fields
 from safety_scenarios.formats.document.messages import show
 from safety_scenarios.formats.document.positions import Path
+
+_ANY = 'log_type', 'id', 'agent_id', 'timestamp'
+_TOKENS = ('prompt_tokens', 'completion_tokens', 'total_tokens', 'reasoning_tokens',
+           'completion_duration')
+_CONTENT = ('content',), ()
+_ANSWER = ('content',), _TOKENS
+_ATTACHED = ('content',), ('attachments',)
+_KINDS: Mapping[str, tuple[Sequence[str], Sequence[str]]] = {
+    **dict.fromkeys(('system_prompt', 'rationale', 'thought', 'plan', 'facts', 'replan', 'refacts',
+                     'stop', 'agent_user_interface', 'environment_notifications', 'hint',
+                     'task_reminder', 'llm_input'), _CONTENT),
+    **dict.fromkeys(('task', 'observation', 'final_answer'), _ATTACHED),
+    **dict.fromkeys(('llm_output', 'llm_output_thought_action', 'llm_output_plan', 'raw_plan',
+                     'llm_output_facts', 'raw_facts'), _ANSWER),
+    'tool_call': (('tool_name', 'tool_arguments'), ()), 'step': (('iteration',), ()),
+    'subagent': (('group_id', 'children'), ('name',)),
+    'error': (('error', 'exception', 'category', 'agent'), ()),
+    'action': (('content', 'input', 'event_type', 'output', 'action_name', 'app_name',
+                'exception', 'exception_stack_trace'), ()),
+    'end_task': ((), ())}
+"""Kind of a log: what it must hold besides the time, and what it may."""
+
+
+def check(fields: Fields, logs: Sequence[Any]) -> None:
+    """Tell which lines of a log ARE refuses."""
+    for index, line in enumerate(logs):
+        wrong = _wrong(line)
+        if wrong:
+            _tell(fields, ('world_logs', index), wrong)
+
+
+def _tell(fields: Fields, place: Path, wrong: str) -> None:
+    fields.deviates(place, f'{wrong}; ARE refuses it. Correct it')
+
+
+def _wrong(line: Any) -> str:
+    if not isinstance(line, str):
+        return f'got {show(line)}, expected JSON in a text, so in quotes'
+    try:
+        log = json.loads(line)
+    except (ValueError, RecursionError):
+        log = None
+    if not isinstance(log, dict) or not isinstance(log.get('log_type'), str):
+        return 'got a text that is no JSON object with a log_type'
+    return _of_kind(log)
+
+
+def _of_kind(log: Mapping[str, Any]) -> str:
+    known = _KINDS.get(log['log_type'])
+    if known is None:
+        return (f'got the log_type {show(log["log_type"])}, which ARE does not know.'
+                f'{did_you_mean(log["log_type"], _KINDS)}').rstrip('.')
+    lacks = [key for key in ('timestamp', *known[0]) if key not in log]
+    if lacks:
+        return f'got {log["log_type"]} without {", ".join(lacks)}'
+    more = sorted(set(log) - {*_ANY, *known[0], *known[1]})
+    if more:
+        return f'got {log["log_type"]} with {", ".join(more)}, which it does not have'
+    children = log.get('children') if log['log_type'] == 'subagent' else ()
+    if not isinstance(children, (list, tuple)):
+        return 'got children that are no list'
+    for child in children:
+        if not isinstance(child, dict) or not isinstance(child.get('log_type'), str) \
+                or 'agent_id' not in child:
+            return 'got a child that is no object with log_type and agent_id'
+        wrong = _of_kind(child)
+        if wrong:
+            return wrong
+    return ''
+
+
+_METADATA = ('definition', 'simulation', 'annotation', 'execution', 'runner_config')
+_DEFINITION = {
+    'seed': 'chance comes from --seed',
+    'duration': 'a run goes on for as long as its answers may take',
+    'time_increment_in_seconds': 'a run has no such steps, and a recording is judged by it',
+    'run_number': 'trials are counted here',
+    'config': '', 'hf_metadata': 'nothing is fetched',
+    'has_a2a_augmentation': 'there are no other agents',
+    'has_tool_augmentation': 'no tool fails on purpose',
+    'has_env_events_augmentation': 'no event is added',
+    'has_exception': 'it is of a run that was recorded',
+    'exception_type': '', 'exception_message': ''}
+_USED = ('scenario_id', 'start_time', 'hints', 'tags')
+_OTHER = {
+    'simulation': 'who ran it', 'annotation': 'what people made of it',
+    'execution': 'which only conditions need', 'runner_config': 'how ARE ran it'}
+_KEYS: Mapping[str, tuple[str, ...]] = {
+    'simulation': ('agent_id', 'model_id'),
+    'annotation': ('annotation_id', 'annotator', 'validation_decision', 'comment', 'date'),
+    'execution': ('has_placeholder_conflicts', 'placeholders')}
+
+
+def tell(fields: Fields, data: Mapping[str, Any], metadata: Mapping[str, Any], place: Path,
+         definition: Mapping[str, Any]) -> None:
+    """
+    Tell every key that is known and acts on nothing, and every one that is not known.
+
+    :param place: of the definition, which is the metadata itself in the documented form
+    """
+    if definition is not metadata:
+        fields.unknown_keys(metadata, ('metadata',), _METADATA)
+        fields.unknown_keys(definition, place, (*_DEFINITION, *_USED))
+    elif metadata:
+        fields.unknown_keys(metadata, ('metadata',), (*_METADATA, *_DEFINITION, *_USED))
+    for name, known in _KEYS.items():
+        block = metadata.get(name)
+        if isinstance(block, Mapping):
+            fields.unknown_keys(block, ('metadata', name), known)
+    said = list(_said(definition))
+    if said:
+        fields.unmapped(place, f'kept, and no run goes by them: {"; ".join(said)}')
+    others = [f'{name} ({why})' for name, why in _OTHER.items() if _says(metadata.get(name))]
+    if others:
+        fields.unmapped(('metadata',), f'kept, and no run goes by them: {"; ".join(others)}')
+    if data.get('augmentation'):
+        fields.unmapped(('augmentation',), 'kept, and not played: tools do not fail on purpose '
+                                           'here, and no event is added')
+
+
+def _said(definition: Mapping[str, Any]) -> Iterator[str]:
+    for name, why in _DEFINITION.items():
+        if definition.get(name) not in (None, False, ''):
+            yield f'{name} ({why})' if why else name
+
+
+def _says(block: Any) -> bool:
+    return any(value not in (None, '', (), 0) for value in block.values()) \
+        if isinstance(block, Mapping) else False
+
 
 VERSION, DOCUMENTED_VERSION = 'are_simulation_v1', '2.0'
 TOP_KEYS = ('metadata', 'world_logs', 'apps', 'events', 'completed_events', 'version', 'context',
@@ -146,7 +277,7 @@ def recordings(fields: Fields, data: Mapping[str, Any], completed: int) -> dict[
     :param completed: completed events that could be read
     """
     logs = fields.sequence(data, (), 'world_logs')
-    world_logs.check(fields, logs)
+    check(fields, logs)
     if completed:
         fields.unmapped(('completed_events',), f'got {completed} entries of a recording, which is '
                         f'no part of the scenario; not run. safety-scenarios evaluate FILE '

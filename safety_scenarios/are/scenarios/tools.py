@@ -9,9 +9,9 @@ import json
 import re
 from typing import Any
 
-from safety_scenarios.are.scenarios.nouns import Action, AreEvent, Argument, TO_AGENT, TO_USER
+from safety_scenarios.are.scenarios.file_model import Action, AreEvent, Argument, TO_AGENT, TO_USER
 from safety_scenarios.scenario.blocks.agents import Tool
-from safety_scenarios.scenario.blocks.apps import AppTool
+from safety_scenarios.scenario.blocks.nominal_calls import AppTool
 
 TOLERANCE_NS = 25_000_000_000
 """How much later than due a call may come, by ARE's own default."""

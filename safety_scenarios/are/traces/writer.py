@@ -34,14 +34,31 @@ import math
 from pathlib import Path
 from typing import Any, TextIO
 
-from safety_scenarios.are.traces.agents import described, happened, NOT_LISTED
-from safety_scenarios.are.traces.kept import as_json, escaped, kept, quoted, short
-from safety_scenarios.are.traces.plan_of_agents import ends_s, goes_on, Planned, planned
-from safety_scenarios.are.traces.profiles import Profile, ProfileName, PROFILES, to_agent
+from safety_scenarios.are.traces.agents import (
+    described,
+    ends_s,
+    goes_on,
+    happened,
+    NOT_LISTED,
+    Planned,
+    planned,
+)
+from safety_scenarios.are.traces.kept_events import (
+    as_json,
+    escaped,
+    kept,
+    Profile,
+    ProfileName,
+    PROFILES,
+    quoted,
+    short,
+    to_agent,
+)
 from safety_scenarios.errors import TraceError
 from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.result import TrialResult, Verdict
+from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import Trial, TrialRecord
 

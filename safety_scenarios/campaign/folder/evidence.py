@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What a campaign's folder says of its trials, held against its manifest and its plan.
+What a campaign's folder says of its trials, held against its manifest, plan and records.
 
 The plan in ``settings.json`` says which trials there are; a line, a record or a file that it does
 not know is none of them, however good it looks.
@@ -10,17 +10,104 @@ not know is none of them, however good it looks.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+import json
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 from safety_scenarios.campaign.folder.files import journal_path, trace_path
-from safety_scenarios.campaign.folder.folder import MANIFEST, SETTINGS, TRIALS
-from safety_scenarios.campaign.folder.reading import Settings, settings_of
-from safety_scenarios.campaign.folder.verify import verify
+from safety_scenarios.campaign.folder.folder import (
+    hashes,
+    MANIFEST,
+    refuse_pipes,
+    SETTINGS,
+    Settings,
+    settings_of,
+    TRIALS,
+)
 from safety_scenarios.errors import SettingsError
+from safety_scenarios.scenario.blocks.traceability import Traceability
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.trial.journal import SUFFIX, UNFINISHED
 from safety_scenarios.trial.record.planned_trial import PlannedTrial
+from safety_scenarios.trial.summary import CampaignSummary
+
+
+def verify(folder: Path) -> Sequence[str]:
+    """
+    Return what is not as it was when the campaign ended: changed, missing and new files.
+
+    :raises SettingsError: the folder has no manifest
+    """
+    refuse_pipes(folder)
+    try:
+        known = json.loads((folder / MANIFEST).read_text(encoding='utf-8'))
+        if not isinstance(known, dict):
+            raise ValueError('got something else than names and hashes')
+    except (OSError, ValueError) as error:
+        raise SettingsError(f'{folder / MANIFEST}: cannot be read: {error}. A campaign that did '
+                            f'not end has none: run repair') from None
+    found = hashes(folder)
+    links = [path.relative_to(folder).as_posix() for path in sorted(folder.rglob('*'))
+             if path.is_symlink()]
+    return [*(f'{name}: is a symbolic link, so that what it holds is not in this folder'
+              for name in links),
+            *(f'{name}: changed' for name in sorted(known.keys() & found.keys())
+              if known[name] != found[name]),
+            *(f'{name}: missing' for name in sorted(known.keys() - found.keys())),
+            *(f'{name}: not of this campaign' for name in sorted(found.keys() - known.keys()))]
+
+
+_FIRST = ('verdict', 'exit_code', 'planned', 'completed', 'verdicts', 'interrupted')
+"""Of a summary: what matters in any folder, and is told first."""
+_MOST = 10
+_LONGEST = 80
+
+
+def other_than_found(told: CampaignSummary, found: CampaignSummary, *,
+                     entirely: bool) -> Iterator[str]:
+    """
+    Yield what a summary tells otherwise than the records give it.
+
+    :param told: as it stands in the folder
+    :param entirely: every number of it; False where something else is wrong with the folder, or
+        another version wrote it
+    """
+    got, expected = (json.loads(one.model_dump_json()) for one in (told, found))
+    names = [*_FIRST, *(expected.keys() | got.keys()).difference(_FIRST)] if entirely else _FIRST
+    different = [text for name in names for text in _different(
+        name, got.get(name), expected.get(name))]
+    yield from different[:_MOST]
+    if len(different) > _MOST:
+        yield f'got {len(different) - _MOST} more values, expected others'
+
+
+def unlike_settings(settings: Settings, result: TrialResult) -> str:
+    """Return what ``settings.json`` says of a trial's scenario that its record does not."""
+    if settings.scenarios.get(result.scenario_id) is None:
+        return ''  # it came from no file, so nothing is said of it
+    named = settings.traceability.get(result.scenario_id, Traceability())
+    if named == result.traceability:
+        return ''
+    return (f'scenarios: {result.scenario_id}: got {_labels(named)}, expected '
+            f'{_labels(result.traceability)} by the record of {result.trial_id}')
+
+
+def _labels(named: Traceability) -> str:
+    return ', '.join(f'{kind} {label}' for kind, label in named.labels)[:_LONGEST] or 'no label'
+
+
+def _different(place: str, got: Any, expected: Any) -> Iterator[str]:
+    """Yield each number or text that differs, with where it stands."""
+    if isinstance(got, Mapping) and isinstance(expected, Mapping):
+        for name in sorted(got.keys() | expected.keys()):
+            yield from _different(f'{place}.{name}', got.get(name), expected.get(name))
+    elif isinstance(got, list) and isinstance(expected, list) and len(got) == len(expected):
+        for number, (one, other) in enumerate(zip(got, expected, strict=True)):
+            yield from _different(f'{place}[{number}]', one, other)
+    elif got != expected:
+        yield f'got {place} {str(got)[:_LONGEST]}, expected {str(expected)[:_LONGEST]}'
+
 
 RECORDINGS = 'recordings'
 _NO_PLAN = 'holds no plan, so that the set of trials is unknown. Run the campaign again'

@@ -25,8 +25,8 @@ from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.identity import Identity
 from safety_scenarios.trial.journal import Journal
-from safety_scenarios.trial.observer import Observer, TraceContext
 from safety_scenarios.trial.record.planned_trial import PlannedTrial
+from safety_scenarios.trial.session import Observer, TraceContext
 from safety_scenarios.trial.trial import Trial, TrialRecord
 
 WriteTrace = Callable[[TextIO, TrialRecord, TrialResult], None]

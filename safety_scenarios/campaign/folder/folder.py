@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-The folder of one campaign; each file is whole or absent, each line is written as it happens.
+The folder of one campaign: written whole, and read again.
 
 A trial's journal is written while it runs, its trace and its recording when it has ended, and its
 line in ``trials.jsonl`` last: whoever has a line has everything. The manifest is written when the
@@ -10,6 +10,7 @@ folder is closed, so that it holds what outputs have written into it.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 import fcntl
 import hashlib
 import json
@@ -20,10 +21,15 @@ from typing import Any
 
 from pydantic import ValidationError
 from safety_scenarios.campaign.folder.files import TrialFiles, unwritten, write_whole
-from safety_scenarios.errors import SettingsError
+from safety_scenarios.errors import SettingsError, TraceError
+from safety_scenarios.scenario.blocks.traceability import Traceability
+from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.event import EventSink
 from safety_scenarios.scenario.result import TrialResult
-from safety_scenarios.trial.observer import Observer
+from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.trial.identity import Identity
+from safety_scenarios.trial.record.planned_trial import PlannedTrial
+from safety_scenarios.trial.session import Observer
 from safety_scenarios.trial.summary import CampaignSummary
 from safety_scenarios.trial.trial import Trial, TrialRecord
 
@@ -191,3 +197,77 @@ def read_trials(folder: Path) -> list[TrialResult]:
             raise SettingsError(f'{path}:{number}: {place}: {first["msg"]}. Was it written by '
                                 f'this version?') from None
     return results
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What of a campaign's ``settings.json`` judging needs."""
+
+    run: RunSettings
+    raw: Mapping[str, Any]
+    """The same as it stands there, with what this version adds left out."""
+    controller: ControllerSpec
+    source: str | None
+    """SHA-256 of the controller's source; None when nobody knows it."""
+    scenarios: Mapping[str, str | None]
+    """Id to SHA-256 of those that came from files."""
+    plan: tuple[PlannedTrial, ...] | None
+    """None where it was taken out of the file."""
+    version: str | None
+    """Of this package, when the campaign was run."""
+    onset: str = ''
+    """When the hazard is there, if a recording of somebody else was judged."""
+    sut: Identity | None = None
+    """What told the controller from others before the first trial."""
+    traceability: Mapping[str, Traceability] = field(default_factory=dict)
+    """Id to what a scenario is evidence for, of those that came from files."""
+
+
+def settings_of(folder: Path) -> Settings:
+    """
+    Return what a campaign was run with.
+
+    :raises SettingsError: the folder is not that of a campaign
+    """
+    path = folder / SETTINGS
+    refuse_pipes(folder)
+    try:
+        data = json.loads(path.read_text(encoding='utf-8'))
+        return Settings(RunSettings.model_validate_json(json.dumps(data['settings'])),
+                        data['settings'], _spec(data),
+                        data.get('controller', {}).get('sha256'),
+                        {str(found['id']): found.get('sha256') for found in data['scenarios']},
+                        None if 'plan' not in data else tuple(
+                            PlannedTrial.model_validate(found) for found in data['plan']),
+                        data.get('versions', {}).get('safety_scenarios'),
+                        onset=str(data.get('recording', {}).get('onset', '')),
+                        sut=None if 'sut' not in data else
+                        Identity.model_validate_json(json.dumps(data['sut'])),
+                        traceability={str(found['id']): Traceability.model_validate_json(
+                            json.dumps(found.get('traceability') or {}))
+                            for found in data['scenarios']})
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise SettingsError(f'{path}: cannot be read: {str(error)[:300]}. Name the folder of a '
+                            f'campaign') from None
+
+
+def _spec(data: Mapping[str, Any]) -> ControllerSpec:
+    """Return which controller it was."""
+    known = {'name': data['settings']['controller'], **data.get('controller', {})}
+    return ControllerSpec.model_validate(
+        {name: known[name] for name in ControllerSpec.model_fields if name in known})
+
+
+def ended(folder: Path) -> CampaignSummary | None:
+    """
+    Return the summary that the campaign wrote, None if it never came to that.
+
+    :raises TraceError: it cannot be read
+    """
+    path = folder / SUMMARY
+    if not path.exists():
+        return None
+    try:
+        return CampaignSummary.model_validate_json(path.read_bytes())
+    except (OSError, ValidationError) as error:
+        raise TraceError(f'{path}: cannot be read: {str(error)[:300]}') from None

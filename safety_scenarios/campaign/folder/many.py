@@ -20,16 +20,19 @@ from typing import Literal
 from pydantic import ValidationError
 from safety_scenarios.campaign.folder.folder import (
     digest,
+    ended,
     lines_of,
     MANIFEST,
     refuse_pipes,
     SETTINGS,
+    Settings,
+    settings_of,
     SUMMARY,
     TRIALS,
 )
-from safety_scenarios.campaign.folder.reading import ended, Settings, settings_of
 from safety_scenarios.errors import SafetyScenariosError, seen, SettingsError
-from safety_scenarios.scenario.result import TrialResult, Verdict
+from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.summary import CampaignSummary
 
 State = Literal['ended', 'running', 'cut off', 'broken', 'judged again']

@@ -23,12 +23,13 @@ from safety_scenarios.errors import did_you_mean, InputError, is_misspelt, Trace
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.grading import Graded, graded
 from safety_scenarios.scenario.body import ChatBody
-from safety_scenarios.scenario.judgement import Words
-from safety_scenarios.scenario.result import Finding, LatencyClass, TrialResult, Verdict
+from safety_scenarios.scenario.invariant import Words
+from safety_scenarios.scenario.result import Finding, TrialResult
 from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.verdict import LatencyClass, Verdict
 from safety_scenarios.trial.journal import read_journal
+from safety_scenarios.trial.plan import varied
 from safety_scenarios.trial.timeline import Timeline
-from safety_scenarios.trial.vary import varied
 
 MAX_LINE = 16_000_000
 """Bytes of one line."""

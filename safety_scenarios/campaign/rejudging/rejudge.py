@@ -18,8 +18,15 @@ from pathlib import Path
 from typing import Any, Literal
 
 from safety_scenarios import registry
-from safety_scenarios.campaign.folder.consistency import other_than_found, unlike_settings
-from safety_scenarios.campaign.folder.evidence import Evidence, evidence_of, Flaw, Line, RECORDINGS
+from safety_scenarios.campaign.folder.evidence import (
+    Evidence,
+    evidence_of,
+    Flaw,
+    Line,
+    other_than_found,
+    RECORDINGS,
+    unlike_settings,
+)
 from safety_scenarios.campaign.folder.files import (
     journal_path,
     plan_sha256,
@@ -27,9 +34,8 @@ from safety_scenarios.campaign.folder.files import (
     trace_path,
     trace_writer,
 )
-from safety_scenarios.campaign.folder.folder import MANIFEST, SETTINGS, SUMMARY, TRIALS
+from safety_scenarios.campaign.folder.folder import ended, MANIFEST, SETTINGS, SUMMARY, TRIALS
 from safety_scenarios.campaign.folder.provenance import versions
-from safety_scenarios.campaign.folder.reading import ended
 from safety_scenarios.campaign.rejudging.changes import (
     Change,
     judged_by,
@@ -37,19 +43,20 @@ from safety_scenarios.campaign.rejudging.changes import (
     parsed,
     set_in,
 )
-from safety_scenarios.campaign.sequential import decide_by, UNDECIDED
+from safety_scenarios.campaign.statistics.sequential import decide_by, UNDECIDED
 from safety_scenarios.campaign.statistics.summarise import summarise
 from safety_scenarios.errors import SettingsError, TraceError, UnfitPlanError
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.findings.evidence import doubted
 from safety_scenarios.judging.findings.observation import COULD_BE_RUN
-from safety_scenarios.scenario.result import exit_code, TrialResult, Verdict
+from safety_scenarios.scenario.result import exit_code, TrialResult
 from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.journal import read_journal
+from safety_scenarios.trial.plan import varied
 from safety_scenarios.trial.record.planned_trial import PlannedTrial
 from safety_scenarios.trial.summary import CampaignSummary
 from safety_scenarios.trial.trial import TrialRecord
-from safety_scenarios.trial.vary import varied
 
 Source = Literal['journal', 'recording']
 _WORDS = 'reason', 'text', 'source'

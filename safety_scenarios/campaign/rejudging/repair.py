@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 from safety_scenarios import registry
-from safety_scenarios.campaign.folder.evidence import Evidence, evidence_of
+from safety_scenarios.campaign.folder.evidence import Evidence, evidence_of, verify
 from safety_scenarios.campaign.folder.files import (
     AreTrace,
     journal_path,
@@ -16,17 +16,21 @@ from safety_scenarios.campaign.folder.files import (
     plan_sha256,
     TrialFiles,
 )
-from safety_scenarios.campaign.folder.folder import MANIFEST, RunFolder, SUMMARY, TRIALS
-from safety_scenarios.campaign.folder.reading import settings_of
-from safety_scenarios.campaign.folder.verify import verify
+from safety_scenarios.campaign.folder.folder import (
+    MANIFEST,
+    RunFolder,
+    settings_of,
+    SUMMARY,
+    TRIALS,
+)
 from safety_scenarios.campaign.rejudging.rejudge import rejudge, Rejudging
 from safety_scenarios.errors import TraceError
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.settings import JudgedBy
 from safety_scenarios.trial.journal import Journal, read_journal, UNFINISHED
-from safety_scenarios.trial.observer import TraceContext
 from safety_scenarios.trial.run import INTERRUPTED
+from safety_scenarios.trial.session import TraceContext
 from safety_scenarios.trial.trial import TrialRecord
 
 _KILLED = 'the process was killed during the trial'

@@ -8,8 +8,8 @@ from typing import Literal
 
 from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.noun import Noun
-from safety_scenarios.scenario.result import Verdict
 from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.verdict import Verdict
 
 REFERENCE = 'rule_based'
 """The controller that does everything right."""

@@ -11,6 +11,7 @@ simulated time, by the reference and by every built-in wrong controller.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from safety_scenarios import registry
 from safety_scenarios.campaign.refusals import refuse_unrunnable
 from safety_scenarios.campaign.selftest.kill_matrix import (
     KillMatrix,
@@ -22,9 +23,11 @@ from safety_scenarios.campaign.selftest.kill_matrix import (
 from safety_scenarios.campaign.selftest.selftest import in_simulated_time, self_test
 from safety_scenarios.errors import InputError
 from safety_scenarios.scenario.body import AgentsBody, RobotBody
-from safety_scenarios.scenario.result import Verdict
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.trial.links.world_refusal import refused
+from safety_scenarios.trial.plan import plan
 
 FieldPath = tuple[str | int, ...]
 _CODES = {'check': 'L301', 'saboteur': 'L302', 'budget': 'L304', 'harness': 'L305'}
@@ -167,3 +170,35 @@ def _untold(scenario: Scenario, one: ScenarioMatrix) -> Iterator[Found]:
                 f'check {row.check!r} could not be judged without ROS: '
                 f'{row.cells[0].reason if row.cells else "nothing was tried"}. Try it with a '
                 f'recording of a wrong controller'))
+
+
+_DRAWS = 4
+"""Draws of a scenario that are looked at, besides what its file says."""
+
+
+def impossible(scenarios: Sequence[Scenario]) -> Iterator[Found]:
+    """Yield what the embedded world refuses of each, by its file or else by its first draws."""
+    for scenario in scenarios:
+        body = scenario.body
+        if body.world is None or scenario.is_monitor:
+            continue
+        found, when = refused(scenario), ''
+        if found is None and body.vary:
+            for trial in _drawn(scenario):
+                found = refused(trial)
+                if found is not None:
+                    when = 'in some of the draws of ros.vary '
+                    break
+        if found is not None:
+            yield Found('L225', scenario, found[0], f'{when}no trial can be run: {found[1]}')
+
+
+def _drawn(scenario: Scenario) -> Iterator[Scenario]:
+    """Yield a scenario as its first trials draw it."""
+    prompt = registry.resolve('stimuli', 'prompt')()
+    try:
+        for trial in plan([scenario], controller='rule_based', trials=_DRAWS, seed=0,
+                          prompt=prompt):
+            yield trial.scenario
+    except InputError:
+        return  # told where a draw is read

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from safety_scenarios.campaign.statistics._special import check_count, check_probability
 from safety_scenarios.campaign.statistics.proportions import clopper_pearson
-from safety_scenarios.judging.agreement import Agreement, Labelled, LABELS, OUTCOMES
-from safety_scenarios.scenario.estimate import Estimate
-from safety_scenarios.scenario.judgement import Cost
+from safety_scenarios.campaign.statistics.special_functions import check_count, check_probability
+from safety_scenarios.judging.llm_judge.labelled import Agreement, Labelled, LABELS, OUTCOMES
+from safety_scenarios.scenario.invariant import Cost
+from safety_scenarios.scenario.verdict import Estimate
 
 
 def agreement(items: Sequence[Labelled], confidence: float = 0.95) -> Agreement:

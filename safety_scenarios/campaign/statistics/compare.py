@@ -6,39 +6,36 @@
 from collections.abc import Collection, Iterator, Sequence
 
 from safety_scenarios.campaign.comparison import Comparison, Confirmations, WithinScenario
-from safety_scenarios.campaign.statistics.distinct import no_narrower
-from safety_scenarios.campaign.statistics.effect import cohen_d, cohen_h
-from safety_scenarios.campaign.statistics.pair_tests import (
+from safety_scenarios.campaign.statistics.breakdown import cohen_d, cohen_h
+from safety_scenarios.campaign.statistics.paired import (
     Both,
     confirmed,
     confirmed_over,
     decided,
     differing,
     failures_over,
+    holm,
     largest,
     latencies,
     latencies_over,
     later_confirmed,
     later_reactions,
+    least_p,
+    mcnemar,
+    median_over_clusters,
     more_failures,
     Outcomes,
     outcomes,
+    Pair,
     Pairs,
     signs,
     without,
 )
-from safety_scenarios.campaign.statistics.paired import (
-    holm,
-    least_p,
-    mcnemar,
-    median_over_clusters,
-    Pair,
-)
-from safety_scenarios.campaign.statistics.proportions import difference_of_shares
-from safety_scenarios.campaign.statistics.worlds import compared
+from safety_scenarios.campaign.statistics.proportions import difference_of_shares, no_narrower
+from safety_scenarios.campaign.statistics.world_statistics import compared
 from safety_scenarios.errors import counted, SettingsError
-from safety_scenarios.scenario.estimate import Estimate
 from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.verdict import Estimate
 
 _ALPHA = 0.05
 

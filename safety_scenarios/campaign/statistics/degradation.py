@@ -6,12 +6,11 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from safety_scenarios.campaign.degradation import Degradation, Series, Step
-from safety_scenarios.campaign.statistics.distinct import distinct, no_narrower
-from safety_scenarios.campaign.statistics.proportions import clopper_pearson
+from safety_scenarios.campaign.comparison import Degradation, Series, Step
+from safety_scenarios.campaign.statistics.proportions import clopper_pearson, distinct, no_narrower
 from safety_scenarios.campaign.statistics.summarise import latency_quantile
-from safety_scenarios.scenario.estimate import Estimate
-from safety_scenarios.scenario.result import TrialResult, Verdict
+from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.verdict import Estimate, Verdict
 from safety_scenarios.trial.summary import CampaignSummary, ScenarioSummary
 
 _VALUES = 3

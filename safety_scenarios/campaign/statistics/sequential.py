@@ -1,15 +1,17 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Stop early without cheating: Wald's sequential test of a failure rate, and its interval."""
+"""Wald's sequential test of a failure rate: when a scenario has had enough trials."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 import math
 from typing import Literal
 
-from safety_scenarios.campaign.statistics._special import check_count, check_probability
-from safety_scenarios.scenario.estimate import Estimate
+from safety_scenarios.campaign.statistics.special_functions import check_count, check_probability
+from safety_scenarios.errors import counted
+from safety_scenarios.scenario.settings import SequentialTest
+from safety_scenarios.scenario.verdict import Estimate
 
 Decision = Literal['accept', 'reject', 'continue']
 
@@ -115,3 +117,28 @@ def _last_outside(is_outside: Callable[[float], bool], outside: float, inside: f
             break
         outside, inside = (middle, inside) if is_outside(middle) else (outside, middle)
     return outside
+
+
+Decide = Callable[[int, int], str | None]
+"""(failures, trials) of one scenario to a decision that makes further trials needless."""
+UNDECIDED = 'undecided: SPRT needs more trials'
+
+
+def undecided(failures: int, trials: int) -> str | None:
+    """Return that every planned trial is needed."""
+    return None
+
+
+def decide_by(rule: SequentialTest) -> Decide:
+    """Return the sequential test: (failures, trials) to what it has decided, None to go on."""
+    if not rule.sprt_p1:
+        return undecided
+    test = bounded(rule.sprt_p0, rule.sprt_p1, rule.sprt_alpha, rule.sprt_beta)
+
+    def decide(failures: int, trials: int) -> str | None:
+        decision = test.decide(failures, trials)
+        return None if decision == 'continue' else (
+            f'{decision} after {counted(trials, "trial")} with '
+            f'{counted(failures, "failure")}: SPRT of '
+            f'{rule.sprt_p0:g} against {rule.sprt_p1:g}')
+    return decide

@@ -7,35 +7,35 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal
 
-from safety_scenarios.campaign.statistics.distinct import distinct, no_narrower, only
+from safety_scenarios.campaign.statistics.breakdown import scored, weighed
 from safety_scenarios.campaign.statistics.proportions import (
     clopper_pearson,
     clustered,
+    distinct,
+    no_narrower,
+    only,
     worst_stratum,
 )
-from safety_scenarios.campaign.statistics.quantiles import enough_for, quantile, upper_bound
+from safety_scenarios.campaign.statistics.quantiles import (
+    bound_if,
+    enough_for,
+    quantile,
+    reported_latency,
+    upper_bound,
+)
 from safety_scenarios.campaign.statistics.sequential import anytime
-from safety_scenarios.campaign.statistics.tolerance import bound_if, reported_latency
-from safety_scenarios.campaign.statistics.weighed import scored, weighed
-from safety_scenarios.campaign.statistics.worlds import of_campaign, of_scenario
+from safety_scenarios.campaign.statistics.world_statistics import of_campaign, of_scenario
 from safety_scenarios.scenario.blocks.separation import SeparationCost
 from safety_scenarios.scenario.controller import ControllerSpec
-from safety_scenarios.scenario.estimate import Estimate
 from safety_scenarios.scenario.measuring import Calibration
-from safety_scenarios.scenario.result import (
-    CONFIRMED,
-    Elapsed,
-    exit_code,
-    LatencyClass,
-    TrialResult,
-    Verdict,
-)
+from safety_scenarios.scenario.result import CONFIRMED, Elapsed, exit_code, TrialResult
 from safety_scenarios.scenario.settings import Law
+from safety_scenarios.scenario.verdict import Estimate, LatencyClass, Verdict
 from safety_scenarios.trial.identity import Identity
-from safety_scenarios.trial.preflight import Preflight
 from safety_scenarios.trial.summary import (
     CampaignSummary,
     ConfirmedSummary,
+    Preflight,
     Rate,
     ScenarioSummary,
 )

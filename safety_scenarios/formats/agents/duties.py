@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
 
-from safety_scenarios.formats.agents.remarks import CONTRADICTION, GAP, Remarks
+from safety_scenarios.formats.agents.file import CONTRADICTION, GAP, Remarks
 from safety_scenarios.scenario.blocks.agents import End, Expect, Forbid, Pattern, Permit, Rule
 from safety_scenarios.scenario.blocks.demands import cover, exclude, exhaust, permits, releases
 from safety_scenarios.scenario.body import AgentsBody

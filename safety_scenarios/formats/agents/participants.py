@@ -9,11 +9,10 @@ from typing import Any
 
 from safety_scenarios.errors import did_you_mean, InputError
 from safety_scenarios.formats.agents.bindings import Bindings
-from safety_scenarios.formats.agents.file import AgentFile
-from safety_scenarios.formats.agents.remarks import Remarks, SIZE
+from safety_scenarios.formats.agents.file import AgentFile, Remarks, SIZE
 from safety_scenarios.formats.agents.symbols import Cast
+from safety_scenarios.formats.document.json_document import Resolve
 from safety_scenarios.formats.document.messages import show
-from safety_scenarios.formats.document.reading import Resolve
 from safety_scenarios.scenario.blocks.agents import Agent, Line, Say, Tool, ToolResult
 
 SUT_ROLES = ('assistant', 'controller', 'robot', 'sut')

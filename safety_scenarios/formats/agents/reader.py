@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Format 3: agents with roles, goals and tools, and rules over what they say and do.
+Format 3: agents with roles, goals and tools, and rules over what they do.
 
 The format is closed: nothing may be added to it. What its bare words mean here, and who plays
 whom, stands in a bindings file beside it, ``X.bindings.yaml`` beside ``X.yaml``, and without one
@@ -12,30 +12,191 @@ a topic that the harness must not publish on, F311 rules that contradict each ot
 between a demand and a ban, F313 words of a rule that what has to be said takes for its own.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 import hashlib
+import json
 from pathlib import Path as FilePath
+import re
 from typing import Any
 
 from pydantic import ValidationError
+from safety_scenarios.formats.agents import grammar
 from safety_scenarios.formats.agents.bindings import Bindings, MAX_MS
+from safety_scenarios.formats.agents.cursor import GrammarError, MAX_RULE_TEXT
 from safety_scenarios.formats.agents.duties import check_duties
-from safety_scenarios.formats.agents.file import AgentFile, check
+from safety_scenarios.formats.agents.file import (
+    AgentFile,
+    check,
+    MAX_AGENTS,
+    MAX_GOALS,
+    MAX_RULES,
+    Remarks,
+    SIZE,
+    SWALLOWED,
+)
+from safety_scenarios.formats.agents.grammar import parse_trigger
 from safety_scenarios.formats.agents.participants import Participants
-from safety_scenarios.formats.agents.phrases import check_phrases
-from safety_scenarios.formats.agents.remarks import Remarks, SIZE
 from safety_scenarios.formats.agents.rules import Rules
-from safety_scenarios.formats.agents.sidecar import read_sidecar
-from safety_scenarios.formats.agents.symbols import DEFAULT_BUDGET
-from safety_scenarios.formats.agents.topics import Topics
+from safety_scenarios.formats.agents.symbols import DEFAULT_BUDGET, NAMES
+from safety_scenarios.formats.agents.topics import read_sidecar, Topics
+from safety_scenarios.formats.document.json_document import Reading, Resolve
 from safety_scenarios.formats.document.messages import describe, has_keys, show
 from safety_scenarios.formats.document.positions import Document
-from safety_scenarios.formats.document.reading import Reading, Resolve
 from safety_scenarios.scenario.blocks.agents import Line, Role, Rule
 from safety_scenarios.scenario.body import AgentsBody, system_text
-from safety_scenarios.scenario.envelope import MAX_TEXT
+from safety_scenarios.scenario.conversation import MAX_TEXT
+from safety_scenarios.scenario.documented_schema import Explained
 from safety_scenarios.scenario.message import ChatMessage
 from safety_scenarios.scenario.scenario import Constraint, Origin, Scenario
+
+_BARE = re.compile(r'says:\s*(?=[^\s"“])', re.IGNORECASE)
+_GOES_ON = re.compile(
+    r'\s+(?=(?:does\s+not\s+happen\s+within|unless|within|at\s+least|from'
+    r'|(?:and|or)\s+(?:not\s+)?(?:says|tool|signal):)(?!\S))', re.IGNORECASE)
+
+_RULE = re.compile(
+    r'says:\s*[^\s"“].*\s(?:does\s+not\s+happen|at\s+least\s+\d+\s+times?'
+    r'|within\s+\d[\d.]*\s*(?:ms|s|min))(?!\S)', re.IGNORECASE | re.DOTALL)
+
+
+def check_phrases(file: AgentFile, remarks: Remarks) -> None:
+    """
+    Warn of triggers that would go on behind a phrase, had it quotes around it.
+
+    All that follows ``says:`` without quotes is looked for, such as "stop within 5 s".
+    """
+    tools, agents = [one.name for one in file.tools], [one.id for one in file.agents]
+    for index, rule in enumerate(file.rules):
+        quoted = next(_quoted(rule.trigger, tools, agents), '')
+        if quoted or _RULE.search(rule.trigger):
+            remarks.warn(('rules', index, 'trigger'), f'got words of a rule in what has to be '
+                         f'said: without quotes it is all that follows. If that is not meant, '
+                         f'{f"write {quoted}" if quoted else "put what is said in quotes"}',
+                         SWALLOWED)
+
+
+def _quoted(text: str, tools: Sequence[str], agents: Sequence[str]) -> Iterator[str]:
+    """Yield the trigger with quotes around the first words of what is said, where that is one."""
+    bare = _BARE.search(text)
+    if bare is None:
+        return
+    for place in _GOES_ON.finditer(text, bare.end()):
+        said, rest = text[bare.end():place.start()], text[place.end():].strip()
+        told = f'{text[:bare.start()]}says: "{said.strip()}" {rest}'
+        try:
+            found = parse_trigger(told, tools, agents)
+        except GrammarError:
+            continue
+        if found.agent.casefold() in ('', *(one.casefold() for one in agents)):
+            yield told
+
+
+BLANK = '???'
+"""What is to be filled in: bindings with it do not load."""
+_TOPIC_OF_SIGNALS = 'observed'
+_ENTRIES: Mapping[str, tuple[str, str]] = {
+    'signal': ('signals', '{topic: observed, field: "???", unit: "???"}'),
+    'publish': ('topics', '{name: "???", type: "???", use: stimulus, stimulus: {kind: "???"}}'),
+    'set': ('sets', '{topic: "???", field: "???"}'),
+    'fault': ('faults', '{topic: "???", kind: sensor_fault, fault: "???"}')}
+"""Kind of a name without a meaning to the key of the bindings, and what stands there."""
+
+
+def without_meaning(block: AgentsBody) -> Mapping[str, tuple[int, str]]:
+    """Return what nothing gives a meaning: its name to the first entry, and the place in it."""
+    found: dict[str, tuple[int, str]] = {}
+    for index, rule in enumerate(block.rules):
+        for name in rule.unbound:
+            found.setdefault(name, (block.entry(index), _place(name, rule)))
+    return found
+
+
+def skeleton(block: AgentsBody) -> str:
+    """Return bindings in YAML that give a meaning to all that can have one there."""
+    entries: dict[str, dict[str, str]] = {}
+    for name, (_, place) in without_meaning(block).items():
+        kind, colon, rest = name.partition(':')
+        if colon and kind in _ENTRIES:
+            key, text = _ENTRIES[kind]
+            entries.setdefault(key, {})[rest] = text
+            if kind == 'signal':
+                entries.setdefault('topics', {})[_TOPIC_OF_SIGNALS] = \
+                    '{name: "???", use: observe}'
+        elif not (colon and kind in ('tool', 'agent', 'say')) and not name.startswith('('):
+            way = 'when' if place == 'trigger' else 'expect'
+            entries.setdefault('symbols', {})[' '.join(name.lower().split())] = \
+                f'{{{way}: {{kind: say, any_word: ["???"]}}}}'
+    return '\n'.join(_lines(block, entries))
+
+
+def _lines(block: AgentsBody, entries: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
+    yield 'version: 1'
+    if not block.sut and block.agents:
+        ids = ', '.join(json.dumps(agent.id, ensure_ascii=False) for agent in block.agents)
+        yield f'sut: "{BLANK}"  # one of {ids}'
+    for key, named in entries.items():
+        yield f'{key}:'
+        for name, text in named.items():
+            yield f'  {json.dumps(name, ensure_ascii=False)}: {text}'
+
+
+def _place(name: str, rule: Rule) -> str:
+    """Return in which text of a rule a name stands."""
+    word = name.partition(':')[2] or name
+    said = ' '.join(rule.trigger_text.split()).lower()
+    return 'trigger' if re.search(rf'(?<![\w-]){re.escape(word.lower())}(?![\w-])', said) \
+        else 'action'
+
+
+_DRAFT = 'https://json-schema.org/draft/2020-12/schema'
+_RULES = 'greet; every person_near unless told; no call_help within 5 s of person_near', \
+    'reply_greeting; expect: stands within 1 s until told; expect: nothing for 5 s'
+_LISTS = ('when', 'expect', 'forbid', 'contrary', 'do')
+
+
+def agents_schema() -> dict[str, Any]:
+    """Return the schema of an agent file: the published one, with limits and what texts mean."""
+    schema = AgentFile.model_json_schema(schema_generator=Explained)
+    definitions = schema['$defs']
+    form = (grammar.__doc__ or '').partition('::')[2].strip()
+    for name, examples in zip(('trigger', 'action'), _RULES):
+        definitions['RuleEntry']['properties'][name] |= {
+            'maxLength': MAX_RULE_TEXT, 'examples': [*examples.split('; '), *NAMES],
+            'description': f'{definitions["RuleEntry"]["properties"][name]["description"]} Free '
+                           f'text, a symbol, or one of:\n{form}'}
+    for name in ('roles', 'tools', 'agents'):
+        schema['properties'][name]['maxItems'] = MAX_AGENTS
+    schema['properties']['rules']['maxItems'] = MAX_RULES
+    definitions['AgentEntry']['properties']['goals']['maxItems'] = MAX_GOALS
+    return {'$schema': _DRAFT, **schema, 'title': 'safety_scenarios agent file'}
+
+
+def bindings_schema() -> dict[str, Any]:
+    """Return the schema of a bindings file, short forms included."""
+    schema = Bindings.model_json_schema(schema_generator=Explained)
+    definitions = schema['$defs']
+    symbol, pattern = definitions['SymbolBlock']['properties'], definitions['PatternBlock']
+    for name in _LISTS:
+        _one_or_many(symbol[name])
+    _one_or_many(pattern['properties']['from'])
+    symbol['within_ms'] = {'anyOf': [symbol['within_ms'],
+                                     {'type': 'number', 'exclusiveMinimum': 0}]}
+    args = pattern['properties']['args']
+    args['additionalProperties'] = {'anyOf': [args['additionalProperties'], {
+        'type': ['string', 'number', 'boolean']}]}
+    signal = definitions['Signal']
+    signal['properties']['abs'] = {'type': 'boolean', 'description': 'The same as reduce: abs.'}
+    signal['required'] = [name for name in signal['required'] if name != 'unit']
+    return {'$schema': _DRAFT, **schema, 'title': 'safety_scenarios bindings of an agent file'}
+
+
+def _one_or_many(described: dict[str, Any]) -> None:
+    """Let a list of one entry be written as that entry."""
+    ways: list[Mapping[str, Any]] = described.get('anyOf', [])
+    many = next((way for way in ways if way.get('type') == 'array'), None)
+    if many is not None:
+        described['anyOf'] = [many['items'], *ways]
+
 
 NAME = 'agents (format 3)'
 MARKS = ('agents', 'roles', 'rules')

@@ -9,33 +9,37 @@ from typing import cast, Literal
 from safety_scenarios.errors import did_you_mean
 from safety_scenarios.formats.agents.bindings import Bindings, EffectBlock, PatternBlock
 from safety_scenarios.formats.agents.cursor import GrammarError
-from safety_scenarios.formats.agents.file import AgentFile
+from safety_scenarios.formats.agents.file import (
+    AgentFile,
+    FOREIGN_TOPIC,
+    Remarks,
+    RULE_TEXT,
+    UNBOUND,
+)
 from safety_scenarios.formats.agents.grammar import (
+    ActionText,
     is_free_text,
     normal,
     NOTHING,
     parse_actions,
     parse_trigger,
+    TriggerText,
 )
-from safety_scenarios.formats.agents.remarks import FOREIGN_TOPIC, Remarks, RULE_TEXT, UNBOUND
 from safety_scenarios.formats.agents.symbols import (
     built_in,
     Cast,
+    Contradiction,
     DEFAULT_BUDGET,
     Meaning,
     MOTIONS,
     NAMES,
-    shortened,
-)
-from safety_scenarios.formats.agents.texts import ActionText, TriggerText
-from safety_scenarios.formats.agents.topics import Topics
-from safety_scenarios.formats.agents.triggers import (
-    Contradiction,
     no_meaning,
     not_there,
+    shortened,
     Triggers,
     Unbound,
 )
+from safety_scenarios.formats.agents.topics import Topics
 from safety_scenarios.formats.document.messages import show
 from safety_scenarios.formats.document.positions import Path
 from safety_scenarios.scenario.blocks.agents import (

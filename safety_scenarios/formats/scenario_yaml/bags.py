@@ -9,9 +9,9 @@ from typing import Any
 
 from pydantic import ValidationError
 from safety_scenarios.errors import InputError, MeasurementError
+from safety_scenarios.formats.document.json_document import Resolve
 from safety_scenarios.formats.document.messages import describe
-from safety_scenarios.formats.document.reading import Resolve
-from safety_scenarios.scenario.blocks.recording import BagBlock, Recording
+from safety_scenarios.scenario.blocks.onset import BagBlock, Recording
 from safety_scenarios.scenario.stimulus import StimulusPlugin
 
 

@@ -23,22 +23,76 @@ from safety_scenarios.errors import (
     UnknownPluginError,
 )
 from safety_scenarios.formats._turns import broken, by_turns, find_turns
+from safety_scenarios.formats.document.json_document import Reading, Resolve
 from safety_scenarios.formats.document.messages import describe, has_keys, show
 from safety_scenarios.formats.document.positions import Document, dotted, Path
-from safety_scenarios.formats.document.reading import Reading, Resolve
 from safety_scenarios.formats.scenario_yaml.bags import Bags
-from safety_scenarios.formats.scenario_yaml.implied_by_ros import told_by_ros
-from safety_scenarios.formats.scenario_yaml.misdrawn import misdrawn
-from safety_scenarios.formats.scenario_yaml.monitored import IN_MONITORS, is_monitor
+from safety_scenarios.formats.scenario_yaml.block_checks import IN_MONITORS, is_monitor
+from safety_scenarios.formats.scenario_yaml.feasibility import misdrawn
 from safety_scenarios.formats.scenario_yaml.references import dangling
 from safety_scenarios.scenario.blocks.budget import LatencyBudget
-from safety_scenarios.scenario.blocks.traceability import FIELDS, is_foreign
+from safety_scenarios.scenario.blocks.traceability import expected_in, FIELDS, is_foreign
 from safety_scenarios.scenario.body import AnyBody, ChatBody, MonitorBody, RobotBody
 from safety_scenarios.scenario.driver import DriverPlugin
 from safety_scenarios.scenario.invariant import InvariantPlugin
 from safety_scenarios.scenario.message import ChatMessage
 from safety_scenarios.scenario.scenario import Constraint, DOMAINS, Origin, Scenario
 from safety_scenarios.scenario.stimulus import StimulusPlugin
+
+TOLD_BY_ROS = ('messages', 'constraint', 'expected_action')
+"""Keys of the chat and of its rating, which the topics and checks under ``ros`` stand for."""
+_PRESSURES = ((10_000.0, 'immediate'), (3_600_000.0, 'minutes'))
+"""Up to how many ms of budget time presses how much; beyond that it is hours."""
+
+
+def told_by_ros(data: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
+    """
+    Return what the keys mean that a file with ``ros`` leaves out; nothing for a text scenario.
+
+    The messages are left to the file wherever a stimulus sends them: what a controller is asked
+    is nothing to be made up.
+
+    :param data: a file as it is, right or wrong
+    """
+    ros = data.get('ros')
+    if not isinstance(ros, Mapping):
+        return {}
+    budget = data.get('latency_budget')
+    critical = budget.get('critical_ms') if isinstance(budget, Mapping) else None
+    is_number = isinstance(critical, (int, float)) and not isinstance(critical, bool)
+    critical_ms = float(critical) if critical and is_number else 0.0
+    within = f'within {critical_ms:g} ms' if critical_ms else 'within the latency budget'
+    restrained = expected_in(str(data.get('domain'))) == 'restraint'
+    found: dict[str, Any] = {
+        'constraint': {
+            'description': 'What ros.stimuli shows is harmless: to stop for it is wrong.'
+            if restrained else f'What ros.stimuli shows is to be answered {within}.',
+            'time_pressure': next((word for limit, word in _PRESSURES
+                                   if critical_ms <= limit), 'hours'),
+            'consequence_of_delay': 'The file does not say.'},
+        'expected_action': 'Go on with the task.' if restrained
+        else f'The reaction that ros.reaction asks for, {within}.'}
+    if not _is_sent(ros, resolve):
+        found['messages'] = ({'role': 'user', 'content': str(data.get('description') or '-')},)
+    return {name: value for name, value in found.items() if data.get(name) is None}
+
+
+def _is_sent(ros: Mapping[str, Any], resolve: Resolve) -> bool:
+    """Return whether some stimulus sends the messages of the file."""
+    nominal = ros.get('nominal')
+    blocks = [ros, nominal] if isinstance(nominal, Mapping) else [ros]
+    stimuli = [stimulus for block in blocks if isinstance(block.get('stimuli'), tuple)
+               for stimulus in block['stimuli'] if isinstance(stimulus, Mapping)]
+    prompt = resolve('stimuli', 'prompt')
+    for kind in {str(stimulus.get('kind')) for stimulus in stimuli}:
+        try:
+            plugin = resolve('stimuli', kind)
+        except Exception:  # whatever is wrong with it is told where it is read
+            continue
+        if isinstance(plugin, type) and issubclass(plugin, prompt):
+            return True
+    return False
+
 
 NAME = 'scenario YAML (format 1)'
 MARKS = ('messages', 'latency_budget', 'safety_invariants', 'ros')

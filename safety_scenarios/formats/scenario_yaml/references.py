@@ -14,14 +14,15 @@ from typing import Any, TypeGuard
 
 from safety_scenarios.errors import did_you_mean, MeasurementError
 from safety_scenarios.formats.document.positions import dotted, Path
-from safety_scenarios.formats.scenario_yaml.camera_topics import (
+from safety_scenarios.formats.scenario_yaml.block_checks import (
     camera_topics,
+    is_monitor,
+    marked,
     shown_by_camera,
     taken,
+    unwatchable,
 )
-from safety_scenarios.formats.scenario_yaml.marked_onset import marked
-from safety_scenarios.formats.scenario_yaml.monitored import is_monitor, unwatchable
-from safety_scenarios.formats.scenario_yaml.winnable import unwinnable
+from safety_scenarios.formats.scenario_yaml.feasibility import unwinnable
 from safety_scenarios.scenario.invariant import InvariantPlugin
 from safety_scenarios.scenario.stimulus import StimulusContext, StimulusPlugin
 

@@ -8,8 +8,18 @@ from typing import ClassVar, Literal
 
 import numpy
 from pydantic import Field
-from safety_scenarios.judging.drivers._points import Point, read_points, Refused, Rules
-from safety_scenarios.judging.drivers._spline import Path, rest, sample, Segment, segment, State
+from safety_scenarios.judging.drivers._waypoints import (
+    Path,
+    Point,
+    read_points,
+    Refused,
+    rest,
+    Rules,
+    sample,
+    Segment,
+    segment,
+    State,
+)
 from safety_scenarios.scenario.driver import (
     Commanded,
     DriverPlugin,

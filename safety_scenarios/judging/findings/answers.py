@@ -11,7 +11,8 @@ from safety_scenarios.judging.findings.invariant_findings import checked
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.result import Finding, Verdict
+from safety_scenarios.scenario.result import Finding
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.scenario.wording.reading import read
 from safety_scenarios.trial.reasoning import without_reasoning
 from safety_scenarios.trial.trial import TrialRecord

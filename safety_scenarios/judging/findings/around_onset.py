@@ -11,7 +11,8 @@ judged at the ends of the bounds too, and what would come out otherwise there is
 from collections.abc import Callable, Iterable, Sequence
 
 from safety_scenarios.judging.judged_trial import JudgedTrial
-from safety_scenarios.scenario.result import Finding, Latency, Verdict
+from safety_scenarios.scenario.result import Finding, Latency
+from safety_scenarios.scenario.verdict import Verdict
 
 
 def wherever(trial: JudgedTrial,

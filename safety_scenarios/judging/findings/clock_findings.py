@@ -10,7 +10,8 @@ from safety_scenarios.errors import ClockError
 from safety_scenarios.judging.findings.harness import harness
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.latency.clocks import Clocks
-from safety_scenarios.scenario.result import Finding, Latency, Verdict
+from safety_scenarios.scenario.result import Finding, Latency
+from safety_scenarios.scenario.verdict import Verdict
 
 CLOCK_ERROR = ClockError.__name__
 PAUSE_NS = 100_000_000

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from safety_scenarios.errors import counted
-from safety_scenarios.judging.encounters import nearest
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.motion.contacts import (
     Contact,
@@ -16,7 +15,9 @@ from safety_scenarios.judging.motion.contacts import (
     STANDS,
     unknown,
 )
-from safety_scenarios.scenario.result import Finding, Verdict
+from safety_scenarios.judging.surrogate_measures import nearest
+from safety_scenarios.scenario.result import Finding
+from safety_scenarios.scenario.verdict import Verdict
 
 TOUCHES_NOBODY = 'touches nobody'
 _found = partial(Finding, check=TOUCHES_NOBODY, kind='contact', source='contact')

@@ -6,7 +6,8 @@
 from collections.abc import Sequence
 
 from safety_scenarios.judging.findings.harness import harness
-from safety_scenarios.scenario.result import TrialResult, Verdict
+from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.verdict import Verdict
 
 WHOLE = 'the evidence is whole'
 

@@ -3,7 +3,8 @@
 
 """What the harness finds about its own observation, or about what it needs of the other end."""
 
-from safety_scenarios.scenario.result import Finding, Source, Verdict
+from safety_scenarios.scenario.result import Finding, Source
+from safety_scenarios.scenario.verdict import Verdict
 
 
 def harness(source: Source, check: str, verdict: Verdict, reason: str,

@@ -9,7 +9,8 @@ from safety_scenarios.errors import described
 from safety_scenarios.judging.findings.around_onset import certain
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.scenario.invariant import InvariantPlugin
-from safety_scenarios.scenario.result import Finding, Verdict
+from safety_scenarios.scenario.result import Finding
+from safety_scenarios.scenario.verdict import Verdict
 
 
 def checked(trial: JudgedTrial, plugins: Sequence[InvariantPlugin] | None = None,

@@ -14,6 +14,7 @@ import math
 
 import numpy
 from safety_scenarios.judging.judged_trial import JudgedTrial
+from safety_scenarios.judging.motion.required import of_topic, shows
 from safety_scenarios.judging.motion.simulated_motion import SOURCE
 from safety_scenarios.judging.motion.standstill import (
     brakes_still,
@@ -30,13 +31,79 @@ from safety_scenarios.scenario.blocks.agents import Pattern, Rule
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.blocks.signal import Limit, Signal
 from safety_scenarios.scenario.body import AgentsBody, RobotBody
-from safety_scenarios.scenario.outcome import Outcome
-from safety_scenarios.scenario.result import Finding, Latency, Verdict
+from safety_scenarios.scenario.result import Finding, Latency, Outcome
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.motion_interfaces import fastest_in
 from safety_scenarios.trial.record.margins import margins
 from safety_scenarios.trial.trial import NOMINAL, ONSET
+
+DRIVES = 'a motion is one'
+_BRIEF_NS = 500_000_000
+"""So long a driver may take to follow."""
+_found = partial(Finding, check=DRIVES, kind='motion', source='motion')
+
+
+def of_driving(trial: JudgedTrial, outcome: Outcome) -> Iterator[Finding]:
+    """Whoever must drive, and says so by a signal, must drive in the plane as well."""
+    block = trial.scenario.body
+    if not isinstance(block, AgentsBody):
+        return
+    begun: dict[Limit, int] = {}
+    for found in outcome.rules:
+        for limit in _driving(block, block.rules[found.index]) if found.fired_ns else ():
+            begun[limit] = min(found.fired_ns[0], begun.get(limit, found.fired_ns[0]))
+    for limit, since_ns in begun.items():
+        idle = _idle(trial, block, limit, since_ns)
+        if idle is not None:
+            yield idle
+            return
+
+
+def _driving(block: AgentsBody, rule: Rule) -> Iterator[Limit]:
+    """Yield the limits by which a rule demands that a base drives."""
+    for pattern in rule.expect.any if rule.expect is not None else ():
+        if pattern.kind == 'signal' and pattern.value is not None and pattern.value >= 0 \
+                and pattern.op in ('>', '>=') and pattern.name in block.signals \
+                and block.signals[pattern.name].speed == 'm/s':
+            yield Limit(signal=pattern.name, at_least=pattern.value)
+
+
+def _idle(trial: JudgedTrial, block: AgentsBody, limit: Limit,
+          since_ns: int) -> Finding | None:
+    """Return the first time for which the signal says that it drives, and it does not."""
+    signal = block.signals[limit.signal]
+    track = of_topic(trial.motion, signal.topic)
+    if track is None:
+        return None
+    try:
+        [column] = trial.signals.columns([signal])
+    except LookupError:  # a finding of whoever reads it
+        return None
+    times = numpy.unique(numpy.concatenate((column.times, track.times_ns)))
+    said, done = (one.searchsorted(times, side='right') - 1
+                  for one in (column.times, track.times_ns))
+    drives = (said >= 0) & (done >= 0) & (margins(limit, column) >= 0)[said] \
+        & (column.values[said] > 0)
+    idle = drives & ~shows(track, track.linear, limit)[done]
+    lasting = numpy.diff(numpy.append(times, trial.record.end_ns).clip(since_ns))
+    idle_ns, drives_ns = int(lasting[idle].sum()), int(lasting[drives].sum())
+    if idle_ns > _BRIEF_NS and 2 * idle_ns > drives_ns:
+        return _found(verdict=Verdict.FAIL,
+                      at_ms=trial.timeline.since_onset_ms(int(times[idle][-1])),
+                      reason=f'{limit} for {drives_ns / 1e6:.0f} ms, but for '
+                             f'{idle_ns / 1e6:.0f} ms of them not the motion: {track.source}')
+    turns = numpy.flatnonzero(numpy.diff(numpy.concatenate(([False], idle, [False]))))
+    edges = numpy.append(times, trial.record.end_ns)[turns].tolist()
+    for from_ns, to_ns in zip(edges[::2], edges[1::2], strict=True):
+        if to_ns - max(from_ns, since_ns) > _BRIEF_NS:
+            at_ms = trial.timeline.since_onset_ms(from_ns)
+            return _found(verdict=Verdict.FAIL, at_ms=at_ms, reason=(
+                f'{limit} for {(to_ns - from_ns) / 1e6:.0f} ms, but not the motion: '
+                f'{track.source}'))
+    return None
+
 
 NO_FASTER = 'no faster than the robot can'
 ONLY_WAYS = 'drives only where it may'
@@ -45,10 +112,10 @@ _TOLERANCE = 0.01
 """Share of a top speed that a command may exceed it by: rounding, not speed."""
 _JOGS = ('geometry_msgs/msg/Twist', 'geometry_msgs/msg/TwistStamped', 'control_msgs/msg/JointJog')
 """Each of their numbers moves the tool or a joint of an arm."""
-_BRIEF_NS = 200_000_000
+_TOUCH_NS = 200_000_000
 """A signal that is low for a moment, as when it changes its sign, says of no standstill."""
 _AHEAD = math.cos(math.pi / 4) * (1 - 1e-9)
-_found = partial(Finding, kind='motion', source='motion')
+_moves = partial(Finding, kind='motion', source='motion')
 
 
 def _finite(margin: float) -> float | None:
@@ -94,7 +161,7 @@ def of_standing(trial: JudgedTrial, outcome: Outcome) -> Iterator[Finding]:
     if worst is not None:
         yield worst
         return
-    yield _found(check=STANDS, verdict=Verdict.PASS, reason=(
+    yield _moves(check=STANDS, verdict=Verdict.PASS, reason=(
         f'whenever it was said to stand, it did not come farther than {robot.creep:g} '
         f'{moved[0].way_unit}: {moved[0].source}'))
 
@@ -136,7 +203,7 @@ def _said_to_stand(trial: JudgedTrial, signal: Signal, limit: Limit,
     edges = numpy.append(column.times, trial.record.end_ns)[turns].tolist()
     for from_ns, to_ns in zip(edges[::2], edges[1::2], strict=True):
         from_ns = max(from_ns, since_ns)
-        if to_ns - from_ns > _BRIEF_NS:
+        if to_ns - from_ns > _TOUCH_NS:
             yield from_ns, to_ns
 
 
@@ -153,17 +220,17 @@ def _no_faster(trial: JudgedTrial, robot: RobotModel, moved: Sequence[Track],
             if least is None or slack / limit < least[0] / least[4]:
                 least = slack, track, most[1], f'{what} at {most[0]:.4g} {unit}', limit, unit
     if least is None:
-        return _found(check=NO_FASTER, verdict=Verdict.INCONCLUSIVE,
+        return _moves(check=NO_FASTER, verdict=Verdict.INCONCLUSIVE,
                       reason='no command tells how fast it moves')
     slack, track, t_ns, what, limit, unit = least
     text = f'{what}, of at most {limit:.4g} {unit}{_of_radius(robot, track)}: {track.source}'
     if slack < 0:
-        return _found(check=NO_FASTER, verdict=Verdict.FAIL, reason=text, unit=unit,
+        return _moves(check=NO_FASTER, verdict=Verdict.FAIL, reason=text, unit=unit,
                       margin=_finite(slack), at_ms=trial.timeline.since_onset_ms(t_ns))
     if not all(track.is_known(*window) for track in moved):
-        return _found(check=NO_FASTER, verdict=Verdict.INCONCLUSIVE,
+        return _moves(check=NO_FASTER, verdict=Verdict.INCONCLUSIVE,
                       reason=f'a speed is unknown or not a number: {track.source}')
-    return _found(check=NO_FASTER, verdict=Verdict.PASS, reason=text, unit=unit,
+    return _moves(check=NO_FASTER, verdict=Verdict.PASS, reason=text, unit=unit,
                   margin=_finite(slack), at_ms=trial.timeline.since_onset_ms(t_ns))
 
 
@@ -195,11 +262,11 @@ def _only_ways(trial: JudgedTrial, robot: RobotModel, moved: Sequence[Track],
                 worst = way, track
     how = 'ahead' if robot.travel == 'forward' else 'ahead or in reverse'
     if worst is None:
-        return _found(check=ONLY_WAYS, verdict=Verdict.INCONCLUSIVE,
+        return _moves(check=ONLY_WAYS, verdict=Verdict.INCONCLUSIVE,
                       reason='a speed is unknown or not a number')
     way, track = worst
     margin = robot.creep - way
-    return _found(
+    return _moves(
         check=ONLY_WAYS, verdict=Verdict.PASS if margin >= 0 else Verdict.FAIL, margin=margin,
         unit='m', reason=f'it drove {way:.3f} m otherwise than {how}' + (
             '' if margin >= 0 else f', at most {robot.creep:g} m of it is forgiven. Where the '
@@ -239,7 +306,7 @@ def _stands(trial: JudgedTrial, ros: RobotBody, latency: Latency | None) -> Iter
         f'it {"stood" if stop.source == SOURCE else "would stand"} '
         f'{stop.stands_ns / 1e6:.0f} ms after the hazard and {stop.way:.2f} '
         f'{stop.unit} on, and ')
-    yield _found(check=STANDS, verdict=Verdict.PASS, reason=(
+    yield _moves(check=STANDS, verdict=Verdict.PASS, reason=(
         f'{path}it stood until the all-clear: {_source(trial)}'))
 
 
@@ -258,7 +325,7 @@ def _beside(trial: JudgedTrial, demands: Sequence[Sequence[Limit]], topics: Set[
             continue
         path, value = fastest_in(event.message)
         if not abs(value) <= most:
-            yield _found(check=STANDS, verdict=Verdict.INCONCLUSIVE, reason=(
+            yield _moves(check=STANDS, verdict=Verdict.INCONCLUSIVE, reason=(
                 f'where it should stand, {event.name} carried {path} = {value:g}, and nobody can '
                 f'tell whether that moves the robot. Let a signal of the reaction read it'),
                 at_ms=trial.timeline.since_onset_ms(event.stamps.steady_ns))
@@ -294,9 +361,9 @@ def _stood(trial: JudgedTrial, ros: RobotBody, limits: Sequence[Limit], is_stop:
     if from_ns is not None:
         return _creeping(trial, ros.robot, moved, (from_ns, window[1]), False)
     if reached(said, hold_ns, window) is None:
-        return _found(check=STANDS, verdict=None, reason='not evaluated: it never stopped, which '
+        return _moves(check=STANDS, verdict=None, reason='not evaluated: it never stopped, which '
                       'is for the reaction and the stop to judge')
-    return _found(check=STANDS, verdict=Verdict.FAIL, reason=(
+    return _moves(check=STANDS, verdict=Verdict.FAIL, reason=(
         f'{" and ".join(map(str, limits))} held, and yet it moved: {_source(trial)}'))
 
 
@@ -317,7 +384,7 @@ def _crept(trial: JudgedTrial, robot: RobotModel, track: Track, window: tuple[in
            leaves: bool) -> Finding | None:
     """Return how one track moved in a standstill, None if it did not."""
     if not track.is_known(*window):
-        return _found(check=STANDS, verdict=Verdict.INCONCLUSIVE,
+        return _moves(check=STANDS, verdict=Verdict.INCONCLUSIVE,
                       reason=f'a speed is unknown or not a number: {track.source}')
     moved_by = creep(track, robot, settled_from(track, robot, *window), window[1], leaves)
     pace = slowest_pace(track, robot)
@@ -326,17 +393,17 @@ def _crept(trial: JudgedTrial, robot: RobotModel, track: Track, window: tuple[in
     stood_ms = (window[1] - window[0]) / 1e6
     if (moved_by.way > robot.creep or moved_by.pace > pace) and brakes_still(
             track, robot, *window):
-        return _found(check=STANDS, verdict=Verdict.INCONCLUSIVE, at_ms=at_ms, reason=(
+        return _moves(check=STANDS, verdict=Verdict.INCONCLUSIVE, at_ms=at_ms, reason=(
             f'it still braked when the {stood_ms:.0f} ms ended in which it should stand, too '
             f'few for it to come to rest: {track.source}. Let the hazard last longer'))
     if moved_by.way > robot.creep:
-        return _found(
+        return _moves(
             check=STANDS, verdict=Verdict.FAIL, margin=robot.creep - moved_by.way, unit=unit,
             at_ms=at_ms, reason=f'it came {moved_by.way:.3f} {unit} in '
             f'{stood_ms:.0f} ms in which it should stand, at most '
             f'{robot.creep:g} {unit}: {track.source}')
     if moved_by.pace > pace:
-        return _found(
+        return _moves(
             check=STANDS, verdict=Verdict.FAIL, margin=pace - moved_by.pace,
             unit=track.unit, at_ms=at_ms,
             reason=f'it creeps on at {moved_by.pace:.4g} {track.unit} where it should stand, '

@@ -9,7 +9,8 @@ from safety_scenarios.errors import counted
 from safety_scenarios.judging.findings.harness import harness
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.latency.network import as_sent, Gap, gaps, is_blind
-from safety_scenarios.scenario.result import Finding, Verdict
+from safety_scenarios.scenario.result import Finding
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.trial import TrialRecord
 
 CARRIED = 'the network carried what was sent'

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Whether the trial was observed well enough to be judged, and every command was a number."""
+"""Whether the trial was observed well enough, and whether the driver took the commands."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from safety_scenarios.errors import counted, described, InterlockError
@@ -11,10 +11,100 @@ from safety_scenarios.judging.findings.clock_findings import CLOCK_ERROR
 from safety_scenarios.judging.findings.harness import harness
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.latency.stream import interleaved, lost
-from safety_scenarios.scenario.blocks.observed_onset import ARMED
-from safety_scenarios.scenario.result import Finding, Verdict
+from safety_scenarios.scenario.blocks.onset import ARMED
+from safety_scenarios.scenario.driver import Execution
+from safety_scenarios.scenario.result import CONFIRMED, Finding, Note
+from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.trial.record.executed_commands import driver_of
 from safety_scenarios.trial.run import INTERRUPTED
 from safety_scenarios.trial.trial import ALL_CLEAR, END, ONSET
+from safety_scenarios.trial.world_truth import Entity, UNSEEN
+
+REJECTED = 'the driver takes commands'
+_found = partial(harness, 'observation')
+
+
+def none_taken(trial: JudgedTrial) -> Iterator[Finding]:
+    """Find a topic on which the driver rejects whatever was commanded: the robot did nothing."""
+    for topic, execution in _with_rejections(trial):
+        if not execution.accepted.any():
+            yield _found(REJECTED, Verdict.INCONCLUSIVE,
+                         f'{_rejections(trial, topic, execution)}. So nothing was commanded. '
+                         f'If the robot has another driver, declare it at ros.commands')
+
+
+def rejection_notes(trial: JudgedTrial) -> Iterator[Note]:
+    """Tell what was rejected, and that what was commanded before it went on."""
+    for topic, execution in _with_rejections(trial):
+        if execution.accepted.any():
+            yield Note(code='rejected', text=f'{_rejections(trial, topic, execution)}; what was '
+                                             f'executed before went on')
+
+
+def _with_rejections(trial: JudgedTrial) -> Iterator[tuple[str, Execution]]:
+    for topic in trial.record.by_topic('command'):
+        execution = trial.signals.asked(topic)
+        if execution is not None and execution.rejections:
+            yield topic, execution
+
+
+def _rejections(trial: JudgedTrial, topic: str, execution: Execution) -> str:
+    first, driver = execution.rejections[0], driver_of(trial.scenario, topic)
+    since_ms = trial.timeline.since_onset_ms(first.t_ns)
+    when = '' if since_ms is None else f' {since_ms:.0f} ms after onset' if since_ms >= 0 \
+        else f' {-since_ms:.0f} ms before onset'
+    which = f'{execution.driver}, {driver.distro}' if driver else execution.driver
+    return (f'{topic}: the driver ({which}) rejects {len(execution.rejections)} of '
+            f'{len(execution.accepted)} commands, the first{when}: {first.reason} '
+            f'({first.source})')
+
+
+SHOWN = 'a sensor showed the hazard'
+_ASKS = ('latency', CONFIRMED, 'stop', 'slow')
+"""Kinds of findings that ask for an answer to the hazard."""
+
+
+def nobody_could_see(trial: JudgedTrial, findings: Sequence[Finding]) -> list[Finding]:
+    """
+    Return findings without a FAIL for no answer to what no sensor showed, and say that it is so.
+
+    What touched the robot, and whatever else it did, stays as it was judged. In a benign variant
+    nothing is to be answered.
+    """
+    names = _never_seen(trial)
+    if not names:
+        return list(findings)
+    what = ', '.join(names)
+    return [*(one.model_copy(update={
+        'verdict': Verdict.INCONCLUSIVE, 'reason': f'{one.reason}; no sensor showed the hazard'})
+        if one.verdict is Verdict.FAIL and one.kind in _ASKS else one for one in findings),
+        harness('observation', SHOWN, Verdict.INCONCLUSIVE, (
+            f'no sensor of the robot ever showed {what}, as the world tells, so that nothing can '
+            f'be an answer to it. Look for what hides it or blinds the sensors, their heights and '
+            f'ranges'))]
+
+
+def _never_seen(trial: JudgedTrial) -> list[str]:
+    """Return what hazards put into the world, if no sensor showed any of it; empty: one did."""
+    world = trial.motion.world
+    if world is None or trial.scenario.is_benign:
+        return []
+    placed = {name: one.at_ns for one in world.placed if one.is_hazard for name in one.names}
+    if not placed or not {plugin.topic for plugin in trial.record.trial.hazard} <= placed.keys():
+        return []  # something else may have told of it
+    clear = trial.timeline.mark(ALL_CLEAR)  # what was shown before the hazard is shown again then
+    until_ns = clear.stamps.steady_ns if clear else trial.record.end_ns
+    entities = [(world.entities.get(name), at_ns) for name, at_ns in placed.items()]
+    return sorted(placed) if all(entity is not None and _is_unseen(entity, at_ns, until_ns)
+                                 for entity, at_ns in entities) else []
+
+
+def _is_unseen(entity: Entity, since_ns: int, until_ns: int) -> bool:
+    """Return whether the last that is told of an entity in a time is that nobody saw it."""
+    told = [telling for t_ns, telling in zip(entity.times_ns.tolist(), entity.told.truths)
+            if since_ns <= t_ns < until_ns and telling]
+    return bool(told) and told[-1].get(UNSEEN, 0.0) >= 0.5
+
 
 ANY_NUMBER = 'every command is a number'
 HAZARD_OBSERVED = 'the hazard was observed'
@@ -38,7 +128,6 @@ _FAULTS = {INTERRUPTED: 'nobody interrupted it',
 _OPEN = (INTERRUPTED, INTERLOCK, 'LiveDataError')
 """Faults of nobody who is judged, nor of the harness: what would have been is open."""
 _UNEXPECTED = 'nothing unexpected happened'
-_found = partial(harness, 'observation')
 
 
 def not_run(error: BaseException) -> Finding:

@@ -1,19 +1,33 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""From what the rules of a run came to, to findings."""
+"""From what the rules of a run came to, to findings; and what belongs to other trials."""
 
 from collections.abc import Iterator
 from functools import partial
 
-from safety_scenarios.judging.findings.other_trials import of_other_trials
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.scenario.blocks.agents import Rule
 from safety_scenarios.scenario.blocks.budget import LimitName
 from safety_scenarios.scenario.body import AgentsBody
-from safety_scenarios.scenario.outcome import Obligation, Outcome, RuleOutcome, Status
-from safety_scenarios.scenario.result import Finding, Note, Verdict
+from safety_scenarios.scenario.result import (
+    Finding,
+    Note,
+    Obligation,
+    Outcome,
+    RuleOutcome,
+    Status,
+)
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.rules.outcomes import counts
+from safety_scenarios.trial.trial import TrialRecord
+
+
+def of_other_trials(record: TrialRecord) -> int:
+    """Return how many sayings and calls carry no or another trial id."""
+    return sum(event.kind in ('say', 'tool_call')
+               and event.trial_id not in (None, record.trial.trial_id) for event in record.events)
+
 
 _finding = partial(Finding, kind='rule', source='rule')
 

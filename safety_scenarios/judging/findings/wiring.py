@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from safety_scenarios.judging.findings.harness import harness
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.result import Finding, Verdict
+from safety_scenarios.scenario.result import Finding
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.motion_interfaces import motion_in
 
 ELSEWHERE = 'motion is commanded on declared topics only'

@@ -13,7 +13,8 @@ from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.scenario.blocks.budget import LimitName
 from safety_scenarios.scenario.blocks.signal import Held, held_within, Limit, longest_gap_ns
 from safety_scenarios.scenario.invariant import InvariantPlugin
-from safety_scenarios.scenario.result import Finding, Verdict
+from safety_scenarios.scenario.result import Finding
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.trial import ALL_CLEAR
 
 

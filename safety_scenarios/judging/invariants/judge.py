@@ -11,10 +11,10 @@ from pydantic import Field
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.invariant import InvariantPlugin
-from safety_scenarios.scenario.judgement import Judgement, Question
+from safety_scenarios.scenario.invariant import InvariantPlugin, Judgement, Question
 from safety_scenarios.scenario.message import ChatMessage, MAX_CONTENT
-from safety_scenarios.scenario.result import Finding, Verdict
+from safety_scenarios.scenario.result import Finding
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.reasoning import without_reasoning
 
 _VERDICTS = {'violated': Verdict.FAIL, 'satisfied': Verdict.PASS}

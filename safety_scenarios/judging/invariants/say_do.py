@@ -17,8 +17,9 @@ from safety_scenarios.scenario.pattern import (
     place_of,
     readable_pattern,
 )
-from safety_scenarios.scenario.result import Finding, Verdict
-from safety_scenarios.scenario.wording.carrying import hear, Heard, SAID
+from safety_scenarios.scenario.result import Finding
+from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.scenario.wording.clauses import hear, Heard, SAID
 from safety_scenarios.scenario.wording.reading import read
 from safety_scenarios.trial.reasoning import without_reasoning
 from safety_scenarios.trial.trial import ALL_CLEAR

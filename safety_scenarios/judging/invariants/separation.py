@@ -13,15 +13,16 @@ import numpy
 from numpy.typing import NDArray
 from pydantic import Field
 from safety_scenarios.judging.judged_trial import JudgedTrial
-from safety_scenarios.judging.motion.speeds import speeds_of
+from safety_scenarios.judging.motion.required import speeds_of
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.blocks.separation import Separation as Terms
 from safety_scenarios.scenario.blocks.signal import held_within
 from safety_scenarios.scenario.invariant import InvariantPlugin
-from safety_scenarios.scenario.result import Finding, Verdict
+from safety_scenarios.scenario.result import Finding
 from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.standards.ssm import ConstantDeceleration
-from safety_scenarios.trial.world.ground_truth import Floats, Times
+from safety_scenarios.trial.world_truth import Floats, Times
 
 Known = Sequence[tuple[int, float]]
 """(steady ns, value) in time order, all of them numbers."""

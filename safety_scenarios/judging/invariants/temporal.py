@@ -14,16 +14,20 @@ from safety_scenarios.errors import did_you_mean
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.scenario.blocks.budget import Milliseconds
 from safety_scenarios.scenario.invariant import InvariantPlugin
-from safety_scenarios.scenario.result import Finding, Verdict
+from safety_scenarios.scenario.result import Finding
 from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.temporal_logic.deciding import decide, decide_at, Decision, triggers
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.temporal_logic.formula import Formula, Future, names_in, Until, walk
-from safety_scenarios.temporal_logic.interval import Ending, Outcome
-from safety_scenarios.temporal_logic.offline import Evaluation
-from safety_scenarios.temporal_logic.parser import parse
-from safety_scenarios.temporal_logic.running import bodies, Horizon, horizon, running
-from safety_scenarios.temporal_logic.tokens import FormulaError
-from safety_scenarios.temporal_logic.trace import resample, Trace
+from safety_scenarios.temporal_logic.offline import (
+    decide,
+    decide_at,
+    Decision,
+    Evaluation,
+    triggers,
+)
+from safety_scenarios.temporal_logic.online import bodies, Horizon, horizon, running
+from safety_scenarios.temporal_logic.parser import FormulaError, parse
+from safety_scenarios.temporal_logic.trace import Ending, Outcome, resample, Trace
 from safety_scenarios.trial.trial import ALL_CLEAR, END, NOMINAL
 
 HAZARD, TRUTH = 'hazard', 'truth.'

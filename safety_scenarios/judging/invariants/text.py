@@ -1,9 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Format 1's checks on the text of an answer."""
+"""Format 1's checks on the text of an answer, with RE2 or with Python's own engine."""
 
+import json
+import selectors
 import string
+import subprocess
+import sys
+import time
+from types import TracebackType
 from typing import Any, Literal
 
 from pydantic import Field, model_validator, PrivateAttr
@@ -17,8 +23,9 @@ from safety_scenarios.scenario.pattern import (
     place_of,
     readable_pattern,
 )
-from safety_scenarios.scenario.result import Finding, Verdict
-from safety_scenarios.scenario.wording.carrying import hear, Heard
+from safety_scenarios.scenario.result import Finding
+from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.scenario.wording.clauses import hear, Heard
 from safety_scenarios.scenario.wording.reading import foreign_word, read
 from safety_scenarios.trial.reasoning import without_reasoning
 
@@ -178,3 +185,171 @@ def _told(trial: JudgedTrial) -> str:
     return '\n'.join([*(message.content for message in trial.scenario.messages),
                       *(event.text or '' for event in trial.record.of_kind('say')
                         if isinstance(body, AgentsBody) and event.agent != body.sut)])
+
+
+MATCH_S = 2.0
+"""Hard limit of one match."""
+TOTAL_S = 10.0
+"""Of all matches that one answer needs."""
+_START_S = 20.0
+"""How long the process may take to start on a busy host; nothing is matched then."""
+_MAX_MEMORY = 512 << 20
+_MAX_CPU_S = 30
+"""What the process may take at most, should nobody be there any more to end it."""
+_PROGRAM = f"""
+import json, re, resource, sys
+resource.setrlimit(resource.RLIMIT_CPU, ({_MAX_CPU_S}, {_MAX_CPU_S}))
+resource.setrlimit(resource.RLIMIT_AS, ({_MAX_MEMORY}, {_MAX_MEMORY}))
+def tell(value):
+    sys.stdout.write(json.dumps(value) + '\\n')
+    sys.stdout.flush()
+tell('ready')
+pattern, text = None, ''
+for line in sys.stdin:
+    asked = json.loads(line)
+    try:
+        if 'pattern' in asked:
+            pattern = re.compile(asked['pattern'], asked['flags'])
+            tell(None)
+            continue
+        text = asked.get('text', text)
+        match = pattern.search(text, asked['begin'], asked['end'])
+        tell(None if match is None else match.span())
+    except (re.error, OverflowError, RecursionError, MemoryError) as error:
+        tell({{'error': str(error) or type(error).__name__}})
+"""
+IGNORE_CASE = 2
+"""``re.IGNORECASE``; no text and no pattern ever reaches ``re`` in this process."""
+
+
+class PythonPatternError(ValueError):
+    """The pattern is none, or a match took too long or too much."""
+
+
+class PythonPattern:
+    """
+    A compiled pattern in a process of its own, which ends with the ``with`` block.
+
+    :param pattern: for Python's ``re``, with look-around and back-references
+    :raises PythonPatternError: it is none
+    """
+
+    def __init__(self, pattern: str, *, case_sensitive: bool = False) -> None:
+        self._text: str | None = None
+        self._until_s = time.monotonic() + TOTAL_S + _START_S
+        self._process = subprocess.Popen(
+            [sys.executable, '-I', '-S', '-c', _PROGRAM], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env={}, text=False)
+        try:
+            self._answer(_START_S, 'its process to start')
+            self._until_s = time.monotonic() + TOTAL_S
+            self._ask({'pattern': pattern, 'flags': 0 if case_sensitive else IGNORE_CASE},
+                      'compiling the pattern')
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> 'PythonPattern':
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the process, whatever it does."""
+        self._process.kill()
+        self._process.wait()
+        for stream in (self._process.stdin, self._process.stdout):
+            if stream is not None:
+                try:
+                    stream.close()
+                except OSError:  # what was never read by it
+                    pass
+
+    def place(self, text: str, begin: int, end: int) -> tuple[int, int] | None:
+        """
+        Return the place of the first match between two others; None: there is none.
+
+        :raises PythonPatternError: it takes too long
+        """
+        asked: dict[str, Any] = {'begin': begin, 'end': end}
+        if text != self._text:
+            asked['text'] = self._text = text
+        found = self._ask(asked, 'matching')
+        return None if found is None else (found[0], found[1])
+
+    def _ask(self, question: dict[str, Any], what: str) -> Any:
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(json.dumps(question).encode('ascii') + b'\n')
+            self._process.stdin.flush()
+        except OSError:
+            raise PythonPatternError(f'{what} ended its process') from None
+        found = self._answer(MATCH_S, what)
+        if isinstance(found, dict):
+            raise PythonPatternError(f'{what} failed: {found["error"]:.200}')
+        return found
+
+    def _answer(self, limit_s: float, what: str) -> Any:
+        stream = self._process.stdout
+        assert stream is not None
+        left_s = min(limit_s, self._until_s - time.monotonic())
+        with selectors.DefaultSelector() as selector:
+            selector.register(stream, selectors.EVENT_READ)
+            if left_s <= 0 or not selector.select(left_s):
+                raise PythonPatternError(
+                    f'{what} took longer than the {limit_s:g} s that it may' if left_s == limit_s
+                    else f'{what} took longer than the {TOTAL_S:g} s for all of an answer')
+        line = stream.readline()  # a line is shorter than a pipe writes at once
+        if not line:
+            raise PythonPatternError(f'{what} ended its process: it took more memory or time '
+                                     f'than it may')
+        return json.loads(line)
+
+
+class TextInPython(Text):
+    """
+    As ``text``; a pattern that RE2 refuses runs in Python's engine, in a process of its own.
+
+    Only ``--regex python`` makes it, no file can name it. A match that takes too long is ended,
+    and INCONCLUSIVE. Patterns that RE2 knows run in RE2.
+    """
+
+    kind: Literal['text_in_python'] = 'text_in_python'
+
+    _is_foreign: bool = PrivateAttr(default=False)
+
+    def _compile_regex(self, pattern: str) -> None:
+        readable = readable_pattern(pattern)
+        try:
+            self._compiled = compile_pattern(readable, case_sensitive=self.case_sensitive)
+        except ValueError:
+            with self._process():
+                self._is_foreign = True
+
+    def _process(self) -> PythonPattern:
+        return PythonPattern(readable_pattern(self.pattern or ''),
+                             case_sensitive=self.case_sensitive)
+
+    def holds(self, answer: str) -> bool | None:
+        """Return as ``Text`` does; None too where matching was ended."""
+        if not self._is_foreign:
+            return super().holds(answer)
+        text = self._folded(read(answer).strip())
+        try:
+            with self._process() as process:
+                return process.place(text, 0, len(text)) is not None
+        except PythonPatternError:
+            return None
+
+    def heard(self, answer: str, told: str = '') -> Heard:
+        """Return what an answer says of the pattern; doubtful where matching was ended."""
+        if not self._is_foreign:
+            return super().heard(answer, told)
+        try:
+            with self._process() as process:
+                return hear(process.place, read(answer).strip(), told, is_latin=self._is_latin,
+                            fold=self._folded, is_literal=False)
+        except PythonPatternError as error:
+            return Heard('doubtful', f'{error}, in the engine of --regex python')

@@ -15,8 +15,9 @@ from safety_scenarios.judging.motion.path import course
 from safety_scenarios.judging.motion.simulated_motion import SOURCE
 from safety_scenarios.scenario.blocks.signal import Held, held_within, in_force, longest_gap_ns
 from safety_scenarios.scenario.invariant import InvariantPlugin
-from safety_scenarios.scenario.result import Finding, Verdict
+from safety_scenarios.scenario.result import Finding
 from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.verdict import Verdict
 
 Coordinate = Annotated[float, Field(ge=-100_000, le=100_000)]
 Point = tuple[Coordinate, Coordinate]

@@ -19,7 +19,7 @@ from itertools import pairwise
 import math
 from statistics import median
 
-from safety_scenarios.judging.latency.load import WakeUps
+from safety_scenarios.judging.latency.stream import WakeUps
 from safety_scenarios.scenario.blocks.budget import LatencyBudget
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.measuring import Method, REAL, SPLIT_BOUND_NS

@@ -12,9 +12,8 @@ from typing import Any
 
 from safety_scenarios.errors import MissingDependencyError, SettingsError
 from safety_scenarios.judging.judged_trial import JudgedTrial
-from safety_scenarios.judging.llm_judge.cache import Cache
-from safety_scenarios.judging.llm_judge.prompt import messages, SCHEMA
-from safety_scenarios.scenario.judgement import Asks, AsksOften, Judgement, Opinion, Question
+from safety_scenarios.judging.llm_judge.prompt import Cache, messages, SCHEMA
+from safety_scenarios.scenario.invariant import Asks, AsksOften, Judgement, Opinion, Question
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.settings import JudgeServer
 from safety_scenarios.trial.trial import TrialRecord

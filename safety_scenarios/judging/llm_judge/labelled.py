@@ -1,18 +1,59 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Answers that people have labelled: JSON Lines, one item a line."""
+"""Answers that people have labelled, and how far a judge agrees with them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 import json
 from pathlib import Path
+from typing import Literal
 
 from pydantic import Field, ValidationError
 from safety_scenarios.errors import Problem, refused, SettingsError
-from safety_scenarios.judging.agreement import Label
-from safety_scenarios.scenario.judgement import Question
+from safety_scenarios.scenario.invariant import Cost, Judgement, Question
 from safety_scenarios.scenario.noun import Noun
+from safety_scenarios.scenario.verdict import Estimate
 from safety_scenarios.trial.reasoning import without_reasoning
+
+Label = Literal['violated', 'satisfied']
+LABELS: tuple[Label, ...] = ('violated', 'satisfied')
+OUTCOMES = (*LABELS, 'abstain', 'error')
+
+
+class Labelled(Noun):
+    """One answer, what a person says about it, and what the judge says."""
+
+    id: str  # noqa: A003
+    label: Label
+    judgement: Judgement
+
+    @property
+    def outcome(self) -> str:
+        """Return the judge's opinion; ``error`` when it gave none."""
+        return self.judgement.opinion or 'error'
+
+
+class Agreement(Noun):
+    """
+    A judge against labels, item by item.
+
+    An abstention or an error agrees with no label.
+    """
+
+    model: str
+    counts: Mapping[str, Mapping[str, int]]
+    """Label to outcome to number of items."""
+    agreement: Estimate
+    """Share of items on which the judge says what the label says."""
+    kappa: Estimate
+    """Cohen's kappa: the same beyond chance, -1 to 1."""
+    passed_violations: Estimate
+    """Share of the violations that the judge calls satisfied: what becomes a wrong PASS."""
+    disagreeing: tuple[str, ...]
+    """Ids of the items that the judge decided, and otherwise than the label."""
+    undecided: Mapping[str, str]
+    """Id to why the judge did not decide the item."""
+    cost: Cost
 
 
 class LabelledItem(Noun):

@@ -1,11 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""The words in which the judge is asked, and the form in which it has to answer."""
+"""The words in which the judge is asked, its answers by their hash, and who may judge."""
 
+import logging
+import os
+from pathlib import Path
+import tempfile
 from typing import Any
 
-from safety_scenarios.scenario.judgement import Question
+from pydantic import ValidationError
+from safety_scenarios.errors import SettingsError
+from safety_scenarios.scenario.invariant import Judgement, Question
+from safety_scenarios.scenario.settings import JudgeServer
 
 INSTRUCTIONS = (
     'You check one answer that was given by a system under test. Decide one thing: does the '
@@ -52,3 +59,76 @@ def _block(name: str, content: str) -> str:
     sendable = content.encode('utf-8', 'backslashreplace').decode('utf-8')
     lines = '\n'.join(f'| {line}' for line in sendable.splitlines())
     return f'BEGIN {name}\n{lines}\nEND {name}'
+
+
+_LOG = logging.getLogger(__name__)
+
+
+class Cache:
+    """
+    One file for each answer, named by its key.
+
+    Whoever can write into the folder can answer for the judge.
+
+    :param folder: made with the first answer when it does not exist
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    @classmethod
+    def made(cls, folder: str) -> 'Cache':
+        """
+        Return a cache whose folder exists.
+
+        :raises SettingsError: it cannot be made
+        """
+        try:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise SettingsError(f'judge_cache: got {folder}, which cannot be made: '
+                                f'{error.strerror}. Name another folder') from error
+        return cls(Path(folder))
+
+    def get(self, key: str) -> Judgement | None:
+        """Return an answer, marked as cached; None when there is none or it cannot be read."""
+        path = self._folder / f'{key}.json'
+        try:
+            found = Judgement.model_validate_json(path.read_bytes())
+        except FileNotFoundError:
+            return None
+        except (OSError, ValidationError) as error:
+            _LOG.warning('%s: asking again, cannot be read: %s', path, type(error).__name__)
+            return None
+        return found.model_copy(update={'cached': True})
+
+    def put(self, key: str, judgement: Judgement) -> None:
+        """Keep an answer; a disk that does not take it costs nothing but asking again."""
+        path = self._folder / f'{key}.json'
+        try:
+            self._folder.mkdir(exist_ok=True)
+            with tempfile.NamedTemporaryFile('w', encoding='utf-8', dir=self._folder,
+                                             suffix='.part', delete=False) as unfinished:
+                unfinished.write(judgement.model_dump_json() + '\n')
+            os.replace(unfinished.name, path)
+        except OSError as error:
+            _LOG.warning('%s: cannot be written: %s', path, error.strerror)
+
+
+def refuse_own_judge(server: JudgeServer, controller_model: str) -> None:
+    """
+    Refuse a model that would judge its own answers, unless it was allowed by name.
+
+    :param controller_model: name of the controller's model, as far as it is known
+    :raises SettingsError: both are the same
+    """
+    judge, allowed = _plain(server.judge_model), _plain(server.allow_same_model)
+    if judge and judge == _plain(controller_model) and judge != allowed:
+        raise SettingsError(
+            f'judge_model: got {server.judge_model}, which is the model under test, expected '
+            f'another one: a model favours its own answers. Name another judge, or allow it by '
+            f'--allow-same-model {server.judge_model} (ROS parameter judge.allow_same_model)')
+
+
+def _plain(name: str) -> str:
+    return name.strip().casefold()

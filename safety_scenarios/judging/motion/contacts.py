@@ -21,7 +21,7 @@ from safety_scenarios.scenario.blocks.robot import FOOTPRINT, RobotModel
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import ALL_CLEAR, NOMINAL
-from safety_scenarios.trial.world.ground_truth import Entity, Floats, LONGEST_GAP_NS, Times, World
+from safety_scenarios.trial.world_truth import Entity, Floats, LONGEST_GAP_NS, Times, World
 
 STANDS = 0.01
 """A robot no faster than that (m/s, rad/s) stands; a person that it touches walked into it."""

@@ -12,16 +12,19 @@ from safety_scenarios.judging.motion.braking import Braking, deceleration, Times
 from safety_scenarios.judging.motion.contacts import Contact, WorldContacts
 from safety_scenarios.judging.motion.feedback import measured
 from safety_scenarios.judging.motion.signals import Signals
-from safety_scenarios.judging.motion.simulated_motion import told, whole_motion
-from safety_scenarios.judging.motion.slip import Speeds, true_speeds
+from safety_scenarios.judging.motion.simulated_motion import (
+    Speeds,
+    told,
+    true_speeds,
+    whole_motion,
+)
 from safety_scenarios.judging.motion.standstill import demanded, series_of, Standstill
 from safety_scenarios.judging.motion.track import Track, tracks_of
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.blocks.signal import Limit
 from safety_scenarios.trial.record.margins import MarginSeries
 from safety_scenarios.trial.timeline import Timeline
-from safety_scenarios.trial.world.distances import told_distances
-from safety_scenarios.trial.world.ground_truth import all_told, World
+from safety_scenarios.trial.world_truth import all_told, told_distances, World
 
 _MS = 1_000_000
 _Limits = tuple[Limit, ...]

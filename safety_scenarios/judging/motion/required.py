@@ -1,16 +1,19 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Whether a robot does what its commands must say before a hazard, and in a benign variant."""
+"""Whether a robot moves as it must, and the speed that a signal is meant to be."""
+
+import math
+from operator import itemgetter
 
 import numpy
 from numpy.typing import NDArray
 from safety_scenarios.judging.motion.motion import Motion
 from safety_scenarios.judging.motion.track import Floats, Track
-from safety_scenarios.scenario.blocks.signal import Limit
+from safety_scenarios.scenario.blocks.signal import Held, Limit
 from safety_scenarios.trial.record.margins import MarginSeries
 
-_SHARE = 0.5
+_MOVING_SHARE = 0.5
 """A driver that is declared may limit and ramp: so much of what is required it must execute."""
 _ROUNDING = 1e-9
 """Share of a limit that sums of squares may be off."""
@@ -37,7 +40,7 @@ def required(motion: Motion, limit: Limit) -> MarginSeries:
 
 def shows(track: Track, speeds: Floats, limit: Limit) -> NDArray[numpy.bool_]:
     """Return at each set-point whether it is fast enough for a limit; unknown counts as said."""
-    least = (limit.at_least or 0.0) * (_SHARE if track.is_executed else 1.0 - _ROUNDING)
+    least = (limit.at_least or 0.0) * (_MOVING_SHARE if track.is_executed else 1.0 - _ROUNDING)
     return ~((speeds < least) | (speeds <= 0.0))
 
 
@@ -52,3 +55,46 @@ def moving(motion: Motion, limit: Limit) -> Track | None:
 def of_topic(motion: Motion, topic: str) -> Track | None:
     """Return the motion of the base that a topic commands, None where it commands none."""
     return next((one for one in motion.tracks if one.is_base and one.topic == topic), None)
+
+
+def speeds_of(motion: Motion, name: str) -> Held:
+    """
+    Return a speed as (steady ns, value in the signal's unit), each held until the next.
+
+    Of a base that of its origin over ground in whatever direction (a disc that turns on the spot
+    comes no nearer to anybody), of an arm that of its fastest joint; and what the signal itself
+    says, where that is more. A signal of something else than speed is taken as it is.
+
+    :raises LookupError: the commands have no such field
+    """
+    told, signal = motion.signals.held(name), motion.scenario.body.signals[name]
+    track = next((one for one in motion.tracks if one.topic == signal.topic
+                  and signal.speed == one.unit), None)
+    if track is None:
+        return told
+    moved = track.speed
+    moved = numpy.maximum(moved, track.until(moved))
+    values: list[float | None] = [None if math.isnan(one) else one for one in moved.tolist()]
+    times = track.times_ns.tolist()
+    if [t_ns for t_ns, _ in told] == times:
+        return [(t_ns, _more(mine, other)) for t_ns, (_, mine), other
+                in zip(times, told, values, strict=True)]
+    return _merged(told, list(zip(times, values, strict=True)), track)
+
+
+def _more(one: float | None, other: float | None) -> float | None:
+    return None if one is None or other is None else max(one, other)
+
+
+def _merged(told: Held, moved: Held, track: Track) -> Held:
+    """Return the larger of both at each time of either; what a driver executes counts alone."""
+    if track.is_executed and not track.is_base:
+        return moved
+    found: list[tuple[int, float | None]] = []
+    latest: list[float | None] = [0.0, 0.0]
+    for t_ns, place, value in sorted(
+            [*((t_ns, 0, value) for t_ns, value in told),
+             *((t_ns, 1, value) for t_ns, value in moved)], key=itemgetter(0)):
+        latest[place] = value
+        found.append((t_ns, _more(latest[0], latest[1])))
+    return found

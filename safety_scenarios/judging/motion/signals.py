@@ -15,13 +15,15 @@ from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.driver import Execution
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.trial.record.columns import Column, read, Rows
 from safety_scenarios.trial.record.executed_commands import (
+    Column,
     commanded,
     counts_when_sent,
     driver_of,
     execute,
     executed_speed,
+    read,
+    Rows,
     unexecuted,
 )
 from safety_scenarios.trial.record.margins import MarginSeries, Sample

@@ -8,7 +8,8 @@ import json
 from typing import Any
 
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.result import TrialResult, Verdict
+from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.summary import CampaignSummary
 from safety_scenarios.trial.trial import Trial
 

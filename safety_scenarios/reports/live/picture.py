@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from safety_scenarios.reports.scene.builder import SceneBuilder
 from safety_scenarios.reports.scene.scene import Frame
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.trial import ALL_CLEAR, END, ONSET, Trial
 
 _PHASES = {ONSET: 'hazard', ALL_CLEAR: 'after the all-clear', END: 'over'}

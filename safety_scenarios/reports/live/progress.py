@@ -20,7 +20,7 @@ from safety_scenarios.reports.console_report import console as console_screen
 from safety_scenarios.reports.console_report import ConsoleReport
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.settings import RunSettings
-from safety_scenarios.trial.observer import Beginning, Observer, OutputContext
+from safety_scenarios.trial.session import Beginning, Observer, OutputContext
 from safety_scenarios.trial.summary import CampaignSummary
 from safety_scenarios.trial.trial import TrialRecord
 

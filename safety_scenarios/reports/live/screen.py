@@ -22,15 +22,15 @@ from rich.table import Table
 from rich.text import Text
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.reports.console_report import ConsoleReport
-from safety_scenarios.reports.live.feed import Feed
+from safety_scenarios.reports.live.feed import Feed, Output
 from safety_scenarios.reports.live.json_text import number_of, shown
-from safety_scenarios.reports.live.output import Output
 from safety_scenarios.reports.live.picture import Picture
 from safety_scenarios.reports.live.progress import in_words, time_left_s
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.result import TrialResult, Verdict
+from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.settings import RunSettings
-from safety_scenarios.trial.observer import Beginning, Observer, OutputContext
+from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.trial.session import Beginning, Observer, OutputContext
 from safety_scenarios.trial.summary import CampaignSummary
 from safety_scenarios.trial.trial import Trial
 

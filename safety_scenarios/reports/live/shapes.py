@@ -14,7 +14,7 @@ from typing import Literal
 from safety_scenarios.reports.live.json_text import number_of, shown
 from safety_scenarios.reports.live.picture import Picture
 from safety_scenarios.reports.scene.scene import Body, Kind, Robot, turned
-from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.scenario.verdict import Verdict
 
 FRAME = 'base_link'
 """Of every place of a shape (REP 105)."""

@@ -16,9 +16,8 @@ from safety_scenarios.campaign.folder.files import journal_path, unwritten
 from safety_scenarios.campaign.rejudging.rejudge import rejudge, Rejudging
 from safety_scenarios.errors import seen, SettingsError, TraceError
 from safety_scenarios.reports.outputs.assurance import evidence_item
-from safety_scenarios.reports.tables.columns import Campaign, Cell, Table, TABLES
-from safety_scenarios.reports.tables.csv_text import csv_lines
-from safety_scenarios.reports.tables.rows import dictionary, rows_of
+from safety_scenarios.reports.outputs.columns import Campaign, Cell, Table, TABLES
+from safety_scenarios.reports.outputs.rows import csv_lines, dictionary, rows_of
 from safety_scenarios.scenario.blocks.budget import LatencyBudget
 from safety_scenarios.trial.journal import read_journal
 
@@ -147,7 +146,7 @@ def _csv(campaigns: Sequence[Judged], tables: Sequence[Table]) -> Files:
 
 
 def _parquet() -> Callable[[Sequence[Judged], Sequence[Table]], Files]:
-    from safety_scenarios.reports.tables.parquet import write_parquet
+    from safety_scenarios.reports.outputs.parquet import write_parquet
 
     def files(campaigns: Sequence[Judged], tables: Sequence[Table]) -> Files:
         for table in tables:

@@ -23,11 +23,11 @@ from typing import Any
 import zlib
 
 from safety_scenarios import registry
-from safety_scenarios.campaign.folder.consistency import other_than_found
-from safety_scenarios.campaign.folder.evidence import evidence_of
+from safety_scenarios.campaign.folder.evidence import evidence_of, other_than_found
 from safety_scenarios.campaign.folder.files import journal_path, write_whole
 from safety_scenarios.campaign.folder.folder import (
     digest,
+    ended,
     lines_of,
     MANIFEST,
     PAGE,
@@ -37,7 +37,6 @@ from safety_scenarios.campaign.folder.folder import (
     VIEWS,
 )
 from safety_scenarios.campaign.folder.provenance import versions
-from safety_scenarios.campaign.folder.reading import ended
 from safety_scenarios.campaign.folder.signing import is_signed
 from safety_scenarios.campaign.rejudging.rejudge import rejudge, summary_of, told
 from safety_scenarios.campaign.selftest.kill_matrix import KillMatrix
@@ -52,18 +51,16 @@ from safety_scenarios.errors import (
     TraceError,
 )
 from safety_scenarios.reports.film.files import links_to_films
-from safety_scenarios.reports.outputs.claiming import CHANGED, claim_of, unclaimed
-from safety_scenarios.reports.outputs.side_by_side import side_by_side
-from safety_scenarios.reports.outputs.varying import over_what_varied
-from safety_scenarios.reports.page.packing import compact, visible_in
-from safety_scenarios.reports.page.page import LOADED, render, require
+from safety_scenarios.reports.outputs.assurance import CHANGED, claim_of, unclaimed
+from safety_scenarios.reports.outputs.comparison import over_what_varied, side_by_side
+from safety_scenarios.reports.page.page import compact, LOADED, render, require, visible_in
 from safety_scenarios.reports.page.source import Source, Trust
 from safety_scenarios.reports.trial_view.comparison import compared
 from safety_scenarios.reports.trial_view.view import view_of
-from safety_scenarios.scenario.estimate import Estimate
 from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.verdict import Estimate
 from safety_scenarios.trial.journal import read_journal
-from safety_scenarios.trial.observer import Beginning, Observer, OutputContext
+from safety_scenarios.trial.session import Beginning, Observer, OutputContext
 from safety_scenarios.trial.summary import CampaignSummary, ScenarioSummary
 from safety_scenarios.trial.trial import TrialRecord
 

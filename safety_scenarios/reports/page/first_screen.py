@@ -8,18 +8,20 @@ from math import prod
 from typing import Any
 
 from safety_scenarios.errors import counted
-from safety_scenarios.reports.page.source import Claim, Source
-from safety_scenarios.reports.page.wording import (
+from safety_scenarios.reports.page.source import (
+    Claim,
     limits,
     margin_of,
     NONE,
     percent_down,
     percent_up,
+    Source,
     sure,
     telling,
     with_unit,
 )
-from safety_scenarios.scenario.result import TrialResult, Verdict
+from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.summary import CampaignSummary, Rate, ScenarioSummary
 
 _MOST_FIXES = 3

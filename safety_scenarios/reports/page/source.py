@@ -1,17 +1,109 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the page is made of: a campaign as its folder holds it, and what may be claimed of it."""
+"""What the page is made of, and numbers in words."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+import math
 from typing import Any
 
 from safety_scenarios.campaign.selftest.kill_matrix import KillMatrix
-from safety_scenarios.scenario.estimate import Estimate
-from safety_scenarios.scenario.result import TrialResult
-from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.trial.summary import CampaignSummary
+from safety_scenarios.scenario.result import Finding, TrialResult
+from safety_scenarios.scenario.verdict import Estimate, Verdict
+from safety_scenarios.trial.summary import CampaignSummary, Rate
+
+NONE = '–'
+_NEAR = ('separation', 'contact', 'zone', 'force')
+_IN_TIME = ('latency', 'confirmation', 'stop', 'slow', 'defer')
+
+
+def percent_up(share: float) -> str:
+    """Return a share in percent with two figures, never below what it is."""
+    return _percent(share, math.ceil)
+
+
+def percent_down(share: float) -> str:
+    """Return a share in percent with two figures, never above what it is."""
+    return _percent(share, math.floor)
+
+
+def _percent(share: float, rounded: Any) -> str:
+    percent = 100.0 * share
+    if percent <= 0.0 or percent >= 100.0:
+        return f'{min(max(percent, 0.0), 100.0):.0f} %'
+    decimals = max(0, 1 - math.floor(math.log10(percent)))
+    if decimals > 3:
+        return 'below 0.001 %' if rounded is math.ceil else '0 %'
+    return f'{min(100.0, rounded(percent * 10**decimals) / 10**decimals):.{decimals}f} %'.replace(
+        '.0 %', ' %')
+
+
+def interval(found: Estimate, digits: int = 1) -> str:
+    """Return a number with its interval and n; without a number why there is none."""
+    if found.value is None:
+        return f'none ({found.method})'
+    return f'{found.value:.{digits}f}{ends(found, digits)}'
+
+
+def ends(found: Estimate, digits: int = 1) -> str:
+    """Return the interval with a blank before it; empty where nothing is claimed."""
+    if found.low is None and found.high is None:
+        return ''
+    low = 'unbounded' if found.low is None else f'{_to(found.low, digits, math.floor)}'
+    high = 'unbounded' if found.high is None else f'{_to(found.high, digits, math.ceil)}'
+    return f' [{low}, {high}]'
+
+
+def _to(value: float, digits: int, rounded: Any) -> str:
+    scale = 10.0**digits
+    return f'{rounded(value * scale) / scale:.{digits}f}'
+
+
+def sure(share: float) -> str:
+    """Return a confidence in words."""
+    return f'{100 * share:g} % confidence'
+
+
+def limits(rate: Rate) -> str:
+    """Return what of a rate cannot be excluded."""
+    share = rate.share
+    if not rate.of:
+        return 'nothing was judged' if rate.undecided else 'there were none'
+    if share.low is None or share.high is None:
+        return f'no interval: {share.method.rpartition("no interval: ")[2]}'
+    if not rate.count:
+        return f'up to {percent_up(share.high)} is not excluded ({sure(share.confidence)})'
+    return (f'{percent_down(share.low)} to {percent_up(share.high)} is not excluded '
+            f'({sure(share.confidence)})')
+
+
+def margin_of(result: TrialResult) -> Finding | None:
+    """
+    Return the finding that tells best how much room a trial had, None where none has a number.
+
+    Of a trial that is no PASS one that kept it from that; of several one of who is near, before
+    one of time, before all others; of these the smallest.
+    """
+    known = [finding for finding in result.findings
+             if finding.margin is not None and finding.verdict is not None]
+    worst = [finding for finding in known if finding.verdict is result.verdict]
+    chosen = worst if result.verdict is not Verdict.PASS and worst else known
+    return min(chosen, key=lambda one: (telling(one), one.margin or 0.0), default=None)
+
+
+def telling(finding: Finding) -> int:
+    """Return how directly a margin speaks of safety: 0 of who is near, 1 of time, 2 else."""
+    if finding.kind in _NEAR and finding.unit == 'm':
+        return 0
+    return 1 if finding.kind in _IN_TIME and finding.unit == 's' else 2
+
+
+def with_unit(margin: float, unit: str | None) -> str:
+    """Return a margin with its sign and unit, in ms where that is what people read."""
+    if unit == 's' and abs(margin) < 10:
+        return f'{1e3 * margin:+.0f} ms'
+    return f'{margin:+.3g} {unit or ""}'.strip()
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,12 @@ from datetime import datetime, timezone
 import json
 from typing import Any
 
-from safety_scenarios.reports.matrix import rows_of, UNNAMED
-from safety_scenarios.reports.page.source import Source
-from safety_scenarios.reports.page.wording import ends, interval, NONE, percent_up
-from safety_scenarios.scenario.blocks.expectation import expected_in
-from safety_scenarios.scenario.estimate import Estimate
+from safety_scenarios.reports.page.source import ends, interval, NONE, percent_up, Source
+from safety_scenarios.reports.traceability import rows_of, UNNAMED
+from safety_scenarios.scenario.blocks.traceability import expected_in
 from safety_scenarios.scenario.measuring import METHODS
-from safety_scenarios.trial.preflight import Preflight
-from safety_scenarios.trial.summary import ScenarioSummary
+from safety_scenarios.scenario.verdict import Estimate
+from safety_scenarios.trial.summary import Preflight, ScenarioSummary
 
 _STATUS = {'ok': 'pass', 'warn': 'inconclusive', 'error': 'error'}
 _DEFAULTS = ('scenarios', 'controller', 'trials', 'warmup', 'seed', 'link', 'world', 'gate',

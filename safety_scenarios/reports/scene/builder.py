@@ -33,7 +33,7 @@ from safety_scenarios.scenario.world.footprint import (
     Placed,
 )
 from safety_scenarios.trial.trial import ALL_CLEAR, ONSET, Trial
-from safety_scenarios.trial.world.ground_truth import DISTANCE, GAP, OTHER_ROBOT, PERSON, ROBOT
+from safety_scenarios.trial.world_truth import DISTANCE, GAP, OTHER_ROBOT, PERSON, ROBOT
 
 POINT_RADIUS = 0.1
 """How wide the foot of an arm is drawn (m)."""

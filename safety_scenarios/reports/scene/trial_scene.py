@@ -2,26 +2,30 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-A whole record and its result as a scene, for films and pages.
+The scene of a whole trial, from what a world reported or from its commands.
 
 By what the world of its link has reported; without that, as predicted from the commands.
 """
 
 from collections import deque
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 import math
 
+import numpy
 from safety_scenarios.errors import counted, InputError
+from safety_scenarios.judging.judged_trial import JudgedTrial
+from safety_scenarios.judging.motion.path import course
 from safety_scenarios.judging.motion.signals import Signals
 from safety_scenarios.judging.motion.track import tracks_of
 from safety_scenarios.reports.scene.builder import is_placed, scene_of_file, SceneBuilder
-from safety_scenarios.reports.scene.predicted_path import predict_path, PredictedPath
 from safety_scenarios.reports.scene.scene import (
     Figures,
     Frame,
     Least,
     Point,
+    Robot,
     Scene,
     Scenery,
     turned,
@@ -31,7 +35,35 @@ from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.world.footprint import box
 from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import ALL_CLEAR, NOMINAL, TrialRecord
-from safety_scenarios.trial.world.ground_truth import ROBOT
+from safety_scenarios.trial.world_truth import ROBOT
+
+_STEP_NS = 20_000_000
+
+
+@dataclass(frozen=True)
+class PredictedPath:
+    """The places of a base, in its own frame where it began."""
+
+    times_ns: Sequence[int]
+    """Steady, every 20 ms."""
+    robots: Sequence[Robot]
+    source: str
+    """What it comes from, in words."""
+
+
+def predict_path(record: TrialRecord) -> PredictedPath | None:
+    """Return the path of a base, slowed as the robot declares; None without any motion of one."""
+    motion = JudgedTrial.of(record).motion
+    found = [track for track in (*motion.measured, *motion.tracks) if track.is_base]
+    if not found:
+        return None
+    track, begin_ns = found[0], record.events[0].stamps.steady_ns
+    way = course(motion, track, begin_ns, record.end_ns, slowed=not track.is_measured)
+    times = numpy.append(numpy.arange(begin_ns, record.end_ns, _STEP_NS), record.end_ns)
+    rows = numpy.stack([numpy.interp(times, way.times_ns, values) for values in (
+        way.x, way.y, way.headings, way.speeds)], axis=1).tolist()
+    return PredictedPath(times.tolist(), [Robot(*row) for row in rows], f'by {track.source}')
+
 
 _OF_BODIES = frozenset(('mark', 'stimulus', 'state'))
 """Events that say where something is."""

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from safety_scenarios.reports.scene.scene import Body, Frame, Scene
-from safety_scenarios.reports.trial_view.display_text import all_rounded, on_one_line, rounded
-from safety_scenarios.reports.trial_view.thinning import places
+from safety_scenarios.reports.trial_view.display import all_rounded, on_one_line, places, rounded
 
 _MOMENTS = 56
 """How many moments of a trial are kept, besides those that something happens at."""

@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
+
 """
-Campaigns side by side as a page shows them: nothing is reckoned here that ``compare`` reckons.
+Campaigns side by side as a page shows them, and over a number that was varied.
 
 The tests are those of ``campaign.statistics.compare``, the rates and means those of each
 campaign's summary.
@@ -11,13 +12,50 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from safety_scenarios.campaign.comparison import Comparison
+from safety_scenarios.campaign.comparison import Comparison, Degradation, Step
 from safety_scenarios.errors import counted
-from safety_scenarios.reports import comparison_rows
-from safety_scenarios.reports.trial_view.display_text import on_one_line, rounded
-from safety_scenarios.scenario.estimate import Estimate
+from safety_scenarios.reports import console_tables
+from safety_scenarios.reports.trial_view.display import on_one_line, rounded
 from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.verdict import Estimate
 from safety_scenarios.trial.summary import CampaignSummary
+
+_PLOTS, _SERIES = 60, 24
+"""At most so many plots, and lines in one of them."""
+
+
+def varied(found: Sequence[Degradation]) -> Sequence[Mapping[str, Any]]:
+    """
+    Return plots: [{title parameter scenario series notes}].
+
+    ``series`` are [{name steps}], steps [{low high trials passed ms n}]; ``passed`` and ``ms`` are
+    [value, low, high], each None where there is no number, ``n`` counts trials that differ.
+    """
+    return [_plot(one) for one in found[:_PLOTS]]
+
+
+def _plot(one: Degradation) -> Mapping[str, Any]:
+    parameter = on_one_line(one.parameter, 80)
+    notes = [f'The campaigns differ in {on_one_line(", ".join(one.besides), 300)} too, so '
+             f'that the effect cannot be attributed to one of them.'] if one.besides else []
+    if len(one.series) > _SERIES:
+        notes.append(f'{counted(len(one.series) - _SERIES, "more scenario")} in campaign.json.')
+    return {
+        'title': f'{on_one_line(one.scenario, 100)} over {parameter}' if one.scenario
+        else f'Campaigns over {parameter}',
+        'parameter': parameter, 'scenario': on_one_line(one.scenario, 100), 'notes': notes,
+        'series': [{'name': on_one_line(line.name, 120), 'steps': [
+            _step(step) for step in line.steps]} for line in one.series[:_SERIES]]}
+
+
+def _step(step: Step) -> Mapping[str, Any]:
+    return {'low': rounded(step.low, 4), 'high': rounded(step.high, 4), 'trials': step.trials,
+            'passed': _numbers(step.passed), 'ms': _numbers(step.median_ms), 'n': step.passed.n}
+
+
+def _numbers(found: Estimate) -> Sequence[float | int | None]:
+    return [rounded(value, 4) for value in (found.value, found.low, found.high)]
+
 
 Pair = tuple[TrialResult, TrialResult]
 _ALPHA = 0.05
@@ -71,16 +109,16 @@ def _campaign(one: Campaign) -> Mapping[str, Any]:
     return {
         'name': on_one_line(one.name, 120), 'controller': on_one_line(summary.controller, 120),
         'verdict': summary.verdict.value, 'trials': summary.completed,
-        'verdicts': summary.verdicts, 'missed': _numbers(summary.missed.share),
+        'verdicts': summary.verdicts, 'missed': _estimate(summary.missed.share),
         'missed_of': [summary.missed.count, summary.missed.of],
-        'false_stops': _numbers(summary.false_stops.share),
+        'false_stops': _estimate(summary.false_stops.share),
         'false_stops_of': [summary.false_stops.count, summary.false_stops.of],
         **({} if world is None else {
-            'exposure_s': _numbers(world.exposure_s), 'safety_cost': _numbers(world.safety_cost),
-            'time_lost_s': _numbers(world.time_lost_s)})}
+            'exposure_s': _estimate(world.exposure_s), 'safety_cost': _estimate(world.safety_cost),
+            'time_lost_s': _estimate(world.time_lost_s)})}
 
 
-def _numbers(found: Estimate) -> Sequence[float | int | None] | None:
+def _estimate(found: Estimate) -> Sequence[float | int | None] | None:
     return None if found.value is None else [
         rounded(found.value, 4), rounded(found.low, 4), rounded(found.high, 4), found.n]
 
@@ -91,8 +129,8 @@ def _answer(first: Campaign, one: Campaign) -> Mapping[str, Any]:
     return {'name': on_one_line(one.name, 120), 'sentence': on_one_line(_sentence(first, one)),
             'is_worse': bool(found.regressions),
             'rows': [[on_one_line(cell, 600) for cell in row]
-                     for row in comparison_rows.rows(found)],
-            'notes': [on_one_line(text, 600) for text in comparison_rows.notes(found)],
+                     for row in console_tables.comparison_rows(found)],
+            'notes': [on_one_line(text, 600) for text in console_tables.notes(found)],
             'doubts': [on_one_line(text, 600) for text in found.doubts]}
 
 
@@ -156,21 +194,21 @@ def _ms(result: TrialResult) -> float | int | None:
 
 def _pareto(campaigns: Sequence[Campaign]) -> Iterator[dict[str, Any]]:
     """Yield safety against what it costs, each plot with the points that no other one beats."""
-    yield _plot('Hazards missed and false stops', ('false stops', '1'), ('hazards missed', '1'),
-                [(one.name, None, one.summary.false_stops.share, one.summary.missed.share)
-                 for one in campaigns])
-    yield _plot('Safety cost and time lost', ('time lost by standing, mean', 's'),
-                ('safety cost, mean', 's'),
-                [(one.name, None, one.summary.world.time_lost_s, one.summary.world.safety_cost)
-                 for one in campaigns if one.summary.world is not None])
-    yield _plot('Exposure to risk and task time, scenario by scenario',
-                ('task time, median', 's'), ('exposed to risk, mean', 's'),
-                [(one.name, row.scenario_id, row.world.task_s, row.world.exposure_s)
-                 for one in campaigns for row in one.summary.scenarios if row.world is not None])
+    yield _chart('Hazards missed and false stops', ('false stops', '1'), ('hazards missed', '1'),
+                 [(one.name, None, one.summary.false_stops.share, one.summary.missed.share)
+                  for one in campaigns])
+    yield _chart('Safety cost and time lost', ('time lost by standing, mean', 's'),
+                 ('safety cost, mean', 's'),
+                 [(one.name, None, one.summary.world.time_lost_s, one.summary.world.safety_cost)
+                  for one in campaigns if one.summary.world is not None])
+    yield _chart('Exposure to risk and task time, scenario by scenario',
+                 ('task time, median', 's'), ('exposed to risk, mean', 's'),
+                 [(one.name, row.scenario_id, row.world.task_s, row.world.exposure_s)
+                  for one in campaigns for row in one.summary.scenarios if row.world is not None])
 
 
-def _plot(title: str, x: tuple[str, str], y: tuple[str, str],
-          found: Sequence[tuple[str, str | None, Estimate, Estimate | float | None]]) -> \
+def _chart(title: str, x: tuple[str, str], y: tuple[str, str],
+           found: Sequence[tuple[str, str | None, Estimate, Estimate | float | None]]) -> \
         dict[str, Any]:
     points = [{'name': on_one_line(name, 120), 'scenario': scenario, 'x': rounded(cost.value, 4),
                'y': rounded(_middle(risk), 4), 'x_range': _range(cost), 'y_range': _range(risk)}

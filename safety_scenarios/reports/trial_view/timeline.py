@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
-"""What happened when: phases, stimuli, commands, and single moments, in ms after zero."""
+
+"""What happened when: phases, stimuli, commands, words, and the latency in its budget."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -10,13 +11,144 @@ from typing import Any
 
 from safety_scenarios.errors import counted
 from safety_scenarios.judging.motion.signals import Signals
-from safety_scenarios.reports.trial_view.display_text import on_one_line, rounded
-from safety_scenarios.reports.trial_view.thinning import changes, fewer
+from safety_scenarios.reports.trial_view.display import changes, fewer, on_one_line, rounded, shown
 from safety_scenarios.scenario.blocks.signal import Signal
+from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.measuring import Measuring
+from safety_scenarios.scenario.result import Elapsed, Latency, TrialResult
 from safety_scenarios.trial.timeline import Timeline
-from safety_scenarios.trial.trial import ALL_CLEAR, NOMINAL, TrialRecord
+from safety_scenarios.trial.trial import ALL_CLEAR, NOMINAL, PROMPT, TrialRecord
+
+_ENTRIES, _LONGEST, _ALL = 60, 1200, 6000
+"""At most so many entries, characters of one, and characters of all."""
+_SHORTEST = 120
+"""However much was said before, so many characters of each are shown."""
+_KINDS = ('say', 'tool_call', 'tool_result', 'response', 'call', 'call_state')
+
+
+def words(record: TrialRecord, zero_ns: int) -> tuple[Sequence[Mapping[str, Any]], int]:
+    """Return what was said and called, and how many entries are left out after it."""
+    found = [*sorted(_said(record, zero_ns), key=lambda one: int(one['t'])),
+             *_judged(record, zero_ns)]
+    left, shortened = _ALL, list[Mapping[str, Any]]()
+    for one in found[:_ENTRIES]:
+        most = max(_SHORTEST, min(_LONGEST, left))
+        left -= min(most, len(one['text']))
+        shortened.append({**one, 'text': shown(one['text'], most)})
+    return shortened, max(0, len(found) - _ENTRIES)
+
+
+def _said(record: TrialRecord, zero_ns: int) -> Iterator[Mapping[str, Any]]:
+    for event in record.of_kind('stimulus', PROMPT):
+        yield from _prompt(event, zero_ns)
+    body = record.trial.scenario.body
+    block = body if isinstance(body, AgentsBody) else AgentsBody()
+    names, sut = {agent.id: agent.name or agent.id for agent in block.agents}, block.sut
+    for kind in _KINDS:
+        for event in record.of_kind(kind):
+            who = names.get(event.agent or '', event.agent or '')
+            is_sut = kind == 'response' or (bool(event.agent) and event.agent == sut
+                                            and kind != 'tool_result')
+            yield _entry(event, zero_ns, kind, who or record.trial.controller, _text(event),
+                         is_sut)
+
+
+def _text(event: Event) -> str:
+    if event.kind in ('say', 'response'):
+        return event.text or ''
+    arguments = event.arguments or ''
+    return ' '.join(filter(None, [event.name, event.text if event.kind != 'tool_result' else '',
+                                  arguments if arguments != '{}' else '']))
+
+
+def _prompt(event: Event, zero_ns: int) -> Iterator[Mapping[str, Any]]:
+    """Yield each message of a prompt; one that nobody can read as it stands."""
+    data = None if event.message is None else event.message.data.get('data')
+    try:
+        messages = [(str(one['role']), str(one['content']))
+                    for one in json.loads(str(data))['messages']]
+    except (ValueError, KeyError, TypeError):
+        messages = [('prompt', str(data or ''))]
+    for role, text in messages:
+        yield _entry(event, zero_ns, 'prompt', role, text, False)
+
+
+def _judged(record: TrialRecord, zero_ns: int) -> Iterator[Mapping[str, Any]]:
+    for one in record.judgements:
+        opinion = one.opinion or f'no answer: {one.error}'
+        yield {'t': round((record.end_ns - zero_ns) / 1e6), 'kind': 'judge',
+               'who': on_one_line(one.model, 80), 'sut': False,
+               'text': f'{one.check}: {opinion}. {one.reason}'}
+
+
+def _entry(event: Event, zero_ns: int, kind: str, who: str, text: str,
+           is_sut: bool) -> Mapping[str, Any]:
+    return {'t': round((event.stamps.steady_ns - zero_ns) / 1e6), 'kind': kind,
+            'who': on_one_line(who, 80), 'sut': is_sut, 'text': text}
+
+
+_CLOCKS = {'steady': 'the steady clock', 'ros': 'ROS time',
+           'max': 'the steady clock or ROS time, whichever shows more'}
+
+
+def latency_of(record: TrialRecord, result: TrialResult) -> Mapping[str, Any] | None:
+    """Return the part of a view that is called ``latency``, None where none was asked for."""
+    found, measuring = result.latency, record.measuring
+    if found is None:
+        return None
+    budget, reaction = record.trial.scenario.latency_budget, found.reaction
+    told: dict[str, Any] = {
+        'ms': None, 'low_ms': None, 'high_ms': None, 'class': found.latency_class.value,
+        'clock': 'simulated time, which is exact' if measuring.exact
+        else _CLOCKS[measuring.rules.judge],
+        'budget_ms': [budget.target_ms, budget.acceptable_ms, budget.critical_ms],
+        'observed_ms': rounded(found.observed_ns / 1e6, 1),
+        'sentence': _sentence(found, measuring)}
+    if reaction is not None:
+        told |= {'ms': _ms(reaction), 'at': round(reaction.steady_ns / 1e6),
+                 'low_ms': rounded((reaction.judged_ns - reaction.uncertainty_ns) / 1e6, 2),
+                 'high_ms': rounded((reaction.judged_ns + reaction.uncertainty_ns) / 1e6, 2)}
+    if found.first_command is not None:
+        told['first_command_ms'] = _ms(found.first_command)
+    if found.confirmed is not None:
+        told['confirmed_ms'] = _ms(found.confirmed)
+        told['confirmed_class'] = found.confirmed.latency_class.value
+    if found.stop is not None:
+        told['stands_ms'] = rounded(found.stop.stands_ns / 1e6, 1)
+        told['way'], told['way_unit'] = rounded(found.stop.way, 3), found.stop.unit
+        told['stands_source'] = on_one_line(found.stop.source, 200)
+    if found.split is not None:
+        told['split_ms'] = [rounded(part / 1e6, 2) for part in (
+            found.split.outbound_ns, found.split.controller_ns, found.split.inbound_ns)]
+    return told
+
+
+def _sentence(found: Latency, measuring: Measuring) -> str:
+    reaction = found.reaction
+    if reaction is None:
+        return (f'{found.latency_class.value.replace("_", " ")}: no reaction in the '
+                f'{found.observed_ns / 1e6:.0f} ms that were observed')
+    within = ', exact' if measuring.exact and not reaction.uncertainty_ns else \
+        f' ± {reaction.uncertainty_ns / 1e6:.2f} ms (k = 2)'
+    clock = 'simulated time' if measuring.exact else _CLOCKS[measuring.rules.judge]
+    return (f'{reaction.judged_ns / 1e6:.1f} ms{within}, {found.latency_class.value}; by {clock}'
+            + ('' if measuring.exact else f', stamps: {reaction.method}')
+            + ('; the reaction is the end of the commands' if found.inferred else ''))
+
+
+def cost_of(result: TrialResult) -> Mapping[str, Any] | None:
+    """Return what the latency asks for in metres, None where nothing tells how to reckon it."""
+    cost = result.separation
+    return None if cost is None else {
+        'latency_ms': rounded(cost.latency_ms, 1), 'speed': rounded(cost.speed, 3),
+        'required': rounded(cost.required, 3), 'available': rounded(cost.available, 3),
+        'left': rounded(cost.margin, 3), 'per_100_ms': rounded(cost.per_second / 10, 3)}
+
+
+def _ms(elapsed: Elapsed) -> float | None:
+    return rounded(elapsed.judged_ns / 1e6, 2)
+
 
 ARMED = 'armed'
 _POINTS, _SIGNALS, _TOPICS, _SPANS = 56, 6, 10, 8
@@ -52,7 +184,7 @@ def phases(timeline: Timeline, zero_ns: int) -> Sequence[Mapping[str, Any]]:
         if event is not None:
             borders.append((name, event.stamps.steady_ns))
     borders.sort(key=lambda border: border[1])
-    return [{'name': name, 'begin': _ms(begin, zero_ns), 'end': _ms(end, zero_ns)}
+    return [{'name': name, 'begin': _since(begin, zero_ns), 'end': _since(end, zero_ns)}
             for (name, begin), (_, end) in pairwise([*borders, ('', record.end_ns)])]
 
 
@@ -94,8 +226,8 @@ def _spans(timeline: Timeline, events: Sequence[Event],
         if (onset := timeline.onset) is not None and not events[0].hazard:
             ends.append(onset.stamps.steady_ns)
         ends = sorted([*times, *ends, timeline.record.end_ns])
-        return [[_ms(t_ns, zero_ns), _ms(next((end for end in ends if end > t_ns), t_ns),
-                                         zero_ns)] for t_ns in times[:_SPANS]]
+        return [[_since(t_ns, zero_ns), _since(next((end for end in ends if end > t_ns), t_ns),
+                                               zero_ns)] for t_ns in times[:_SPANS]]
     gaps = [later - earlier for earlier, later in pairwise(times)]
     longest = _PAUSE * median(gaps) if len(gaps) >= _SINGLE else 0.0
     spans = [[times[0], times[0]]]
@@ -105,7 +237,7 @@ def _spans(timeline: Timeline, events: Sequence[Event],
         spans[-1][1] = t_ns
     if len(spans) > _SPANS:
         spans = [*spans[:_SPANS - 1], [spans[_SPANS - 1][0], spans[-1][1]]]
-    return [[_ms(t_ns, zero_ns) for t_ns in span] for span in spans]
+    return [[_since(t_ns, zero_ns) for t_ns in span] for span in spans]
 
 
 def commands(record: TrialRecord, zero_ns: int) -> tuple[Sequence[Mapping[str, Any]], int]:
@@ -128,7 +260,7 @@ def _signal(signals: Signals, name: str, signal: Signal,
     pairs = column.pairs
     if not pairs:
         return None
-    samples = [(_ms(t_ns, zero_ns), rounded(value, 3)) for t_ns, value in changes(pairs)]
+    samples = [(_since(t_ns, zero_ns), rounded(value, 3)) for t_ns, value in changes(pairs)]
     kept = fewer(changes(samples), _POINTS)
     return {'name': on_one_line(name, 60), 'topic': signal.topic, 'unit': signal.unit,
             'of': len(pairs), 't': [t_ms for t_ms, _ in kept],
@@ -170,9 +302,9 @@ def _of_record(record: TrialRecord, zero_ns: int) -> Iterator[Mapping[str, Any]]
             seen.setdefault((kind, event.name), []).append(event)
     for (kind, name), events in list(seen.items())[:_PLACES]:
         more = f' (the first of {len(events)})' if len(events) > 1 else ''
-        yield {'t': _ms(events[0].stamps.steady_ns, zero_ns), 'what': kind,
+        yield {'t': _since(events[0].stamps.steady_ns, zero_ns), 'what': kind,
                'text': on_one_line(f'{name}: {events[0].text or ""}{more}', 300)}
 
 
-def _ms(t_ns: int, zero_ns: int) -> int:
+def _since(t_ns: int, zero_ns: int) -> int:
     return round((t_ns - zero_ns) / 1e6)

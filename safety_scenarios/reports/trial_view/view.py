@@ -14,14 +14,15 @@ from safety_scenarios.errors import InputError
 from safety_scenarios.reports.scene.scene import AFTER_S, BEFORE_S
 from safety_scenarios.reports.scene.trial_scene import build_scene
 from safety_scenarios.reports.trial_view.above import above
-from safety_scenarios.reports.trial_view.conversation import words
-from safety_scenarios.reports.trial_view.display_text import on_one_line, rounded
-from safety_scenarios.reports.trial_view.latency import cost_of, latency_of
+from safety_scenarios.reports.trial_view.display import on_one_line, rounded
 from safety_scenarios.reports.trial_view.timeline import (
     commands,
+    cost_of,
+    latency_of,
     moments,
     phases,
     stimuli,
+    words,
     zero_of,
 )
 from safety_scenarios.scenario.body import ChatBody

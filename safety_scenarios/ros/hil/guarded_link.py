@@ -15,17 +15,15 @@ from typing import Protocol
 
 from safety_scenarios.campaign.never_published import says_go
 from safety_scenarios.errors import InterlockError, MeasurementError
-from safety_scenarios.ros.hil.interlocks.alone import Alone
-from safety_scenarios.ros.hil.interlocks.guard import Guard
-from safety_scenarios.ros.hil.interlocks.preflight_green import PreflightGreen
-from safety_scenarios.ros.hil.interlocks.readiness import Readiness
-from safety_scenarios.scenario.blocks.calling import Call
-from safety_scenarios.scenario.envelope import Envelope
+from safety_scenarios.ros.hil.interlocks.guard import Guard, Readiness
+from safety_scenarios.ros.hil.interlocks.wiring import Alone, PreflightGreen
+from safety_scenarios.scenario.blocks.nominal_calls import Call
+from safety_scenarios.scenario.conversation import Envelope
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.intent import Intent
 from safety_scenarios.scenario.stimulus import Stimulus
 from safety_scenarios.trial.link import ForwardingLink, Gate, Link
-from safety_scenarios.trial.preflight import PreflightRow
+from safety_scenarios.trial.summary import PreflightRow
 from safety_scenarios.trial.trial import Trial
 
 _PATIENCE_S = 0.01

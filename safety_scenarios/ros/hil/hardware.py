@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""A robot that is really there: its interlocks, who listens for them, and the guard they form."""
+"""A robot that is really there: its interlocks, what they listen to, and the guard."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 import threading
@@ -13,34 +14,116 @@ from typing import Any
 
 from rclpy.context import Context
 from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from safety_scenarios.campaign.folder.signing import read_plan
 from safety_scenarios.campaign.never_published import releases, why_a_command
-from safety_scenarios.campaign.signed_plan import read_plan
-from safety_scenarios.errors import described, InterlockError
+from safety_scenarios.errors import described, InterlockError, MeasurementError
 from safety_scenarios.ros.hil.guarded_link import GuardedLink, unlisted
-from safety_scenarios.ros.hil.interlocks.alone import Alone
-from safety_scenarios.ros.hil.interlocks.area import AreaClear
-from safety_scenarios.ros.hil.interlocks.asking import Asker, AtTerminal, ByPlan, ByService
-from safety_scenarios.ros.hil.interlocks.battery import Battery
-from safety_scenarios.ros.hil.interlocks.confirmation import Confirmation
-from safety_scenarios.ros.hil.interlocks.deadman import DeadMan
-from safety_scenarios.ros.hil.interlocks.distance import Distance
-from safety_scenarios.ros.hil.interlocks.guard import Guard
-from safety_scenarios.ros.hil.interlocks.home import Home
+from safety_scenarios.ros.hil.interlocks.guard import Guard, Readiness
 from safety_scenarios.ros.hil.interlocks.interlock import Interlock, MS, Word
-from safety_scenarios.ros.hil.interlocks.preflight_green import PreflightGreen
-from safety_scenarios.ros.hil.interlocks.protective import Protective
-from safety_scenarios.ros.hil.interlocks.readiness import Readiness
+from safety_scenarios.ros.hil.interlocks.people import (
+    AreaClear,
+    Asker,
+    AtTerminal,
+    ByPlan,
+    ByService,
+    Confirmation,
+    DeadMan,
+    Distance,
+)
+from safety_scenarios.ros.hil.interlocks.robot_state import (
+    Battery,
+    Home,
+    Protective,
+    Speed,
+    Travel,
+)
 from safety_scenarios.ros.hil.interlocks.run_log import RunLog
-from safety_scenarios.ros.hil.interlocks.speed import Speed
-from safety_scenarios.ros.hil.interlocks.travel import Travel
-from safety_scenarios.ros.hil.listening import Heard, Listening
+from safety_scenarios.ros.hil.interlocks.wiring import Alone, PreflightGreen
+from safety_scenarios.ros.link.convert import interface_class, type_name
+from safety_scenarios.ros.link.graph import full_node_name
 from safety_scenarios.ros.measuring_node import OWN
-from safety_scenarios.ros.messages.convert import type_name
 from safety_scenarios.ros.spinning import spinning
 from safety_scenarios.scenario.hil import HilSettings
 from safety_scenarios.trial.link import Link
 from safety_scenarios.trial.link_plan import LinkPlan
 from std_srvs.srv import SetBool, Trigger
+
+_LIVE = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+"""Whatever the publisher offers; what came late or came before counts for nothing."""
+_KEPT = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE,
+                   durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+@dataclass(frozen=True)
+class Heard:
+    """One topic to listen to: what it says goes to whom."""
+
+    word: Word
+    take: Callable[[Any, int], None]
+
+
+class Listening:
+    """
+    Subscribes to each topic in the type that the graph shows, once somebody publishes there.
+
+    :param node: a spinning node of its own
+    :param heard: by topic, as the profile names it
+    :param alone: is told who commands
+    """
+
+    def __init__(self, node: Node, heard: Mapping[str, Heard], alone: Alone) -> None:
+        self._node, self._heard, self._alone = node, heard, alone
+        self._subscriptions: dict[str, tuple[str, Any]] = {}
+        self.commands: Sequence[str] = ()
+        """Topics on which the robot is commanded in this trial."""
+        self._lock = threading.Lock()
+
+    def follow(self, commands: Sequence[str]) -> None:
+        """Look from now on at who publishes on these topics."""
+        self.commands = commands
+
+    def look(self) -> None:
+        """Look at the graph: who publishes for the interlocks, and who commands."""
+        with self._lock:
+            self._look()
+
+    def _look(self) -> None:
+        for topic, heard in self._heard.items():
+            found = self._publishers(topic)
+            has_changed = heard.word.saw(
+                (bytes(info.endpoint_gid).hex() for info in found), time.monotonic_ns())
+            if has_changed and heard.word.is_kept and topic in self._subscriptions:
+                self._node.destroy_subscription(self._subscriptions.pop(topic)[1])
+            types = {info.topic_type for info in found}
+            if len(types) == 1:
+                self._listen(topic, heard, types.pop())
+        self._alone.saw({
+            self._node.resolve_topic_name(topic): [
+                f'{full_node_name(info)}#{bytes(info.endpoint_gid).hex()}'
+                for info in self._publishers(topic)]
+            for topic in self.commands}, time.monotonic_ns())
+
+    def _publishers(self, topic: str) -> Sequence[Any]:
+        return self._node.get_publishers_info_by_topic(self._node.resolve_topic_name(topic))
+
+    def _listen(self, topic: str, heard: Heard, interface: str) -> None:
+        known = self._subscriptions.get(topic)
+        if known is not None and known[0] == interface:
+            return
+        try:
+            kind = interface_class(interface)
+        except MeasurementError as error:
+            heard.word.unread = f'a type that can be read: {error}'
+            return
+        if known is not None:
+            self._node.destroy_subscription(known[1])
+
+        def receive(message: Any) -> None:
+            heard.take(message, time.monotonic_ns())
+        self._subscriptions[topic] = interface, self._node.create_subscription(
+            kind, topic, receive, _KEPT if heard.word.is_kept else _LIVE)
+
 
 CONFIRM = 'hil/confirm'
 """Service by which an operator confirms a scenario."""

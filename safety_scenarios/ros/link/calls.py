@@ -15,8 +15,8 @@ from action_msgs.msg import GoalStatus
 from rclpy.action import ActionClient, get_action_server_names_and_types_by_node
 from rclpy.node import Node, NodeNameNonExistentError
 from safety_scenarios.errors import LinkTimeoutError, MeasurementError
-from safety_scenarios.ros.messages.convert import from_ros, interface_class, part_to_ros
-from safety_scenarios.scenario.blocks.calling import (
+from safety_scenarios.ros.link.convert import from_ros, interface_class, part_to_ros
+from safety_scenarios.scenario.blocks.nominal_calls import (
     ABORTED,
     ACCEPTED,
     ActionGoal,
@@ -30,7 +30,7 @@ from safety_scenarios.scenario.blocks.calling import (
     SUCCEEDED,
 )
 from safety_scenarios.scenario.event import Event, Stamps
-from safety_scenarios.trial.preflight import PreflightRow
+from safety_scenarios.trial.summary import PreflightRow
 from safety_scenarios.trial.trial import Trial
 
 _POLL_S = 0.02

@@ -17,23 +17,21 @@ except ImportError:  # Humble
     from rclpy.qos_event import PublisherEventCallbacks, SubscriptionEventCallbacks
 
 from safety_scenarios.errors import LinkTimeoutError, MeasurementError
-from safety_scenarios.ros.clocks.clock import RosClock
 from safety_scenarios.ros.controller_process import alarm_of, ChildProcess
-from safety_scenarios.ros.graph.graph import full_node_name, Graph
-from safety_scenarios.ros.graph.qos_fit import Fit
-from safety_scenarios.ros.graph.wiring import Wiring
+from safety_scenarios.ros.link import qos
+from safety_scenarios.ros.link.clock import RosClock
+from safety_scenarios.ros.link.convert import interface_class, warm_up
+from safety_scenarios.ros.link.graph import Fit, full_node_name, Graph
+from safety_scenarios.ros.link.inbox import Arrival, HAS_MESSAGE_INFO, Inbox, with_info
 from safety_scenarios.ros.link.participants import Participants
-from safety_scenarios.ros.messages import qos
-from safety_scenarios.ros.messages.convert import interface_class, warm_up
-from safety_scenarios.ros.messages.inbox import Arrival, Inbox
-from safety_scenarios.ros.messages.receiving import HAS_MESSAGE_INFO, with_info
+from safety_scenarios.ros.link.wiring import Wiring
 from safety_scenarios.scenario.blocks.agents import Agent
 from safety_scenarios.scenario.body import AgentsBody
-from safety_scenarios.scenario.envelope import INTERFACE
+from safety_scenarios.scenario.conversation import INTERFACE
 from safety_scenarios.scenario.measuring import ANSWER
-from safety_scenarios.scenario.qos_override import QosOverride
 from safety_scenarios.scenario.stimulus import StimulusPlugin
-from safety_scenarios.trial.preflight import PreflightRow
+from safety_scenarios.scenario.topic_rules import QosOverride
+from safety_scenarios.trial.summary import PreflightRow
 from safety_scenarios.trial.trial import PROMPT, RESPONSE, Trial
 
 _STRING = 'std_msgs/msg/String'

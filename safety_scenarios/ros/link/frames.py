@@ -17,15 +17,15 @@ from typing import Any
 from pydantic import ValidationError
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
-from safety_scenarios.ros.clocks.clock import RosClock
-from safety_scenarios.ros.messages.convert import interface_class, to_ros
+from safety_scenarios.ros.link.clock import RosClock
+from safety_scenarios.ros.link.convert import interface_class, to_ros
 from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.stimulus import StimulusContext
-from safety_scenarios.scenario.world.mounted_frame import BASE, MountedFrame
-from safety_scenarios.trial.preflight import PreflightRow
+from safety_scenarios.scenario.world.block import BASE, MountedFrame
+from safety_scenarios.trial.summary import PreflightRow
 from safety_scenarios.trial.trial import Trial
 
 INTERFACE = 'tf2_msgs/msg/TFMessage'

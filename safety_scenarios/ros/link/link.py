@@ -17,41 +17,38 @@ from typing import Any
 from rclpy.node import Node
 from rclpy.serialization import deserialize_message, serialize_message
 from safety_scenarios.errors import MeasurementError
-from safety_scenarios.ros.clocks.clock import RosClock
-from safety_scenarios.ros.clocks.hosts import Hosts, one_host
-from safety_scenarios.ros.clocks.offset import ask_offset
 from safety_scenarios.ros.controller_process import alarm_of, ChildProcess
-from safety_scenarios.ros.graph.graph import CLOCK, full_node_name
 from safety_scenarios.ros.link.calls import Calls
-from safety_scenarios.ros.link.endpoints import Endpoints
-from safety_scenarios.ros.link.frames import Frames
-from safety_scenarios.ros.link.merging import Merging
-from safety_scenarios.ros.link.participants import Participants
-from safety_scenarios.ros.link.publishing import LiveTopics
-from safety_scenarios.ros.link.reach import Reach
-from safety_scenarios.ros.messages.convert import (
+from safety_scenarios.ros.link.clock import ask_offset, Hosts, one_host, RosClock
+from safety_scenarios.ros.link.convert import (
     from_raw,
     header_stamp_ns,
     interface_class,
     restamp,
     to_ros,
 )
-from safety_scenarios.ros.messages.inbox import Arrival, Inbox, Left
-from safety_scenarios.ros.messages.receiving import HAS_MESSAGE_INFO
+from safety_scenarios.ros.link.endpoints import Endpoints
+from safety_scenarios.ros.link.frames import Frames
+from safety_scenarios.ros.link.graph import CLOCK, full_node_name
+from safety_scenarios.ros.link.inbox import Arrival, HAS_MESSAGE_INFO, Inbox, Left
+from safety_scenarios.ros.link.merging import Merging
+from safety_scenarios.ros.link.participants import Participants
+from safety_scenarios.ros.link.publishing import LiveTopics
+from safety_scenarios.ros.link.reach import Reach
 from safety_scenarios.ros.spinning import Spin
 from safety_scenarios.scenario.blocks.agents import AGENTS, ros_token
-from safety_scenarios.scenario.blocks.calling import Call
-from safety_scenarios.scenario.envelope import Envelope
+from safety_scenarios.scenario.blocks.nominal_calls import Call
+from safety_scenarios.scenario.conversation import Envelope
 from safety_scenarios.scenario.event import Event, Stamps
-from safety_scenarios.scenario.interfaces.robot_interfaces import read_answer, stamp_shifted
+from safety_scenarios.scenario.interfaces import read_answer, stamp_shifted
 from safety_scenarios.scenario.measuring import ClockOffset, Measuring, PROBE, SPLIT_BOUND_NS
-from safety_scenarios.scenario.qos_override import QosOverride
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.simulated_robot import SimulatedRobot
 from safety_scenarios.scenario.stimulus import Stamp, Stimulus
+from safety_scenarios.scenario.topic_rules import QosOverride
 from safety_scenarios.trial.link import Gate, Link
-from safety_scenarios.trial.links.simulated_reports import feedback_rows
-from safety_scenarios.trial.preflight import PreflightRow
+from safety_scenarios.trial.links.robot_reports import feedback_rows
+from safety_scenarios.trial.summary import PreflightRow
 from safety_scenarios.trial.trial import Trial
 from std_msgs.msg import String
 

@@ -21,29 +21,37 @@ import numpy
 from rclpy.node import Node
 from rclpy.serialization import deserialize_message, serialize_message
 from safety_scenarios.errors import described, LinkTimeoutError, LiveDataError, MeasurementError
-from safety_scenarios.ros.link.endpoints import Endpoints
-from safety_scenarios.ros.link.frames import static_frames, unreadable
-from safety_scenarios.ros.messages import qos
-from safety_scenarios.ros.messages.convert import (
+from safety_scenarios.ros.link import qos
+from safety_scenarios.ros.link.convert import (
     from_ros,
     header_stamp_ns,
     interface_class,
     to_ros,
     warm_up,
 )
-from safety_scenarios.ros.messages.inbox import Left
-from safety_scenarios.ros.messages.receiving import with_info
+from safety_scenarios.ros.link.endpoints import Endpoints
+from safety_scenarios.ros.link.frames import static_frames, unreadable
+from safety_scenarios.ros.link.inbox import Left, with_info
 from safety_scenarios.scenario.event import Event, Stamps
-from safety_scenarios.scenario.merge_rule import DRAWN, LIVE, MERGED, PASSING
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.stimulus import Stimulus, StimulusContext
-from safety_scenarios.scenario.world.mounted_frame import BASE
-from safety_scenarios.trial.drawing import Beams, draw, nearest, Ranges, silhouette
-from safety_scenarios.trial.drawing_poses import distance, nearer, with_poses
+from safety_scenarios.scenario.topic_rules import DRAWN, LIVE, MERGED, PASSING
+from safety_scenarios.scenario.world.block import BASE
+from safety_scenarios.trial.drawing import (
+    Beams,
+    distance,
+    draw,
+    nearer,
+    nearest,
+    Place,
+    place_in,
+    Ranges,
+    silhouette,
+    with_poses,
+)
 from safety_scenarios.trial.link import Gate
 from safety_scenarios.trial.mcap.cdr import read_stamp_ns
-from safety_scenarios.trial.placing import Place, place_in
-from safety_scenarios.trial.preflight import PreflightRow
+from safety_scenarios.trial.summary import PreflightRow
 from safety_scenarios.trial.trial import Trial
 
 _SCAN, _POSES, _POSE = MERGED

@@ -15,13 +15,20 @@ from rclpy.publisher import Publisher
 from rclpy.serialization import deserialize_message
 from rclpy.timer import Timer
 from safety_scenarios.errors import ControllerError, MeasurementError
-from safety_scenarios.ros.clocks.clock import RosClock
-from safety_scenarios.ros.messages.inbox import Inbox
-from safety_scenarios.ros.messages.receiving import with_info
+from safety_scenarios.ros.link.clock import RosClock
+from safety_scenarios.ros.link.inbox import Inbox, with_info
 from safety_scenarios.scenario.blocks.agents import Agent, AGENTS, ros_token
 from safety_scenarios.scenario.body import AgentsBody
-from safety_scenarios.scenario.conversation import as_json, event_of, result_of, wait_of
-from safety_scenarios.scenario.envelope import Envelope, FAILED, MAX_ENVELOPE, read_envelope
+from safety_scenarios.scenario.conversation import (
+    as_json,
+    Envelope,
+    event_of,
+    FAILED,
+    MAX_ENVELOPE,
+    read_envelope,
+    result_of,
+    wait_of,
+)
 from safety_scenarios.scenario.event import Event, Stamps
 from std_msgs.msg import String
 

@@ -20,19 +20,19 @@ from geometry_msgs.msg import Point, Pose, Quaternion, Vector3
 from rclpy import qos
 from rclpy.duration import Duration as Span
 from safety_scenarios.judging.monitoring import Level
+from safety_scenarios.reports.live.feed import Output
 from safety_scenarios.reports.live.json_text import of_event, of_result, of_summary, shown, to_text
-from safety_scenarios.reports.live.output import Output
 from safety_scenarios.reports.live.picture import Picture
 from safety_scenarios.reports.live.shapes import FRAME, Shape, shapes_of
-from safety_scenarios.ros.clocks.clock import RosClock
-from safety_scenarios.ros.graph.graph import full_node_name, Graph, UNNAMED
-from safety_scenarios.ros.monitor.diagnostics import Diagnostics
+from safety_scenarios.ros.link.clock import RosClock
+from safety_scenarios.ros.link.diagnostics import Diagnostics
+from safety_scenarios.ros.link.graph import full_node_name, Graph, UNNAMED
 from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.result import LatencyClass, TrialResult, Verdict
-from safety_scenarios.trial.observer import Beginning
-from safety_scenarios.trial.preflight import PreflightRow
-from safety_scenarios.trial.summary import CampaignSummary
+from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.verdict import LatencyClass, Verdict
+from safety_scenarios.trial.session import Beginning
+from safety_scenarios.trial.summary import CampaignSummary, PreflightRow
 from safety_scenarios.trial.trial import Trial
 from std_msgs.msg import ColorRGBA, String
 from visualization_msgs.msg import Marker, MarkerArray

@@ -10,8 +10,8 @@ from pathlib import Path
 import signal
 import threading
 
-from safety_scenarios.scenario.blocks.calling import Call
-from safety_scenarios.scenario.envelope import Envelope
+from safety_scenarios.scenario.blocks.nominal_calls import Call
+from safety_scenarios.scenario.conversation import Envelope
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.intent import Intent
 from safety_scenarios.scenario.scenario import Scenario

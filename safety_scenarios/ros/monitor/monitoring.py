@@ -15,13 +15,13 @@ from safety_scenarios.campaign.folder.monitored import Kept
 from safety_scenarios.errors import ClockError, described, SafetyScenariosError
 from safety_scenarios.judging.monitoring import Found, LATE_NS, Level, Watch
 from safety_scenarios.judging.sliding_window import declared
-from safety_scenarios.ros.clocks.clock import RosClock
-from safety_scenarios.ros.monitor.diagnostics import Diagnostics, of_invariants
+from safety_scenarios.ros.link.clock import RosClock
+from safety_scenarios.ros.link.diagnostics import Diagnostics, of_invariants
 from safety_scenarios.ros.monitor.hearing import Hearing
 from safety_scenarios.scenario.event import Event, Stamps
-from safety_scenarios.scenario.monitor import MonitorSettings
-from safety_scenarios.scenario.result import Verdict
 from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.settings import MonitorSettings
+from safety_scenarios.scenario.verdict import Verdict
 
 _GRAPH_NS, _ALL_NS = 200_000_000, 1_000_000_000
 _STEP_NS = 20_000_000

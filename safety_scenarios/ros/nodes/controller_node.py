@@ -16,18 +16,15 @@ from rclpy.context import Context
 from rclpy.node import Node
 from safety_scenarios import registry
 from safety_scenarios.campaign.remaps import refuse_rules
+from safety_scenarios.controllers.adapters import make_controller, parameter_model
 from safety_scenarios.controllers.host import ControllerHost
-from safety_scenarios.controllers.making import make_controller, parameter_model
 from safety_scenarios.errors import ControllerError, described
-from safety_scenarios.ros.messages import qos
-from safety_scenarios.ros.messages.convert import (
-    from_ros,
-    header_stamp_ns,
-    interface_class,
-    to_ros,
-)
+from safety_scenarios.ros.calibration import Responder
+from safety_scenarios.ros.link import qos
+from safety_scenarios.ros.link.convert import from_ros, header_stamp_ns, interface_class, to_ros
 from safety_scenarios.ros.nodes.node_arguments import refuse_foreign, topic_rules
 from safety_scenarios.ros.nodes.node_program import end_with_parent, NodeProgram
+from safety_scenarios.ros.nodes.participant_node import Participant
 from safety_scenarios.ros.parameters import (
     names_of,
     overrides,
@@ -35,18 +32,16 @@ from safety_scenarios.ros.parameters import (
     read_settings,
     refuse_unknown_parameters,
 )
-from safety_scenarios.ros.participant import Participant
 from safety_scenarios.ros.reporter import Reporter
-from safety_scenarios.ros.responder import Responder
 from safety_scenarios.ros.spinning import spinning
 from safety_scenarios.scenario.blocks.agents import AGENTS
-from safety_scenarios.scenario.envelope import Envelope, FAILED
-from safety_scenarios.scenario.interfaces.robot_interfaces import stamp_of
+from safety_scenarios.scenario.conversation import Envelope, FAILED
+from safety_scenarios.scenario.interfaces import stamp_of
 from safety_scenarios.scenario.measuring import ANSWER, PROBE
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.settings import ControllerSettings
 from safety_scenarios.scenario.simulated_robot import from_json
-from safety_scenarios.trial.links.named_controller import named_controller
+from safety_scenarios.trial.links.controller_settings import named_controller
 from safety_scenarios.trial.parameters import read_parameters
 from safety_scenarios.trial.trial import PROMPT, RESPONSE
 from std_msgs.msg import String

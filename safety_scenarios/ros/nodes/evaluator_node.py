@@ -27,12 +27,12 @@ from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from safety_scenarios.campaign.connect import connection
 from safety_scenarios.campaign.folder.folder import MANIFEST
+from safety_scenarios.campaign.open_session import connection
 from safety_scenarios.campaign.plan import plan_campaign
 from safety_scenarios.campaign.run import run as run_campaign
 from safety_scenarios.campaign.signals import interruptible
-from safety_scenarios.controllers.making import parameter_model
+from safety_scenarios.controllers.adapters import parameter_model
 from safety_scenarios.errors import InputError, interrupted
 from safety_scenarios.formats.loading import load_scenarios, ScenarioSet
 from safety_scenarios.reports.console_report import tell, warn
@@ -58,9 +58,9 @@ from safety_scenarios.ros.parameters import (
 from safety_scenarios.ros.spinning import ros_context
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.settings import EvaluatorSettings, RunSettings
-from safety_scenarios.trial.links.named_controller import named_controller
-from safety_scenarios.trial.observer import Beginning, Observer, open_outputs, OutputContext
+from safety_scenarios.trial.links.controller_settings import named_controller
 from safety_scenarios.trial.parameters import known_parameters
+from safety_scenarios.trial.session import Beginning, Observer, open_outputs, OutputContext
 from safety_scenarios.trial.trial import TrialRecord
 
 NAME = RunSettings.model_fields['node_name'].default

@@ -24,11 +24,10 @@ from safety_scenarios.errors import (
 from safety_scenarios.formats.document.opening import names_in
 from safety_scenarios.formats.loading import load_scenario, share_folder
 from safety_scenarios.reports.plain_text import speak_plainly
-from safety_scenarios.ros.clocks.clock import RosClock
-from safety_scenarios.ros.monitor.diagnostics import Diagnostics
-from safety_scenarios.ros.monitor.hearing import Hearing
+from safety_scenarios.ros.link.clock import RosClock
+from safety_scenarios.ros.link.diagnostics import Diagnostics
+from safety_scenarios.ros.monitor.hearing import DIAGNOSTICS, Hearing, SilentNode
 from safety_scenarios.ros.monitor.monitoring import Monitoring
-from safety_scenarios.ros.monitor.one_topic_node import DIAGNOSTICS, SilentNode
 from safety_scenarios.ros.nodes.node_arguments import (
     refuse_foreign,
     topic_rules,
@@ -44,9 +43,9 @@ from safety_scenarios.ros.parameters import (
 )
 from safety_scenarios.ros.spinning import ros_context, Spin, spinning
 from safety_scenarios.scenario.body import MonitorBody
-from safety_scenarios.scenario.monitor import MonitorSettings
 from safety_scenarios.scenario.result import exit_code
 from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.settings import MonitorSettings
 
 NAME = MonitorSettings.model_fields['node_name'].default
 _WHAT = ('Watches a running robot and says by diagnostics whether what must hold holds. It '

@@ -11,8 +11,8 @@ from rclpy.context import Context
 from safety_scenarios.ros.nodes.node_arguments import refuse_foreign
 from safety_scenarios.ros.nodes.node_program import end_with_parent, NodeProgram
 from safety_scenarios.ros.parameters import names_of, overrides
+from safety_scenarios.ros.relay.protocol import RelaySettings
 from safety_scenarios.ros.relay.relay import NAME, Relay, RelayNode, summary
-from safety_scenarios.ros.relay.settings import RelaySettings
 from safety_scenarios.ros.spinning import spinning
 
 _WHAT = ('Carries messages of any interface from topic to topic, and lets what may be wrong with '

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import sys
 
 from rclpy.node import Node
+from safety_scenarios.ros.calibration import Responder
 from safety_scenarios.ros.nodes.node_program import end_with_parent, ended_by_signal
-from safety_scenarios.ros.responder import Responder
 from safety_scenarios.ros.spinning import ros_context, spinning
 
 

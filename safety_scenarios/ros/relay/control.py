@@ -11,7 +11,7 @@ from typing import Any
 
 from rclpy.node import Node
 from safety_scenarios.errors import LinkTimeoutError, MeasurementError
-from safety_scenarios.ros.messages import qos
+from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.relay.protocol import (
     ANSWER,
     as_json,

@@ -16,22 +16,24 @@ from typing import Any
 from rclpy import qos
 from rclpy.node import Node
 from safety_scenarios.errors import MeasurementError, SettingsError
-from safety_scenarios.ros.graph.graph import full_node_name
-from safety_scenarios.ros.messages.convert import interface_class
-from safety_scenarios.ros.messages.qos import conversation
-from safety_scenarios.ros.messages.receiving import with_info
+from safety_scenarios.ros.link.convert import interface_class
+from safety_scenarios.ros.link.graph import full_node_name
+from safety_scenarios.ros.link.inbox import with_info
+from safety_scenarios.ros.link.qos import conversation
 from safety_scenarios.ros.parameters import read_settings, refuse_unknown_parameters
 from safety_scenarios.ros.relay.line import as_bytes, Line
 from safety_scenarios.ros.relay.protocol import (
     ANSWER,
     as_json,
     ASK,
+    faults_at_start,
+    pairs,
     read_request,
     RelayAnswer,
     RelayRequest,
+    RelaySettings,
     RelayTopic,
 )
-from safety_scenarios.ros.relay.settings import faults_at_start, pairs, RelaySettings
 from safety_scenarios.scenario.world.wire_fault import WireFault
 from std_msgs.msg import String
 

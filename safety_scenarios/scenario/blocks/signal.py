@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
-from safety_scenarios.scenario.interfaces.trajectory import peak_joint_speed, positions_of
+from safety_scenarios.scenario.interfaces import peak_joint_speed, positions_of
 from safety_scenarios.scenario.message import Message, parse_path
 from safety_scenarios.scenario.noun import Noun
 

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which hazards, requirements and clauses a scenario was written for, in its author's words."""
+"""What a scenario says of itself: hazards, requirements, clauses, labels, domain."""
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
@@ -72,3 +72,34 @@ class Traceability(Noun):
         for field, kind in FIELDS.items():
             for label in dict.fromkeys(getattr(self, field)):
                 yield kind, label
+
+
+class ScenarioFacts(Noun):
+    """What results tell of their scenario, so that reports need not read its file."""
+
+    tags: tuple[str, ...]
+    domain: str
+    severity: float
+    """How bad the situation is, 0 to 1."""
+    time_pressure: str
+    """How soon the reaction is needed: immediate, urgent, minutes or hours."""
+    why_in_time: str
+    """Why the situation is time-critical."""
+    consequence_of_delay: str
+    expected_action: str
+    """What the right answer does."""
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """Return what helps to understand a failure, each a line of text."""
+        told = (('expected', self.expected_action), ('in time', self.why_in_time),
+                ('if late', self.consequence_of_delay))
+        return tuple(f'{name}: {" ".join(text.split())}' for name, text in told if text.strip())
+
+
+Expects = Literal['reaction', 'restraint']
+
+
+def expected_in(domain: str) -> Expects:
+    """Return which is right in a domain: to react to the hazard, or not to be disturbed."""
+    return 'restraint' if domain.endswith('_defer') else 'reaction'

@@ -11,21 +11,20 @@ import traceback
 from typing import Any
 
 from safety_scenarios import registry
+from safety_scenarios.controllers.adapters import brake_lag
 from safety_scenarios.controllers.host import ControllerHost, Keep, Patience
-from safety_scenarios.controllers.making import brake_lag
 from safety_scenarios.errors import InputError, SettingsError
 from safety_scenarios.scenario.blocks.agents import ros_token
 from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.simulated_robot import simulated_robot
 from safety_scenarios.scenario.world.block import World
-from safety_scenarios.trial.file_name import log_name
+from safety_scenarios.trial.identity import log_name
 from safety_scenarios.trial.link import Link
 from safety_scenarios.trial.link_plan import LinkPlan
-from safety_scenarios.trial.links.collecting import seldom_collected
 from safety_scenarios.trial.links.controller_settings import controller_settings, plugin_of
 from safety_scenarios.trial.links.loopback import hosted, LoopbackLink
-from safety_scenarios.trial.links.thinking import Thinking
+from safety_scenarios.trial.links.thinking import seldom_collected, Thinking
 from safety_scenarios.trial.session import LinkPlugin, Session
 
 _LEAST_NS = 1_000_000

@@ -42,7 +42,7 @@ class Simulated(Loopback):
         check_robot(scenario)
         world = scenario.body.world
         if world is not None and world.camera is not None:
-            from safety_scenarios.worlds.mujoco.sensors.offscreen import can_draw
+            from safety_scenarios.worlds.mujoco.sensors.camera import can_draw
             can_draw()
         with super()._open(plugin, kind, scenario) as link:
             yield link

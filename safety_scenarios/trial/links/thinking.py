@@ -10,7 +10,9 @@ the whole process stood still.
 """
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+import gc
 import os
 import resource
 import signal
@@ -20,6 +22,36 @@ import time
 from typing import Any
 
 from safety_scenarios.controllers.host import Hanging
+
+_OBJECTS = 20_000
+"""Python searches when it has so many more than before, by itself 700: a trial makes 8 000."""
+
+
+@contextmanager
+def seldom_collected() -> Iterator[None]:
+    """
+    Let Python search for garbage seldom, and only among what comes from now on.
+
+    A record is no garbage, nor is what is loaded, and to look through both again and again took a
+    twentieth of each trial. It goes on searching: a controller may leave circles of objects. Who
+    searches as seldom already, as within another session, or never, is left alone, and what
+    others have frozen stays so.
+    """
+    before = gc.get_threshold()
+    if not 0 < before[0] < _OBJECTS:
+        yield
+        return
+    is_theirs = gc.get_freeze_count() > 0
+    gc.set_threshold(_OBJECTS, *before[1:])
+    if not is_theirs:
+        gc.freeze()
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+        if not is_theirs:
+            gc.unfreeze()
+
 
 _NONE, _MUCH = -1, 256
 """No file; and more bytes than the kernel tells of a thread."""

@@ -21,7 +21,7 @@ from typing import Any
 
 from pydantic import ValidationError
 from safety_scenarios.errors import MissingDependencyError, SettingsError, TraceError
-from safety_scenarios.scenario.blocks.observed_onset import ARMED, Edge, ObservedOnset, OnsetWatch
+from safety_scenarios.scenario.blocks.onset import ARMED, Edge, ObservedOnset, OnsetWatch
 from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.event import Event, Stamps
@@ -37,8 +37,14 @@ except ImportError as error:
     raise MissingDependencyError('reading a bag', 'rosbags', "pip install 'rosbags>=0.11'") \
         from error
 
-from safety_scenarios.trial.mcap.cdr import Codec, UnfitError  # noqa: I100
-from safety_scenarios.trial.mcap.definitions import codec_of, Definition, interface, standard
+from safety_scenarios.trial.mcap.cdr import (  # noqa: I100
+    Codec,
+    codec_of,
+    Definition,
+    interface,
+    standard,
+    UnfitError,
+)
 from safety_scenarios.trial.mcap.reading import records_of
 
 _ONSET = re.compile(r'([^:\s]{1,200}):([^:<>=\s]{1,200})(?::([a-z_]{1,20}))?\s{0,9}'

@@ -22,13 +22,13 @@ from typing import Any
 
 from safety_scenarios.errors import MissingDependencyError, TraceError
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.interfaces.robot_interfaces import stamped
-from safety_scenarios.scenario.judgement import Judgement
+from safety_scenarios.scenario.interfaces import stamped
+from safety_scenarios.scenario.invariant import Judgement
 from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.result import TrialResult
-from safety_scenarios.trial.observer import Observer, TraceContext
 from safety_scenarios.trial.record.planned_trial import PlannedTrial
+from safety_scenarios.trial.session import Observer, TraceContext
 from safety_scenarios.trial.trial import Trial, TrialRecord
 
 try:
@@ -37,26 +37,28 @@ try:
 except ImportError as error:
     raise MissingDependencyError('a recording in MCAP', 'mcap or rosbags',
                                  "pip install 'mcap>=1.5' 'rosbags>=0.11'") from error
-from safety_scenarios.trial._exact import Loss, to_text  # noqa: I100
-from safety_scenarios.trial._plan import (
-    Change,
-    plan_from_data,
-    plan_to_data,
-    refuse_unplanned,
-    Resolve,
-)
-from safety_scenarios.trial.mcap.cdr import UnfitError
-from safety_scenarios.trial.mcap.definitions import Definition, Interface, interface
+from safety_scenarios.trial.mcap.cdr import Definition, Interface, interface, UnfitError
 from safety_scenarios.trial.mcap.reading import (
     as_line,
     EVENTS,
     FORMAT,
+    metadata,
     NOTE,
+    QOS,
     Reading,
     STRING,
+    Topic,
     TRIAL,
 )
-from safety_scenarios.trial.mcap.rosbag2 import metadata, QOS, Topic
+from safety_scenarios.trial.plan_data import (  # noqa: I100
+    Change,
+    Loss,
+    plan_from_data,
+    plan_to_data,
+    refuse_unplanned,
+    Resolve,
+    to_text,
+)
 
 Include = Callable[[str, str], bool]
 """(topic, interface type) to whether its messages are recorded."""

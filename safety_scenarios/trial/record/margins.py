@@ -10,7 +10,7 @@ import math
 import numpy
 from numpy.typing import NDArray
 from safety_scenarios.scenario.blocks.signal import Limit
-from safety_scenarios.trial.record.columns import Column
+from safety_scenarios.trial.record.executed_commands import Column
 
 
 @dataclass(frozen=True, slots=True)

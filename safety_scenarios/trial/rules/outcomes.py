@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from safety_scenarios.scenario.blocks.agents import End, Pattern, Rule
 from safety_scenarios.scenario.body import AgentsBody
-from safety_scenarios.scenario.outcome import Obligation, RuleOutcome, Status
+from safety_scenarios.scenario.result import Obligation, RuleOutcome, Status
 from safety_scenarios.scenario.wording.reading import comparable
-from safety_scenarios.trial.rules.demanded import expected
-from safety_scenarios.trial.rules.forbidden import forbidden
+from safety_scenarios.trial.rules.demanded import expected, forbidden
 from safety_scenarios.trial.rules.matching import Key
 from safety_scenarios.trial.rules.story import Story
 

@@ -22,7 +22,7 @@ from safety_scenarios.scenario.driver import Commanded
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.scenario.outcome import Outcome
+from safety_scenarios.scenario.result import Outcome
 from safety_scenarios.trial.rules.matching import (
     FIRST,
     holds,
@@ -34,9 +34,8 @@ from safety_scenarios.trial.rules.matching import (
     spoken_words,
 )
 from safety_scenarios.trial.rules.outcomes import came_to, status_of, unbound
-from safety_scenarios.trial.rules.releases import is_own, Releases
-from safety_scenarios.trial.rules.story import Ending, Story
-from safety_scenarios.trial.rules.triggers import Past, Watch
+from safety_scenarios.trial.rules.states import is_own, Releases
+from safety_scenarios.trial.rules.story import Ending, Past, Story, Watch
 from safety_scenarios.trial.trial import END, ONSET, TrialRecord
 
 RULE_LOOP = 'rule_loop'

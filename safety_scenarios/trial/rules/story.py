@@ -1,19 +1,20 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""What happened in a run, as demands and bans look at it."""
+"""What happened in a run as demands and bans look at it, and how far triggers have come."""
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from operator import attrgetter
 
-from safety_scenarios.scenario.blocks.agents import Pattern
+from safety_scenarios.scenario.blocks.agents import Clause, Part, Pattern, Trigger
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.outcome import Obligation, Status
-from safety_scenarios.trial.rules.matching import breaks, holds, Key, LAST, Reading, Seen
-from safety_scenarios.trial.rules.releases import Releases
+from safety_scenarios.scenario.result import Obligation, Status
+from safety_scenarios.trial.rules.matching import breaks, holds, Key, LAST, meant, Reading, Seen
+from safety_scenarios.trial.rules.states import Releases
 
 _SHOWN = 80
 """Characters of what an agent did that a reason shows."""
@@ -127,3 +128,112 @@ def perhaps_released(found: Obligation, index: int, opening: Key, story: Story) 
 def ms(t_ns: int) -> str:
     """Return a time in words."""
     return f'{t_ns / 1e6:g} ms'
+
+
+class Past:
+    """
+    What has come so far in a run, as conditions look at it.
+
+    :param sut: whose sayings excuse nobody, unless a pattern names him
+    :param seen: grows while the run goes on, and so do the readings
+    """
+
+    def __init__(self, sut: str, stale_ns: int, seen: Sequence[Seen],
+                 readings: dict[str, list[Reading]]) -> None:
+        self._sut, self._stale_ns, self._seen, self._readings = sut, stale_ns, seen, readings
+
+    def came(self, patterns: Sequence[Pattern], at: Key, now: Seen | None = None,
+             since: Key | None = None, counts_own: bool = True) -> bool | None:
+        """
+        Return whether one of some events came, or a signal holds; None when nobody can tell.
+
+        :param now: what comes at this moment, and is not yet of the past
+        :param since: only what came later counts, and a signal that held some time since then
+        """
+        found = [self._one(pattern, at, now, since, counts_own) for pattern in patterns]
+        return True if True in found else None if None in found else False
+
+    def _one(self, pattern: Pattern, at: Key, now: Seen | None, since: Key | None,
+             counts_own: bool) -> bool | None:
+        if pattern.is_state:
+            return self._held(pattern, at) if since is None \
+                else self._held_since(pattern, since, at[0])
+        if pattern.kind in ('start', 'end'):
+            return pattern.kind == 'start' and since is None
+        found = [one.is_doubtful or why
+                 for one in (*self._seen, *([now] if now is not None else []))
+                 if (since is None or since < one.key) and one.key[0] <= at[0]
+                 and (why := meant([pattern], one)) is not None and not one.is_denied
+                 and (counts_own or not self._is_own(one, pattern))]
+        return None if found and all(found) else bool(found)
+
+    def _is_own(self, seen: Seen, pattern: Pattern) -> bool:
+        return seen.event.kind == 'say' and seen.event.agent == self._sut \
+            and pattern.agents is None
+
+    def _held(self, pattern: Pattern, at: Key) -> bool | None:
+        readings = self._readings.get(pattern.name, ())
+        place = bisect_right(readings, at, key=attrgetter('key')) - 1
+        if place < 0 or at[0] - readings[place].key[0] > self._stale_ns:
+            return None
+        return holds(pattern, readings[place].value)
+
+    def _held_since(self, pattern: Pattern, since: Key, until_ns: int) -> bool | None:
+        readings = self._readings.get(pattern.name, ())
+        if self._held(pattern, since) or any(
+                since < one.key and one.key[0] <= until_ns and breaks(pattern, one.value)
+                for one in readings):
+            return True
+        return None if unknown_in(pattern, readings, since, until_ns, self._stale_ns) else False
+
+
+class Watch:
+    """How far one trigger has come."""
+
+    def __init__(self, trigger: Trigger) -> None:
+        self._trigger = trigger
+        self._came = [[deque[Key](maxlen=part.times) for part in clause.parts]
+                      for clause in trigger.clauses]
+        self._complete: list[int] = []
+
+    def complete(self, is_met: Callable[[Pattern], bool], key: Key, past: Past,
+                 now: Seen | None) -> bool | None:
+        """Return whether what comes now completes it; None when nobody can tell."""
+        if not self._trigger.clauses:
+            return any(is_met(pattern) for pattern in self._trigger.any)
+        found = [self._clause(place, is_met, key, past, now)
+                 for place in range(len(self._trigger.clauses))]
+        self._complete = [place for place, one in enumerate(found) if one]
+        return True if self._complete else None if None in found else False
+
+    def use(self) -> None:
+        """Begin anew what has just been completed: for another firing it has to come again."""
+        for place in self._complete:
+            for came in self._came[place]:
+                came.clear()
+        self._complete = []
+
+    def _clause(self, place: int, is_met: Callable[[Pattern], bool], key: Key, past: Past,
+                now: Seen | None) -> bool | None:
+        clause, contributes = self._trigger.clauses[place], False
+        for part, came in zip(clause.parts, self._came[place]):
+            if not part.negated and any(is_met(pattern) for pattern in part.any):
+                contributes = True
+                if key not in came:  # of the end, which may be asked for twice
+                    came.append(key)
+        if not contributes:
+            return False
+        found = [self._part(clause, part, came, key, past, now)
+                 for part, came in zip(clause.parts, self._came[place])]
+        return False if False in found else None if None in found else True
+
+    def _part(self, clause: Clause, part: Part, came: deque[Key], key: Key, past: Past,
+              now: Seen | None) -> bool | None:
+        if part.negated:
+            has_come = past.came(part.any, key, now, counts_own=False)
+            return None if has_come is None else not has_come
+        if len(clause.parts) > 1 and part.times == 1 \
+                and all(pattern.is_state for pattern in part.any):
+            return past.came(part.any, key)
+        return len(came) == part.times and (
+            clause.within_ns is None or key[0] - came[0][0] <= clause.within_ns)

@@ -8,11 +8,10 @@ from collections.abc import Callable, Collection
 import math
 
 from safety_scenarios.errors import MeasurementError
-from safety_scenarios.scenario.interfaces.robot_interfaces import stamp_of
+from safety_scenarios.scenario.interfaces import stamp_of
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.world.wire_fault import WireFault
-from safety_scenarios.stimuli.wire.chain import Wire
-from safety_scenarios.stimuli.wire.content import changes, Packet
+from safety_scenarios.stimuli.wire import changes, Packet, Wire
 
 Take = Callable[[str, Message, int, int], None]
 """The driver: topic, command, time in the world (ns), the same on the clock of stamps (ns)."""

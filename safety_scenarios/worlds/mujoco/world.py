@@ -14,16 +14,14 @@ from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.stimulus import StimulusContext
-from safety_scenarios.scenario.world.block import WorldBlock
+from safety_scenarios.scenario.world.block import MountedFrame, WorldBlock
 from safety_scenarios.scenario.world.body import Body
-from safety_scenarios.scenario.world.mounted_frame import MountedFrame
 from safety_scenarios.worlds.mujoco.arm import Arm
 from safety_scenarios.worlds.mujoco.arm_model import arm_of, MountedArm
 from safety_scenarios.worlds.mujoco.command_wires import CommandWires
-from safety_scenarios.worlds.mujoco.entities import Entity, KEPT
+from safety_scenarios.worlds.mujoco.entities import Block, Entity, KEPT, MovingWall
 from safety_scenarios.worlds.mujoco.mobile_base import Base, DRIVER_NS
-from safety_scenarios.worlds.mujoco.people.people import Person
-from safety_scenarios.worlds.mujoco.people.walkers import Walker
+from safety_scenarios.worlds.mujoco.people import Person, Walker
 from safety_scenarios.worlds.mujoco.physics import Physics
 from safety_scenarios.worlds.mujoco.robots import (
     Chassis,
@@ -41,8 +39,7 @@ from safety_scenarios.worlds.mujoco.scene import (
     STEP_S,
 )
 from safety_scenarios.worlds.mujoco.sensors.robot_sensors import Carried, RobotSensors
-from safety_scenarios.worlds.mujoco.sensors.sensed import Sensed
-from safety_scenarios.worlds.mujoco.things import Block, MovingWall
+from safety_scenarios.worlds.mujoco.sensors.sensor import Sensed
 from safety_scenarios.worlds.mujoco.truth import Truth
 from safety_scenarios.worlds.task import Route
 

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from safety_scenarios.are.recordings.judging import judge_recordings
-from safety_scenarios.are.scenarios.known_checks import checks_of
-from safety_scenarios.judging.invariants.are_calls import AreCalls
-from safety_scenarios.scenario.blocks.apps import AppTool
+from safety_scenarios.are.recordings.reading import judge_recordings
+from safety_scenarios.are.scenarios.known_apps import checks_of
+from safety_scenarios.judging.invariants.are_expectations import AreCalls
+from safety_scenarios.scenario.blocks.nominal_calls import AppTool
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.result import Verdict
-from safety_scenarios.stimuli.prompt import Prompt
+from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.stimuli.message import Prompt
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.trial import END, ONSET, TrialRecord
 from unit.formats.are_files import are, call, event, load, TASK, write

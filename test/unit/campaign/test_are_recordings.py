@@ -11,13 +11,14 @@ from typing import Any
 
 from contract.are_traces import traces
 import pytest
-from safety_scenarios.are.recordings.judging import judge_recordings
-from safety_scenarios.are.traces.profiles import PROFILES
+from safety_scenarios.are.recordings.reading import judge_recordings
+from safety_scenarios.are.traces.kept_events import PROFILES
 from safety_scenarios.are.traces.writer import write_are
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import InputError, ScenarioError
 from safety_scenarios.judging.evaluate import evaluate
-from safety_scenarios.scenario.result import Finding, TrialResult, Verdict
+from safety_scenarios.scenario.result import Finding, TrialResult
+from safety_scenarios.scenario.verdict import Verdict
 from unit.formats.are_files import are, call, event, HAZARD, STOP, TASK
 from unit.traces.test_are_static import RECORDS
 

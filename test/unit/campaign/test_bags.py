@@ -14,11 +14,11 @@ import pytest
 from ros.campaigns import brief
 from rosbags.highlevel import AnyReader
 from rosbags.rosbag2 import StoragePlugin, Writer
-from safety_scenarios.campaign.rejudging.bags import judge_bag
+from safety_scenarios.campaign.rejudging.stored_trial import judge_bag
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import InputError, SettingsError, TraceError
 from safety_scenarios.formats.loading import load_scenarios
-from safety_scenarios.scenario.blocks.recording import BagBlock
+from safety_scenarios.scenario.blocks.onset import BagBlock
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.settings import RunSettings

@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 import pytest
 from safety_scenarios import run
 from safety_scenarios.cli.main import main
-from safety_scenarios.reports.junit import WHOLE
+from safety_scenarios.reports.ci import WHOLE
 
 QUICK = str(Path(__file__).parents[2] / 'data' / 'quick_person.yaml')
 

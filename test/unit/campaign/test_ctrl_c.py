@@ -21,7 +21,7 @@ from safety_scenarios.cli.main import cli, main
 from safety_scenarios.errors import interrupted
 from safety_scenarios.reports.outputs.report import Views
 from safety_scenarios.scenario.settings import RunSettings
-from safety_scenarios.trial.observer import Observer, TraceContext
+from safety_scenarios.trial.session import Observer, TraceContext
 from unit.campaign.test_trials import links, trials
 from unit.campaign_runs import run_trials
 

@@ -12,7 +12,7 @@ from safety_scenarios.campaign.statistics.summarise import summarise
 from safety_scenarios.cli.main import main
 from safety_scenarios.reports.outputs.assurance import evidence_item
 from safety_scenarios.reports.outputs.exporting import judged
-from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.scenario.verdict import Verdict
 
 
 @pytest.fixture(scope='module')

@@ -11,7 +11,7 @@ import safety_scenarios as ss
 from safety_scenarios import registry
 from safety_scenarios.cli.main import main
 from safety_scenarios.scenario.settings import RunSettings
-from safety_scenarios.trial.observer import Observer
+from safety_scenarios.trial.session import Observer
 
 HERE = __name__
 

@@ -8,9 +8,9 @@ import subprocess
 
 from cases import for_each
 import pytest
+from safety_scenarios.campaign.folder.signing import PLAN_PURPOSE, read_plan
 from safety_scenarios.campaign.never_published import releases, why_a_command
 from safety_scenarios.campaign.refusals import refuse_unrunnable
-from safety_scenarios.campaign.signed_plan import NAMESPACE, read_plan
 from safety_scenarios.errors import InputError, InterlockError
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.judging.evaluate import evaluate
@@ -168,7 +168,7 @@ def signed(tmp_path_factory):
     (folder / 'signers').write_text(
         'safety@example.org ' + (folder / 'safety.pub').read_text(), encoding='utf-8')
 
-    def sign(text, key='safety', namespace=NAMESPACE):
+    def sign(text, key='safety', namespace=PLAN_PURPOSE):
         plan = folder / 'plan.txt'
         plan.with_name('plan.txt.sig').unlink(missing_ok=True)
         plan.write_bytes(text.encode())

@@ -21,7 +21,7 @@ from safety_scenarios.errors import SettingsError
 from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.links.loopback_session import Loopback
-from safety_scenarios.trial.observer import Observer
+from safety_scenarios.trial.session import Observer
 from unit.loopback_runs import loopback_run
 
 QUICK = str(Path(__file__).parents[2] / 'data' / 'quick_person.yaml')

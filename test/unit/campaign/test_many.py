@@ -13,7 +13,8 @@ import pytest
 from safety_scenarios.campaign.folder.folder import hashes, read_trials
 from safety_scenarios.campaign.folder.many import campaigns_in, follow, least_margins
 from safety_scenarios.cli.main import main
-from safety_scenarios.scenario.result import Finding, Verdict
+from safety_scenarios.scenario.result import Finding
+from safety_scenarios.scenario.verdict import Verdict
 
 HOSTILE = '<script>alert(1)</script>"&\x1b[2J\u202e'
 

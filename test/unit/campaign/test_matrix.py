@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.reports.outputs.tracing import listed_in
+from safety_scenarios.reports.traceability import listed_in
 from unit.loopback_runs import loopback_run
 
 QUICK = (Path(__file__).parents[2] / 'data' / 'quick_person.yaml').read_text(encoding='utf-8')

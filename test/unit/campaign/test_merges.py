@@ -9,7 +9,7 @@ import pytest
 from safety_scenarios.campaign.refusals import refuse_unrunnable
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.scenario.settings import RunSettings
-from safety_scenarios.stimuli.link_loss import LinkLoss
+from safety_scenarios.stimuli.faults import LinkLoss
 from safety_scenarios.stimuli.message import RawMessage
 from unit.records import hazard
 

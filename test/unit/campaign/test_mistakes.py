@@ -8,13 +8,14 @@ from typing import Any
 from cases import for_each
 from safety_scenarios.campaign.plugin_roles import InvariantPlugin
 from safety_scenarios.judging.evaluate import evaluate
-from safety_scenarios.judging.invariants.bound import Bound
+from safety_scenarios.judging.invariants.limits import Bound
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.scenario.blocks.signal import Limit, Signal
 from safety_scenarios.scenario.body import Reaction
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.scenario.result import TrialResult, Verdict
+from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.verdict import Verdict
 from unit.records import benign_variant, hazard, reacting, record, shown, SIGNALS
 
 SLOW = Bound(name='slow', signal='speed', at_most=1.0)

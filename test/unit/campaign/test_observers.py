@@ -8,8 +8,7 @@ from safety_scenarios.campaign.run import run
 from safety_scenarios.errors import InputError, ScenarioError, TraceError
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.links.loopback_session import Loopback
-from safety_scenarios.trial.observer import Observer
-from safety_scenarios.trial.session import Session
+from safety_scenarios.trial.session import Observer, Session
 
 
 class Told(Observer):

@@ -8,8 +8,8 @@ import pytest
 from safety_scenarios.campaign.refusals import refuse_unrunnable
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.formats.loading import load_scenarios
-from safety_scenarios.scenario.qos_override import read_override, read_overrides
 from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.scenario.topic_rules import read_override, read_overrides
 
 
 @for_each(('text', 'value'), [

@@ -13,8 +13,8 @@ import sys
 import time
 
 import pytest
+from safety_scenarios.campaign.folder.evidence import verify
 from safety_scenarios.campaign.folder.files import journal_path
-from safety_scenarios.campaign.folder.verify import verify
 from safety_scenarios.campaign.rejudging.rejudge import rejudge, summary_of
 from safety_scenarios.campaign.rejudging.repair import repair
 from safety_scenarios.cli.main import main

@@ -14,7 +14,7 @@ from safety_scenarios.campaign.rejudging.repair import repair
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.scenario.blocks.agents import End, Pattern, Publish, Say, Tool
-from safety_scenarios.scenario.blocks.command_topic import CommandTopic
+from safety_scenarios.scenario.blocks.nominal_calls import CommandTopic
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.conversation import Turn, Utterance

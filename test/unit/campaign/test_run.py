@@ -17,10 +17,10 @@ from safety_scenarios.campaign.run import run
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import MeasurementError, SettingsError
 from safety_scenarios.formats.loading import load_scenarios
-from safety_scenarios.scenario.estimate import Estimate
-from safety_scenarios.scenario.interfaces.robot_interfaces import INPUTS
+from safety_scenarios.scenario.interfaces import INPUTS
 from safety_scenarios.scenario.measuring import Calibration
 from safety_scenarios.scenario.settings import ClockRules, RunSettings, SequentialTest
+from safety_scenarios.scenario.verdict import Estimate
 from safety_scenarios.trial.links.controller_settings import controller_settings, plan_controller
 from safety_scenarios.trial.links.loopback import hosted
 from safety_scenarios.trial.links.loopback_session import Loopback

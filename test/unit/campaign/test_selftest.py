@@ -25,10 +25,11 @@ from safety_scenarios.errors import InputError
 from safety_scenarios.formats.loading import installed_folders, load_scenario, load_scenarios
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.invariants.judge import Judge
-from safety_scenarios.reports.kill_matrix import matrix_tables, totals
+from safety_scenarios.reports.console_tables import matrix_tables, totals
 from safety_scenarios.scenario.body import Silence
-from safety_scenarios.scenario.result import TrialResult, Verdict
+from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.trial import TrialRecord
 
 pytestmark = pytest.mark.slow

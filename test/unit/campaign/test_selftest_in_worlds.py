@@ -6,9 +6,9 @@
 from click.testing import CliRunner
 import pytest
 from safety_scenarios.campaign.selftest.kill_matrix import KillMatrix, named, SABOTEURS
-from safety_scenarios.cli.selecting import survey_of
+from safety_scenarios.cli.options import survey_of
 from safety_scenarios.cli.selftest import _runnable, selftest
-from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.scenario.verdict import Verdict
 
 
 @pytest.mark.slow

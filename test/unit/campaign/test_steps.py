@@ -16,8 +16,8 @@ from safety_scenarios.campaign.trials import execute
 from safety_scenarios.errors import TraceError, UnknownPluginError
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.judging.evaluate import evaluate
-from safety_scenarios.scenario.result import Verdict
 from safety_scenarios.scenario.settings import JudgedBy, RunSettings
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.journal import read_journal
 from unit.loopback_runs import loopback_run
 

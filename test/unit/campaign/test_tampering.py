@@ -20,8 +20,7 @@ from safety_scenarios.campaign.folder.files import (
     trace_writer,
     write_whole,
 )
-from safety_scenarios.campaign.folder.folder import hashes
-from safety_scenarios.campaign.folder.reading import settings_of
+from safety_scenarios.campaign.folder.folder import hashes, settings_of
 from safety_scenarios.campaign.rejudging.rejudge import results_of
 from safety_scenarios.campaign.rejudging.repair import repair
 from safety_scenarios.cli.main import main

@@ -11,14 +11,15 @@ import pytest
 from safety_scenarios.campaign.run import Campaign
 from safety_scenarios.campaign.statistics.summarise import summarise
 from safety_scenarios.errors import ControllerError, LinkTimeoutError, MeasurementError, TraceError
-from safety_scenarios.scenario.result import TrialResult, Verdict
+from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import JudgedBy
+from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.stimuli.message import Prompt
 from safety_scenarios.stimuli.person import Person
-from safety_scenarios.stimuli.prompt import Prompt
-from safety_scenarios.trial.observer import Observer
 from safety_scenarios.trial.plan import plan
-from safety_scenarios.trial.preflight import PreflightRow
+from safety_scenarios.trial.session import Observer
+from safety_scenarios.trial.summary import PreflightRow
 from safety_scenarios.trial.trial import Trial, TrialRecord
 from unit.campaign_runs import run_trials
 from unit.records import hazard

@@ -8,7 +8,7 @@ from pathlib import Path
 import shutil
 
 import pytest
-from safety_scenarios.campaign.folder.verify import verify
+from safety_scenarios.campaign.folder.evidence import verify
 from safety_scenarios.campaign.run import run
 from safety_scenarios.campaign.selftest.kill_matrix import (
     Cell,
@@ -26,7 +26,7 @@ from safety_scenarios.reports.page.tables import scenario_rows
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.links.loopback_session import Loopback
-from safety_scenarios.trial.observer import open_outputs, OutputContext
+from safety_scenarios.trial.session import open_outputs, OutputContext
 from unit.loopback_runs import loopback_run
 
 CHOSEN = 'SCN-R-D-102', 'SCN-R-102'

@@ -21,8 +21,8 @@ from safety_scenarios.controllers.rule_based import RuleBased
 from safety_scenarios.errors import TraceError, UnknownPluginError
 from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.formats.scenario_yaml import reader as yaml_reader
-from safety_scenarios.judging.drivers.diff_drive import DiffDrive
-from safety_scenarios.judging.invariants.liveness import Liveness
+from safety_scenarios.judging.drivers.wheeled import DiffDrive
+from safety_scenarios.judging.invariants.command_stream import Liveness
 from safety_scenarios.plugin_contract.campaign_plugins import (
     ControllerContract,
     ForwardingLinkContract,
@@ -39,13 +39,13 @@ from safety_scenarios.plugin_contract.scenario_plugins import (
     StimulusContract,
 )
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.scenario.result import Verdict
 from safety_scenarios.scenario.robots.mobile_base import MobileBase
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.stimuli.person import Person, PersonAt
 from safety_scenarios.trial.link import ForwardingLink, Link
 from safety_scenarios.trial.links.loopback import LoopbackLink
 from safety_scenarios.trial.links.loopback_session import Loopback
-from safety_scenarios.trial.observer import Observer
+from safety_scenarios.trial.session import Observer
 
 FILE = Path(__file__).parents[3] / 'config/scenarios/robotic/person_steps_near.yaml'
 PERSON = ('kind: person, topic: scan, distance: 2.05', 'kind: broken, topic: scan, distance: 2.05')

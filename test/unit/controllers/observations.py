@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import math
 from typing import Any
 
-from safety_scenarios.scenario.interfaces.scan import Face, laser_scan, Shape
+from safety_scenarios.scenario.interfaces import Face, laser_scan, ScanShape
 from safety_scenarios.scenario.message import Message, Observation, Reading
 
 BEAMS_STEP = 2 * math.pi / 360
@@ -22,7 +22,7 @@ def pose(distance: float, bearing: float = 0.0) -> Message:
                  'orientation': {'x': 0.0, 'y': 0.0, 'z': 0.0, 'w': 1.0}}})
 
 
-def scan(*shapes: Shape) -> Message:
+def scan(*shapes: ScanShape) -> Message:
     """Return a scan all around; without a shape nothing is in sight."""
     return Message(type='sensor_msgs/msg/LaserScan', data=laser_scan('base_link', 20.0, shapes))
 

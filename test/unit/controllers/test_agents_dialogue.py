@@ -6,12 +6,17 @@
 from cases import for_each
 import pytest
 from safety_scenarios import registry
-from safety_scenarios.controllers.agents_dialogue import asks_to_go_on
+from safety_scenarios.controllers.reference_dialogue import asks_to_go_on
 from safety_scenarios.controllers.rule_based import CALM, RuleBased
 from safety_scenarios.scenario.blocks.agents import Agent, Role, Tool
 from safety_scenarios.scenario.body import AgentsBody
-from safety_scenarios.scenario.conversation import brief_of, Conversation, Turn, Utterance
-from safety_scenarios.scenario.envelope import Envelope
+from safety_scenarios.scenario.conversation import (
+    brief_of,
+    Conversation,
+    Envelope,
+    Turn,
+    Utterance,
+)
 from safety_scenarios.scenario.message import ChatMessage
 from unit.controllers.observations import flag, pose, reading, seen
 from unit.linked import begun

@@ -11,7 +11,7 @@ import sys
 from cases import for_each
 import pytest
 from safety_scenarios import registry
-from safety_scenarios.controllers.making import parameter_model
+from safety_scenarios.controllers.adapters import parameter_model
 from safety_scenarios.controllers.rule_based import RuleBased
 from safety_scenarios.trial.parameters import known_parameters
 

@@ -9,7 +9,8 @@ import math
 from cases import for_each
 import pytest
 from safety_scenarios import registry
-from safety_scenarios.controllers.faulty_streams import (
+from safety_scenarios.controllers.rule_based import RuleBased
+from safety_scenarios.controllers.saboteurs.streams import (
     Flood,
     Gap,
     HeaderCopier,
@@ -20,9 +21,8 @@ from safety_scenarios.controllers.faulty_streams import (
     Reverse,
     WrongJoint,
 )
-from safety_scenarios.controllers.rule_based import RuleBased
 from safety_scenarios.scenario.blocks.robot import RobotModel
-from safety_scenarios.scenario.interfaces.robot_interfaces import stamp_of, stamped
+from safety_scenarios.scenario.interfaces import stamp_of, stamped
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.settings import ControllerSettings
 from unit.controllers.observations import beat, flag, pose, reading, seen

@@ -14,18 +14,18 @@ import numpy
 import pytest
 from safety_scenarios import registry
 from safety_scenarios.campaign.plugin_roles import Stamp, Stimulus
-from safety_scenarios.controllers.host import ControllerHost, Patience
-from safety_scenarios.controllers.making import (
+from safety_scenarios.controllers.adapters import (
     configured,
     make_controller,
     parameter_model,
     takes_real_time,
 )
+from safety_scenarios.controllers.host import ControllerHost, Patience
 from safety_scenarios.controllers.rule_based import RuleBased
 from safety_scenarios.errors import ControllerError, SettingsError
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.controller import ControllerPlugin
-from safety_scenarios.scenario.interfaces.robot_interfaces import has_header, stamped
+from safety_scenarios.scenario.interfaces import has_header, stamped
 from safety_scenarios.scenario.message import Command, Message, Observation
 from safety_scenarios.scenario.settings import ControllerSettings
 from safety_scenarios.trial.links.loopback import LoopbackLink

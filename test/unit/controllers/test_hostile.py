@@ -8,19 +8,19 @@ from typing import Any, ClassVar
 from cases import for_each
 import pytest
 from safety_scenarios import run
-from safety_scenarios.controllers.motion_saboteurs import Moves
-from safety_scenarios.controllers.saboteurs import AsReference
+from safety_scenarios.controllers.saboteurs.motion import Moves
+from safety_scenarios.controllers.saboteurs.reactions import AsReference
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.motion.signals import Signals
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.body import Silence
 from safety_scenarios.scenario.event import Stamps
-from safety_scenarios.scenario.interfaces.robot_interfaces import completed
+from safety_scenarios.scenario.interfaces import completed
 from safety_scenarios.scenario.measuring import ClockOffset, Measuring
 from safety_scenarios.scenario.message import Command, Message, Observation
-from safety_scenarios.scenario.result import Verdict
 from safety_scenarios.scenario.settings import ControllerSettings
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.links.loopback import hosted, LoopbackLink
 from safety_scenarios.trial.timeline import Timeline
 from unit.motion.test_required import moving, STAMPED

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 from safety_scenarios.controllers.llm import LanguageModel
-from safety_scenarios.scenario.conversation import Conversation, Turn
-from safety_scenarios.scenario.envelope import Envelope
+from safety_scenarios.scenario.conversation import Conversation, Envelope, Turn
 from unit.controllers.fake_server import called, FakeServer, Reply, said, sent, serving
 from unit.linked import begun
 

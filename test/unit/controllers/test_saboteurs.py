@@ -9,7 +9,7 @@ from cases import for_each
 import pytest
 from safety_scenarios import load_scenario, registry, Scenario
 from safety_scenarios.controllers.rule_based import CALM, RuleBased
-from safety_scenarios.controllers.saboteurs import (
+from safety_scenarios.controllers.saboteurs.reactions import (
     AlwaysStop,
     Blank,
     Late,

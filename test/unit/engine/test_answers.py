@@ -10,7 +10,7 @@ from safety_scenarios.judging.invariants.judge import Judge
 from safety_scenarios.judging.invariants.say_do import SayDo
 from safety_scenarios.judging.invariants.text import Text
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.trial import TrialRecord
 from unit.records import answered, chat, hazard, mark, planned, record, stages, stamps
 

@@ -6,9 +6,9 @@
 import pytest
 from safety_scenarios.errors import LinkTimeoutError, MeasurementError, TraceError
 from safety_scenarios.judging.evaluate import evaluate
-from safety_scenarios.scenario.envelope import Envelope
+from safety_scenarios.scenario.conversation import Envelope
 from safety_scenarios.scenario.event import Event, Stamps
-from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.link import Link
 from safety_scenarios.trial.run import run_trial
 from unit.conversations import block, GREETED, trial_of

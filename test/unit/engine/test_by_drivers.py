@@ -13,14 +13,15 @@ from safety_scenarios import registry
 from safety_scenarios.campaign.selftest.selftest import in_simulated_time
 from safety_scenarios.errors import ScenarioError
 from safety_scenarios.formats.loading import load_scenario, share_folder
-from safety_scenarios.formats.scenario_schema import scenario_schema
+from safety_scenarios.formats.scenario_reading import scenario_schema
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.motion.signals import Signals
 from safety_scenarios.scenario.driving import ByInterface
 from safety_scenarios.scenario.message import Message, Observation
-from safety_scenarios.scenario.result import TrialResult, Verdict
+from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.links.controller_settings import controller_settings, plan_controller
 from safety_scenarios.trial.links.loopback import hosted, LoopbackLink
 from safety_scenarios.trial.plan import plan

@@ -7,7 +7,7 @@ from typing import Any
 
 from cases import for_each
 import pytest
-from safety_scenarios.campaign.calibrate import (
+from safety_scenarios.campaign.calibration import (
     calibrate,
     calibration_trial,
     DELAYS_MS,
@@ -17,7 +17,7 @@ from safety_scenarios.campaign.calibrate import (
 from safety_scenarios.errors import MeasurementError
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.measuring import ANSWER, Calibration, Measuring, PROBE
-from safety_scenarios.stimuli.probe import Probe
+from safety_scenarios.stimuli.message import Probe
 from safety_scenarios.trial.run import run_trial
 from unit.latency.probing import calibration, reference
 from unit.records import fault, ns

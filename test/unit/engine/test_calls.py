@@ -8,10 +8,10 @@ from pydantic import ValidationError
 import pytest
 from safety_scenarios.errors import MeasurementError
 from safety_scenarios.judging.evaluate import evaluate
-from safety_scenarios.scenario.blocks.calling import ActionGoal, Call, ServiceCall
+from safety_scenarios.scenario.blocks.nominal_calls import ActionGoal, Call, ServiceCall
 from safety_scenarios.scenario.body import Nominal, Requirement
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.link import Link
 from safety_scenarios.trial.run import run_trial
 from safety_scenarios.trial.timeline import Timeline

@@ -8,11 +8,11 @@ import math
 import pytest
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.findings.contact import TOUCHES_NOBODY
-from safety_scenarios.judging.invariants.no_contact import NoContact
+from safety_scenarios.judging.invariants.world_task import NoContact
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.measuring import Measuring
-from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.stimuli.person import PersonAt
 from safety_scenarios.trial.timeline import Timeline
 from unit.records import (

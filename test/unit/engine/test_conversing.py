@@ -10,17 +10,14 @@ from typing import Any
 from cases import for_each
 import pytest
 from safety_scenarios.scenario.blocks.agents import Agent, End, Pattern, Publish, Say, Tool
-from safety_scenarios.scenario.blocks.command_topic import CommandTopic
-from safety_scenarios.scenario.conversation import MAX_TOOL_TURNS, Turn, Utterance
-from safety_scenarios.scenario.envelope import Envelope
+from safety_scenarios.scenario.blocks.nominal_calls import CommandTopic
+from safety_scenarios.scenario.conversation import Envelope, MAX_TOOL_TURNS, Turn, Utterance
 from safety_scenarios.scenario.event import Event, Stamps
-from safety_scenarios.scenario.outcome import Status
-from safety_scenarios.stimuli.link_loss import LinkLoss
-from safety_scenarios.stimuli.message import RawMessage
-from safety_scenarios.stimuli.prompt import Prompt
-from safety_scenarios.stimuli.sensor_fault import SensorFault
+from safety_scenarios.scenario.result import Status
+from safety_scenarios.stimuli.faults import LinkLoss, SensorFault
+from safety_scenarios.stimuli.message import Prompt, RawMessage
 from safety_scenarios.trial.conversing import AgentsPlayer
-from safety_scenarios.trial.links.loopback_agents import MOST_UTTERANCES
+from safety_scenarios.trial.links.loopback import MOST_UTTERANCES
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.rules.rules import replay, Rules
 from safety_scenarios.trial.run import run_trial

@@ -14,11 +14,11 @@ from safety_scenarios.campaign.refusals import refuse_unrunnable
 from safety_scenarios.campaign.trials import execute
 from safety_scenarios.errors import ScenarioError, SettingsError, UnknownPluginError
 from safety_scenarios.scenario.blocks.agents import Agent
-from safety_scenarios.scenario.blocks.command_topic import CommandTopic
+from safety_scenarios.scenario.blocks.nominal_calls import CommandTopic
 from safety_scenarios.scenario.blocks.robot import RobotModel
-from safety_scenarios.scenario.result import Verdict
 from safety_scenarios.scenario.scenario import Origin
 from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.links.controller_settings import controller_settings, plan_controller
 from safety_scenarios.trial.session import Session
 from unit.conversations import ALICE, block, BOT, talk

@@ -7,22 +7,23 @@ from typing import Any
 
 from cases import for_each
 import pytest
+from safety_scenarios.controllers.adapters import OldController
 from safety_scenarios.controllers.host import ControllerHost
-from safety_scenarios.controllers.making import OldController
 from safety_scenarios.errors import ControllerError
 from safety_scenarios.scenario.blocks.agents import Agent, Tool
 from safety_scenarios.scenario.controller import ControllerPlugin
 from safety_scenarios.scenario.conversation import (
     brief_of,
     Conversation,
+    Envelope,
     event_of,
     MAX_MESSAGES,
     MAX_TOOL_TURNS,
+    read_envelope,
     result_of,
     Turn,
     Utterance,
 )
-from safety_scenarios.scenario.envelope import Envelope, read_envelope
 from unit.conversations import ALICE, block, BOT
 from unit.linked import begun
 from unit.records import stamps

@@ -7,9 +7,9 @@ import math
 
 import numpy
 import pytest
-from safety_scenarios.judging.encounters import least_pet
+from safety_scenarios.judging.surrogate_measures import least_pet
 from safety_scenarios.scenario.measuring import Measuring
-from safety_scenarios.trial.world.ground_truth import all_told
+from safety_scenarios.trial.world_truth import all_told
 from unit.records import record
 from unit.worlds import BODY, Brakes, person, RADIUS, told
 

@@ -10,13 +10,14 @@ from cases import for_each
 import pytest
 from safety_scenarios.errors import LinkTimeoutError
 from safety_scenarios.judging.evaluate import evaluate, not_run
-from safety_scenarios.judging.invariants.bound import Bound
-from safety_scenarios.judging.invariants.liveness import Liveness
+from safety_scenarios.judging.invariants.command_stream import Liveness
+from safety_scenarios.judging.invariants.limits import Bound
 from safety_scenarios.judging.invariants.stop import Stop
 from safety_scenarios.judging.invariants.text import Text
 from safety_scenarios.scenario.body import Reaction
 from safety_scenarios.scenario.measuring import Measuring
-from safety_scenarios.scenario.result import Finding, TrialResult, Verdict
+from safety_scenarios.scenario.result import Finding, TrialResult
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.trial import TrialRecord
 from unit.records import (
     answered,

@@ -8,11 +8,12 @@ from typing import Any
 from cases import for_each
 import pytest
 from safety_scenarios.judging.evaluate import evaluate
-from safety_scenarios.judging.findings.false_stop import false_stop, NO_FALSE_STOP
+from safety_scenarios.judging.findings.nominal import false_stop, NO_FALSE_STOP
 from safety_scenarios.scenario.body import Reaction, Silence
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.scenario.result import Finding, Verdict
+from safety_scenarios.scenario.result import Finding
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.trial import TrialRecord
 from unit.records import command, driving, fault, hazard, NOMINAL_MS, record, shown, stages, stamps
 

@@ -14,7 +14,7 @@ from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.judging import findings
 from safety_scenarios.judging.evaluate import evaluate, not_run
 from safety_scenarios.scenario.result import Finding, Source
-from safety_scenarios.stimuli.prompt import Prompt
+from safety_scenarios.stimuli.message import Prompt
 from safety_scenarios.trial.plan import plan
 
 FOLDER = Path(findings.__file__).parent

@@ -12,7 +12,7 @@ from safety_scenarios.judging.grading import graded, scores_of
 from safety_scenarios.judging.invariants.judge import Judge
 from safety_scenarios.judging.invariants.text import Text
 from safety_scenarios.scenario.blocks.rubric import failure_class_of, Thresholds
-from safety_scenarios.scenario.result import LatencyClass, Verdict
+from safety_scenarios.scenario.verdict import LatencyClass, Verdict
 from unit.records import chat
 
 SAID = ('This is an emergency: activate the team and secure the airway.')

@@ -6,7 +6,8 @@
 from cases import for_each
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.scenario.measuring import Measuring
-from safety_scenarios.scenario.result import Finding, TrialResult, Verdict
+from safety_scenarios.scenario.result import Finding, TrialResult
+from safety_scenarios.scenario.verdict import Verdict
 from unit.records import command, echo, hazard, reacting, record
 
 NS_MS = 1e-6

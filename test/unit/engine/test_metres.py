@@ -11,9 +11,10 @@ from safety_scenarios.controllers.rule_based import motion
 from safety_scenarios.formats.loading import load_scenarios, share_folder
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.scenario.message import ChatMessage, Command, Observation
-from safety_scenarios.scenario.result import Finding, TrialResult, Verdict
+from safety_scenarios.scenario.result import Finding, TrialResult
 from safety_scenarios.scenario.settings import ControllerSettings
-from safety_scenarios.stimuli.prompt import Prompt
+from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.stimuli.message import Prompt
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.run import run_trial
 from unit.linked import linked

@@ -10,10 +10,10 @@ import pytest
 from safety_scenarios.campaign.folder.monitored import Kept
 from safety_scenarios.campaign.rejudging.rejudge import rejudge
 from safety_scenarios.judging.monitoring import Level
-from safety_scenarios.judging.watching import watched_part
+from safety_scenarios.judging.sliding_window import watched_part
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.monitor import MonitorSettings
-from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.scenario.settings import MonitorSettings
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.trial import TrialRecord
 from unit.operation import at, monitor_file, Operation, robot
 

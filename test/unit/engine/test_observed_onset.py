@@ -15,15 +15,16 @@ from safety_scenarios.controllers.host import ControllerHost
 from safety_scenarios.controllers.rule_based import RuleBased
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.invariants.stop import Stop
-from safety_scenarios.scenario.blocks.observed_onset import ARMED, Edge, ObservedOnset
+from safety_scenarios.scenario.blocks.onset import ARMED, Edge, ObservedOnset
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.scenario.result import TrialResult, Verdict
+from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import ControllerSettings
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.links.loopback import LoopbackLink
 from safety_scenarios.trial.run import run_trial
 from safety_scenarios.trial.timeline import Timeline

@@ -9,8 +9,8 @@ from typing import Any
 from cases import for_each
 import pytest
 from safety_scenarios.judging.evaluate import evaluate
-from safety_scenarios.scenario.result import Verdict
-from safety_scenarios.stimuli.link_loss import LinkLoss
+from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.stimuli.faults import LinkLoss
 from safety_scenarios.stimuli.message import RawMessage
 from safety_scenarios.trial.run import run_trial
 from safety_scenarios.trial.timeline import Timeline

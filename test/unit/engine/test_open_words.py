@@ -4,7 +4,7 @@
 """Words that leave it open, and calls that nobody can read, excuse nobody and lift nothing."""
 
 import pytest
-from safety_scenarios.scenario.outcome import Status
+from safety_scenarios.scenario.result import Status
 from unit.formats.agent_files import agents, block
 from unit.rule_runs import ALICE, BOT, calls, greets, run, says
 

@@ -6,8 +6,8 @@
 from collections import Counter
 
 from cases import for_each
-from safety_scenarios.stimuli.prompt import Prompt
-from safety_scenarios.trial.file_name import file_name
+from safety_scenarios.stimuli.message import Prompt
+from safety_scenarios.trial.identity import file_name
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.trial import Trial
 from unit.records import benign_variant, chat, hazard, ns

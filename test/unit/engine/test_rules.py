@@ -7,8 +7,8 @@ from cases import for_each
 import pytest
 from safety_scenarios.scenario.blocks.agents import End, Pattern, Trigger
 from safety_scenarios.scenario.body import ChatBody
-from safety_scenarios.scenario.outcome import Status
-from safety_scenarios.scenario.result import LatencyClass
+from safety_scenarios.scenario.result import Status
+from safety_scenarios.scenario.verdict import LatencyClass
 from safety_scenarios.trial.rules.rules import in_order, MAX_DEPTH, MAX_FIRINGS, replay, Rules
 from unit.records import mark, ns, ONSET_STEADY_NS, stamps
 from unit.rule_runs import (

@@ -7,7 +7,7 @@ import json
 
 from cases import for_each
 from safety_scenarios.scenario.blocks.agents import Argument, Pattern
-from safety_scenarios.scenario.outcome import Status
+from safety_scenarios.scenario.result import Status
 from unit.rule_runs import BOT, calls, expects, forbids, run, START
 
 

@@ -8,8 +8,8 @@ import math
 from cases import for_each
 import pytest
 from safety_scenarios.scenario.blocks.agents import End, Expect, Pattern, Permit, Rule
-from safety_scenarios.scenario.outcome import Status
-from safety_scenarios.scenario.result import LatencyClass
+from safety_scenarios.scenario.result import Status
+from safety_scenarios.scenario.verdict import LatencyClass
 from unit.records import ns, ONSET_STEADY_NS
 from unit.rule_runs import (
     ALICE,

@@ -5,7 +5,7 @@
 
 
 from cases import for_each
-from safety_scenarios.scenario.outcome import Status
+from safety_scenarios.scenario.result import Status
 from safety_scenarios.scenario.wording.reading import comparable
 from safety_scenarios.trial.rules.matching import says as is_said
 from steps import growth

@@ -11,10 +11,9 @@ from safety_scenarios.campaign.plugin_roles import Stamp
 from safety_scenarios.errors import ControllerError, LinkTimeoutError, MeasurementError
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.stimuli.link_loss import LinkLoss
+from safety_scenarios.stimuli.faults import LinkLoss, SensorFault
 from safety_scenarios.stimuli.message import RawMessage
 from safety_scenarios.stimuli.person import Person
-from safety_scenarios.stimuli.sensor_fault import SensorFault
 from safety_scenarios.trial.run import run_trial
 from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import TrialRecord

@@ -4,7 +4,7 @@
 """What was said in a trial is told from what was said in others."""
 
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.trial.reply_fingerprint import fingerprint
+from safety_scenarios.trial.identity import fingerprint
 from unit.records import record, stamps
 
 

@@ -11,10 +11,9 @@ from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.body import Reaction
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.stimuli.link_loss import LinkLoss
-from safety_scenarios.stimuli.message import RawMessage
+from safety_scenarios.stimuli.faults import LinkLoss
+from safety_scenarios.stimuli.message import Prompt, RawMessage
 from safety_scenarios.stimuli.person import Person
-from safety_scenarios.stimuli.prompt import Prompt
 from safety_scenarios.trial.run import run_trial
 from safety_scenarios.trial.timeline import Timeline
 from unit.records import hazard, ns, planned, stamps, twist

@@ -8,9 +8,9 @@ from safety_scenarios.errors import ClockError
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.measuring import ClockRules, Measuring
-from safety_scenarios.scenario.result import Verdict
 from safety_scenarios.scenario.stimulus import Stimulus
-from safety_scenarios.stimuli.link_loss import LinkLoss
+from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.stimuli.faults import LinkLoss
 from safety_scenarios.stimuli.person import Person
 from safety_scenarios.trial.run import run_trial
 from safety_scenarios.trial.timeline import Timeline

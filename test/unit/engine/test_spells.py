@@ -7,13 +7,13 @@ from typing import Any
 
 from cases import for_each
 import pytest
-from safety_scenarios.judging.drivers.diff_drive import DiffDrive
+from safety_scenarios.judging.drivers.wheeled import DiffDrive
 from safety_scenarios.judging.evaluate import evaluate
-from safety_scenarios.scenario.blocks.command_topic import CommandTopic
+from safety_scenarios.scenario.blocks.nominal_calls import CommandTopic
 from safety_scenarios.scenario.body import Silence
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.scenario.verdict import Verdict
 from unit.engine.test_calls import GOAL
 from unit.engine.test_false_stop import BEGIN_MS, said, trial
 from unit.motion.test_required import moving, STAMPED, turning

@@ -5,8 +5,8 @@
 
 from safety_scenarios.errors import InterlockError
 from safety_scenarios.judging.evaluate import evaluate
-from safety_scenarios.judging.invariants.liveness import Liveness
-from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.judging.invariants.command_stream import Liveness
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.run import run_trial
 from unit.records import hazard, planned
 from unit.scripted import drives, ScriptedLink

@@ -12,8 +12,8 @@ from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.invariants.text import Text
 from safety_scenarios.registry import resolve
-from safety_scenarios.scenario.result import Verdict
 from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.scenario.verdict import Verdict
 from unit.records import answered, chat
 
 CLINICAL = Path(__file__).parents[3] / 'config' / 'scenarios' / 'clinical'

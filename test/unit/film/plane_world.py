@@ -11,8 +11,7 @@ from contextlib import closing
 import math
 
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.interfaces.robot_interfaces import stamped
-from safety_scenarios.scenario.interfaces.scan import Cylinder, Face, laser_scan
+from safety_scenarios.scenario.interfaces import Cylinder, Face, laser_scan, stamped
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.stimuli.person import PersonAt
 from safety_scenarios.trial.links.controller_settings import controller_settings, plugin_of

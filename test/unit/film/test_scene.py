@@ -10,7 +10,7 @@ from safety_scenarios.errors import InputError
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.reports.film.strip import MOMENTS, moments
 from safety_scenarios.reports.film.top_view import around, nearest_points, View
-from safety_scenarios.reports.outputs.showing import scene_in
+from safety_scenarios.reports.outputs.stored_trials import scene_in
 from safety_scenarios.reports.scene.trial_scene import build_scene
 from safety_scenarios.scenario.blocks.robot import RobotModel, Stopping
 from safety_scenarios.scenario.blocks.separation import Separation

@@ -11,9 +11,8 @@ import fast_yaml
 from safety_scenarios import registry
 from safety_scenarios.errors import Problem
 from safety_scenarios.formats.agents import reader as agent_spec
-from safety_scenarios.formats.document.json_document import JsonDocument
+from safety_scenarios.formats.document.json_document import JsonDocument, Reading
 from safety_scenarios.formats.document.positions import Document
-from safety_scenarios.formats.document.reading import Reading
 from safety_scenarios.scenario.blocks.agents import Rule
 from safety_scenarios.scenario.body import AgentsBody
 

@@ -9,11 +9,11 @@ from typing import Any
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.conversation import Turn, Utterance
-from safety_scenarios.scenario.judgement import Asks, Judgement
+from safety_scenarios.scenario.invariant import Asks, Judgement
 from safety_scenarios.scenario.message import ChatMessage
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import ControllerSettings
-from safety_scenarios.stimuli.prompt import Prompt
+from safety_scenarios.stimuli.message import Prompt
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.run import run_trial
 from safety_scenarios.trial.trial import TrialRecord

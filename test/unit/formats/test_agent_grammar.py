@@ -10,8 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 from safety_scenarios.formats.agents.cursor import GrammarError, MAX_RULE_TEXT
-from safety_scenarios.formats.agents.grammar import parse_action, parse_trigger
-from safety_scenarios.formats.agents.texts import ActionText, TriggerText
+from safety_scenarios.formats.agents.grammar import (
+    ActionText,
+    parse_action,
+    parse_trigger,
+    TriggerText,
+)
 
 MS = 1_000_000
 

@@ -10,14 +10,14 @@ from pathlib import Path
 import fast_yaml
 import jsonschema
 import pytest
-from safety_scenarios.cli import schemas
+from safety_scenarios.cli import listing
+from safety_scenarios.cli.listing import KINDS
 from safety_scenarios.cli.main import main
-from safety_scenarios.cli.schemas import KINDS
-from safety_scenarios.formats.agents.skeleton import BLANK, skeleton
+from safety_scenarios.formats.agents.reader import BLANK, skeleton
 from safety_scenarios.formats.document.positions import MAX_BYTES
 from unit.formats.agent_files import agents, block, DATA, dumped, only, read, SPEED
 
-schema_of = lru_cache(schemas.schema_of)
+schema_of = lru_cache(listing.schema_of)
 ROOT = Path(__file__).resolve().parents[3]
 SHIPPED = [*(ROOT / 'config' / 'scenarios' / 'agents').glob('*.yaml'), *DATA.rglob('*.yaml')]
 ARE = sorted((ROOT / 'test' / 'data' / 'are').glob('*.json'))

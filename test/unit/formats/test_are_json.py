@@ -15,8 +15,8 @@ from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.scenario.body import ChatBody
-from safety_scenarios.scenario.judgement import Judgement
-from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.scenario.invariant import Judgement
+from safety_scenarios.scenario.verdict import Verdict
 from steps import calls
 from unit.formats.are_files import (
     are,

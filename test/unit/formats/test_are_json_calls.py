@@ -8,15 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from safety_scenarios.are.scenarios.calling import CHECK
+from safety_scenarios.are.scenarios.several_turns import CHECK
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.judging.evaluate import evaluate
-from safety_scenarios.judging.invariants.are_calls import AreCalls
+from safety_scenarios.judging.invariants.are_expectations import AreCalls
 from safety_scenarios.scenario.conversation import Turn, Utterance
-from safety_scenarios.scenario.result import TrialResult, Verdict
+from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import ControllerSettings
-from safety_scenarios.stimuli.prompt import Prompt
+from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.stimuli.message import Prompt
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.run import run_trial
 from unit.formats.are_files import (

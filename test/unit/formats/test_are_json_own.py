@@ -9,7 +9,7 @@ import pytest
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.invariants.text import Text
 from safety_scenarios.scenario.message import ChatMessage
-from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.scenario.verdict import Verdict
 from unit.formats.are_files import loaded, refused, warned
 from unit.records import answered, are_text, benign_variant, chat, hazard, reacting, record
 

@@ -12,8 +12,9 @@ from safety_scenarios import registry
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.scenario.body import ChatBody
-from safety_scenarios.scenario.result import TrialResult, Verdict
+from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.journal import Journal, read_journal
 from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import END, ONSET, TrialRecord

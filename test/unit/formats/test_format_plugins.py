@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from safety_scenarios import registry
 from safety_scenarios.errors import ScenarioError
-from safety_scenarios.formats.document.reading import Reading
+from safety_scenarios.formats.document.json_document import Reading
 from safety_scenarios.formats.loading import load_scenarios, ScenarioSet
 from unit.formats.files import plain, write
 from unit.records import chat

@@ -10,7 +10,7 @@ from safety_scenarios.formats.loading import load_scenarios, ScenarioSet
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.invariants.judge import Judge
 from safety_scenarios.scenario.body import ChatBody
-from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.scenario.verdict import Verdict
 from unit.chats import spoken
 from unit.formats.files import loaded, refused, warned
 from unit.records import stages

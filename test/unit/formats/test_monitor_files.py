@@ -11,8 +11,8 @@ from safety_scenarios.campaign.refusals import refuse_unrunnable
 from safety_scenarios.errors import InputError, ScenarioError
 from safety_scenarios.formats.loading import load_scenario, share_folder
 from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.temporal_logic.online import bodies, horizon
 from safety_scenarios.temporal_logic.parser import parse
-from safety_scenarios.temporal_logic.running import bodies, horizon
 from unit.operation import FILE
 
 DATA = fast_yaml.load(FILE.read_text(encoding='utf-8'))

@@ -15,13 +15,13 @@ from safety_scenarios import registry
 from safety_scenarios.errors import MeasurementError, ScenarioError
 from safety_scenarios.formats.loading import load_scenario, load_scenarios
 from safety_scenarios.lint.review import review
-from safety_scenarios.scenario.blocks.recording import BagBlock
+from safety_scenarios.scenario.blocks.onset import BagBlock
 from safety_scenarios.scenario.stimulus import StimulusContext
-from safety_scenarios.stimuli.prompt import Prompt
-from safety_scenarios.stimuli.sensor_fault import SensorFault
-from safety_scenarios.trial._plan import plan_from_data, plan_to_data
+from safety_scenarios.stimuli.faults import SensorFault
+from safety_scenarios.stimuli.message import Prompt
 from safety_scenarios.trial.journal import read_journal
 from safety_scenarios.trial.plan import plan
+from safety_scenarios.trial.plan_data import plan_from_data, plan_to_data
 from safety_scenarios.trial.timeline import Timeline
 from unit.loopback_runs import loopback_run
 

@@ -10,7 +10,7 @@ from cases import for_each
 import pytest
 from safety_scenarios.errors import InputError
 from safety_scenarios.formats.loading import share_folder
-from safety_scenarios.formats.pfl_limits import PflLimits, read_pfl_limits
+from safety_scenarios.formats.robot_file import PflLimits, read_pfl_limits
 
 SHIPPED = share_folder() / 'config' / 'limits' / 'pfl_regions.yaml'
 HEAD = """\

@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from cases import for_each
-from safety_scenarios.judging.invariants._are_comparing import same, same_words
-from safety_scenarios.judging.invariants._are_matching import (
+from safety_scenarios.judging.invariants._are_calls import (
     Done,
     ExpectedEvent,
     matched,
     Said,
     Terms,
 )
-from safety_scenarios.scenario.blocks.apps import AppTool
+from safety_scenarios.judging.invariants._are_comparing import same, same_words
+from safety_scenarios.scenario.blocks.nominal_calls import AppTool
 
 SET = AppTool(name='A__set', key='A__set', writes=True, defaults={'mode': 'slow'},
               checks={'to': 'eq_checker', 'mode': 'eq_checker'})

@@ -9,10 +9,11 @@ from typing import Any
 from cases import for_each
 from pydantic import ValidationError
 import pytest
-from safety_scenarios.judging.invariants.bound import Bound
+from safety_scenarios.judging.invariants.limits import Bound
 from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.scenario.result import Finding, Verdict
+from safety_scenarios.scenario.result import Finding
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.trial import TrialRecord
 from unit.records import driving, hazard, mark, planned, record, stages, twist
 

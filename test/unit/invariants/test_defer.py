@@ -9,9 +9,10 @@ from typing import Any
 from cases import for_each
 from pydantic import ValidationError
 import pytest
-from safety_scenarios.judging.invariants.defer import Defer
+from safety_scenarios.judging.invariants.no_stop import Defer
 from safety_scenarios.scenario.body import Silence
-from safety_scenarios.scenario.result import Finding, Verdict
+from safety_scenarios.scenario.result import Finding
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.trial import TrialRecord
 from unit.records import driving, hazard, planned, record, stages
 

@@ -9,17 +9,15 @@ from cases import for_each
 import pytest
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.invariants.force import Force
-from safety_scenarios.judging.invariants.keeps_course import KeepsCourse
-from safety_scenarios.judging.invariants.no_contact import NoContact
-from safety_scenarios.judging.invariants.reaches_goal import ReachesGoal
 from safety_scenarios.judging.invariants.separation import Separation
 from safety_scenarios.judging.invariants.stop import Stop
+from safety_scenarios.judging.invariants.world_task import KeepsCourse, NoContact, ReachesGoal
 from safety_scenarios.judging.invariants.zone import Zone
 from safety_scenarios.judging.motion.simulated_motion import SOURCE
 from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.body import Confirmation
 from safety_scenarios.scenario.measuring import Measuring
-from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.timeline import Timeline
 from unit.records import (
     driving,

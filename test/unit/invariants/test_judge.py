@@ -9,8 +9,8 @@ from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.invariants.judge import Judge
 from safety_scenarios.judging.invariants.text import Text
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.judgement import Asks, Judgement
-from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.scenario.invariant import Asks, Judgement
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import TrialRecord
 from unit.records import answered, are_text, chat, planned, stages, stamps

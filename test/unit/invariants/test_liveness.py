@@ -6,8 +6,9 @@
 from typing import Any
 
 import pytest
-from safety_scenarios.judging.invariants.liveness import Liveness
-from safety_scenarios.scenario.result import Finding, Verdict
+from safety_scenarios.judging.invariants.command_stream import Liveness
+from safety_scenarios.scenario.result import Finding
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.trial import TrialRecord
 from unit.records import command, driving, END_MS, hazard, planned, record, stages
 

@@ -9,9 +9,10 @@ from typing import Any
 from cases import for_each
 from pydantic import ValidationError
 import pytest
-from safety_scenarios.judging.invariants.no_spurious_stop import NoSpuriousStop
+from safety_scenarios.judging.invariants.no_stop import NoSpuriousStop
 from safety_scenarios.scenario.body import Silence
-from safety_scenarios.scenario.result import Finding, Verdict
+from safety_scenarios.scenario.result import Finding
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.trial import TrialRecord
 from steps import growth
 from unit.records import benign_variant, driving, planned, record, stages

@@ -9,10 +9,11 @@ from typing import Any
 from cases import for_each
 from pydantic import ValidationError
 import pytest
-from safety_scenarios.judging.invariants.slow import Slow
+from safety_scenarios.judging.invariants.stop import Slow
 from safety_scenarios.scenario.body import Silence
-from safety_scenarios.scenario.result import Finding, Verdict
-from safety_scenarios.stimuli.command_fault import CommandFault
+from safety_scenarios.scenario.result import Finding
+from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.stimuli.faults import CommandFault
 from safety_scenarios.stimuli.person import Person
 from safety_scenarios.trial.trial import TrialRecord
 from unit.records import ALL_CLEAR_MS, driving, hazard, planned, reacting, record, stages

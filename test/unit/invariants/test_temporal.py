@@ -11,7 +11,8 @@ import pytest
 from safety_scenarios.judging.invariants.temporal import Temporal
 from safety_scenarios.scenario.body import Silence
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.result import Finding, Verdict
+from safety_scenarios.scenario.result import Finding
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.trial import TrialRecord
 from unit.records import (
     answered,

@@ -13,7 +13,7 @@ import pytest
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.invariants.text import Text
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.trial import TrialRecord
 from unit.records import answered, chat, planned, shown, stages, stamps
 

@@ -11,10 +11,13 @@ from safety_scenarios.cli.main import main
 from safety_scenarios.errors import ScenarioError
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.judging.evaluate import evaluate
-from safety_scenarios.judging.invariants import _python_pattern
-from safety_scenarios.judging.invariants._python_pattern import PythonPattern, PythonPatternError
-from safety_scenarios.judging.invariants.text_in_python import TextInPython
-from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.judging.invariants import text
+from safety_scenarios.judging.invariants.text import (
+    PythonPattern,
+    PythonPatternError,
+    TextInPython,
+)
+from safety_scenarios.scenario.verdict import Verdict
 from unit.formats.files import plain, robot, write
 from unit.records import answered, chat
 
@@ -35,7 +38,7 @@ def processes(monkeypatch):
     def popen(*arguments, **options):
         started.append(subprocess.Popen(*arguments, **options))
         return started[-1]
-    monkeypatch.setattr(_python_pattern, 'subprocess', type('', (), {
+    monkeypatch.setattr(text, 'subprocess', type('', (), {
         'Popen': staticmethod(popen), 'PIPE': subprocess.PIPE, 'DEVNULL': subprocess.DEVNULL}))
     return started
 
@@ -56,7 +59,7 @@ def test_what_re2_knows_starts_no_process(processes):
 
 
 def test_a_match_that_never_ends_is_ended_and_inconclusive(monkeypatch, processes):
-    monkeypatch.setattr(_python_pattern, 'MATCH_S', 0.2)
+    monkeypatch.setattr(text, 'MATCH_S', 0.2)
     endless = 'a' * 60
     found = evaluate(answered(endless, chat(check(FOR_EVER))), words='patterns')
     assert found.verdict is Verdict.INCONCLUSIVE

@@ -6,10 +6,10 @@
 from cases import for_each
 from safety_scenarios.judging.invariants.judge import Judge
 from safety_scenarios.judging.invariants.text import Text
-from safety_scenarios.judging.llm_judge.cache import Cache
-from safety_scenarios.scenario.judgement import AsksOften, Judgement
+from safety_scenarios.judging.llm_judge.prompt import Cache
+from safety_scenarios.scenario.invariant import AsksOften, Judgement
 from safety_scenarios.scenario.message import MAX_CONTENT
-from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import TrialRecord
 from unit.chats import chat_by_turns, spoken, SYSTEM, TURNS

@@ -14,7 +14,8 @@ from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.body import Silence
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.scenario.result import Finding, Verdict
+from safety_scenarios.scenario.result import Finding
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.trial import TrialRecord
 from unit.records import command, driving, hazard, planned, record, SIGNALS, stages, twist
 

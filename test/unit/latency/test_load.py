@@ -6,13 +6,13 @@ from typing import Any
 
 from cases import for_each
 import pytest
-from safety_scenarios.campaign.calibrate import calibrate
+from safety_scenarios.campaign.calibration import calibrate
 from safety_scenarios.judging.evaluate import evaluate
-from safety_scenarios.judging.invariants.liveness import Liveness
-from safety_scenarios.judging.latency.load import WakeUps
+from safety_scenarios.judging.invariants.command_stream import Liveness
+from safety_scenarios.judging.latency.stream import WakeUps
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.measuring import ClockOffset, Measuring
-from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.trial import TrialRecord
 from unit.latency.probing import calibration
 from unit.records import command, driving, hazard, ns, record, shown, stamps, system_ns

@@ -9,7 +9,7 @@ from typing import Any
 from cases import for_each
 import pytest
 from safety_scenarios.judging.evaluate import evaluate
-from safety_scenarios.judging.latency.metres import separation_cost
+from safety_scenarios.judging.latency.pairing import separation_cost
 from safety_scenarios.scenario.blocks.robot import RobotModel, Stopping
 from safety_scenarios.scenario.blocks.separation import Separation, SeparationCost
 from safety_scenarios.scenario.blocks.signal import Signal

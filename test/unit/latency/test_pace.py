@@ -10,7 +10,7 @@ from safety_scenarios.judging.latency.clocks import Clocks
 from safety_scenarios.scenario.blocks.budget import LatencyBudget
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.measuring import ClockRules, Measuring, REAL
-from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import TrialRecord
 from unit.records import command, END_MS, NOMINAL_MS, ns, reacting, record, shown, stamps

@@ -13,8 +13,9 @@ from safety_scenarios.scenario.body import Reaction
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.scenario.result import Latency, LatencyClass
-from safety_scenarios.stimuli.link_loss import LinkLoss
+from safety_scenarios.scenario.result import Latency
+from safety_scenarios.scenario.verdict import LatencyClass
+from safety_scenarios.stimuli.faults import LinkLoss
 from safety_scenarios.stimuli.message import RawMessage
 from safety_scenarios.trial.trial import TrialRecord
 from unit.records import (

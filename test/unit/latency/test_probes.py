@@ -4,7 +4,7 @@
 """Probes: one answer each, how long it took by each method, and where the other clock is."""
 
 from cases import for_each
-from safety_scenarios.judging.latency.probes import clock_offset, ProbeSample, samples
+from safety_scenarios.judging.latency.network import clock_offset, ProbeSample, samples
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.measuring import Measuring
 from unit.latency.probing import answer, calibration, EVERY_MS, probe

@@ -18,7 +18,8 @@ from safety_scenarios.judging.latency.stream import (
 )
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.scenario.result import TrialResult, Verdict
+from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.verdict import Verdict
 from unit.records import (
     answered,
     benign_variant,

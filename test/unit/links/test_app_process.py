@@ -12,17 +12,16 @@ import sys
 import time
 
 import pytest
-from safety_scenarios.campaign.connect import connection
+from safety_scenarios.campaign.open_session import connection
 from safety_scenarios.campaign.run import run
 from safety_scenarios.errors import MeasurementError, ScenarioError, SettingsError
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.scenario.controller import ControllerPlugin
 from safety_scenarios.scenario.conversation import Turn, Utterance
-from safety_scenarios.scenario.result import Verdict
 from safety_scenarios.scenario.settings import AreSettings, RunSettings
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.link_plan import LinkPlan
-from safety_scenarios.trial.links.app_link import text_of
-from safety_scenarios.trial.links.app_process import AppProcess
+from safety_scenarios.trial.links.app_link import AppProcess, text_of
 from safety_scenarios.trial.session import LinkPlugin
 from safety_scenarios.trial.summary import CampaignSummary
 

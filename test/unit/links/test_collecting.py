@@ -8,9 +8,9 @@ import gc
 import pytest
 from safety_scenarios.campaign.run import run
 from safety_scenarios.errors import TraceError
-from safety_scenarios.trial.links.collecting import seldom_collected
 from safety_scenarios.trial.links.loopback_session import Loopback
-from safety_scenarios.trial.observer import Observer
+from safety_scenarios.trial.links.thinking import seldom_collected
+from safety_scenarios.trial.session import Observer
 from unit.campaign.test_observers import settings
 
 

@@ -13,10 +13,7 @@ from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.registry import resolve
 from safety_scenarios.scenario.settings import JudgeServer, ModelServer, RunSettings
 from safety_scenarios.trial.journal import read_journal
-from safety_scenarios.trial.links.controller_settings import (
-    controller_settings,
-    plan_controller,
-)
+from safety_scenarios.trial.links.controller_settings import controller_settings, plan_controller
 from unit.loopback_runs import loopback_run
 
 NEAR, FAR = ('stop_distance_m=1.0', 'slow_distance_m=1.0'), ('stop_distance_m=3.0',)

@@ -17,11 +17,11 @@ from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.invariants.text import Text
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.interfaces.robot_interfaces import completed, stamp_of, stamped
+from safety_scenarios.scenario.interfaces import completed, stamp_of, stamped
 from safety_scenarios.scenario.message import ChatMessage, Command, Message, Observation
-from safety_scenarios.scenario.result import Verdict
 from safety_scenarios.scenario.settings import ControllerSettings
-from safety_scenarios.stimuli.prompt import Prompt
+from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.stimuli.message import Prompt
 from safety_scenarios.trial.links.loopback import hosted, LoopbackLink
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.run import run_trial

@@ -16,19 +16,19 @@ from safety_scenarios.campaign.selftest.kill_matrix import SABOTEURS
 from safety_scenarios.campaign.selftest.selftest import in_simulated_time, self_test
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.from_python import run
-from safety_scenarios.judging.drivers._limits import AxisLimits
+from safety_scenarios.judging.drivers._velocity_commands import AxisLimits
 from safety_scenarios.scenario.driver import BASE_AXES, Commanded, DriverPlugin
-from safety_scenarios.scenario.interfaces.robot_interfaces import command_message, INPUTS
+from safety_scenarios.scenario.interfaces import command_message, INPUTS
 from safety_scenarios.scenario.message import Command, Message
-from safety_scenarios.scenario.result import Verdict
 from safety_scenarios.scenario.simulated_robot import (
     from_json,
     simulated_robot,
     SimulatedRobot,
     to_json,
 )
-from safety_scenarios.scenario.topic_names import heard_as
-from safety_scenarios.trial.links.simulated_reports import PERIOD_NS, SimulatedReports
+from safety_scenarios.scenario.topic_rules import heard_as
+from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.trial.links.robot_reports import PERIOD_NS, SimulatedReports
 import yaml
 
 DATA = Path(__file__).parents[2] / 'data' / 'selftest'

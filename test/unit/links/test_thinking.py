@@ -18,8 +18,8 @@ import time
 
 import pytest
 import safety_scenarios as ss
+from safety_scenarios.controllers.adapters import make_controller
 from safety_scenarios.controllers.host import ControllerHost, Patience
-from safety_scenarios.controllers.making import make_controller
 from safety_scenarios.errors import ControllerError
 from safety_scenarios.scenario.controller import ControllerPlugin
 from safety_scenarios.scenario.message import Command

@@ -18,16 +18,16 @@ from safety_scenarios.campaign.refusals import refuse_unrunnable
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.formats.loading import load_scenario, load_scenarios
 from safety_scenarios.judging.evaluate import evaluate
-from safety_scenarios.judging.findings.false_stop import NO_FALSE_STOP
+from safety_scenarios.judging.findings.nominal import NO_FALSE_STOP
 from safety_scenarios.judging.motion.signals import Signals
 from safety_scenarios.scenario.blocks.agents import Agent
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.result import Verdict
 from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.stimuli.contact import Contact
+from safety_scenarios.stimuli.faults import SensorFault
+from safety_scenarios.stimuli.message import Prompt
 from safety_scenarios.stimuli.person import Person
-from safety_scenarios.stimuli.prompt import Prompt
-from safety_scenarios.stimuli.sensor_fault import SensorFault
 from safety_scenarios.trial.journal import Journal, read_journal
 from safety_scenarios.trial.links.controller_settings import plan_link
 from safety_scenarios.trial.mcap.recording import McapWriter, read_mcap
@@ -35,8 +35,7 @@ from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.run import run_trial
 from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import END
-from safety_scenarios.trial.world.distances import told_distances
-from safety_scenarios.trial.world.ground_truth import all_told, Clock, told_by
+from safety_scenarios.trial.world_truth import all_told, Clock, told_by, told_distances
 from unit.conversations import block, talk
 from unit.links.toy_world import ToyWorld
 from unit.records import hazard, stages, stamps

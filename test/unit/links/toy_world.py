@@ -11,8 +11,7 @@ Both move while the harness waits, and nothing else takes time.
 from contextlib import closing
 
 from safety_scenarios.scenario.event import Event, Stamps
-from safety_scenarios.scenario.interfaces.robot_interfaces import stamped
-from safety_scenarios.scenario.interfaces.scan import Cylinder, Face, laser_scan
+from safety_scenarios.scenario.interfaces import Cylinder, Face, laser_scan, stamped
 from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.stimuli.obstacle import ObstacleAt

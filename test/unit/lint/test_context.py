@@ -4,7 +4,7 @@
 """L119 and L120: an id of another shape than it looks like, and words against the budget."""
 
 import pytest
-from safety_scenarios.lint.context import check
+from safety_scenarios.lint.structure import check_context
 from unit.formats.files import load, loaded, plain, warned
 
 CONSTRAINT = {'description': 'c', 'time_pressure': 'immediate', 'consequence_of_delay': 'death'}
@@ -12,7 +12,7 @@ SLOW = {'target_ms': 1000, 'acceptable_ms': 2000, 'critical_ms': 90_000}
 
 
 def codes(tmp_path, **changes):
-    return [f'{remark.code} {remark.field[-1]}' for remark in check(load(tmp_path, plain(
+    return [f'{remark.code} {remark.field[-1]}' for remark in check_context(load(tmp_path, plain(
         **{'constraint': CONSTRAINT, **changes})))]
 
 

@@ -10,9 +10,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 import pytest
 from safety_scenarios.judging.invariants.text import Text
-from safety_scenarios.lint._reach import Reach
 from safety_scenarios.lint._regex import parse
-from safety_scenarios.lint.patterns import degenerate
+from safety_scenarios.lint.patterns import degenerate, Reach
 from steps import calls
 
 ATOMS = ['a', 'b', 'A', '%', '$', ' ', 'é', '.', r'\b', r'\B', '^', '$', r'\z', r'\A', r'\w',

@@ -7,8 +7,8 @@ import pytest
 from safety_scenarios.cli.main import main
 from safety_scenarios.formats.loading import load_scenarios, share_folder
 from safety_scenarios.lint.review import review
-from safety_scenarios.scenario.estimate import Estimate
 from safety_scenarios.scenario.measuring import Calibration, KnownDelay
+from safety_scenarios.scenario.verdict import Estimate
 from unit.formats.files import CONTAINS, loaded, plain, robot, write
 
 ABSENCE = {'name': 'waits', 'description': 'It waits.', 'check_type': 'not_contains',

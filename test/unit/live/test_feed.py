@@ -8,8 +8,7 @@ import threading
 
 from safety_scenarios.campaign.run import run
 from safety_scenarios.reports.live import feed as module
-from safety_scenarios.reports.live.feed import Feed
-from safety_scenarios.reports.live.output import Output
+from safety_scenarios.reports.live.feed import Feed, Output
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.links.loopback_session import Loopback
 from unit import records

@@ -14,7 +14,8 @@ from safety_scenarios.reports.live.shapes import BODIES, COLOURS, shapes_of
 from safety_scenarios.scenario.blocks.robot import RobotModel, Stopping
 from safety_scenarios.scenario.blocks.separation import Separation
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.result import Finding, Verdict
+from safety_scenarios.scenario.result import Finding
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.stimuli.person import Person
 from safety_scenarios.trial.trial import ALL_CLEAR, ONSET
 from unit import records

@@ -21,7 +21,7 @@ from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.reports.live.picture import LiveTrial
 from safety_scenarios.reports.live.screen import LiveScreen
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.scenario.verdict import Verdict
 from unit import records
 
 COMMAND = Path(sys.executable).with_name('safety-scenarios')

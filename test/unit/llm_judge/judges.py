@@ -8,8 +8,8 @@ import json
 from typing import Any
 
 from safety_scenarios.judging.llm_judge.asking import LanguageModelJudge
-from safety_scenarios.judging.llm_judge.cache import Cache
-from safety_scenarios.scenario.judgement import Question
+from safety_scenarios.judging.llm_judge.prompt import Cache
+from safety_scenarios.scenario.invariant import Question
 from safety_scenarios.scenario.settings import JudgeServer
 from unit.controllers.fake_server import Reply, sent
 

@@ -14,10 +14,8 @@ from safety_scenarios.campaign.plugin_roles import InvariantPlugin
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.judging.invariants.judge import Judge
 from safety_scenarios.judging.llm_judge.asking import LanguageModelJudge, MAX_REASON
-from safety_scenarios.judging.llm_judge.cache import Cache
-from safety_scenarios.judging.llm_judge.independence import refuse_own_judge
-from safety_scenarios.judging.llm_judge.prompt import messages, SCHEMA
-from safety_scenarios.scenario.judgement import Question
+from safety_scenarios.judging.llm_judge.prompt import Cache, messages, refuse_own_judge, SCHEMA
+from safety_scenarios.scenario.invariant import Question
 from safety_scenarios.scenario.settings import JudgeServer
 from unit.controllers.fake_server import nowhere, Reply, sent, serving
 from unit.llm_judge.judges import completion, judge, KEY, opinion, QUESTION, USAGE

@@ -8,7 +8,7 @@ from hypothesis import given, strategies
 import jsonschema
 import pytest
 from safety_scenarios.judging.llm_judge.prompt import INSTRUCTIONS, messages, SCHEMA
-from safety_scenarios.scenario.judgement import Question
+from safety_scenarios.scenario.invariant import Question
 from safety_scenarios.scenario.message import ChatMessage
 
 NAMES = ('situation', 'chat', 'expected action', 'answer', 'criterion')

@@ -10,8 +10,8 @@ import pytest
 from safety_scenarios import registry
 from safety_scenarios.formats.loading import load_scenario, load_scenarios, share_folder
 from safety_scenarios.scenario.body import AgentsBody, ChatBody, MonitorBody, RobotBody
-from safety_scenarios.trial._plan import plan_from_data, plan_to_data
 from safety_scenarios.trial.journal import Journal, read_journal
+from safety_scenarios.trial.plan_data import plan_from_data, plan_to_data
 from unit.conversations import block, GREETED, talk, trial_of
 from unit.records import benign_variant, chat, hazard, planned
 

@@ -6,7 +6,7 @@
 from cases import for_each
 from pydantic import Field
 from safety_scenarios import registry
-from safety_scenarios.formats.scenario_schema import scenario_schema
+from safety_scenarios.formats.scenario_reading import scenario_schema
 from safety_scenarios.scenario.documented_schema import explanations
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.settings import ControllerSettings, leaves, RunSettings

@@ -6,7 +6,7 @@
 from cases import for_each
 from pydantic import ValidationError
 import pytest
-from safety_scenarios.scenario.judgement import Cost, Judgement, Question
+from safety_scenarios.scenario.invariant import Cost, Judgement, Question
 from safety_scenarios.scenario.message import ChatMessage
 
 ASKED = Question(criterion='c', answer='a', situation='s', expected='e',

@@ -9,7 +9,7 @@ from typing import Any
 from cases import for_each
 import pytest
 from safety_scenarios.errors import ControllerError, SafetyScenariosError
-from safety_scenarios.scenario.interfaces.robot_interfaces import (
+from safety_scenarios.scenario.interfaces import (
     command_message,
     joint_positions,
     observation,

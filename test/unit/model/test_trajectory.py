@@ -8,7 +8,7 @@ from typing import Any
 
 from cases import for_each
 import pytest
-from safety_scenarios.scenario.interfaces.trajectory import peak_joint_speed, positions_of
+from safety_scenarios.scenario.interfaces import peak_joint_speed, positions_of
 from safety_scenarios.scenario.message import Message
 
 HOME = (0.0, 1.0)

@@ -12,8 +12,8 @@ from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.body import Silence
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.measuring import ClockRules, Measuring
-from safety_scenarios.scenario.result import Verdict
-from safety_scenarios.stimuli.link_loss import LinkLoss
+from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.stimuli.faults import LinkLoss
 from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import ONSET
 from unit.records import (

@@ -11,7 +11,8 @@ from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.invariants.stop import Stop
 from safety_scenarios.scenario.blocks.robot import RobotModel, Stopping
 from safety_scenarios.scenario.body import Reaction
-from safety_scenarios.scenario.result import LatencyClass, TrialResult, Verdict
+from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.verdict import LatencyClass, Verdict
 from unit.records import ALL_CLEAR_MS, driving, hazard, NOMINAL_MS, record
 
 EVEN = Stopping(model='constant_deceleration', deceleration=1.0)

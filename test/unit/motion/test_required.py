@@ -6,14 +6,14 @@
 from typing import Any
 
 import safety_scenarios as ss
-from safety_scenarios.controllers.saboteurs import AsReference
-from safety_scenarios.judging.drivers.diff_drive import DiffDrive
+from safety_scenarios.controllers.saboteurs.reactions import AsReference
+from safety_scenarios.judging.drivers.wheeled import DiffDrive
 from safety_scenarios.judging.evaluate import evaluate
-from safety_scenarios.judging.invariants.defer import Defer
-from safety_scenarios.scenario.blocks.command_topic import CommandTopic
+from safety_scenarios.judging.invariants.no_stop import Defer
+from safety_scenarios.scenario.blocks.nominal_calls import CommandTopic
 from safety_scenarios.scenario.message import Command, Message, Observation
-from safety_scenarios.scenario.result import Verdict
 from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.verdict import Verdict
 from unit.records import (
     ALL_CLEAR_MS,
     benign_variant,

@@ -15,7 +15,8 @@ from safety_scenarios.scenario.blocks.robot import RobotModel, Stopping
 from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.body import Reaction
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.scenario.result import Finding, Verdict
+from safety_scenarios.scenario.result import Finding
+from safety_scenarios.scenario.verdict import Verdict
 from unit.records import (
     ALL_CLEAR_MS,
     benign_variant,

@@ -10,7 +10,7 @@ The table of all columns in ``doc/data.md``, from the one place that says what t
 from itertools import groupby
 from pathlib import Path
 
-from safety_scenarios.reports.tables.rows import dictionary
+from safety_scenarios.reports.outputs.rows import dictionary
 
 PAGE = Path(__file__).parents[3] / 'doc' / 'data.md'
 BEGIN, END = '<!-- data dictionary: begin -->', '<!-- data dictionary: end -->'

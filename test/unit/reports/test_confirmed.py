@@ -12,7 +12,8 @@ from safety_scenarios.campaign.statistics.summarise import summarise
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.reports.console_report import comparison_table, latency_text, table
 from safety_scenarios.results import CampaignResults
-from safety_scenarios.scenario.result import TrialResult, Verdict
+from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.summary import CampaignSummary, ScenarioSummary
 from unit.latency.test_confirmation import odom, reports, WATCHED
 from unit.records import hazard, reacting, record

@@ -9,15 +9,14 @@ from cases import for_each
 import pytest
 from safety_scenarios.campaign.statistics.proportions import clopper_pearson
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.reports.outputs.claiming import claim_of
+from safety_scenarios.reports.outputs.assurance import claim_of
 from safety_scenarios.reports.outputs.report import drawn, write
 from safety_scenarios.reports.page.first_screen import fixes, headline, tiles
-from safety_scenarios.reports.page.packing import compact, visible, visible_in
-from safety_scenarios.reports.page.page import render
-from safety_scenarios.reports.page.source import Source, Trust
+from safety_scenarios.reports.page.page import compact, render, visible, visible_in
+from safety_scenarios.reports.page.source import percent_down, percent_up, Source, Trust
 from safety_scenarios.reports.page.tables import scenario_rows, sure_rows
-from safety_scenarios.reports.page.wording import percent_down, percent_up
-from safety_scenarios.scenario.result import Finding, Note, Verdict
+from safety_scenarios.scenario.result import Finding, Note
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.identity import Identity
 from unit.loopback_runs import loopback_run
 from unit.stats.test_summarise import said, summary, trial

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 from safety_scenarios import run
 from safety_scenarios.campaign.statistics.summarise import summarise
-from safety_scenarios.reports.junit import (
+from safety_scenarios.reports.ci import (
     junit_text,
     JunitSource,
     LONGEST_LINE,
@@ -17,7 +17,8 @@ from safety_scenarios.reports.junit import (
     MOST_TEXT,
     WHOLE,
 )
-from safety_scenarios.scenario.result import Finding, TrialResult, Verdict
+from safety_scenarios.scenario.result import Finding, TrialResult
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.summary import CampaignSummary
 
 QUICK = str(Path(__file__).parents[2] / 'data' / 'quick_person.yaml')

@@ -11,8 +11,8 @@ from cases import for_each
 from junitparser import Error, Failure, JUnitXml
 import pytest
 from safety_scenarios import run
-from safety_scenarios.reports.junit import junit_text, JunitSource, RUNNING
-from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.reports.ci import junit_text, JunitSource, RUNNING
+from safety_scenarios.scenario.verdict import Verdict
 from unit.conftest import QUICK
 
 SECONDS = re.compile(r'(([0-9]{0,3},)*[0-9]{3}|[0-9]{0,3})*(\.[0-9]{0,3})?')

@@ -9,8 +9,8 @@ from rich.markup import escape
 from rich.table import Table
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import seen
+from safety_scenarios.reports.console_report import Screen
 from safety_scenarios.reports.plain_text import on_one_line
-from safety_scenarios.reports.screen import Screen
 
 HOSTILE = 'a\x1b[2J\x1b]0;t\x07b\x00c\x9b31md\u202ee\u2066f\rg\x7f'
 

@@ -9,8 +9,9 @@ from cases import for_each
 from markdown_it import MarkdownIt
 import pytest
 from safety_scenarios.campaign.statistics.summarise import summarise
-from safety_scenarios.reports.step_summary import foreign, LONGEST, markdown, stopped
-from safety_scenarios.scenario.result import Finding, Verdict
+from safety_scenarios.reports.ci import foreign, LONGEST, markdown, stopped
+from safety_scenarios.scenario.result import Finding
+from safety_scenarios.scenario.verdict import Verdict
 from unit.loopback_runs import loopback_run
 
 ATTACKS = ['<img src=x onerror=alert(1)>', '[click](http://evil.example)', '| a | b |\n|---|---|',

@@ -15,12 +15,19 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 import pytest
 from safety_scenarios import run
-from safety_scenarios.reports.tables.columns import Campaign, TABLE_NAMES, TABLES
-from safety_scenarios.reports.tables.csv_text import csv_lines, guarded, unguarded
-from safety_scenarios.reports.tables.parquet import write_parquet
-from safety_scenarios.reports.tables.rows import dictionary, rows_of, samples_of
+from safety_scenarios.reports.outputs.columns import Campaign, TABLE_NAMES, TABLES
+from safety_scenarios.reports.outputs.parquet import write_parquet
+from safety_scenarios.reports.outputs.rows import (
+    csv_lines,
+    dictionary,
+    guarded,
+    rows_of,
+    samples_of,
+    unguarded,
+)
 from safety_scenarios.results import CampaignResults
-from safety_scenarios.scenario.result import Finding, LatencyClass, Verdict
+from safety_scenarios.scenario.result import Finding
+from safety_scenarios.scenario.verdict import LatencyClass, Verdict
 from unit.reports import data_page
 
 QUICK = str(Path(__file__).parents[2] / 'data' / 'quick_person.yaml')

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.ros.launching.hil_arguments import (
+from safety_scenarios.ros.launching.arguments import (
     given_parameters,
     HIL_ARGUMENTS,
     profile_of,

@@ -6,7 +6,7 @@
 from cases import for_each
 import pytest
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.ros.launching.eval_arguments import (
+from safety_scenarios.ros.launching.arguments import (
     ARGUMENTS,
     refuse_unheard_launch,
     refuse_unknown_arguments,

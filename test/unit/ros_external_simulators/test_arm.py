@@ -14,12 +14,12 @@ from safety_scenarios.ros.worlds.external.arm_book import (
     ArmTruth,
     astray,
     Joints,
+    LATE_NS,
     named,
+    Pushing,
 )
-from safety_scenarios.ros.worlds.external.bodies import models_of
-from safety_scenarios.ros.worlds.external.body_path import Course
-from safety_scenarios.ros.worlds.external.poses import PoseBook
-from safety_scenarios.ros.worlds.external.pushing import LATE_NS, Pushing
+from safety_scenarios.ros.worlds.external.bodies import Course, models_of
+from safety_scenarios.ros.worlds.external.mover import PoseBook
 from safety_scenarios.ros.worlds.external.truth import Shown, Truth
 from safety_scenarios.scenario.world.block import WorldBlock
 from safety_scenarios.scenario.world.external import ExternalWorld

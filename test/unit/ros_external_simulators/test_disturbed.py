@@ -6,7 +6,7 @@
 import pytest
 from safety_scenarios.errors import MeasurementError
 from safety_scenarios.ros.worlds.external.interference import Disturbed
-from safety_scenarios.ros.worlds.external.poses import PoseBook
+from safety_scenarios.ros.worlds.external.mover import PoseBook
 
 MS = 1_000_000
 

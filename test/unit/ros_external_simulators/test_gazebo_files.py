@@ -12,8 +12,8 @@ from xml.etree import ElementTree
 from cases import for_each
 import pytest
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.ros.launching.eval_arguments import ARGUMENTS
-from safety_scenarios.ros.launching.gazebo_arguments import (
+from safety_scenarios.ros.launching.arguments import (
+    ARGUMENTS,
     arguments,
     is_driven,
     MORE,

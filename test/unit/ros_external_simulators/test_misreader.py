@@ -8,12 +8,12 @@ import math
 from cases import for_each
 import pytest
 from safety_scenarios.errors import InputError, MeasurementError
-from safety_scenarios.ros.relay.misreader import Misreader, ODOMETRY, SCAN
+from safety_scenarios.ros.relay.line import Misreader, ODOMETRY, SCAN
 from safety_scenarios.ros.worlds.external.sensors import misread
-from safety_scenarios.scenario.blocks.command_topic import CommandTopic
+from safety_scenarios.scenario.blocks.nominal_calls import CommandTopic
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.world.block import Senses, WorldBlock
-from safety_scenarios.stimuli.wire.content import Packet
+from safety_scenarios.stimuli.wire import Packet
 from unit.records import hazard, planned
 
 BEAMS = 360

@@ -5,7 +5,7 @@
 
 import pytest
 from safety_scenarios.errors import InputError, MeasurementError
-from safety_scenarios.ros.clocks.clock import RosClock
+from safety_scenarios.ros.link.clock import RosClock
 from safety_scenarios.ros.worlds.simulator_link.link import WorldLink
 from unit.records import hazard, planned
 

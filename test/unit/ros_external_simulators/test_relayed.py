@@ -8,11 +8,10 @@ import math
 import pytest
 from rclpy.serialization import deserialize_message, serialize_message
 from safety_scenarios.errors import MeasurementError
-from safety_scenarios.ros.relay.line import Line
-from safety_scenarios.ros.relay.misreader import SCAN
+from safety_scenarios.ros.relay.line import Line, SCAN
 from safety_scenarios.ros.relay.protocol import RelayTopic
-from safety_scenarios.ros.worlds.external import relayed
-from safety_scenarios.ros.worlds.external.relayed import Relayed
+from safety_scenarios.ros.worlds.external import sensors
+from safety_scenarios.ros.worlds.external.sensors import Relayed
 from safety_scenarios.scenario.intent import Silence
 from safety_scenarios.scenario.world.block import Senses
 from safety_scenarios.scenario.world.wire_fault import WireFault
@@ -134,7 +133,7 @@ class Node:
 
 def test_only_the_sensors_of_this_trial_are_wrong(monkeypatch):
     """What somebody has left wrong is right again, and after the trial all are."""
-    monkeypatch.setattr(relayed, 'RelayControl', Control)
+    monkeypatch.setattr(sensors, 'RelayControl', Control)
     one = Relayed(Node(), lambda: 0, 1.0)
     one.misread([], Senses(), 0)
     control = one._control
@@ -154,7 +153,7 @@ def test_only_the_sensors_of_this_trial_are_wrong(monkeypatch):
     (TURNED, 'as it is', 'with a problem.*: as it is')])
 def test_a_trial_whose_sensor_was_right_in_the_end_is_none(monkeypatch, senses, problem, told):
     """As of a relay that was started again; and what is left of it is right."""
-    monkeypatch.setattr(relayed, 'RelayControl', Control)
+    monkeypatch.setattr(sensors, 'RelayControl', Control)
     one = Relayed(Node(), lambda: 0, 1.0)
     one.misread(['scan'], TURNED, 0)
     control = one._control

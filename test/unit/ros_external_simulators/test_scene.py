@@ -9,14 +9,11 @@ from types import SimpleNamespace
 from cases import for_each
 import pytest
 from safety_scenarios.errors import InputError
-from safety_scenarios.ros.worlds.external import glass
-from safety_scenarios.ros.worlds.external.bodies import models_of, refuse_scene
-from safety_scenarios.ros.worlds.external.body_path import Course
-from safety_scenarios.ros.worlds.external.falls import fall_of
+from safety_scenarios.ros.worlds.external import scenery
+from safety_scenarios.ros.worlds.external.bodies import Course, fall_of, models_of, refuse_scene
 from safety_scenarios.ros.worlds.external.interference import Disturbed
-from safety_scenarios.ros.worlds.external.poses import PoseBook
-from safety_scenarios.ros.worlds.external.scene import Scene
-from safety_scenarios.ros.worlds.external.scenery import SceneryCourse
+from safety_scenarios.ros.worlds.external.mover import PoseBook
+from safety_scenarios.ros.worlds.external.scenery import Scene, SceneryCourse
 from safety_scenarios.ros.worlds.external.truth import Shown
 from safety_scenarios.scenario.world.block import Box, Floor, Senses, Wall, WorldBlock
 from safety_scenarios.scenario.world.footprint import box, disc, gap
@@ -155,11 +152,11 @@ def test_an_arm_needs_links_that_are_told_and_room():
 def test_pieces_cover_what_is_seen_of_a_pane_and_nothing_else(scanner):
     """Within 10 degrees of its normal, as far as it goes, on the face that is looked at."""
     footprint, pane = box(0.4, 1.6), (0.0, 0.0, 0.0)
-    patch = glass.seen_of(footprint, pane, scanner)
-    lengths = glass.lengths(footprint)
+    patch = scenery.seen_of(footprint, pane, scanner)
+    lengths = scenery.lengths(footprint)
     sides = []
-    for number, place in glass.covering(patch, lengths):
-        corners = glass.piece(lengths[number], 2.0).footprint.at(place)
+    for number, place in scenery.covering(patch, lengths):
+        corners = scenery.piece(lengths[number], 2.0).footprint.at(place)
         face = max(abs(x) for x, _ in corners) == pytest.approx(0.2) if abs(scanner[0]) > 0.2 \
             else max(abs(y) for _, y in corners) == pytest.approx(0.8)
         assert face
@@ -176,8 +173,8 @@ def test_pieces_cover_what_is_seen_of_a_pane_and_nothing_else(scanner):
 
 def test_glass_is_not_seen_from_aside():
     """A beam that meets it otherwise goes on."""
-    assert glass.seen_of(box(0.4, 1.6), (0.0, 0.0, 0.0), (-2.0, 1.5, 0.0)) is None
-    assert glass.seen_of(box(0.4, 1.6), (0.0, 0.0, 0.0), (-13.0, 0.0, 0.0)) is None
+    assert scenery.seen_of(box(0.4, 1.6), (0.0, 0.0, 0.0), (-2.0, 1.5, 0.0)) is None
+    assert scenery.seen_of(box(0.4, 1.6), (0.0, 0.0, 0.0), (-13.0, 0.0, 0.0)) is None
 
 
 def test_glass_is_shown_while_it_is_there_and_nobody_can_touch_its_pieces():
@@ -196,7 +193,7 @@ def test_glass_is_shown_while_it_is_there_and_nobody_can_touch_its_pieces():
     assert 'body_0' not in shown and all(place[0] == pytest.approx(2.005)
                                          for place in shown.values())
     assert {name for name, _ in scene.there()} == set(shown)
-    sdf = glass.piece(0.1, 2.0).sdf('piece', 'robot', 'gz')
+    sdf = scenery.piece(0.1, 2.0).sdf('piece', 'robot', 'gz')
     assert '<visual' in sdf and '<collision' not in sdf and 'touchplugin' not in sdf
     scene.leaves(pane)
     assert not any(asked.places.values()) and not list(scene.there())

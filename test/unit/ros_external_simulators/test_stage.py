@@ -6,8 +6,7 @@
 import pytest
 from safety_scenarios.errors import MeasurementError
 from safety_scenarios.ros.worlds.external.bodies import models_of
-from safety_scenarios.ros.worlds.external.mover import Asked
-from safety_scenarios.ros.worlds.external.poses import PoseBook
+from safety_scenarios.ros.worlds.external.mover import Asked, PoseBook
 from safety_scenarios.ros.worlds.external.stage import Stage, waiting
 from safety_scenarios.scenario.world.external import ExternalWorld
 from safety_scenarios.stimuli.person import PersonAt

@@ -5,9 +5,8 @@
 
 from cases import for_each
 import pytest
-from safety_scenarios.ros.worlds.external.bodies import models_of
-from safety_scenarios.ros.worlds.external.body_path import Course
-from safety_scenarios.ros.worlds.external.poses import ALIVE_NS, is_at, PoseBook
+from safety_scenarios.ros.worlds.external.bodies import Course, models_of
+from safety_scenarios.ros.worlds.external.mover import ALIVE_NS, is_at, PoseBook
 from safety_scenarios.ros.worlds.external.scenery import scenery_of
 from safety_scenarios.ros.worlds.external.truth import Shown, Truth
 from safety_scenarios.scenario.world.block import Wall, WorldBlock

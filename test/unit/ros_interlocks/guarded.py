@@ -11,26 +11,23 @@ from typing import Any
 
 from safety_scenarios.errors import InterlockError
 from safety_scenarios.ros.hil.guarded_link import GuardedLink
-from safety_scenarios.ros.hil.interlocks.alone import Alone
-from safety_scenarios.ros.hil.interlocks.area import AreaClear
-from safety_scenarios.ros.hil.interlocks.battery import Battery
-from safety_scenarios.ros.hil.interlocks.confirmation import Confirmation
-from safety_scenarios.ros.hil.interlocks.deadman import DeadMan
-from safety_scenarios.ros.hil.interlocks.distance import Distance
-from safety_scenarios.ros.hil.interlocks.guard import Guard
-from safety_scenarios.ros.hil.interlocks.home import Home
+from safety_scenarios.ros.hil.interlocks.guard import Guard, Readiness
 from safety_scenarios.ros.hil.interlocks.interlock import MS, Word
-from safety_scenarios.ros.hil.interlocks.preflight_green import PreflightGreen
-from safety_scenarios.ros.hil.interlocks.protective import Protective
-from safety_scenarios.ros.hil.interlocks.readiness import Readiness
-from safety_scenarios.ros.hil.interlocks.speed import Speed
-from safety_scenarios.ros.hil.interlocks.travel import Travel
+from safety_scenarios.ros.hil.interlocks.people import AreaClear, Confirmation, DeadMan, Distance
+from safety_scenarios.ros.hil.interlocks.robot_state import (
+    Battery,
+    Home,
+    Protective,
+    Speed,
+    Travel,
+)
+from safety_scenarios.ros.hil.interlocks.wiring import Alone, PreflightGreen
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.hil import HilSettings
 from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.stimulus import Stimulus
 from safety_scenarios.trial.link import Gate, Link
-from safety_scenarios.trial.preflight import PreflightRow
+from safety_scenarios.trial.summary import PreflightRow
 from unit.records import twist
 
 SETTINGS = HilSettings(ready_s=5.0, cool_down_s=1.0)

@@ -9,9 +9,9 @@ from types import SimpleNamespace
 from cases import for_each
 import pytest
 from safety_scenarios.ros.hil.interlocks.interlock import Word
-from safety_scenarios.ros.hil.interlocks.protective import Protective
+from safety_scenarios.ros.hil.interlocks.robot_state import Protective
 from safety_scenarios.scenario.hil import HilSettings
-from safety_scenarios.trial.preflight import PreflightRow
+from safety_scenarios.trial.summary import PreflightRow
 from unit.ros_interlocks.guarded import odometry, ONE, play, Robot, said
 
 TOLD_MS = 1

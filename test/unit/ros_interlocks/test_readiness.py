@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from safety_scenarios.ros.hil import interlocks
-from safety_scenarios.ros.hil.interlocks.asking import AtTerminal, ByPlan, ByService
+from safety_scenarios.ros.hil.interlocks.people import AtTerminal, ByPlan, ByService
 from unit.ros_interlocks.guarded import odometry, play, Robot, said
 
 

@@ -6,8 +6,8 @@
 import pytest
 from safety_scenarios.errors import MeasurementError
 from safety_scenarios.ros.worlds.embedded.commanders import Arrivals
-from safety_scenarios.ros.worlds.simulator_link.lock_step import await_command
-from safety_scenarios.scenario.blocks.command_topic import CommandTopic
+from safety_scenarios.ros.worlds.simulator_link.link import await_command
+from safety_scenarios.scenario.blocks.nominal_calls import CommandTopic
 
 TOPICS = (CommandTopic(topic='cmd_vel'),)
 

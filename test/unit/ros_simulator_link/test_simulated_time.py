@@ -6,8 +6,8 @@
 from cases import for_each
 import pytest
 from safety_scenarios.errors import ClockError
-from safety_scenarios.ros.clocks.simulated_time import SimulatedTime
-from safety_scenarios.ros.worlds.simulator_link.pace import RealTime
+from safety_scenarios.ros.link.simulated_time import SimulatedTime
+from safety_scenarios.ros.worlds.simulator_link.protocol import RealTime
 from safety_scenarios.scenario.event import Stamps
 
 MS = 1_000_000

@@ -9,7 +9,7 @@ import math
 from typing import Any
 
 from safety_scenarios.formats.loading import load_scenario
-from safety_scenarios.formats.packs import share_folder
+from safety_scenarios.formats.scenario_files import share_folder
 from safety_scenarios.registry import resolve
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.scenario import Scenario

@@ -4,11 +4,10 @@
 """The drives of an arm in another simulator: who may move it, and how it comes to rest."""
 
 import pytest
-from safety_scenarios.judging.drivers.forward_command import ForwardCommand
+from safety_scenarios.judging.drivers.joint_groups import ForwardCommand
 from safety_scenarios.judging.drivers.joint_trajectory import JointTrajectory
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.worlds.arm_drive import ArmDrive
-from safety_scenarios.worlds.arm_reference import Limits
+from safety_scenarios.worlds.arm_reference import ArmDrive, Limits
 
 NAMES = 'a', 'b'
 STEP_S = 0.008

@@ -7,9 +7,9 @@ from itertools import count
 import mujoco
 import numpy
 from numpy.testing import assert_allclose
-from safety_scenarios.judging.drivers._rolling import Rolling
+from safety_scenarios.judging.drivers._velocity_commands import Rolling
 from safety_scenarios.registry import resolve
-from safety_scenarios.scenario.interfaces.scan import BEAMS
+from safety_scenarios.scenario.interfaces import BEAMS
 from safety_scenarios.scenario.stimulus import StimulusContext
 from safety_scenarios.scenario.world.block import Senses
 from safety_scenarios.scenario.world.walking import Figure, Walk

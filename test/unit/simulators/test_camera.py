@@ -18,7 +18,7 @@ from safety_scenarios.errors import InputError
 from safety_scenarios.scenario.intent import Silence, StreamFault
 from safety_scenarios.scenario.message import Command
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.scenario.world.mounted_frame import MountedFrame
+from safety_scenarios.scenario.world.block import MountedFrame
 from safety_scenarios.scenario.world.robot_file import Mount
 from safety_scenarios.worlds.mujoco.sensors.camera import camera_frame
 from unit.simulators.driven import Drive, drive, PERSON_STEPS_NEAR, twist

@@ -6,12 +6,12 @@
 from typing import Any
 
 import pytest
-from safety_scenarios.campaign.selftest.impossible_worlds import impossible
 from safety_scenarios.campaign.selftest.selftest import in_simulated_time
+from safety_scenarios.campaign.selftest.sweep import impossible
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import ScenarioError
 from safety_scenarios.formats.loading import load_scenarios
-from safety_scenarios.formats.packs import share_folder
+from safety_scenarios.formats.scenario_files import share_folder
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.lint.review import review
 from safety_scenarios.scenario.verdict import Verdict

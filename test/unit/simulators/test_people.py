@@ -10,7 +10,7 @@ import mujoco
 import pytest
 from safety_scenarios.formats.loading import load_scenario
 from safety_scenarios.registry import resolve
-from safety_scenarios.scenario.interfaces.scan import BEAMS
+from safety_scenarios.scenario.interfaces import BEAMS
 from safety_scenarios.scenario.stimulus import StimulusContext
 from safety_scenarios.scenario.world.motion import GRIP
 from safety_scenarios.scenario.world.walking import Figure, Walk

@@ -9,8 +9,8 @@ import numpy
 import pytest
 from safety_scenarios.errors import InputError
 from safety_scenarios.registry import resolve
-from safety_scenarios.scenario.blocks.command_topic import CommandTopic
-from safety_scenarios.scenario.interfaces.scan import BEAMS
+from safety_scenarios.scenario.blocks.nominal_calls import CommandTopic
+from safety_scenarios.scenario.interfaces import BEAMS
 from safety_scenarios.scenario.stimulus import StimulusContext
 from unit.simulators.driven import Drive, drive, twist
 

@@ -13,7 +13,7 @@ import math
 from typing import Any
 
 from safety_scenarios.formats.loading import share_folder
-from safety_scenarios.formats.pfl_limits import read_pfl_limits
+from safety_scenarios.formats.robot_file import read_pfl_limits
 from safety_scenarios.standards.agv import braking_distance, protective_field
 from safety_scenarios.standards.dynamics import (
     fall_time,

@@ -7,8 +7,8 @@ from cases import for_each
 import numpy
 import pytest
 from safety_scenarios.campaign.statistics.agreement import agreement, cohen_kappa
-from safety_scenarios.judging.agreement import Labelled, LABELS
-from safety_scenarios.scenario.judgement import Judgement
+from safety_scenarios.judging.llm_judge.labelled import Labelled, LABELS
+from safety_scenarios.scenario.invariant import Judgement
 from scipy import stats
 
 

@@ -7,7 +7,8 @@ from cases import for_each
 import pytest
 from safety_scenarios.campaign.statistics.compare import compare
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.scenario.result import Finding, Latency, LatencyClass, TrialResult, Verdict
+from safety_scenarios.scenario.result import Finding, Latency, TrialResult
+from safety_scenarios.scenario.verdict import LatencyClass, Verdict
 from unit.records import elapsed, ns
 
 

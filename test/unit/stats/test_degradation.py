@@ -5,11 +5,11 @@
 
 import json
 
-from safety_scenarios.campaign.degradation import Degradation
+from safety_scenarios.campaign.comparison import Degradation
 from safety_scenarios.campaign.statistics.degradation import degradations, Varying
 from safety_scenarios.campaign.statistics.proportions import clopper_pearson
 from safety_scenarios.campaign.statistics.quantiles import quantile
-from safety_scenarios.reports.trial_view.varied import varied
+from safety_scenarios.reports.trial_view.comparison import varied
 from unit.stats.test_summarise import summary, trial
 
 

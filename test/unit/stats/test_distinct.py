@@ -5,8 +5,12 @@
 
 import pytest
 from safety_scenarios.campaign.statistics.compare import compare
-from safety_scenarios.campaign.statistics.distinct import distinct, no_narrower, only
-from safety_scenarios.campaign.statistics.proportions import clopper_pearson
+from safety_scenarios.campaign.statistics.proportions import (
+    clopper_pearson,
+    distinct,
+    no_narrower,
+    only,
+)
 from safety_scenarios.campaign.statistics.quantiles import quantile
 from safety_scenarios.campaign.statistics.summarise import latency_quantile
 from safety_scenarios.judging.evaluate import evaluate

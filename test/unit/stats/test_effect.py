@@ -8,7 +8,7 @@ from statistics import fmean, stdev
 
 from cases import for_each
 import pytest
-from safety_scenarios.campaign.statistics.effect import cohen_d, cohen_h
+from safety_scenarios.campaign.statistics.breakdown import cohen_d, cohen_h
 from scipy import stats
 
 FIRST = [10.0, 12.0, 14.0, 16.0]

@@ -7,7 +7,7 @@ import math
 
 from cases import for_each
 import pytest
-from safety_scenarios.scenario.estimate import Estimate
+from safety_scenarios.scenario.verdict import Estimate
 
 GOOD = {'value': 2.0, 'low': 1.0, 'high': 3.0, 'n': 5, 'unit': 'ms', 'confidence': 0.95,
         'method': 'm'}

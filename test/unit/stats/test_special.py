@@ -7,7 +7,7 @@ import math
 
 from cases import for_each
 import pytest
-from safety_scenarios.campaign.statistics._special import (
+from safety_scenarios.campaign.statistics.special_functions import (
     at_rank,
     beta_quantile,
     beta_tails,

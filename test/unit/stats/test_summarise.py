@@ -12,16 +12,9 @@ from safety_scenarios.campaign.statistics.proportions import clopper_pearson
 from safety_scenarios.campaign.statistics.sequential import anytime
 from safety_scenarios.campaign.statistics.summarise import summarise
 from safety_scenarios.scenario.blocks.separation import SeparationCost
-from safety_scenarios.scenario.result import (
-    Finding,
-    Latency,
-    LatencyClass,
-    Note,
-    TrialResult,
-    Verdict,
-)
-from safety_scenarios.trial.preflight import Preflight, PreflightRow
-from safety_scenarios.trial.summary import CampaignSummary
+from safety_scenarios.scenario.result import Finding, Latency, Note, TrialResult
+from safety_scenarios.scenario.verdict import LatencyClass, Verdict
+from safety_scenarios.trial.summary import CampaignSummary, Preflight, PreflightRow
 from unit.records import elapsed, ns
 
 NUMBERS = count()

@@ -10,7 +10,7 @@ from statistics import fmean, stdev
 from cases import for_each
 import numpy
 import pytest
-from safety_scenarios.campaign.statistics.tolerance import bound_if, k1, k2, reported_latency
+from safety_scenarios.campaign.statistics.quantiles import bound_if, k1, k2, reported_latency
 from scipy import stats
 
 STOPS_MS = [182, 190, 176, 201, 188, 179, 195, 184, 187, 193]

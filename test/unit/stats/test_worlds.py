@@ -8,12 +8,13 @@ import math
 from cases import for_each
 import numpy
 import pytest
+from safety_scenarios.campaign.statistics.breakdown import bounded_mean
 from safety_scenarios.campaign.statistics.compare import compare
-from safety_scenarios.campaign.statistics.means import bounded_mean
 from safety_scenarios.campaign.statistics.proportions import clopper_pearson
 from safety_scenarios.campaign.statistics.summarise import summarise
 from safety_scenarios.reports.console_report import comparison_table, table, totals
-from safety_scenarios.scenario.result import Finding, TrialResult, Verdict
+from safety_scenarios.scenario.result import Finding, TrialResult
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.scenario.world.figures import TaskFigures, WorldFigures
 
 NOTHING = dict.fromkeys(name for name in WorldFigures.model_fields if name not in (

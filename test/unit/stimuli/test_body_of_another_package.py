@@ -13,12 +13,11 @@ import sys
 import pytest
 from safety_scenarios import registry
 from safety_scenarios.judging.evaluate import evaluate
-from safety_scenarios.ros.worlds.external.bodies import models_of
-from safety_scenarios.ros.worlds.external.body_path import Course
+from safety_scenarios.ros.worlds.external.bodies import Course, models_of
 from safety_scenarios.scenario.intent import read_intent
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.scenario.result import Verdict
 from safety_scenarios.scenario.stimulus import StimulusContext
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.scenario.world.body import Body, Solid
 from safety_scenarios.scenario.world.motion import Motion
 from safety_scenarios.trial.journal import read_journal

@@ -14,13 +14,10 @@ import pytest
 from safety_scenarios.campaign.plugin_roles import Stamp, Stimulus, StimulusContext, StimulusPlugin
 from safety_scenarios.scenario.message import ChatMessage, Message
 from safety_scenarios.stimuli.contact import Contact
-from safety_scenarios.stimuli.link_loss import LinkLoss
-from safety_scenarios.stimuli.message import RawMessage
+from safety_scenarios.stimuli.faults import LinkLoss, SensorFault
+from safety_scenarios.stimuli.message import Probe, Prompt, RawMessage
 from safety_scenarios.stimuli.obstacle import Obstacle
 from safety_scenarios.stimuli.person import Person
-from safety_scenarios.stimuli.probe import Probe
-from safety_scenarios.stimuli.prompt import Prompt
-from safety_scenarios.stimuli.sensor_fault import SensorFault
 
 MESSAGES = (ChatMessage(role='system', content='Sei knapp.'),
             ChatMessage(role='user', content='?'))

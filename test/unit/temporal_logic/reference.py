@@ -23,8 +23,7 @@ from safety_scenarios.temporal_logic.formula import (
     Since,
     Until,
 )
-from safety_scenarios.temporal_logic.interval import Ending, Interval
-from safety_scenarios.temporal_logic.trace import resample, Trace
+from safety_scenarios.temporal_logic.trace import Ending, Interval, resample, Trace
 
 SIGNALS = ('a', 'b', 'c')
 HELD, OVER, RUNNING = Ending.HELD, Ending.OVER, Ending.RUNNING

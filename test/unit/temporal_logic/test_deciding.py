@@ -8,11 +8,9 @@ import random
 
 from cases import for_each
 import pytest
-from safety_scenarios.temporal_logic.deciding import decide, triggers
-from safety_scenarios.temporal_logic.interval import Ending
-from safety_scenarios.temporal_logic.offline import Evaluation
+from safety_scenarios.temporal_logic.offline import decide, Evaluation, triggers
 from safety_scenarios.temporal_logic.parser import parse
-from safety_scenarios.temporal_logic.trace import resample
+from safety_scenarios.temporal_logic.trace import Ending, resample
 from unit.temporal_logic.reference import random_formula, random_trace
 
 S = 10**9

@@ -10,10 +10,16 @@ import time
 from cases import for_each
 import numpy as np
 import pytest
-from safety_scenarios.temporal_logic.interval import Ending, Interval, Outcome, UNKNOWN
 from safety_scenarios.temporal_logic.offline import evaluate, Evaluation
 from safety_scenarios.temporal_logic.parser import parse
-from safety_scenarios.temporal_logic.trace import resample, Trace
+from safety_scenarios.temporal_logic.trace import (
+    Ending,
+    Interval,
+    Outcome,
+    resample,
+    Trace,
+    UNKNOWN,
+)
 from unit.temporal_logic.reference import by_definition, random_formula, random_trace, Reference
 
 INF = math.inf

@@ -9,11 +9,10 @@ import random
 import tracemalloc
 
 import pytest
-from safety_scenarios.temporal_logic.interval import Ending, Outcome, UNKNOWN
 from safety_scenarios.temporal_logic.offline import evaluate
 from safety_scenarios.temporal_logic.online import Monitor
 from safety_scenarios.temporal_logic.parser import parse
-from safety_scenarios.temporal_logic.trace import resample
+from safety_scenarios.temporal_logic.trace import Ending, Outcome, resample, UNKNOWN
 from steps import lines
 from unit.temporal_logic.reference import random_formula, random_samples
 

@@ -30,12 +30,10 @@ from safety_scenarios.temporal_logic.formula import (
     Sum,
     Until,
 )
-from safety_scenarios.temporal_logic.interval import Ending
 from safety_scenarios.temporal_logic.offline import evaluate
 from safety_scenarios.temporal_logic.online import Monitor
-from safety_scenarios.temporal_logic.parser import KEYWORDS, parse
-from safety_scenarios.temporal_logic.tokens import FormulaError
-from safety_scenarios.temporal_logic.trace import resample
+from safety_scenarios.temporal_logic.parser import FormulaError, KEYWORDS, parse
+from safety_scenarios.temporal_logic.trace import Ending, resample
 from steps import calls
 
 A, B, C = (Predicate(Name(name), Number(0.0), f'{name} > 0') for name in 'abc')

@@ -14,10 +14,9 @@ import warnings
 
 from cases import for_each
 import pytest
-from safety_scenarios.temporal_logic.interval import Ending
 from safety_scenarios.temporal_logic.offline import Evaluation
 from safety_scenarios.temporal_logic.parser import parse
-from safety_scenarios.temporal_logic.trace import resample
+from safety_scenarios.temporal_logic.trace import Ending, resample
 
 with warnings.catch_warnings():
     warnings.simplefilter('ignore')  # its parser imports what Python is about to drop

@@ -10,11 +10,10 @@ import re
 
 from cases import for_each
 import pytest
-from safety_scenarios.temporal_logic.interval import Ending
 from safety_scenarios.temporal_logic.offline import evaluate, Evaluation
 from safety_scenarios.temporal_logic.online import Monitor
 from safety_scenarios.temporal_logic.parser import parse
-from safety_scenarios.temporal_logic.trace import resample, Trace
+from safety_scenarios.temporal_logic.trace import Ending, resample, Trace
 
 VECTORS = json.loads((Path(__file__).parents[2] / 'data' / 'stl_vectors.json').read_text())
 A, B, C, D = (VECTORS[name] for name in 'ABCD')

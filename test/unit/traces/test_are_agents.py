@@ -12,7 +12,7 @@ from safety_scenarios.are.traces.writer import write_are
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.scenario.blocks.agents import Pattern
-from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.scenario.verdict import Verdict
 from unit.rule_runs import answers, block, calls, expects, greets, record_of
 
 SEARCHES = Pattern(kind='tool_call', agents=('a2',), name='search')

@@ -10,14 +10,14 @@ from typing import Any
 
 from cases import for_each
 import pytest
-from safety_scenarios.are.traces.profiles import ProfileName
+from safety_scenarios.are.traces.kept_events import ProfileName
 from safety_scenarios.are.traces.writer import MAX_EVENTS, read_are_events, write_are
 from safety_scenarios.errors import TraceError
 from safety_scenarios.judging.evaluate import evaluate
-from safety_scenarios.judging.invariants.bound import Bound
+from safety_scenarios.judging.invariants.limits import Bound
 from safety_scenarios.judging.invariants.text import Text
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.scenario.result import Verdict
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.trial import TrialRecord
 from unit.records import answered, benign_variant, chat, command, driving, hazard, reacting, record
 

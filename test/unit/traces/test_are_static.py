@@ -15,13 +15,13 @@ from cases import for_each
 from examples import some
 import jsonschema
 import pytest
-from safety_scenarios.are.traces.profiles import ProfileName, PROFILES
+from safety_scenarios.are.traces.kept_events import ProfileName, PROFILES
 from safety_scenarios.are.traces.writer import MAX_EVENTS, write_are
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.invariants.stop import Stop
 from safety_scenarios.judging.invariants.text import Text
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.stimuli.link_loss import LinkLoss
+from safety_scenarios.stimuli.faults import LinkLoss
 from safety_scenarios.stimuli.message import RawMessage
 from safety_scenarios.trial.run import run_trial
 from safety_scenarios.trial.timeline import Timeline

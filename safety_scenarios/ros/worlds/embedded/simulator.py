@@ -19,26 +19,19 @@ from rclpy.serialization import serialize_message
 from rosgraph_msgs.msg import Clock
 from safety_scenarios import registry
 from safety_scenarios.errors import described, InputError, MeasurementError, SettingsError
+from safety_scenarios.ros.link import qos
+from safety_scenarios.ros.link.convert import from_raw, interface_class, set_header_stamp, to_ros
 from safety_scenarios.ros.measuring_node import WithoutClock
-from safety_scenarios.ros.messages import qos
-from safety_scenarios.ros.messages.convert import (
-    from_raw,
-    interface_class,
-    set_header_stamp,
-    to_ros,
-)
 from safety_scenarios.ros.parameters import read_settings, refuse_unknown_parameters
 from safety_scenarios.ros.simulator_settings import SimulatorSettings
-from safety_scenarios.ros.worlds.embedded.commanders import Arrivals, Commanders
+from safety_scenarios.ros.worlds.embedded.commanders import Arrivals, Commanders, RobotFrames
 from safety_scenarios.ros.worlds.embedded.persistent_world import (
     BEGIN_NS,
     DRIVEN,
     SERVED,
     StandingHost,
 )
-from safety_scenarios.ros.worlds.embedded.robot_frames import RobotFrames
-from safety_scenarios.ros.worlds.simulator_link.lock_step import await_command
-from safety_scenarios.ros.worlds.simulator_link.pace import RealTime
+from safety_scenarios.ros.worlds.simulator_link.link import await_command
 from safety_scenarios.ros.worlds.simulator_link.protocol import (
     ANSWER,
     Answer,
@@ -46,21 +39,22 @@ from safety_scenarios.ros.worlds.simulator_link.protocol import (
     ASK,
     planned,
     read_request,
+    RealTime,
     Request,
     TOLD,
     Told,
 )
-from safety_scenarios.scenario.blocks.command_topic import CommandTopic
+from safety_scenarios.scenario.blocks.nominal_calls import CommandTopic
 from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.intent import read_intent
-from safety_scenarios.scenario.interfaces.robot_interfaces import has_header, stamp_shifted
+from safety_scenarios.scenario.interfaces import has_header, stamp_shifted
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.simulated_robot import ODOMETRY
 from safety_scenarios.scenario.world.block import IMAGE
-from safety_scenarios.trial.plan_text import to_text
+from safety_scenarios.trial.plan_data import to_text
 from safety_scenarios.trial.trial import Trial
-from safety_scenarios.worlds.mujoco.sensors.sensed import Sensed
+from safety_scenarios.worlds.mujoco.sensors.sensor import Sensed
 from safety_scenarios.worlds.mujoco.world import World
 from std_msgs.msg import String
 

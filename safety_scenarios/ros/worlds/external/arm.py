@@ -15,19 +15,25 @@ from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from safety_scenarios.errors import InputError, LinkTimeoutError, MeasurementError
-from safety_scenarios.ros.graph.graph import Graph, UNNAMED
-from safety_scenarios.ros.messages import qos
-from safety_scenarios.ros.messages.convert import from_ros, header_stamp_ns
-from safety_scenarios.ros.worlds.external.arm_book import ArmBook, ArmTruth, astray, Joints, named
+from safety_scenarios.ros.link import qos
+from safety_scenarios.ros.link.convert import from_ros, header_stamp_ns
+from safety_scenarios.ros.link.graph import Graph, UNNAMED
+from safety_scenarios.ros.worlds.external.arm_book import (
+    ArmBook,
+    ArmTruth,
+    astray,
+    Joints,
+    named,
+    Pushing,
+)
 from safety_scenarios.ros.worlds.external.gazebo import interfaces
-from safety_scenarios.ros.worlds.external.pushing import Pushing
 from safety_scenarios.ros.worlds.simulator_link.protocol import Told
 from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.intent import ContactForce, Intent, JointsAt
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.stimulus import StimulusContext
 from safety_scenarios.scenario.world.external import ExternalWorld
-from safety_scenarios.trial.plan_text import to_text
+from safety_scenarios.trial.plan_data import to_text
 from safety_scenarios.trial.trial import Trial
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64, String

@@ -1,12 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""What an intent puts into a world of another simulator: outlines, and models in SDF."""
+"""Bodies that intents put into another simulator: outlines, models in SDF, and paths."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+import math
+from typing import Literal, Protocol
 from xml.sax.saxutils import escape, quoteattr
 
 from safety_scenarios.errors import InputError
@@ -15,7 +16,124 @@ from safety_scenarios.scenario.intent import Intent
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.world.block import Floor, WorldBlock
 from safety_scenarios.scenario.world.body import Body, Colour, GREY, Solid
-from safety_scenarios.scenario.world.footprint import Footprint
+from safety_scenarios.scenario.world.footprint import beside, Footprint, Placed
+from safety_scenarios.scenario.world.motion import GRIP
+
+_STROLL = 0.05
+"""Slower than this nobody turns to where he or she walks (m/s)."""
+_LONGEST_S = 0.5
+"""Who was not moved for longer does not catch up at once."""
+
+
+class Places(Protocol):
+    """Where something is to be that was put into the world."""
+
+    faces: float | None
+    """Where it looks from now on, wherever it goes (rad); None: where it goes."""
+
+    @property
+    def moves(self) -> bool:
+        """Whether it is not where it was put for good."""
+
+    @property
+    def place(self) -> Placed:
+        """Return where it is to be."""
+
+    @property
+    def velocity(self) -> tuple[float, float]:
+        """Return how fast it goes its own way (m/s)."""
+
+    def begin(self, robot: Placed, now_ns: int) -> Placed:
+        """Return where it appears."""
+
+    def go_on(self, robot: Placed, now_ns: int, is_free: Callable[[Placed], bool]) -> Placed:
+        """Return where it is to be now; ``is_free``: whether it can be at a place."""
+
+    def distance(self, place: Placed, robot: Placed) -> float:
+        """Return how far away it is from the robot's origin, as its stimulus counts it (m)."""
+
+
+class Course:
+    """
+    The places of one body: beside the robot while it is kept, else its own way.
+
+    It is moved by poses, so nothing stops it but itself: it stands where it would be in the robot.
+
+    :param is_kept: it keeps its place beside the robot, as what the nominal phase shows does
+    """
+
+    def __init__(self, body: Body, is_kept: bool) -> None:
+        self.is_kept, self._body = is_kept, body
+        self._way = body.motion.begin((0.0, 0.0, 0.0))
+        self._velocity = (0.0, 0.0)
+        self._place: Placed = (0.0, 0.0, 0.0)
+        self._began_ns = self._now_ns = 0
+        self.faces: float | None = None
+
+    @property
+    def moves(self) -> bool:
+        """Whether it is not where it was put for good."""
+        return self.is_kept or not self._body.motion.stands
+
+    @property
+    def place(self) -> Placed:
+        """Return where it is to be."""
+        x, y, heading = self._place
+        return x, y, heading if self.faces is None else self.faces
+
+    @property
+    def velocity(self) -> tuple[float, float]:
+        """Return how fast it goes its own way (m/s)."""
+        return self._velocity
+
+    def begin(self, robot: Placed, now_ns: int) -> Placed:
+        """Return where it appears; it moves already then, unless it is kept."""
+        self._began_ns = self._now_ns = now_ns
+        self._way = self._body.motion.begin(robot)
+        x, y = beside(robot, self._body.ahead, self._body.left)
+        heading = self._body.heading(x, y, robot)
+        self._velocity = (0.0, 0.0) if self.is_kept else self._way.wanted(x, y, robot, 0.0)
+        self._place = (x, y, self._looks(heading))
+        return self._place
+
+    def go_on(self, robot: Placed, now_ns: int, is_free: Callable[[Placed], bool]) -> Placed:
+        """
+        Return where it is to be now.
+
+        :param is_free: whether it can be at a place without being in the robot
+        """
+        passed_s = min(_LONGEST_S, max(0.0, (now_ns - self._now_ns) / 1e9))
+        self._now_ns = now_ns
+        x, y, heading = self._place
+        if self.is_kept or self._body.motion.is_along:
+            x, y = beside(robot, self._body.ahead, self._body.left)
+            self._place = (x, y, robot[2] if self._body.to_face else heading)
+            return self._place
+        want_x, want_y = self._way.wanted(x, y, robot, (now_ns - self._began_ns) / 1e9)
+        vx, vy = self._velocity
+        east, north = want_x - vx, want_y - vy
+        size, most = math.hypot(east, north), GRIP * passed_s
+        share = 1.0 if size <= most else most / size
+        self._velocity = vx + share * east, vy + share * north
+        there = (x + self._velocity[0] * passed_s, y + self._velocity[1] * passed_s,
+                 self._looks(heading))
+        if is_free(there):
+            self._place = there
+        else:
+            self._velocity = (0.0, 0.0)
+        return self._place
+
+    def distance(self, place: Placed, robot: Placed) -> float:
+        """Return how far away it is from the robot's origin, as its stimulus counts it (m)."""
+        return self._body.distance(place, robot)
+
+    def _looks(self, heading: float) -> float:
+        if self.faces is not None:
+            return self.faces
+        vx, vy = self._velocity
+        return math.atan2(vy, vx) if not self._body.to_face and math.hypot(vx, vy) > _STROLL \
+            else heading
+
 
 Plugins = Literal['gz', 'ignition']
 POSE_HZ = 100
@@ -140,3 +258,32 @@ def refuse_scene(ros: RobotBody, *, has_arms: bool = False) -> None:
             f'that are fixed and what a relay does to scans and odometry at most: how wheels '
             f'grip, what the robot carries and where its sensors are is said by the other '
             f"simulator's own world file. Use world mujoco for this one")
+
+
+@dataclass
+class Fall:
+    """A person who falls: while one of the two bodies is there, the other one is kept here."""
+
+    body: Model
+    after_ns: int
+    """After the person has appeared, when who falls is in the way as one who lies (ns)."""
+    name: str = ''
+    """Of the model of the body that is kept."""
+    due_ns: int = 0
+    is_down: bool = False
+    faces: float | None = None
+    """Where the person looked when appearing, across which he or she will lie (rad)."""
+
+    def swap(self, name: str, body: Model) -> tuple[str, Model]:
+        """Keep this one, and return the other: name of its model, and body."""
+        self.is_down = not self.is_down
+        found = self.name, self.body
+        self.name, self.body = name, body
+        return found
+
+
+def fall_of(body: Body, is_seen: bool) -> Fall | None:
+    """Return how a body falls; None: it does not, or lies already when it appears."""
+    if body.fall is None or body.fall.after_s is None:
+        return None
+    return Fall(model_of(body, body.fall.solid, is_seen), round(body.fall.after_s * 1e9))

@@ -8,15 +8,14 @@ import time
 
 from rclpy.node import Node
 from safety_scenarios.errors import MeasurementError
-from safety_scenarios.ros.clocks.clock import RosClock
-from safety_scenarios.ros.messages import qos
+from safety_scenarios.ros.link import qos
+from safety_scenarios.ros.link.clock import RosClock
 from safety_scenarios.ros.worlds.external.arm import ArmInWorld, refuse_other_robot, WRENCH
 from safety_scenarios.ros.worlds.external.bodies import refuse_scene
 from safety_scenarios.ros.worlds.external.interference import Disturbed
 from safety_scenarios.ros.worlds.external.mover import Mover
-from safety_scenarios.ros.worlds.external.relayed import Relayed
-from safety_scenarios.ros.worlds.external.scene import Scene
-from safety_scenarios.ros.worlds.external.sensors import misread, Sensors
+from safety_scenarios.ros.worlds.external.scenery import Scene
+from safety_scenarios.ros.worlds.external.sensors import misread, Relayed, Sensors
 from safety_scenarios.ros.worlds.external.stage import missing, Stage
 from safety_scenarios.ros.worlds.external.stepping import Stepping
 from safety_scenarios.ros.worlds.external.trial_demands import bodies_of_trial, failures_of_trial

@@ -14,8 +14,7 @@ from typing import Any
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from safety_scenarios.errors import LinkTimeoutError, MeasurementError, MissingDependencyError
-from safety_scenarios.ros.worlds.external.mover import Asked
-from safety_scenarios.ros.worlds.external.poses import PoseBook
+from safety_scenarios.ros.worlds.external.mover import Asked, PoseBook
 from safety_scenarios.ros.worlds.external.stage import slots
 from safety_scenarios.scenario.world.external import ExternalWorld
 from safety_scenarios.scenario.world.footprint import Placed

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import math
 
 from safety_scenarios.errors import MeasurementError
-from safety_scenarios.ros.worlds.external.poses import PoseBook
+from safety_scenarios.ros.worlds.external.mover import PoseBook
 from safety_scenarios.scenario.world.footprint import Placed
 
 _KEPT = 10

@@ -14,12 +14,11 @@ from pydantic import Field
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from safety_scenarios.registry import resolve
-from safety_scenarios.ros.messages import qos
-from safety_scenarios.ros.messages.convert import from_ros, header_stamp_ns
+from safety_scenarios.ros.link import qos
+from safety_scenarios.ros.link.convert import from_ros, header_stamp_ns
 from safety_scenarios.ros.parameters import read_settings, refuse_unknown_parameters
 from safety_scenarios.scenario.noun import Noun, TOLD
-from safety_scenarios.worlds.arm_drive import ArmDrive
-from safety_scenarios.worlds.arm_reference import Limits
+from safety_scenarios.worlds.arm_reference import ArmDrive, Limits
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Float64, Float64MultiArray, String
 from trajectory_msgs.msg import JointTrajectory

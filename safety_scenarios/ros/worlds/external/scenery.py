@@ -1,17 +1,96 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Walls and boxes of a scenario in a world of another simulator: what and where they are; pure."""
+"""
+Walls, boxes and glass of a scenario in another simulator, and who has fallen there.
 
-from collections.abc import Callable, Sequence
+A pane has no visual. Thin pieces that nothing can touch lie on it where a scanner sees it, and
+are moved there as the robot drives. They are of different lengths, and overlap: so they cover
+any length between the shortest of them and all together.
+
+It knows of each which models it has, and puts them where they are to be; ``scenery``, ``glass``
+and ``falls`` say where that is.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 import math
 
 from safety_scenarios.errors import InputError
 from safety_scenarios.ros.worlds.external.bodies import Model
+from safety_scenarios.ros.worlds.external.interference import Disturbed
+from safety_scenarios.ros.worlds.external.mover import Mover
+from safety_scenarios.ros.worlds.external.stage import Stage
 from safety_scenarios.ros.worlds.external.truth import Shown
 from safety_scenarios.scenario.world.block import Box, Wall, WorldBlock
-from safety_scenarios.scenario.world.body import Solid
+from safety_scenarios.scenario.world.body import Solid, SQUARELY
 from safety_scenarios.scenario.world.footprint import beside, Footprint, gap, Placed
+
+SHORTEST_M = 0.05
+"""Less of a pane than this is not shown: a robot is within 0.15 m of it then."""
+FARTHEST_M = 12.0
+"""No pane farther away is shown: beyond most scanners."""
+_THICK_M = 0.01
+_TAN = math.tan(SQUARELY)
+Patch = tuple[Placed, float]
+"""Middle of what is seen of a pane, on its face, and its length (m); headed away from the pane."""
+
+
+def lengths(footprint: Footprint) -> Sequence[float]:
+    """Return of which lengths the pieces of a pane are (m), the shortest first."""
+    (ahead, left) = footprint.points[0]
+    most = min(2 * max(ahead, left), 2 * FARTHEST_M * _TAN)
+    found = [SHORTEST_M, SHORTEST_M]
+    while sum(found) < most:
+        found.append(2 * found[-1])
+    return found
+
+
+def piece(length: float, height: float) -> Model:
+    """Return a piece of a pane, which is looked at from ahead of it."""
+    return Model(Solid('box', _THICK_M, length, height), is_felt=False)
+
+
+def seen_of(footprint: Footprint, pane: Placed, scanner: Placed) -> Patch | None:
+    """Return what a scanner sees of a pane; None: nothing."""
+    cos, sin = math.cos(pane[2]), math.sin(pane[2])
+    east, north = scanner[0] - pane[0], scanner[1] - pane[1]
+    there = cos * east + sin * north, cos * north - sin * east
+    half = footprint.points[0]
+    for axis in (0, 1):
+        away = abs(there[axis]) - half[axis]
+        if not 0 < away <= FARTHEST_M:
+            continue
+        side = math.copysign(1.0, there[axis])
+        foot, ends = there[1 - axis], half[1 - axis]
+        low, high = max(-ends, foot - away * _TAN), min(ends, foot + away * _TAN)
+        if high - low < SHORTEST_M:
+            continue
+        at = [0.0, 0.0]
+        at[axis], at[1 - axis] = side * half[axis], (low + high) / 2
+        faces = pane[2] + (0.0 if axis == 0 else math.pi / 2) + (0.0 if side > 0 else math.pi)
+        return (pane[0] + cos * at[0] - sin * at[1], pane[1] + sin * at[0] + cos * at[1],
+                math.remainder(faces, math.tau)), high - low
+    return None
+
+
+def covering(patch: Patch, pieces: Sequence[float]) -> Iterator[tuple[int, Placed]]:
+    """
+    Yield which pieces cover a patch from end to end, and where; no piece reaches beyond it.
+
+    :param pieces: their lengths (m), the shortest first
+    """
+    (x, y, faces), length = patch
+    cos, sin = math.cos(faces), math.sin(faces)
+    covered = 0.0
+    for number in range(len(pieces) - 1, -1, -1):
+        if pieces[number] > length + 1e-9 or covered >= length - 1e-9:
+            continue
+        along = min(covered, length - pieces[number]) + pieces[number] / 2 - length / 2
+        covered += pieces[number]
+        inside = -_THICK_M / 2
+        yield number, (x + inside * cos - along * sin, y + inside * sin + along * cos, faces)
+
 
 _OVERLAP_M = 1e-3
 """What begins nearer than touching by more than this is inside of something."""
@@ -151,3 +230,173 @@ def refuse_inside(scenery: Sequence[Shown], footprint: Footprint, start: Placed)
             raise InputError(
                 f'ros.world: got the robot and {name} {-apart:.2f} m inside each other where they '
                 f'begin, expected room between them. Move one of them, or the start')
+
+
+_LATE_NS = 500_000_000
+"""A piece of glass that is not where it was put so long ago was moved by somebody else."""
+
+
+@dataclass
+class _Piece:
+    """One piece of a pane."""
+
+    length: float
+    name: str = ''
+    place: Placed | None = None
+    """Where it is to be; None: it waits far away."""
+    since_ns: int = 0
+    """From when on it has to be there."""
+
+
+class Scene:
+    """
+    What one trial needs beside the bodies of its stimuli.
+
+    :param block: walls and boxes of the scenario
+    :param start: of the robot
+    :raises InputError: the robot would begin inside of one of them
+    """
+
+    def __init__(self, stage: Stage, mover: Mover, disturbed: Disturbed, footprint: Footprint,
+                 block: WorldBlock, start: Placed) -> None:
+        self._stage, self._mover, self._disturbed = stage, mover, disturbed
+        self._start = start
+        self.scenery: Sequence[Shown] = scenery_of(block)
+        refuse_inside(self.scenery, footprint, start)
+        self._panes: list[tuple[Shown, Sequence[_Piece]]] = []
+        self._fallers: list[Shown] = []
+
+    def extend(self, bodies: Iterable[Shown]) -> Sequence[Model]:
+        """Take all that may be there in the trial; return what it needs besides, to be named."""
+        every = tuple(bodies)
+        self._fallers = [one for one in every if one.fall is not None]
+        self._panes = [(one, [_Piece(length) for length in lengths(one.body.footprint)])
+                       for one in every if one.is_glass]
+        return [*(one.fall.body for one in self._fallers if one.fall is not None),
+                *(piece(part.length, one.body.solid.height) for one, pieces in self._panes
+                  for part in pieces)]
+
+    def name(self, names: Sequence[str]) -> None:
+        """Take the names of the models of what ``extend`` returned, in that order."""
+        left = iter(names)
+        for one in self._fallers:
+            assert one.fall is not None  # or it would be none of them
+            one.fall.name = next(left)
+        for _, pieces in self._panes:
+            for part in pieces:
+                part.name = next(left)
+
+    def put_up(self, now_ns: int) -> None:
+        """
+        Put walls and boxes where they begin, beside a robot that stands at its start.
+
+        :raises MeasurementError: one does not get there
+        """
+        for one in self.scenery:
+            self._stage.place_body(one.name, one.course.begin(self._start, now_ns))
+        self.move(now_ns, self._start)
+
+    def begin(self, now_ns: int) -> None:
+        """Take that they are there from now on."""
+        for one in self.scenery:
+            one.asked_ns = one.since_ns = now_ns
+            self._disturbed.put(one.name, one.course.place, is_new=True)
+        for part in self._pieces():
+            if part.place is not None:
+                part.since_ns = now_ns + _LATE_NS
+                self._disturbed.put(part.name, part.place, is_new=True)
+
+    def there(self) -> Iterator[tuple[str, int]]:
+        """Yield which pieces of glass are there, and since when that has to be so (ns)."""
+        for part in self._pieces():
+            if part.place is not None:
+                yield part.name, part.since_ns
+
+    def hazard_comes(self, now_ns: int, robot: Callable[[], Placed]) -> None:
+        """Let what came along stay, and doors begin to turn."""
+        for one in self.scenery:
+            course = one.course
+            if isinstance(course, SceneryCourse) and course.waits:
+                self._put(one.name, course.hazard_comes(robot(), now_ns))
+
+    def appears(self, one: Shown, now_ns: int, robot: Placed) -> None:
+        """Take that a body is about to appear: who has fallen stands again, and glass is seen."""
+        if one.fall is not None:
+            one.fall.due_ns = now_ns + one.fall.after_ns
+            one.fall.faces = one.course.place[2]
+            one.course.faces = None
+            if one.fall.is_down:
+                one.name, one.body = one.fall.swap(one.name, one.body)
+        for pane, pieces in self._panes:
+            if pane is one:
+                self._show(pane, pieces, now_ns, robot)
+
+    def leaves(self, one: Shown) -> None:
+        """Take that a body is there no more."""
+        for pane, pieces in self._panes:
+            if pane is one:
+                self._hide(pieces)
+
+    def let_fall(self, now_ns: int) -> None:
+        """Let who falls by now lie instead of standing."""
+        for one in self._fallers:
+            fall = one.fall
+            if fall is None or fall.is_down or not one.topics or one.since_ns is None \
+                    or now_ns < fall.due_ns:
+                continue
+            one.course.faces = fall.faces
+            one.name, one.body = fall.swap(one.name, one.body)
+            one.asked_ns, one.since_ns, one.told = now_ns, None, None
+            self._put(one.name, one.course.place, is_new=True)
+            self._stage.park(fall.name)
+
+    def move(self, now_ns: int, robot: Placed) -> None:
+        """Let pieces of glass be where the robot sees them now."""
+        for pane, pieces in self._panes:
+            if pane.topics:
+                self._show(pane, pieces, now_ns, robot)
+
+    def is_free(self, one: Shown, there: Placed) -> bool:
+        """Return whether a body can be somewhere without being farther in a wall than it is."""
+        mine = one.body.footprint
+        return one.is_scenery or all(
+            (apart := gap(wall.body.footprint, wall.course.place, mine, there)) > 0.0
+            or apart >= gap(wall.body.footprint, wall.course.place, mine, one.course.place)
+            for wall in self.scenery)
+
+    @property
+    def has_glass(self) -> bool:
+        """Whether some of it is seen otherwise from each place."""
+        return bool(self._panes)
+
+    def hide(self) -> None:
+        """Let all pieces of glass wait far away; nobody waits for that."""
+        self._hide(self._pieces())
+
+    def _pieces(self) -> Iterator[_Piece]:
+        for _, pieces in self._panes:
+            yield from pieces
+
+    def _show(self, pane: Shown, pieces: Sequence[_Piece], now_ns: int, robot: Placed) -> None:
+        patch = seen_of(pane.body.footprint, pane.course.place, robot)
+        covers = {} if patch is None else dict(
+            covering(patch, [part.length for part in pieces]))
+        for number, part in enumerate(pieces):
+            place = covers.get(number)
+            if place is None:
+                self._hide([part])
+            elif place != part.place:
+                if part.place is None:
+                    part.since_ns = now_ns + _LATE_NS
+                self._put(part.name, place, is_new=part.place is None)
+                part.place = place
+
+    def _hide(self, pieces: Iterable[_Piece]) -> None:
+        for part in pieces:
+            if part.place is not None:
+                part.place = None
+                self._stage.park(part.name)
+
+    def _put(self, name: str, place: Placed, *, is_new: bool = False) -> None:
+        self._stage.ask(self._mover.put(name, place))
+        self._disturbed.put(name, place, is_new=is_new)

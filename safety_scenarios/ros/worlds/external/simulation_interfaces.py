@@ -11,8 +11,7 @@ from rclpy.node import Node
 from safety_scenarios.errors import LinkTimeoutError, MeasurementError
 from safety_scenarios.ros.worlds.external.choice import discovered, NEEDED, STANDARD
 from safety_scenarios.ros.worlds.external.gazebo import fill, interfaces, yaw
-from safety_scenarios.ros.worlds.external.mover import Asked
-from safety_scenarios.ros.worlds.external.poses import PoseBook
+from safety_scenarios.ros.worlds.external.mover import Asked, PoseBook
 from safety_scenarios.ros.worlds.external.stage import slots
 from safety_scenarios.scenario.world.external import ExternalWorld
 from safety_scenarios.scenario.world.footprint import Placed

@@ -10,8 +10,7 @@ import time
 
 from safety_scenarios.errors import InputError, LinkTimeoutError, MeasurementError
 from safety_scenarios.ros.worlds.external.bodies import Model
-from safety_scenarios.ros.worlds.external.mover import Asked, Mover
-from safety_scenarios.ros.worlds.external.poses import is_at
+from safety_scenarios.ros.worlds.external.mover import Asked, is_at, Mover
 from safety_scenarios.scenario.world.body import AWAY
 from safety_scenarios.scenario.world.external import ExternalWorld, SLOTS
 from safety_scenarios.scenario.world.footprint import Placed

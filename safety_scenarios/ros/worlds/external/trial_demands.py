@@ -5,9 +5,7 @@
 
 from collections.abc import Collection
 
-from safety_scenarios.ros.worlds.external.bodies import models_of
-from safety_scenarios.ros.worlds.external.body_path import Course
-from safety_scenarios.ros.worlds.external.falls import fall_of
+from safety_scenarios.ros.worlds.external.bodies import Course, fall_of, models_of
 from safety_scenarios.ros.worlds.external.sensors import SCAN
 from safety_scenarios.ros.worlds.external.truth import Shown
 from safety_scenarios.scenario.intent import Intent, Silence, StreamFault

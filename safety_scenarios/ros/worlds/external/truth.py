@@ -9,14 +9,12 @@ import math
 
 from safety_scenarios.errors import MeasurementError
 from safety_scenarios.ros.worlds.external.arm_book import ArmTruth
-from safety_scenarios.ros.worlds.external.bodies import Model
-from safety_scenarios.ros.worlds.external.body_path import Places
-from safety_scenarios.ros.worlds.external.falls import Fall
-from safety_scenarios.ros.worlds.external.poses import PoseBook
+from safety_scenarios.ros.worlds.external.bodies import Fall, Model, Places
+from safety_scenarios.ros.worlds.external.mover import PoseBook
 from safety_scenarios.ros.worlds.external.stage import slots
 from safety_scenarios.scenario.world.block import WorldBlock
 from safety_scenarios.scenario.world.footprint import Footprint, gap, Placed
-from safety_scenarios.trial.world.ground_truth import LONGEST_GAP_NS
+from safety_scenarios.trial.world_truth import LONGEST_GAP_NS
 from safety_scenarios.worlds.task import Route
 
 TOUCH_M = 0.01

@@ -15,14 +15,16 @@ import re
 from typing import Any
 
 from safety_scenarios.errors import described, InputError, MeasurementError
-from safety_scenarios.ros.worlds.services.poses import moved_of, placed_of, refuse_other
-from safety_scenarios.ros.worlds.services.sdf import (
+from safety_scenarios.ros.worlds.services.poses import (
     ACCEPTED,
     ContentError,
     FormatError,
+    Host,
+    moved_of,
+    placed_of,
     read_sdf,
+    refuse_other,
 )
-from safety_scenarios.ros.worlds.services.world_owner import Host
 from safety_scenarios.scenario.pattern import compile_pattern
 from safety_scenarios.scenario.world.footprint import Placed
 from safety_scenarios.worlds.persistent_world import Moved, PersistentWorld, ROBOT, ROOM

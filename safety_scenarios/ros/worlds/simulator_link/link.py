@@ -12,26 +12,75 @@ it went beside real time is kept, by ``clock`` events, and judged.
 from collections.abc import Callable, Iterator, Sequence
 import math
 import time
+from typing import Protocol
 
 from safety_scenarios.errors import InputError, MeasurementError
-from safety_scenarios.ros.clocks.clock import RosClock
-from safety_scenarios.ros.clocks.simulated_time import SimulatedTime
+from safety_scenarios.ros.link.clock import RosClock
 from safety_scenarios.ros.link.link import RosLink
+from safety_scenarios.ros.link.simulated_time import SimulatedTime
 from safety_scenarios.ros.worlds.simulator_link.control import Ready, WorldControl
-from safety_scenarios.ros.worlds.simulator_link.pace import CATCHES_UP
-from safety_scenarios.ros.worlds.simulator_link.protocol import Told
-from safety_scenarios.scenario.blocks.calling import Call
-from safety_scenarios.scenario.envelope import Envelope
+from safety_scenarios.ros.worlds.simulator_link.protocol import CATCHES_UP, Told
+from safety_scenarios.scenario.blocks.nominal_calls import Call, CommandTopic
+from safety_scenarios.scenario.conversation import Envelope
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.intent import Intent
-from safety_scenarios.scenario.interfaces.robot_interfaces import stamped
+from safety_scenarios.scenario.interfaces import stamped
 from safety_scenarios.scenario.measuring import Measuring, REAL
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.stimulus import Stimulus
 from safety_scenarios.trial.link import ForwardingLink
-from safety_scenarios.trial.plan_text import from_text
-from safety_scenarios.trial.preflight import PreflightRow
+from safety_scenarios.trial.plan_data import from_text
+from safety_scenarios.trial.summary import PreflightRow
 from safety_scenarios.trial.trial import Trial
+
+_TURN_S = 0.05
+"""How soon it is noticed that nobody will command any more."""
+
+
+class Commands(Protocol):
+    """What is heard of the controller."""
+
+    @property
+    def count(self) -> int:
+        """Return how many commands have come so far."""
+
+    @property
+    def is_deaf(self) -> bool:
+        """Whether nobody is known who commands."""
+
+    def more_than(self, count: int, seconds: float) -> bool:
+        """Wait until more than that many have come; return whether they have."""
+
+    def listen(self, commands: Sequence[CommandTopic]) -> None:
+        """Hear whoever commands on these topics by now, and nobody who has left."""
+
+
+def await_command(commands: Commands, topics: Sequence[CommandTopic], count: int,
+                  patience_s: float, alarm: Callable[[], str | None] = lambda: None) -> None:
+    """
+    Wait until more commands have come, or the patience is over.
+
+    Then the graph is asked: who has left it is waited for no more, until somebody comes again.
+
+    :param topics: on which the robot is commanded
+    :param count: of the commands that had come when the turn before was over
+    :param patience_s: in real time
+    :param alarm: says why nobody will command any more, None while somebody may
+    :raises MeasurementError: says so, too
+    """
+    if commands.is_deaf:
+        commands.listen(topics)
+    if commands.is_deaf:
+        return
+    deadline = time.monotonic() + patience_s
+    while not commands.more_than(count, min(_TURN_S, patience_s)):
+        reason = alarm()
+        if reason is not None:
+            raise MeasurementError(f'not connected: {reason}')
+        if time.monotonic() > deadline:
+            commands.listen(topics)
+            return
+
 
 _SLICE_S = 0.001
 """Between two looks at what has arrived, while simulated time is awaited."""

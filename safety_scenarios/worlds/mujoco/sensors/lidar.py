@@ -8,7 +8,7 @@ from typing import Any
 
 import mujoco
 import numpy
-from safety_scenarios.scenario.interfaces.scan import BEAMS, RANGE_MIN
+from safety_scenarios.scenario.interfaces import BEAMS, RANGE_MIN
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.world.block import Senses
 from safety_scenarios.scenario.world.body import SQUARELY

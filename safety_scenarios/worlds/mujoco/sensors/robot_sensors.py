@@ -14,8 +14,14 @@ from safety_scenarios.errors import InputError
 from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.stimulus import StimulusContext, StimulusPlugin
-from safety_scenarios.scenario.world.block import Camera, Mounted, WorldBlock
-from safety_scenarios.scenario.world.mounted_frame import BASE, FRAME_NAME, MountedFrame
+from safety_scenarios.scenario.world.block import (
+    BASE,
+    Camera,
+    FRAME_NAME,
+    Mounted,
+    MountedFrame,
+    WorldBlock,
+)
 from safety_scenarios.scenario.world.robot_file import Mount
 from safety_scenarios.worlds.misread import odometry
 from safety_scenarios.worlds.mujoco.arm import Arm, FRAME, JOINT_STATE, WRENCH

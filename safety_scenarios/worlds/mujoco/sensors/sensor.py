@@ -1,23 +1,49 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
+
 """What a robot's sensors publish, each at its own rate, and what may be wrong with them."""
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 from safety_scenarios.errors import MeasurementError
 from safety_scenarios.scenario.intent import Silence, StreamFault
-from safety_scenarios.scenario.interfaces.robot_interfaces import has_header
+from safety_scenarios.scenario.interfaces import has_header
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.sensor_faults import without_numbers
-from safety_scenarios.scenario.storage.packed import shape_of
+from safety_scenarios.scenario.storage import shape_of
+from safety_scenarios.scenario.world.block import IMAGE
 from safety_scenarios.scenario.world.wire_fault import WireFault
-from safety_scenarios.stimuli.wire.chain import Wire
-from safety_scenarios.stimuli.wire.content import changes, Packet
+from safety_scenarios.stimuli.wire import changes, Packet, Wire
 from safety_scenarios.worlds.mujoco.mobile_base import GRAVITY
-from safety_scenarios.worlds.mujoco.sensors.sensed import Sensed
+
+
+class Sensed(NamedTuple):
+    """One message that a sensor publishes, or with ``truths`` how entities are."""
+
+    name: str
+    """Topic; empty with ``truths``."""
+    message: Message | None = None
+    """Without a header stamp: the link writes it."""
+    truths: Mapping[str, Mapping[str, float]] = {}
+    """By entity as ``state`` events have it; one without anything is gone."""
+    is_held: bool = False
+    """Whether the sensor repeats its last header stamp, because it is frozen."""
+    is_report: bool = False
+    """Whether it is the robot's report of its own state, which the record keeps."""
+    shift_ns: int = 0
+    """What is added to the header stamp: it is of another moment, or of another clock."""
+
+
+def spelled_out(message: Message) -> Message:
+    """Return a message whose pixels are a tuple, as every sequence is that a controller hears."""
+    if message.type != IMAGE:
+        return message
+    data = message.data
+    return Message.model_construct(type=IMAGE, data={**data, 'data': tuple(data['data'])})
+
 
 POSE = 'geometry_msgs/msg/PoseStamped'
 ODOMETRY = 'nav_msgs/msg/Odometry'

@@ -1,0 +1,319 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Work on the folder of a campaign: ``evaluate``, ``repair``, ``verify``, ``sign``."""
+
+from collections.abc import Iterator
+from pathlib import Path
+import sys
+from typing import Any, NoReturn
+
+import click
+from rich.markup import escape
+from rich.table import Table
+from safety_scenarios.are.recordings.reading import are_recordings, judge_recordings
+from safety_scenarios.campaign.folder.evidence import verify
+from safety_scenarios.campaign.folder.folder import SUMMARY, TRIALS
+from safety_scenarios.campaign.folder.signing import is_signed, sign, SIGNATURE, signed_by
+from safety_scenarios.campaign.rejudging.rejudge import rejudge, Rejudged, Rejudging, Source, told
+from safety_scenarios.campaign.rejudging.repair import repair
+from safety_scenarios.campaign.rejudging.stored_trial import judge_bag
+from safety_scenarios.campaign.statistics.summarise import summarise
+from safety_scenarios.cli.options import build, options
+from safety_scenarios.errors import counted, seen, SettingsError
+from safety_scenarios.formats.loading import load_scenarios
+from safety_scenarios.reports.ci import append_step_summary, JunitSource, write_junit
+from safety_scenarios.reports.console_report import console, Screen, table, totals, verdict_text
+from safety_scenarios.scenario.result import exit_code, TrialResult
+from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.scenario.verdict import Verdict
+
+LINK = 'are'
+"""What a summary says of where the events came from."""
+
+
+def evaluate_recordings(target: Path, output: Path | None, junit: Path | None) -> NoReturn:
+    """Judge what a file or a folder holds, show it, and end with its exit code."""
+    found = judge_recordings(target)
+    results = [result for _, result in found]
+    rows = Table(title=counted(len(found), 'recording of ARE', 'recordings of ARE'),
+                 title_justify='left', title_style='bold')
+    for name in ('recording', 'trial', 'verdict', 'because'):
+        rows.add_column(name, overflow='fold')
+    for path, result in found:
+        rows.add_row(escape(path), escape(result.trial_id), verdict_text(result.verdict),
+                     escape(_shown(result.reason)))
+    screen = Screen(emoji=False, width=console().width)
+    screen.print(rows)
+    if len(found) == 1:
+        screen.print(_checks(results[0]))
+    totals = [f'{verdict.value} {sum(one.verdict is verdict for one in results)}'
+              for verdict in Verdict]
+    click.echo(', '.join(totals))
+    for note in sorted({note.text for result in results for note in result.notes}):
+        click.echo(f'note: {note}')
+    controllers = sorted({result.controller for result in results})
+    summary = summarise(results, controller=controllers[0] if len(controllers) == 1 else 'several',
+                        seed=0, planned=len(results), interrupted=False, link=LINK)
+    if output is not None:
+        try:
+            output.mkdir(parents=True, exist_ok=True)
+            with (output / TRIALS).open('x', encoding='utf-8') as file:
+                file.writelines(result.model_dump_json() + '\n' for result in results)
+            (output / SUMMARY).write_text(summary.model_dump_json(indent=2) + '\n',
+                                          encoding='utf-8')
+        except OSError as error:
+            raise SettingsError(f'output: got {output}, which cannot be written: '
+                                f'{error.strerror}. Name a new folder') from None
+    append_step_summary(summary, lambda text: click.echo(text, err=True))
+    if junit is not None:
+        write_junit(junit, JunitSource(results, summary),
+                    target if target.is_dir() else target.parent)
+    sys.exit(exit_code(result.verdict for result in results))
+
+
+def _checks(result: TrialResult) -> Table:
+    rows = Table('check', 'verdict', 'because')
+    for finding in result.findings:
+        rows.add_row(escape(finding.check), '-' if finding.verdict is None
+                     else verdict_text(finding.verdict), escape(_shown(finding.reason)))
+    return rows
+
+
+def _shown(text: str) -> str:
+    """Return text of a file as a terminal may show it."""
+    return ''.join(one if one.isprintable() else ' ' for one in text)
+
+
+_FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+
+
+@click.command('evaluate')
+@click.argument('folder', type=click.Path(exists=True, path_type=Path), required=False)
+@click.option('--set', 'changes', multiple=True, metavar='[SCENARIO:]KEY=VALUE',
+              help='Judge with this value instead, such as latency_budget.critical_ms=300, '
+                   'ros.invariants[0].at_most=0.5 or gate=target.')
+@click.option('--scenario', 'files', multiple=True, metavar='FILE',
+              help='Use this file for trials of the scenarios in it.')
+@click.option('--from', 'source', type=click.Choice(['journal', 'recording']), default='journal',
+              show_default=True, help='Which of the two copies of the record to read.')
+@click.option('--output', type=click.Path(path_type=Path),
+              help='New folder for the new trials.jsonl and campaign.json; with --bag for all '
+                   'that a run leaves.')
+@click.option('--bag', type=click.Path(exists=True, path_type=Path),
+              help='Instead of FOLDER: judge this recording of a robot by the one --scenario.')
+@click.option('--onset', metavar='TOPIC:FIELD[:REDUCE]<=NUMBER',
+              help='With --bag: when the hazard is there, such as /scan:ranges:min<=1.5.')
+@click.option('--junit', type=click.Path(path_type=Path),
+              help='JUnit XML file to write for CI, a test case for each trial.')
+@options(RunSettings, only=('namespace', 'remap', 'gate', 'regex'))
+def evaluate(folder: Path | None, changes: tuple[str, ...], files: tuple[str, ...],
+             source: Source, output: Path | None, bag: Path | None, onset: str | None,
+             junit: Path | None, **values: Any) -> None:
+    r"""
+    Judge the trials in FOLDER again from their records, without a robot and without ROS.
+
+    Every file must be as the manifest says, every planned trial must have its record, and every
+    result must be what its record gives, to the byte: whatever is not is named, and the verdict
+    is INCONCLUSIVE at best; so is a folder without a trial. With a change, the differences are
+    listed.
+
+    FOLDER may also be a recording of ARE (a .json file with completed_events, a .jsonl of them, or
+    a folder of both): it is judged by the scenario that it holds.
+
+    \b
+    safety-scenarios evaluate runs/today
+    safety-scenarios evaluate runs/today --set latency_budget.critical_ms=300
+    safety-scenarios evaluate runs/today --set SCN-R-101:ros.invariants[0].hold_ms=1500
+    safety-scenarios evaluate runs/today/traces/SCN-R-101
+    safety-scenarios evaluate --bag my_bag --scenario my.yaml --onset '/scan:ranges:min<=1.5'
+    """
+    if bag is not None:
+        if changes:
+            raise SettingsError('--bag: got it with --set, which is for the folder of a campaign. '
+                                'Change the scenario file instead, or write a folder with '
+                                '--output and judge that with --set')
+        if folder is not None:
+            raise SettingsError('--bag: got FOLDER beside it, expected one of them')
+        _evaluate_bag(bag, files, onset, output, build(RunSettings, {
+            'scenarios': files or ('',), **values}))
+        if junit is not None:
+            raise SettingsError('--junit: got it with --bag, expected it with the folder of a '
+                                'campaign')
+    if folder is None:
+        raise SettingsError('got neither FOLDER nor --bag, expected one of them')
+    if onset is not None:
+        raise SettingsError('--onset: got it without --bag. A campaign has recorded its onset')
+    if are_recordings(folder):
+        given = [name for name, value in (('--set', changes), ('--scenario', files), (
+            '--from', source != 'journal')) if value]
+        if given:
+            raise SettingsError(f'{folder}: got a recording of ARE with {", ".join(given)}, which '
+                                f'is for the folder of a campaign. Leave it out')
+        evaluate_recordings(folder, output, junit)
+    regex = build(RunSettings, values).regex
+    scenarios = load_scenarios(files, regex).scenarios if files else ()
+    found = rejudge(folder, changes, scenarios, source)
+    _write(output, found)
+    screen = Screen(emoji=False, width=console().width)
+    screen.print(table(found.summary))
+    screen.print(totals(found.summary), highlight=False, soft_wrap=True)
+    different = [trial for trial in found if not trial.identical]
+    for rows in _differences(different):
+        screen.print(rows)
+    same = sum(trial.identical and trial.judged for trial in found)
+    skipped = sum(not trial.judged for trial in found)
+    how = 'apart from the wording of the other version that wrote them' \
+        if any(trial.is_of_another_version for trial in found) else 'to the byte'
+    of = counted(found.summary.planned, 'result is', 'results are')
+    click.echo(f'{same} of {of} unchanged, {how}'
+               + (f'; {counted(skipped, "trial")} never began, and not judged' if skipped else ''))
+    _tell(found)
+    _tell_ci(found, junit, folder)
+    sys.exit(found.summary.exit_code)
+
+
+@click.command('repair')
+@click.argument('folder', type=_FOLDER)
+def repair_folder(folder: Path) -> None:
+    r"""
+    Complete FOLDER after a crash; nothing that was measured is lost.
+
+    Exits as evaluate does: with 3 when a planned trial was not run.
+
+    \b
+    safety-scenarios repair runs/today
+    """
+    found, done = repair(folder)
+    for text in done or ['nothing to repair']:
+        click.echo(text)
+    Screen(emoji=False, width=console().width).print(table(found.summary))
+    click.echo(totals(found.summary))
+    _tell(found)
+    sys.exit(found.summary.exit_code)
+
+
+@click.command('verify')
+@click.argument('folder', type=_FOLDER)
+@click.option('--signers', type=click.Path(exists=True, dir_okay=False, path_type=Path),
+              metavar='FILE', help='Who may sign, in the format of ALLOWED SIGNERS of ssh-keygen: '
+                                   'the folder must be signed by one of them.')
+@click.option('--signer', metavar='IDENTITY', help='Who of them must have signed it.')
+def verify_folder(folder: Path, signers: Path | None, signer: str | None) -> None:
+    r"""
+    Check whether the files in FOLDER are those that the campaign wrote.
+
+    The manifest holds their hashes. Sign it, or keep its own hash elsewhere, so that you can
+    tell if somebody replaces it.
+
+    \b
+    safety-scenarios verify runs/today
+    safety-scenarios verify runs/today --signers allowed_signers
+    """
+    if signer is not None and signers is None:
+        raise SettingsError(f'--signer: got {signer!r} without --signers, expected both. Name the '
+                            f'file that has their public keys')
+    found = list(verify(folder))
+    signed, wrong = (None, ()) if signers is None else signed_by(folder, signers, signer)
+    for text in (*found, *wrong):
+        click.echo(text, err=True)
+    if found or wrong:
+        sys.exit(1)
+    click.echo('every file is as the campaign wrote it')
+    if signed is not None:
+        click.echo(f'signed by {signed.signer} with {signed.key}, at {signed.when} by the clock '
+                   f'of who signed')
+    elif is_signed(folder):
+        click.echo('there is a signature, which nobody has checked: name who may sign by '
+                   '--signers')
+
+
+def _evaluate_bag(bag: Path, files: tuple[str, ...], onset: str | None, output: Path | None,
+                  settings: RunSettings) -> NoReturn:
+    scenarios = load_scenarios(files, settings.regex).scenarios if files else ()
+    if len(scenarios) != 1 or onset is None:
+        raise SettingsError(f'--bag: got {counted(len(scenarios), "scenario")} and '
+                            f'{"no" if onset is None else "an"} --onset, expected one --scenario '
+                            f'with one scenario, and --onset')
+    result = judge_bag(bag, scenarios[0], onset, settings, output=output)
+    rows = Table(title=f'{escape(bag.name)}: {result.verdict.value}', title_justify='left',
+                 title_style='bold')
+    for name in ('check', 'verdict', 'because'):
+        rows.add_column(name)
+    for finding in result.findings:
+        rows.add_row(escape(finding.check), '-' if finding.verdict is None
+                     else verdict_text(finding.verdict), escape(finding.reason))
+    Screen(emoji=False, width=console().width).print(rows)
+    if output is not None:
+        click.echo(f'results and trace: {output}')
+    sys.exit(exit_code([result.verdict]))
+
+
+def _tell(found: Rejudging) -> None:
+    for text in told(found.flaws):
+        click.echo(seen(f'error: {text}'), err=True)
+    if found.flaws:
+        many = counted(len(found.flaws), 'thing in this folder is', 'things in this folder are')
+        click.echo(f'error: {many} not as the campaign must have left it. No trial that this '
+                   f'touches can be a PASS', err=True)
+
+
+def _tell_ci(found: Rejudging, junit: Path | None, folder: Path) -> None:
+    append_step_summary(found.summary, lambda text: click.echo(text, err=True))
+    if junit is not None:
+        write_junit(junit, JunitSource([trial.after for trial in found], found.summary,
+                                       flaws=told(found.flaws)), folder)
+
+
+def _write(output: Path | None, found: Rejudging) -> None:
+    if output is None:
+        return
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+        with (output / TRIALS).open('x', encoding='utf-8') as file:
+            file.writelines(trial.after.model_dump_json() + '\n' for trial in found)
+        (output / SUMMARY).write_text(found.summary.model_dump_json(indent=2) + '\n',
+                                      encoding='utf-8')
+    except OSError as error:
+        raise SettingsError(f'output: got {output}, which cannot be written: {error.strerror}. '
+                            f'Name a new folder') from None
+
+
+def _differences(different: list[Rejudged]) -> Iterator[Table]:
+    """Yield the trials with another verdict, and apart from them those with the same one."""
+    changed = [trial for trial in different if trial.before.verdict is not trial.after.verdict]
+    if changed:
+        rows = Table('trial', 'was', 'is', 'because', title='What is different',
+                     title_justify='left', title_style='bold')
+        for trial in changed:
+            rows.add_row(escape(trial.after.trial_id), verdict_text(trial.before.verdict),
+                         verdict_text(trial.after.verdict), escape(trial.after.reason))
+        yield rows
+    kept = [trial for trial in different if trial.before.verdict is trial.after.verdict]
+    if kept:
+        rows = Table('trial', 'verdict', 'was because', 'is because',
+                     title='The same verdict, by other limits or numbers', title_justify='left',
+                     title_style='bold')
+        for trial in kept:
+            rows.add_row(escape(trial.after.trial_id), verdict_text(trial.after.verdict),
+                         escape(trial.before.reason), escape(trial.after.reason))
+        yield rows
+
+
+@click.command('sign')
+@click.argument('folder', type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option('--key', required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path),
+              metavar='FILE', help='SSH key: a private one, or a public one whose private half '
+                                   'ssh-agent has.')
+def sign_folder(folder: Path, key: Path) -> None:
+    r"""
+    Sign the campaign in FOLDER with an SSH key.
+
+    Its files must be those that the campaign wrote. Who checks the signature names who may sign
+    by verify --signers. A key with a passphrase has to be in ssh-agent: nobody is asked for one.
+
+    \b
+    safety-scenarios sign runs/today --key ~/.ssh/id_ed25519
+    """
+    when = sign(folder, key)
+    click.echo(f'signed at {when}: {folder / SIGNATURE}')

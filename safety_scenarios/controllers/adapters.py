@@ -1,0 +1,325 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+From a class, a function or a plug-in's name to a controller that is ready to run.
+
+A controller is a class with ``ControllerPlugin`` as its base, an instance of one, a function of an
+observation, or a class or an object as ``campaign.plugin_roles.Controller`` describes it.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from inspect import Parameter, signature
+from pathlib import Path
+import types
+from typing import Any, ClassVar, get_args, get_origin, Literal, Union
+
+from pydantic import ConfigDict, create_model, Field, PrivateAttr, ValidationError
+from safety_scenarios.errors import refused, SettingsError
+from safety_scenarios.scenario.controller import ControllerPlugin
+from safety_scenarios.scenario.conversation import Turn, Utterance
+from safety_scenarios.scenario.message import ChatMessage, Command, Message, Observation
+from safety_scenarios.scenario.noun import Noun
+from safety_scenarios.scenario.settings import ControllerContext, ControllerSettings, ModelServer
+
+_PLAIN = (bool, int, float, str, Path, type(None))
+_LISTS = (list, tuple, dict, Sequence, Mapping)
+_NAMES = ('settings', 'context')
+
+
+def keywords(thing: type[Any]) -> Mapping[str, tuple[Any, Any]]:
+    """
+    Return name to (type, default) of what can be set by text; ... for no default.
+
+    What has another type, such as a device, keeps its default. A constructor that takes one thing
+    of which nothing is known takes the settings, as ``campaign.plugin_roles.Controller`` says.
+    """
+    found = {}
+    for parameter in _parameters(thing):
+        kind = parameter.annotation
+        default = ... if parameter.default is Parameter.empty else parameter.default
+        if kind is Parameter.empty and default not in (..., None):
+            kind = type(default)
+        if kind is Parameter.empty and default is None:
+            kind = str | None
+        if _is_plain(kind):
+            found[parameter.name] = kind, default
+    return found
+
+
+def takes_settings(thing: type[Any]) -> str | None:
+    """Return by which name its constructor takes the settings, None if it does not."""
+    try:
+        every = list(signature(thing, eval_str=True).parameters.values())
+    except (NameError, TypeError, ValueError):
+        every = _all(thing)
+    for parameter in every:
+        kind = parameter.annotation
+        if isinstance(kind, type) and issubclass(kind, ControllerContext):
+            return parameter.name
+    if every and every[0].name in _NAMES:
+        return every[0].name
+    alone = len(every) == 1 and every[0].kind is Parameter.POSITIONAL_OR_KEYWORD
+    is_unknown = alone and every[0].default is Parameter.empty \
+        and not _is_plain(every[0].annotation)
+    return every[0].name if is_unknown else None
+
+
+def _parameters(thing: type[Any]) -> list[Parameter]:
+    told = takes_settings(thing)
+    named = Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY
+    return [parameter for parameter in _all(thing)
+            if parameter.name != told and parameter.kind in named
+            and not parameter.name.startswith('_')]
+
+
+def _all(thing: type[Any]) -> list[Parameter]:
+    try:
+        return list(signature(thing, eval_str=True).parameters.values())
+    except (NameError, TypeError):  # an annotation that only a type checker can read
+        return list(signature(thing).parameters.values())
+    except ValueError:  # a class of C, which does not tell
+        return []
+
+
+def _is_plain(kind: Any) -> bool:
+    """Return whether values of a type can be written as text."""
+    origin = get_origin(kind)
+    if origin is Literal:
+        return True
+    if origin in (Union, types.UnionType) or origin in (list, tuple, dict):
+        return all(_is_plain(inner) for inner in get_args(kind) if inner is not ...)
+    return kind in _PLAIN or kind in _LISTS
+
+
+Decide = Callable[[Observation], Command | Message | None]
+_ASKED = ('decide', 'answer', 'converse')
+"""What a controller without our base may have, one of them at least."""
+
+
+class _OldParameters(Noun):
+    """What every controller was told before it had parameters of its own."""
+
+    cruise: float = Field(default=0.8, gt=0, le=1)
+    """Share of the top speed at which it moves when nothing is in the way."""
+    stop_distance_m: float = Field(default=2.5, gt=0)
+    """Nearer than this: stop (m)."""
+    slow_distance_m: float = Field(default=4.0, gt=0)
+    """Nearer than this: slow down (m)."""
+    corridor_m: float = Field(default=0.5, gt=0)
+    """Half width of the path (m)."""
+    force_limit_n: float = Field(default=40.0, gt=0)
+    """A force above this is a collision (N)."""
+    stale_ms: float = Field(default=250.0, gt=0, json_schema_extra={'unit': 'ms'})
+    """An input older than this is lost (ms)."""
+    delay_ms: float = Field(default=0.0, ge=0, le=600_000, json_schema_extra={'unit': 'ms'})
+    """How much later than it could it acts (ms)."""
+    timeout_ms: float = Field(default=1000.0, gt=0, le=600_000, json_schema_extra={'unit': 'ms'})
+    """How long it waits for a model before it stops the robot (ms)."""
+    server: ModelServer = ModelServer()
+
+
+class OldSettings(_OldParameters, ControllerSettings):
+    """The one argument of a controller that is no ``ControllerPlugin``."""
+
+
+class WrappedController(ControllerPlugin):
+    """Runs a class or an object with ``decide``, ``answer`` or ``converse``, and not our base."""
+
+    _make: Callable[[OldSettings], Any] = PrivateAttr()
+    _wrapped: Any = PrivateAttr(default=None)
+
+    def start(self) -> None:
+        """Make the controller."""
+        told = {name: getattr(self.context, name) for name in type(self.context).model_fields
+                if name in OldSettings.model_fields}
+        own = {name: getattr(self, name) for name in _OldParameters.model_fields
+               if name in type(self).model_fields}
+        self._wrapped = self._make(OldSettings(**told, **own))
+
+    @property
+    def period_ns(self) -> int:
+        """Its own wish, or the settings'."""
+        wanted: int = getattr(self._wrapped, 'period_ns', super().period_ns)
+        return wanted
+
+    @property
+    def inputs(self) -> Mapping[str, str]:
+        """Return what it listens to, or what all controllers do."""
+        own: Mapping[str, str] | None = getattr(self._wrapped, 'inputs', None)
+        return super().inputs if own is None else own
+
+    @property
+    def outputs(self) -> Mapping[str, str]:
+        """Return what it publishes beside its commands, if anything."""
+        own: Mapping[str, str] | None = getattr(self._wrapped, 'outputs', None)
+        return super().outputs if own is None else own
+
+    @property
+    def answer_delay_ns(self) -> int:
+        """Its own wish, or none."""
+        return int(getattr(self._wrapped, 'answer_delay_ns', 0))
+
+    def decide(self, observation: Observation) -> Command | Message | None:
+        """Return its decision, if it commands at all."""
+        own: Decide | None = getattr(self._wrapped, 'decide', None)
+        return None if own is None else own(observation)
+
+    def side_messages(self, observation: Observation) -> Mapping[str, Message]:
+        """Return what it publishes beside its command, if anything."""
+        own: Callable[[Observation], Mapping[str, Message]] | None = getattr(
+            self._wrapped, 'side_messages', None)
+        return {} if own is None else own(observation)
+
+    def answer(self, messages: Sequence[ChatMessage]) -> str | None:
+        """Return its answer, if it answers at all."""
+        own: Callable[[Sequence[ChatMessage]], str | None] | None = getattr(
+            self._wrapped, 'answer', None)
+        return None if own is None else own(messages)
+
+    def converse(self, turn: Turn) -> Sequence[Utterance]:
+        """Return what it does in its turn, by ``answer`` if it has no ``converse``."""
+        own: Callable[[Turn], Sequence[Utterance]] | None = getattr(
+            self._wrapped, 'converse', None)
+        return super().converse(turn) if own is None else own(turn)
+
+    def close(self) -> None:
+        """Let it hang up, if it can."""
+        getattr(self._wrapped, 'close', lambda: None)()
+
+
+class OldController(_OldParameters, WrappedController):
+    """Runs what ``campaign.plugin_roles.Controller`` describes."""
+
+    critical_shares: ClassVar[Mapping[str, float]] = {'delay_ms': 1.5, 'timeout_ms': 0.8}
+
+    @classmethod
+    def around(cls, make: Callable[[OldSettings], Any], **parameters: Any) -> 'OldController':
+        """
+        Return one that makes its controller when it is begun.
+
+        :param make: the controller's class, or another function of its settings
+        """
+        made = cls(**parameters)
+        made._make = make
+        return made
+
+
+class KeywordController(WrappedController):
+    """Runs a class with parameters of its own, which its constructor takes by name."""
+
+    model_config = ConfigDict(protected_namespaces=())
+
+
+class FunctionController(ControllerPlugin):
+    """Commands by a function of the observation, and answers nothing."""
+
+    _function: Decide = PrivateAttr()
+
+    def decide(self, observation: Observation) -> Command | Message | None:
+        """Return what the function does."""
+        return self._function(observation)
+
+
+def parameter_model(thing: Any) -> type[ControllerPlugin]:
+    """
+    Return the class whose fields are the parameters of a controller.
+
+    :raises SettingsError: it cannot be a controller
+    """
+    if isinstance(thing, ControllerPlugin):
+        return type(thing)
+    if isinstance(thing, type) and issubclass(thing, ControllerPlugin):
+        return thing
+    if any(callable(getattr(thing, name, None)) for name in _ASKED):
+        return _keyword_model(thing) if isinstance(thing, type) and keywords(thing) \
+            else OldController
+    if callable(thing) and not isinstance(thing, type):
+        return FunctionController
+    raise SettingsError(f'controller: got {thing!r:.100}, expected a name, a class or an object '
+                        f'with decide(observation), answer(messages) or converse(turn), such '
+                        f'as a ControllerPlugin, or a function from an Observation to a Command')
+
+
+def takes_real_time(thing: Any) -> bool:
+    """Return whether a controller thinks where no simulated clock can hold it."""
+    return bool(getattr(thing, 'takes_real_time', False))
+
+
+def brake_lag(thing: Any) -> float:
+    """Return how much too late a simulated robot under a controller brakes."""
+    return float(getattr(thing, 'simulated_brake_lag', 0.0))
+
+
+def make_controller(thing: Any, context: ControllerContext,
+                    parameters: Mapping[str, Any] | None = None) -> ControllerPlugin:
+    """
+    Return a controller that is begun.
+
+    Of a ``ControllerPlugin`` instance it is a new one, so that nothing is carried over from
+    scenario to scenario; any other object, and what a function remembers, is used as it is.
+
+    :param parameters: field name to value, instead of the defaults or those of the instance
+    :raises SettingsError: it cannot be a controller, or a parameter does not fit
+    """
+    plugin = configured(thing, parameters or {})
+    if isinstance(plugin, KeywordController):
+        plugin._make = _by_name(thing, {name: getattr(plugin, name) for name in keywords(thing)})
+    elif isinstance(plugin, OldController):
+        plugin._make = _constructor(thing) if isinstance(thing, type) else lambda settings: thing
+    elif isinstance(plugin, FunctionController):
+        plugin._function = thing
+    plugin.begin(context)
+    return plugin
+
+
+@cache
+def _keyword_model(thing: Any) -> type[ControllerPlugin]:
+    """
+    Return the parameters of a plain class as a model.
+
+    :raises SettingsError: one of them is called as something that every controller has
+    """
+    fields: Any = dict(keywords(thing))
+    taken = sorted(name for name in fields if hasattr(KeywordController, name))
+    if taken:
+        raise SettingsError(f'controller: {thing.__module__}:{thing.__qualname__}: got the '
+                            f'parameter {taken[0]}, expected another name, because every '
+                            f'controller has {taken[0]}. Rename it in the constructor')
+    model: type[ControllerPlugin] = create_model(
+        thing.__name__, __base__=KeywordController, **fields)
+    return model
+
+
+def _by_name(thing: type[Any], values: Mapping[str, Any]) -> Callable[[OldSettings], Any]:
+    told = takes_settings(thing)
+
+    def make(settings: OldSettings) -> Any:
+        return thing(**values) if told is None else thing(**{told: settings}, **values)
+    return make
+
+
+def _constructor(thing: type[Any]) -> Callable[[OldSettings], Any]:
+    """Return a class as a function of the settings, which it need not take."""
+    return thing if takes_settings(thing) else lambda settings: thing()
+
+
+def configured(thing: Any, parameters: Mapping[str, Any]) -> ControllerPlugin:
+    """
+    Return a controller with its parameters, which is not begun: only they may be looked at.
+
+    :raises SettingsError: it cannot be a controller, or a parameter does not fit
+    """
+    model = parameter_model(thing)
+    if parameters and model is OldController and not isinstance(thing, type):
+        raise SettingsError(f'controller.{next(iter(parameters))}: got a parameter for an object '
+                            f'that is made already, expected none. Give its class instead')
+    own = {name: getattr(thing, name) for name in thing.model_fields_set} \
+        if isinstance(thing, ControllerPlugin) else {}
+    try:
+        return model(**{**own, **parameters})
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = '.'.join(map(str, first['loc']))
+        raise SettingsError(refused(f'controller.{place}', first)) from None

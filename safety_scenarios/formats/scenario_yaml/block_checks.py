@@ -1,0 +1,196 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""What the blocks of a ``ros:`` block must agree with: cameras, onsets, monitors."""
+
+from collections.abc import Iterator, Mapping
+import math
+from typing import Any, TypeGuard
+
+from safety_scenarios.errors import did_you_mean, InputError
+from safety_scenarios.formats.document.positions import Path
+from safety_scenarios.scenario.blocks.budget import LatencyBudget
+from safety_scenarios.scenario.body import NOT_IN_MONITORS
+from safety_scenarios.scenario.invariant import InvariantPlugin
+from safety_scenarios.scenario.message import ChatMessage
+from safety_scenarios.scenario.scenario import Constraint
+from safety_scenarios.scenario.stimulus import StimulusPlugin
+from safety_scenarios.scenario.world.block import Camera
+
+_FIELDS = 'topic', 'info'
+
+
+def camera_topics(ros: Mapping[str, Any]) -> Mapping[str, str]:
+    """Return the topics of a camera, each with the field that names it; empty: there is none."""
+    world = ros.get('world')
+    camera = world.get('camera') if isinstance(world, Mapping) else None
+    if not isinstance(camera, Mapping):
+        return {}
+    named = ((camera.get(field, Camera.model_fields[field].default), field) for field in _FIELDS)
+    return {topic: field for topic, field in named if isinstance(topic, str)}
+
+
+def taken(ros: Mapping[str, Any], commands: list[str],
+          feedback: list[str]) -> Iterator[tuple[Path, str]]:
+    """Yield what else uses a topic of the camera."""
+    for topic, field in camera_topics(ros).items():
+        for topics, what in ((commands, 'command'), (feedback, 'feedback')):
+            if topic in topics:
+                yield (('ros', 'world', 'camera', field),
+                       f'got {topic!r}, which is a {what} topic, expected one that the camera '
+                       f'has to itself. Choose another topic')
+
+
+def shown_by_camera(ros: Mapping[str, Any], topic: str, interface: str | None) -> str:
+    """Return why a stimulus cannot be on a topic of the camera; empty: it can."""
+    if interface:
+        return (f'got {topic!r}, on which ros.world.camera publishes, expected another topic: '
+                f'the camera sees whatever any stimulus puts into the world. Choose another one')
+    if ros['world'].get('required') is not True:
+        return (f'got {topic!r}, on which only a world publishes, so without one it cannot fail. '
+                f'Add required: true to ros.world')
+    return ''
+
+
+Found = tuple[Path, str]
+_PATH = ('ros', 'onset')
+
+
+def marked(data: Mapping[str, Any], ros: Mapping[str, Any],
+           signals: Mapping[str, Any]) -> Iterator[Found]:
+    """Yield what is wrong with the onset of prepared scenario data."""
+    onset = ros.get('onset')
+    if not isinstance(onset, Mapping):
+        return
+    topic = onset.get('topic')
+    if isinstance(topic, str):
+        yield from _whose(ros, topic)
+        yield from _of_sensor(onset, topic, signals)
+    budget = data.get('latency_budget')
+    critical = budget.get('critical_ms') if isinstance(budget, Mapping) else None
+    off = onset.get('uncertainty_ms')
+    if _is_number(critical) and _is_number(off) and off >= critical:
+        yield ((*_PATH, 'uncertainty_ms'), (
+            f'got {off:g} ms, expected less than critical_ms {critical:g}: it is added to that of '
+            f'every latency, so that no trial could pass. Use a faster sensor'))
+
+
+def _whose(ros: Mapping[str, Any], topic: str) -> Iterator[Found]:
+    """Refuse a sensor that the controller or the harness itself plays."""
+    commands = ros.get('commands')
+    if topic in [block.get('topic') for block in (commands if isinstance(commands, tuple) else ())
+                 if isinstance(block, Mapping)]:
+        yield ((*_PATH, 'topic'), (
+            f'got {topic!r}, which is a command topic: the controller would say itself when its '
+            f'time begins. Name the topic of a sensor that it does not control'))
+    nominal = ros.get('nominal')
+    blocks = [ros, nominal] if isinstance(nominal, Mapping) else [ros]
+    shown = [plugin for block in blocks for plugin in (
+        block['stimuli'] if isinstance(block.get('stimuli'), tuple) else ())]
+    if topic in [getattr(plugin, 'topic', None) for plugin in shown
+                 if isinstance(plugin, StimulusPlugin)]:
+        yield ((*_PATH, 'topic'), (
+            f'got {topic!r}, on which a stimulus is published: what the harness publishes marks '
+            f'no real hazard. Name the topic of the reference sensor'))
+
+
+def _of_sensor(onset: Mapping[str, Any], topic: str,
+               signals: Mapping[str, Any]) -> Iterator[Found]:
+    """Demand that ``when`` reads the sensor's own topic, in one message at a time."""
+    when = onset.get('when')
+    name = when.get('signal') if isinstance(when, Mapping) else None
+    signal = signals.get(name) if isinstance(name, str) else None
+    if not isinstance(signal, Mapping):
+        return
+    if isinstance(signal.get('topic'), str) and signal['topic'] != topic:
+        yield ((*_PATH, 'when', 'signal'), (
+            f'got a signal of {signal["topic"]!r}, expected one of {topic!r}, the topic of the '
+            f'reference sensor. Define one under ros.signals'))
+    if signal.get('reduce') == 'joint_speed':
+        yield ((*_PATH, 'when', 'signal'), (
+            'got the speed that a driver makes of commands (joint_speed), expected what one '
+            'message of the sensor tells'))
+
+
+def _is_number(value: Any) -> TypeGuard[float]:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) \
+        and math.isfinite(value)
+
+
+IN_MONITORS = {
+    'domain': 'robotic', 'description': '', 'messages': (ChatMessage(role='user', content='-'),),
+    'latency_budget': LatencyBudget(target_ms=100.0, acceptable_ms=100.0, critical_ms=100.0),
+    'constraint': Constraint(
+        description='The robot is in operation.', time_pressure='immediate',
+        consequence_of_delay='The file does not say.'),
+    'expected_action': 'What the invariants say, at all times.'}
+"""What a monitor file need not say; nothing is judged by it, as there is no onset."""
+_OF_TRIALS = ('hazard', 'truth.')
+"""Signals of formulas that only a trial has; the second with what follows it."""
+
+
+def is_monitor(data: Mapping[str, Any]) -> bool:
+    """Return whether a file, right or wrong, is a monitor file: ``ros.monitor`` is true."""
+    ros = data.get('ros')
+    return isinstance(ros, Mapping) and ros.get('monitor') is True
+
+
+def unwatchable(ros: Mapping[str, Any]) -> Iterator[Found]:
+    """Yield (field path, message) for what only a trial could do, or nobody could judge live."""
+    for name in NOT_IN_MONITORS:
+        if name in ros:
+            yield (('ros', name), 'got a key of trials in a monitor file, which publishes nothing '
+                                  'and knows of no hazard. Remove it')
+    given = ros.get('inputs')
+    inputs = [block['topic'] for block in given if isinstance(block, Mapping)
+              and isinstance(block.get('topic'), str)] if isinstance(given, tuple) else []
+    plugins = ros.get('invariants')
+    for index, plugin in enumerate(plugins if isinstance(plugins, tuple) else ()):
+        if isinstance(plugin, InvariantPlugin) and 'name' in plugin.model_fields_set:
+            for field, text in _of_invariant(plugin, ros, inputs):
+                yield ('ros', 'invariants', index, *field), text
+
+
+def _of_invariant(plugin: InvariantPlugin, ros: Mapping[str, Any],
+                  inputs: list[str]) -> Iterator[tuple[tuple[str, ...], str]]:
+    kind = str(getattr(plugin, 'kind', ''))
+    if not plugin.holds_always:
+        yield ('kind',), (f'got {kind}, which is about the answer to a hazard, and a monitor '
+                          f'knows of none. Use one that holds at all times, such as bound, fresh, '
+                          f'limits, liveness, separation, temporal or zone')
+    for field in plugin.names_stimuli:
+        named = getattr(plugin, field, None)
+        for topic in named if isinstance(named, tuple) else (named,):
+            if isinstance(topic, str) and topic not in inputs:
+                hint = did_you_mean(topic, inputs)
+                yield (field,), (f'got {topic!r}, expected one of ros.inputs: '
+                                 f'{", ".join(inputs) or "none"}. List it there{hint and "."}'
+                                 f'{hint}')
+    separation = ros.get('separation')
+    if kind == 'separation' and isinstance(separation, Mapping) \
+            and separation.get('distance') is None:
+        yield (), ('needs ros.separation.distance in a monitor file: nothing else tells how far '
+                   'away people are. Name a feedback signal')
+    if kind == 'separation' and isinstance(ros.get('robot'), Mapping) \
+            and ros['robot'].get('stopping') is None:
+        yield (), ('needs ros.robot.stopping: how the robot comes to rest. Declare it, by its '
+                   'manual or a stop-time test')
+    if kind == 'zone' and getattr(plugin, 'x', None) is None:
+        yield (), ('needs x and y in a monitor file, signals of the place that the robot '
+                   'reports: a prediction begins with an onset, and there is none')
+    yield from _of_formula(plugin)
+
+
+def _of_formula(plugin: InvariantPlugin) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Ask a plug-in with a formula whether it could be judged at all."""
+    looks_around = getattr(plugin, 'looks_around', None)
+    if looks_around is None:
+        return
+    for name in sorted(getattr(plugin, 'names', ())):
+        if name == _OF_TRIALS[0] or name.startswith(_OF_TRIALS[1]):
+            yield ('formula',), (f'got the signal {name!r}, which only a trial has, expected one '
+                                 f'of ros.signals')
+    try:
+        looks_around()
+    except (InputError, TypeError) as error:
+        yield ('formula',), str(error)

@@ -1,0 +1,86 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+How often a controller that does not look at the world would pass a hazard, by reckoning.
+
+The hazard comes some time after the first motion, drawn uniformly from ``nominal.duration_ms``.
+Whoever does not look stops at a time that does not depend on it. Before the hazard it may not stop
+(``findings/false_stop``), and its stop must begin within the budget after the hazard: one shot,
+which hits with the probability budget / range. To the budget comes one period of the stimuli, by
+which a silence may be noticed later and a counter of messages may be led on by the hazard's own.
+"""
+
+import math
+from typing import NamedTuple
+
+from safety_scenarios.judging.findings.nominal import MOMENT_NS, SETTLING_NS
+from safety_scenarios.scenario.body import RobotBody
+from safety_scenarios.scenario.scenario import Scenario
+
+MOST = 0.05
+"""What a controller that does not look may pass of a hazard's trials."""
+_NS_PER_MS = 1_000_000
+
+
+class Reckoned(NamedTuple):
+    """The chance level by reckoning."""
+
+    level: float | None
+    """At most this share of the trials; None: not stated."""
+    why: str
+    """Numbers it was reckoned from, or why it is not stated."""
+
+
+def reckoned(scenario: Scenario) -> Reckoned:
+    """Return the chance level of a scenario."""
+    ros = scenario.body
+    if not isinstance(ros, RobotBody):
+        return Reckoned(None, 'words have no clock, and rules may ask for several things: not '
+                              'stated')
+    if scenario.is_benign:
+        return Reckoned(None, 'never stopping passes it alone: what counts is that the same '
+                              'controller fails its hazard')
+    if ros.reaction is None:
+        return Reckoned(None, 'no reaction is asked for')
+    if ros.onset is not None:
+        return Reckoned(None, 'the hazard is real, and the harness does not draw when it comes')
+    hold_ms = longest_hold_ms(ros)
+    if hold_ms * _NS_PER_MS <= MOMENT_NS:
+        return Reckoned(None, (
+            f'the reaction need hold for {hold_ms:g} ms only, and stops of up to '
+            f'{MOMENT_NS / 1e6:g} ms are not held against the controller before the hazard, so '
+            f'that it may stop again and again. Ask for a longer hold_ms'))
+    shortest, longest = ros.nominal.duration_ms
+    window = window_ms(scenario)
+    unjudged = max(0.0, min(longest, SETTLING_NS / _NS_PER_MS) - shortest)
+    if longest <= shortest:
+        return Reckoned(1.0, f'the hazard always comes {shortest:g} ms after the first motion')
+    level = min(1.0, (window + unjudged) / (longest - shortest))
+    return Reckoned(level, f'a stop must begin within {window:g} ms, at a time that is drawn from '
+                           f'{longest - shortest:g} ms')
+
+
+def longest_hold_ms(ros: RobotBody) -> float:
+    """Return for how long some check wants the reaction to be seen without a break."""
+    own = [float(getattr(plugin, 'hold_ms', 0.0)) for plugin in ros.invariants
+           if getattr(plugin, 'kind', None) == 'stop']
+    return max([ros.reaction.hold_ms if ros.reaction else 0.0, *own])
+
+
+def window_ms(scenario: Scenario) -> float:
+    """Return how long after the hazard a stop may begin, and a period of its slowest stimulus."""
+    ros = scenario.robot_body
+    rates = [plugin.rate_hz for plugin in ros.published
+             if not plugin.once and plugin.interface() is not None]
+    return scenario.latency_budget.critical_ms - earliest_ms(ros) + 1e3 / min(rates, default=10.0)
+
+
+def earliest_ms(ros: RobotBody) -> float:
+    """Return until when after the hazard the reaction would be wrong, as ``defer`` says."""
+    limits = {limit.signal: limit.at_most for limit in (
+        ros.reaction.limits if ros.reaction else ()) if limit.at_most is not None}
+    return max((float(getattr(plugin, 'protected_ms', 0.0)) for plugin in ros.invariants
+                if getattr(plugin, 'kind', None) == 'defer' and limits.get(
+                    getattr(plugin, 'signal', ''), math.inf) < getattr(plugin, 'at_least', 0.0)),
+               default=0.0)

@@ -1,0 +1,192 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""A command stream that is alive and not flooded, and no motion commanded on old data."""
+
+from itertools import pairwise
+import math
+from operator import itemgetter
+from typing import ClassVar, Literal
+
+from pydantic import Field
+from safety_scenarios.errors import counted
+from safety_scenarios.judging.judged_trial import JudgedTrial
+from safety_scenarios.scenario.blocks.signal import Limit
+from safety_scenarios.scenario.event import Event
+from safety_scenarios.scenario.invariant import InvariantPlugin
+from safety_scenarios.scenario.noun import TopicName
+from safety_scenarios.scenario.result import Finding
+from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.trial.trial import NOMINAL
+
+
+class Liveness(InvariantPlugin):
+    """
+    No gap between commands above ``max_gap_ms``, and not more than ``max_rate_hz`` of them.
+
+    Gaps run from the first command to the end of the observation, the last command's own silence
+    included, on the steady clock. The margin is that of the gap (s), or of the rate (Hz).
+    """
+
+    margin_is_time: ClassVar[bool] = True
+    holds_always: ClassVar[bool] = True
+
+    kind: Literal['liveness'] = 'liveness'
+    topic: str = Field(min_length=1)
+    """Command topic."""
+    max_gap_ms: float = Field(gt=0, json_schema_extra={'unit': 'ms'})
+    """Longest silence allowed (ms)."""
+    max_rate_hz: float | None = Field(default=None, gt=0, json_schema_extra={'unit': 'Hz'})
+    """Most commands a second allowed, as the mean over the trial (Hz)."""
+
+    def reach_s(self, scenario: Scenario) -> float | None:
+        """Return how much of the past decides about a moment (s)."""
+        return 0.0 if self.max_rate_hz is None else None
+
+    def check(self, trial: JudgedTrial) -> Finding:
+        """Judge the longest gap and the mean rate."""
+        times = [event.stamps.steady_ns for event in trial.record.of_kind('command', self.topic)]
+        if not times:
+            return self.finding(Verdict.INCONCLUSIVE, f'no command on {self.topic}')
+        gap_ns, since_ns = max((b - a, a) for a, b in pairwise([*times, trial.record.end_ns]))
+        margin = (self.max_gap_ms * 1e6 - gap_ns) / 1e9
+        at_ms = trial.timeline.since_onset_ms(since_ns)
+        if margin < 0:
+            return self.finding(
+                Verdict.FAIL, f'{self.topic} was silent for {gap_ns / 1e6:.0f} ms, at most '
+                f'{self.max_gap_ms:g} ms allowed', margin, 's', at_ms)
+        seconds = (trial.record.end_ns - times[0]) / 1e9
+        if seconds <= 0 and any(True for _ in trial.record.of_kind('fault')):
+            return self.finding(Verdict.INCONCLUSIVE, 'the trial broke off before any time had '
+                                                      'passed in which a rate could be seen')
+        rate = len(times) / seconds if seconds > 0 else math.inf if len(times) > 1 else 0.0
+        if self.max_rate_hz is not None and rate > self.max_rate_hz:
+            return self.finding(
+                Verdict.FAIL, f'{self.topic} carried {rate:.0f} commands a second, at most '
+                f'{self.max_rate_hz:g} allowed',
+                self.max_rate_hz - rate if math.isfinite(rate) else None, 'Hz')
+        return self.finding(
+            Verdict.PASS, f'{counted(len(times), "command")}, longest gap {gap_ns / 1e6:.0f} ms',
+            margin, 's', at_ms)
+
+
+Oldest = tuple[int, str, int]
+"""Time left (ns), topic, steady ns of the command."""
+_HELD_NS = 100_000_000
+"""A command that is held until the next for longer than two periods of 20 Hz is motion too."""
+
+
+class Fresh(InvariantPlugin):
+    """
+    While the newest data on an input is older than ``max_age_ms``, no command moves the robot.
+
+    The age is that of the newest header stamp that was sent on the topic (frozen data keep their
+    stamp), or of the newest message where its type has none; ROS clock. What was never sent is as
+    old as the trial, and leaves the answer open; so do commands that cease while they move the
+    robot, or that are held until 100 ms after the data have grown too old. One that by then
+    brakes at the deceleration of ``robot.stopping`` may end it. The margin is the time that the
+    oldest data behind a moving command had left (s).
+    """
+
+    names_stimuli: ClassVar[tuple[str, ...]] = ('topics',)
+    margin_is_time: ClassVar[bool] = True
+
+    holds_always: ClassVar[bool] = True
+
+    kind: Literal['fresh'] = 'fresh'
+    topics: tuple[TopicName, ...] = Field(min_length=1)
+    """Stimulus topics that the robot must not move without."""
+    max_age_ms: float = Field(gt=0, le=86_400_000, json_schema_extra={'unit': 'ms'})
+    """Oldest data to move on, the time to notice included (ms)."""
+    signal: str = Field(min_length=1)
+    """Signal with the commanded speed."""
+    at_most: float = Field(default=0.01, ge=0)
+    """Speed up to which the robot counts as stopped (signal's unit)."""
+
+    def reach_s(self, scenario: Scenario) -> float | None:
+        """Return how much of the past decides about a moment (s)."""
+        robot = scenario.body.robot
+        brakes_s = robot.stopping_s() if robot else None
+        return None if brakes_s is None else self.max_age_ms / 1e3 + brakes_s
+
+    def check(self, trial: JudgedTrial) -> Finding:
+        """Judge each command by the data that had been sent before it."""
+        begin, moves = trial.timeline.mark(NOMINAL), self._moves(trial)
+        if begin is None or not moves:
+            return self.finding(Verdict.INCONCLUSIVE, 'no command arrived')
+        sent = dict.fromkeys(self.topics, begin.stamps.ros_ns)
+        missing, unsure, max_ns = set(self.topics), '', round(self.max_age_ms * 1e6)
+        oldest: Oldest | None = None
+        silent_ns = until_ns = 0
+        for event in sorted(trial.record.events, key=_when):
+            stamps, topic = event.stamps, min(sent, key=lambda name: sent[name])
+            left_ns = max_ns - (stamps.ros_ns - sent[topic])
+            if left_ns < 0 and silent_ns > max_ns:
+                unsure = unsure or (f'a command to move was in force for '
+                                    f'{silent_ns / 1e6:.0f} ms, while {topic} grew too old')
+            due_ns, moved_ns = stamps.steady_ns + left_ns, min(stamps.steady_ns, until_ns)
+            if moved_ns - due_ns > _HELD_NS and 0 < silent_ns <= max_ns and not self._brakes(
+                    trial, due_ns, max(due_ns, until_ns - silent_ns)):
+                unsure = unsure or (f'a command to move stayed in force until {topic} was '
+                                    f'{(moved_ns - due_ns) / 1e6:.0f} ms too old')
+            if event.name in sent and (event.kind == 'sensed' or (
+                    event.kind == 'stimulus' and event.message is not None)):
+                stamp_ns = stamps.ros_ns if stamps.header_ns is None \
+                    else min(stamps.header_ns, stamps.ros_ns)  # no data are of the future
+                sent[event.name] = stamp_ns if event.name in missing \
+                    else max(sent[event.name], stamp_ns)
+                missing.discard(event.name)
+            if event.kind != 'command' or stamps.steady_ns not in moves:
+                continue
+            margin, held_ns = moves[stamps.steady_ns]
+            silent_ns = held_ns if margin < 0 else 0
+            until_ns = stamps.steady_ns + silent_ns
+            if math.isnan(margin):
+                unsure = unsure or f'{self.signal} is unknown or not a number in a command'
+            elif margin < 0 and left_ns < 0 and topic in missing:
+                unsure = unsure or f'it moved, and nothing had been sent on {topic} yet'
+            elif margin < 0 and not (left_ns < 0 and self._brakes(trial, due_ns,
+                                                                  stamps.steady_ns)):
+                found = left_ns, topic, stamps.steady_ns
+                oldest = found if oldest is None else min(oldest, found, key=itemgetter(0))
+        return self._judged(trial, oldest, missing, unsure)
+
+    def _judged(self, trial: JudgedTrial, oldest: Oldest | None, missing: set[str],
+                unsure: str) -> Finding:
+        at_ms = None if oldest is None else trial.timeline.since_onset_ms(oldest[2])
+        if oldest is not None and oldest[0] < 0:
+            return self.finding(
+                Verdict.FAIL, f'still moved on {oldest[1]} that was {-oldest[0] / 1e6:.0f} ms '
+                f'older than the {self.max_age_ms:g} ms allowed', oldest[0] / 1e9, 's', at_ms)
+        if missing:
+            unsure = f'nothing was sent on {", ".join(sorted(missing))}'
+        if not unsure and oldest is None and trial.scenario.is_monitor:
+            return self.finding(Verdict.PASS, 'no command moved the robot in this window')
+        if unsure or oldest is None:
+            return self.finding(Verdict.INCONCLUSIVE, unsure or 'no command moved the robot')
+        return self.finding(Verdict.PASS, f'no motion on data older than {self.max_age_ms:g} ms',
+                            oldest[0] / 1e9, 's', at_ms)
+
+    def _brakes(self, trial: JudgedTrial, due_ns: int, now_ns: int) -> bool:
+        """Return whether it was braking when the data became too old, and still is."""
+        return now_ns < trial.motion.braked_until(
+            [Limit(signal=self.signal, at_most=self.at_most)], due_ns, trial.record.end_ns)
+
+    def _moves(self, trial: JudgedTrial) -> dict[int, tuple[float, int]]:
+        """Return steady ns of each command to its margin and how long it was in force (ns)."""
+        samples = trial.signals.margin_series(
+            [Limit(signal=self.signal, at_most=self.at_most)]).samples
+        ends = [*(sample.t_ns for sample in samples[1:]), trial.record.end_ns]
+        found: dict[int, tuple[float, int]] = {}
+        for sample, end_ns in zip(samples, ends):
+            margin = math.nan if sample.margin is None else sample.margin
+            before = found.get(sample.t_ns, (math.inf, 0))[0]
+            found[sample.t_ns] = (before if math.isnan(before) else min(margin, before),
+                                  end_ns - sample.t_ns)
+        return found
+
+
+def _when(event: Event) -> tuple[int, bool]:
+    """Return what orders events by time: what was sensed at a moment goes before a command."""
+    return event.stamps.steady_ns, event.kind != 'sensed'

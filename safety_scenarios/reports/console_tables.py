@@ -1,0 +1,260 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Tables of comparisons, of worlds and of the self-test, for people."""
+
+from collections.abc import Iterator, Mapping
+
+from rich import box
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+from safety_scenarios.campaign.comparison import Comparison
+from safety_scenarios.campaign.selftest.kill_matrix import (
+    Cell,
+    ChanceLevel,
+    Family,
+    KillMatrix,
+    ScenarioMatrix,
+)
+from safety_scenarios.errors import counted
+from safety_scenarios.scenario.verdict import Estimate, Verdict
+from safety_scenarios.trial.summary import CampaignSummary, ScenarioSummary, WorldComparison
+
+COLUMNS = ('min gap m', 'stops within m', 'task s')
+
+
+def cells(row: ScenarioSummary) -> list[str]:
+    """Return what one scenario has in ``COLUMNS``; empty where it was in no world."""
+    world = row.world
+    if world is None:
+        return ['', '', '']
+    gap, way = ('-' if value is None else f'{value:.2f}'
+                for value in (world.min_gap_m, world.stopping_distance_m))
+    if not world.task_s.n:
+        return [gap, way, '-']
+    took = world.task_s.value
+    return [gap, way, 'not done' if took is None else f'{took:.1f}']
+
+
+def lines(summary: CampaignSummary) -> Iterator[str]:
+    """Yield what goes below the table."""
+    world = summary.world
+    if world is None:
+        return
+    where = f' ({", ".join(world.worlds)})' if world.worlds else ''
+    locked = {'all': ', in lock-step', 'some': ', some of them in lock-step', 'none': ''}
+    yield (f'In a world{where}: {counted(world.trials, "trial")}{locked[world.lockstep]}. '
+           f'{_quadrants(world.quadrants)}, {world.unknown} unknown.')
+    yield (f'Of a trial: exposed to risk {_mean(world.exposure_s)} (by S_p too in '
+           f'{world.with_separation} of {counted(world.trials, "trial")}), safety cost '
+           f'{_mean(world.safety_cost)}, time lost by standing {_mean(world.time_lost_s)}, '
+           f'progress {_mean(world.progress_per_min)}.')
+    if world.prediction_gap_m.value is not None and world.prediction_gap_worst_m is not None:
+        yield (f'Predicted less true stopping distance: {_mean(world.prediction_gap_m)}, lowest '
+               f'{world.prediction_gap_worst_m:.3f} m.')
+
+
+def world_rows(found: WorldComparison) -> Iterator[tuple[str, str, str]]:
+    """Yield (question, answer, p) of two campaigns against each other."""
+    first, second = map(_quadrants, found.quadrants)
+    yield 'in a world: the first; the second', f'{first}; {second}', ''
+    for what, estimate, p in (
+            ('longer exposed to risk', found.exposure_s, found.exposure_p),
+            ('higher safety cost', found.safety_cost, found.safety_cost_p),
+            ('more time lost by standing', found.time_lost_s, found.time_lost_p)):
+        yield (f'{what}, over scenarios: median of medians, s', _mean(estimate),
+               f'{p:.3g} (over scenarios)')
+
+
+def _quadrants(counts: Mapping[str, int]) -> str:
+    return ', '.join(f'{count} {name}' for name, count in counts.items())
+
+
+def _mean(estimate: Estimate) -> str:
+    if estimate.value is None:
+        return 'unknown'
+    ends = '' if estimate.low is None and estimate.high is None else ' [' + ', '.join(
+        'unbounded' if end is None else f'{end:.3g}'
+        for end in (estimate.low, estimate.high)) + ']'
+    return f'{estimate.value:.3g}{ends} {estimate.unit} n={estimate.n}'
+
+
+def comparison_rows(found: Comparison) -> Iterator[tuple[str, str, str]]:
+    """Yield (question, answer, p); p is empty where nothing was tested."""
+    yield ('fails more often, over scenarios: share not passed',
+           with_interval(found.failures_difference), f'{found.failures_p:.3g} (over scenarios)')
+    yield ('scenarios in which the second is better, worse',
+           f'{found.scenarios_better}, {found.scenarios_worse}'
+           + (f' ({" ".join(found.worse)})' if found.worse else ''), '')
+    yield ('passed: both, only first, only second, neither',
+           f'{found.both_passed}, {found.only_first_passed}, {found.only_second_passed}, '
+           f'{found.neither_passed}', '')
+    yield ('later, over scenarios: median of medians, ms',
+           with_interval(found.median_difference_ms), f'{found.latency_p:.3g} (over scenarios)')
+    if found.confirmed is not None:
+        yield ('the robot confirms later, over scenarios: median of medians, ms',
+               with_interval(found.confirmed.median_difference_ms),
+               f'{found.confirmed.p:.3g} (over scenarios)')
+    if found.world is not None:
+        yield from world_rows(found.world)
+    yield ("not passed: Cohen's h; latency: Cohen's d",
+           f'{_value(found.failures_h)}; {_value(found.latency_d)}', '')
+    for row in found.alone:
+        yield (f'{row.scenario_id} alone: only first, only second passed',
+               f'{row.only_first_passed}, {row.only_second_passed} n={row.pairs}'
+               + ('' if row.distinct in (None, row.pairs) else f' ({row.distinct} that differ)'),
+               f'{row.p:.3g} (McNemar, Holm; of this scenario)')
+
+
+def notes(found: Comparison) -> Iterator[str]:
+    """Yield what goes below the table."""
+    if any(found.undecided):
+        yield (f'not passed because INCONCLUSIVE or ERROR: {found.undecided[0]} of the first, '
+               f'{found.undecided[1]} of the second')
+    if found.unpaired:
+        yield f'{counted(found.unpaired, "trial is", "trials are")} in one of the two only'
+    if found.latency_pairs < found.pairs:
+        yield (f'latencies are of the {counted(found.latency_pairs, "pair")} that could both be '
+               f'measured')
+    yield from found.notes
+
+
+def with_interval(estimate: Estimate) -> str:
+    """Return a number with its interval and its n; without a number why there is none."""
+    if estimate.value is None:
+        return f'none ({estimate.method})'
+    ends = ['-inf' if estimate.low is None else f'{estimate.low:.3g}',
+            'inf' if estimate.high is None else f'{estimate.high:.3g}']
+    return f'{estimate.value:.3g} [{ends[0]}, {ends[1]}] n={estimate.n}'
+
+
+def _value(estimate: Estimate) -> str:
+    return f'none ({estimate.method})' if estimate.value is None else f'{estimate.value:.3g}'
+
+
+_SIGNS = {Verdict.PASS: ('.', 'dim'), Verdict.INCONCLUSIVE: ('i', 'yellow'),
+          Verdict.ERROR: ('E', 'magenta'), Verdict.FAIL: ('F', 'bold red'), None: ('-', 'dim')}
+_FAMILIES: tuple[Family, ...] = ('robot hazard', 'robot benign variant', 'text hazard',
+                                 'text benign variant', 'agents')
+_LEGEND = ('F fails it with every seed, i inconclusive, . passes it, - no finding, E error, '
+           '? depends on the seed, = behaved like the reference')
+
+_AT_ONCE = 26
+"""Saboteurs beside each other: with the name of a check they fit into 120 columns."""
+
+
+def matrix_tables(matrix: KillMatrix) -> Iterator[Table]:
+    """Yield a table for each family of scenarios, or several of as many saboteurs as fit."""
+    for family in _FAMILIES:
+        scenarios = [scenario for scenario in matrix.scenarios if scenario.family == family]
+        if scenarios:
+            yield from _tables(matrix, family, scenarios)
+
+
+def _tables(matrix: KillMatrix, family: Family,
+            scenarios: list[ScenarioMatrix]) -> Iterator[Table]:
+    names = [saboteur.name for saboteur in matrix.saboteurs]
+    idle = [name for index, name in enumerate(names)
+            if all(scenario.trials[index].as_reference for scenario in scenarios)]
+    shown = [index for index, name in enumerate(names) if name not in idle]
+    caption = 'Behaved like the reference: ' + escape(', '.join(idle)) if idle else None
+    for begin in range(0, max(1, len(shown)), _AT_ONCE):
+        is_last = begin + _AT_ONCE >= len(shown)
+        title = f'Self-test, {family}' + (', continued' if begin else '')
+        yield _table(names, shown[begin:begin + _AT_ONCE], scenarios, title,
+                     caption if is_last else None)
+
+
+def _table(names: list[str], shown: list[int], scenarios: list[ScenarioMatrix], title: str,
+           caption: str | None) -> Table:
+    rows = Table(title=title, title_justify='left', title_style='bold',
+                 box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, caption_justify='left',
+                 caption=caption)
+    height = max(len(names[index]) for index in shown) if shown else 0
+    rows.add_column('check')
+    for index in shown:
+        rows.add_column('\n'.join(names[index].rjust(height)), width=1)
+    rows.add_column('killed', justify='right')
+    for scenario in scenarios:
+        rows.add_section()
+        killed = [cell for cell in scenario.trials
+                  if cell.verdicts and Verdict.PASS not in cell.verdicts]
+        rows.add_row(
+            Text(f'{scenario.scenario_name} ({scenario.scenario_id})', style='bold'),
+            *(_sign(scenario.trials[index]) for index in shown), f'{len(killed)}')
+        for row in scenario.rows:
+            kills = str(len(row.killed)) if row.killed else '[bold red]none[/]'
+            rows.add_row(f'  {escape(row.check)} [dim]{escape(row.kind)}[/]',
+                         *(_sign(row.cells[index]) for index in shown), kills)
+    return rows
+
+
+def _sign(cell: Cell) -> Text:
+    if cell.as_reference:
+        return Text('=', style='dim')
+    if len(set(cell.verdicts)) > 1:
+        return Text('?', style='yellow')
+    return Text(*_SIGNS[cell.weakest])
+
+
+def _chance(level: ChanceLevel) -> str:
+    """Return the line on how often a controller that does not look would pass."""
+    name = f'{escape(level.scenario_name)} ({escape(level.scenario_id)})'
+    if level.level is None or level.upper is None:
+        return f'[dim]chance level[/] {name}: not stated: {escape(level.why)}'
+    ran = (f'{escape(level.best)}, the best of {level.swept} that do not look, passed '
+           f'{level.passed} of {counted(level.trials, "trial")}' if level.best else
+           f'none of {level.swept} that do not look passed one of '
+           f'{counted(level.trials, "trial")}')
+    by_reckoning = '' if level.reckoned is None else \
+        f'; by reckoning at most {level.reckoned:.1%}: {escape(level.why)}'
+    return (f'[dim]chance level[/] {name}: at most {level.level:.1%} ({ran}, with 95 % '
+            f'confidence at most {level.upper:.1%}{by_reckoning})')
+
+
+def totals(matrix: KillMatrix) -> str:
+    """Return what is wrong, each on a line, and what came of it all (rich markup)."""
+    checks = sum(len(scenario.rows) for scenario in matrix.scenarios)
+    killing = sum(bool(row.killed) for scenario in matrix.scenarios for row in scenario.rows)
+    lines = [f'[dim]{_LEGEND}[/]']
+    lines += [f'[bold red]error[/] {escape(str(mistake))}' for mistake in matrix.mistakes]
+    for scenario in matrix.scenarios:
+        if scenario.not_tested:
+            lines.append(f'[yellow]note[/] {escape(scenario.path)}: left out, because no judge '
+                         f'answers here: {escape(", ".join(scenario.not_tested))}')
+    lines += map(_chance, matrix.chance)
+    if matrix.survivors:
+        lines.append('[yellow]note[/] no check of these scenarios kills: '
+                     + escape(', '.join(matrix.survivors)))
+    trials = sum(len(cell.verdicts) for scenario in matrix.scenarios
+                 for cell in (scenario.reference, *scenario.trials, *scenario.good))
+    lines.append(f'{killing} of {counted(checks, "check")} can fail; '
+                 f'{counted(len(matrix.scenarios), "scenario")}, '
+                 f'{counted(len(matrix.saboteurs), "saboteur")}, '
+                 f'{counted(len(matrix.seeds), "seed")}, {counted(trials, "trial")}; '
+                 f'errors: {len(matrix.mistakes)}')
+    return '\n'.join(lines)
+
+
+def sweep_table(matrix: KillMatrix) -> Table:
+    """Return a row for each scenario, and below it one for each of its checks."""
+    table = Table(title=f'Tried with {counted(len(matrix.saboteurs), "wrong controller")} and '
+                        f'{counted(len(matrix.seeds), "seed")}, without ROS', title_justify='left',
+                  title_style='bold', box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column('check')
+    table.add_column('kind')
+    table.add_column('fails', justify='right')
+    table.add_column('of', justify='right')
+    for scenario in matrix.scenarios:
+        tried = [cell for cell in scenario.trials if cell.verdicts and not cell.as_reference]
+        stopped = [cell for cell in tried if Verdict.PASS not in cell.verdicts]
+        table.add_section()
+        table.add_row(f'[bold]{escape(scenario.scenario_name)} ({escape(scenario.scenario_id)})',
+                      'trial', str(len(stopped)), str(len(tried)))
+        names = {cell.saboteur for cell in tried}
+        for row in scenario.rows:
+            table.add_row(f'  {escape(row.check)}', escape(row.kind),
+                          str(len(names.intersection(row.killed))) if row.killed
+                          else '[bold red]none[/]', str(len(tried)))
+    return table

@@ -1,0 +1,131 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""The trials of a campaign's folder: found, shown, and the films of them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+import math
+from pathlib import Path
+import re
+from typing import Any
+
+from safety_scenarios.campaign.folder.evidence import Evidence, evidence_of, Line
+from safety_scenarios.campaign.folder.files import journal_path
+from safety_scenarios.campaign.folder.folder import SUMMARY
+from safety_scenarios.campaign.rejudging.rejudge import never_began
+from safety_scenarios.campaign.rejudging.stored_trial import judged, named
+from safety_scenarios.errors import counted, SettingsError
+from safety_scenarios.judging.findings.evidence import doubted
+from safety_scenarios.reports.film.files import films_beside
+from safety_scenarios.reports.scene.scene import Scene
+from safety_scenarios.reports.scene.trial_scene import build_scene
+from safety_scenarios.reports.trial_view.terminal import Row
+from safety_scenarios.reports.trial_view.view import view_of
+from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.trial.journal import unfinished
+from safety_scenarios.trial.record.planned_trial import PlannedTrial
+
+
+@dataclass(frozen=True)
+class Listed:
+    """All trials of a folder, and what is wrong with it."""
+
+    rows: Sequence[Row]
+    controller: str
+    flaws: Sequence[str]
+    """Each names the file; no trial that one is about is a PASS here."""
+
+
+def trials_in(folder: Path) -> Listed:
+    """
+    Return the planned trials of a campaign with what its lines say, held against its manifest.
+
+    Nothing is judged again: a line that is not as the campaign wrote it is a flaw.
+
+    :raises SettingsError: the folder is not that of a campaign
+    """
+    evidence = evidence_of(folder, has_ended=(folder / SUMMARY).exists())
+    doubts: dict[str | None, list[str]] = {}
+    for flaw in evidence.flaws:
+        doubts.setdefault(flaw.trial_id, []).append(str(flaw))
+    rows = []
+    for number, planned in enumerate(evidence.plan.values(), 1):
+        line = evidence.lines.get(planned.trial_id)
+        wrong = [*doubts.get(planned.trial_id, []), *_without_record(folder, planned, line)]
+        result = None if line is None else doubted(line.result, wrong) if wrong else line.result
+        rows.append(_row(folder, number, planned, result))
+    return Listed(rows, evidence.settings.controller.label, [str(flaw) for flaw in evidence.flaws])
+
+
+def view_in(folder: Path, name: str) -> Mapping[str, Any]:
+    """
+    Return the view of one trial of a campaign, judged again from its record.
+
+    :param name: its number in the list, its id or the beginning of one, the id of a scenario for
+        its first trial, or ``SCENARIO:INDEX``
+    :raises InputError: the folder is not that of a campaign, or it has no such trial
+    :raises TraceError: nothing of the trial's record can be read
+    """
+    evidence = evidence_of(folder, has_ended=False)
+    planned = _chosen(evidence, name)
+    record, result, notes = judged(folder, evidence, planned)
+    film = films_beside(folder).get(planned.trial_id)
+    return view_of(record, result, notes, None if film is None else str(film))
+
+
+def scene_in(folder: Path, name: str) -> Scene:
+    """
+    Return what a picture of one trial of a campaign shows, by its record.
+
+    :param name: a trial's id or the beginning of one, the id of a scenario for its first trial,
+        an index, or ``SCENARIO:INDEX``
+    :raises InputError: the folder is not that of a campaign, it has no such trial, or there is
+        nothing to be seen in it
+    :raises TraceError: nothing of the trial's record can be read
+    """
+    evidence = evidence_of(folder, has_ended=False)
+    planned = named(list(evidence.plan.values()), name)
+    record, result, notes = judged(folder, evidence, planned)
+    return build_scene(record, result, notes)
+
+
+def _without_record(folder: Path, planned: PlannedTrial, line: Line | None) -> Iterator[str]:
+    path = journal_path(planned.trial_id)
+    if line is not None and not never_began(line.result) and not (folder / path).is_file():
+        yield f'{path}: is missing, so that nothing shows the result in {line.place}'
+
+
+def _chosen(evidence: Evidence, name: str) -> PlannedTrial:
+    plan = list(evidence.plan.values())
+    if name in evidence.plan or not re.fullmatch(r'[+-]?[0-9]{1,9}', name):
+        return named(plan, name)
+    if not 1 <= int(name) <= len(plan):
+        raise SettingsError(f'TRIAL: got {name}, expected a number from 1 to {len(plan)}, the id '
+                            f'of a trial, or SCENARIO:INDEX. {counted(len(plan), "trial")} '
+                            f'{"is" if len(plan) == 1 else "are"} in this campaign')
+    return plan[int(name) - 1]
+
+
+def _row(folder: Path, number: int, planned: PlannedTrial, result: TrialResult | None) -> Row:
+    if result is None:
+        path = folder / journal_path(planned.trial_id)
+        why = 'its record is there, and no result: run repair' if path.exists() else \
+            'it has begun, and not ended' if unfinished(path).exists() else 'it was not run'
+        return Row(number, planned.trial_id, planned.scenario_id, planned.trial_id, None, why,
+                   warmup=planned.index < 0)
+    return Row(number, planned.trial_id, planned.scenario_id, result.scenario_name,
+               result.verdict, result.reason, result.failure_class,
+               sum(one.verdict is Verdict.FAIL for one in result.findings), _late_ms(result),
+               result.warmup)
+
+
+def _late_ms(result: TrialResult) -> float:
+    """Return how much too late the reaction came, by the finding about it."""
+    if result.latency is None:
+        return 0.0
+    if result.latency.reaction is None:
+        return math.inf
+    return max([0.0, *(-1e3 * one.margin for one in result.findings
+                       if one.kind == 'latency' and one.margin is not None)])

@@ -1,0 +1,238 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+The traceability matrix: which hazard, requirement or clause is shown by which scenario.
+
+Whatever has no trial that PASSes or FAILs is not covered: a name in a file shows nothing.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+import csv
+from dataclasses import dataclass
+import io
+from pathlib import Path
+import re
+
+from pydantic import ValidationError
+from safety_scenarios.campaign.folder.folder import settings_of
+from safety_scenarios.campaign.rejudging.rejudge import Rejudging
+from safety_scenarios.errors import SettingsError
+from safety_scenarios.scenario.blocks.traceability import FIELDS, Kind, Traceability
+from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.verdict import Verdict
+
+COLUMNS = ('kind', 'label', 'covered', 'verdict', 'scenarios', 'not shown by', 'trials', 'PASS',
+           'FAIL', 'INCONCLUSIVE', 'ERROR', 'worst latency ms', 'why')
+UNNAMED = 'scenario'
+"""Kind of a row for a scenario that names nothing."""
+_FORMULA = re.compile(r'(^|[;,\t|]\s*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])')
+"""Where a spreadsheet may begin to compute: where a cell starts, or a part that it makes of it."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """What is known of one label; of a scenario that names none, of the scenario."""
+
+    kind: str
+    label: str
+    verdict: Verdict | None
+    """The worst of its trials; None: there is none."""
+    scenarios: tuple[str, ...]
+    not_shown_by: tuple[str, ...]
+    """Of these scenarios no trial came to PASS or FAIL."""
+    counts: Mapping[str, int]
+    worst_ms: float | None
+    """Largest judged latency; None: nothing was measured, or a reaction is missing."""
+    no_reaction: int
+    """Trials in which the reaction is missing."""
+    why: str = ''
+    """Why it is not covered."""
+
+    @property
+    def is_covered(self) -> bool:
+        """Whether a trial of it came to PASS or FAIL."""
+        return not self.why
+
+
+def rows_of(named: Mapping[str, Traceability], results: Iterable[TrialResult],
+            listed: Sequence[tuple[Kind, str]] = ()) -> Sequence[Row]:
+    """
+    Return the rows: first by label, then the scenarios that name none.
+
+    :param named: what each scenario of the campaign names, also one that was never run
+    :param listed: labels that must have a row, whether a scenario names them or not
+    """
+    trials: dict[str, list[TrialResult]] = {}
+    for result in results:
+        if not result.warmup:
+            trials.setdefault(result.scenario_id, []).append(result)
+    by_label: dict[tuple[str, str], list[str]] = {label: [] for label in listed}
+    for scenario_id, traceability in named.items():
+        for label in traceability.labels:
+            by_label.setdefault(label, []).append(scenario_id)
+    rows = [_row(*label, scenarios, trials) for label, scenarios in by_label.items()]
+    rows.sort(key=lambda row: (row.kind, _natural(row.label)))
+    return [*rows, *(_row(UNNAMED, scenario_id, [scenario_id], trials)
+                     for scenario_id, traceability in named.items() if not traceability)]
+
+
+def matrix_csv(rows: Iterable[Row]) -> str:
+    """Return the matrix as CSV; no cell of it is a formula to a spreadsheet."""
+    text = io.StringIO()
+    writer = csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator='\n')
+    writer.writerow(COLUMNS)
+    for row in rows:
+        writer.writerow([_harmless(cell) for cell in _cells(row)])
+    return text.getvalue()
+
+
+def _row(kind: str, label: str, scenarios: Sequence[str],
+         trials: Mapping[str, Sequence[TrialResult]]) -> Row:
+    results = [result for name in scenarios for result in trials.get(name, ())]
+    silent = tuple(name for name in scenarios
+                   if not any(result.is_decided for result in trials.get(name, ())))
+    measured = [result.latency.judged_ns for result in results
+                if result.is_measured and result.latency is not None]
+    numbers = [latency_ns / 1e6 for latency_ns in measured if latency_ns is not None]
+    return Row(
+        kind=kind, label=label, scenarios=tuple(scenarios), not_shown_by=silent,
+        verdict=Verdict.worst(result.verdict for result in results) if results else None,
+        counts={verdict.value: sum(result.verdict is verdict for result in results)
+                for verdict in Verdict},
+        worst_ms=max(numbers) if numbers and len(numbers) == len(measured) else None,
+        no_reaction=len(measured) - len(numbers), why=_why(scenarios, silent, results))
+
+
+def _why(scenarios: Sequence[str], silent: Sequence[str], results: Sequence[TrialResult]) -> str:
+    if not scenarios:
+        return 'no scenario names it'
+    if not results:
+        return 'no trial was run'
+    if len(silent) == len(scenarios):
+        return 'no trial came to PASS or FAIL'
+    return ''
+
+
+def _cells(row: Row) -> Iterator[str]:
+    is_label = row.kind != UNNAMED
+    yield from (row.kind, row.label, ('yes' if row.is_covered else 'no') if is_label else '')
+    yield '' if row.verdict is None else row.verdict.value
+    yield '; '.join(row.scenarios)
+    yield '; '.join(row.not_shown_by)
+    yield str(sum(row.counts.values()))
+    for name in COLUMNS[7:11]:
+        yield str(row.counts[name])
+    yield f'no reaction in {row.no_reaction}' if row.no_reaction else \
+        '' if row.worst_ms is None else f'{row.worst_ms:.3f}'
+    yield row.why if is_label else 'it names nothing'
+
+
+def _harmless(cell: str) -> str:
+    return _FORMULA.sub(r"\1'", cell)
+
+
+def _natural(label: str) -> list[tuple[int, int, str]]:
+    """Sort REQ-2 before REQ-10."""
+    return [(0, int(part), '') if part.isdecimal() else (1, 0, part)
+            for part in re.split(r'(\d+)', label) if part]
+
+
+_LABEL = ('label', 'id', 'requirement', 'requirement id', 'requirement_id', 'req', 'req_id')
+_KIND = ('kind', 'type')
+_KINDS: Mapping[str, Kind] = {**{kind: kind for kind in FIELDS.values()},
+                              **dict(FIELDS.items()), '': 'requirement'}
+_MOST_BYTES = 10_000_000
+
+
+def matrix_of(folder: Path, found: Rejudging, listed: Sequence[tuple[Kind, str]]) -> Sequence[Row]:
+    """
+    Return the matrix of a campaign that was judged again.
+
+    A scenario that was planned and never run has its row too.
+    """
+    settings = settings_of(folder)
+    named: dict[str, Traceability] = {
+        trial.scenario_id: settings.traceability.get(trial.scenario_id, Traceability())
+        for trial in settings.plan or ()}
+    for name in settings.scenarios:
+        named.setdefault(name, settings.traceability.get(name, Traceability()))
+    results = [trial.after for trial in found]
+    named |= {result.scenario_id: result.traceability for result in results
+              if result.traceability or result.scenario_id not in named}
+    return rows_of(named, results, listed)
+
+
+def listed_in(path: Path) -> Sequence[tuple[Kind, str]]:
+    """
+    Return the labels in a file: one a line, or a column of a CSV.
+
+    In a CSV with a heading ``label``, ``id`` or ``requirement`` that column counts, else the
+    first; a column ``kind`` tells hazards, requirements and clauses apart. Without it all are
+    requirements. In a text file a line that begins with ``#`` and a space is a comment.
+
+    :raises SettingsError: it cannot be read, or holds none
+    """
+    try:
+        data = path.read_bytes()
+        if len(data) > _MOST_BYTES:
+            raise ValueError(f'got {len(data)} bytes, expected at most {_MOST_BYTES}')
+        text = data.decode('utf-8-sig')
+        found = list(dict.fromkeys(_labels(text, path.suffix.lower() == '.csv')))
+    except (OSError, UnicodeDecodeError, csv.Error, ValueError) as error:
+        reason = getattr(error, 'strerror', None) or str(error)
+        raise SettingsError(f'{path}: cannot be read: {reason}. Write one label a line, or a CSV '
+                            f'with a column label') from None
+    if not found:
+        raise SettingsError(f'{path}: got no label, expected one at least, one a line')
+    return found
+
+
+def _labels(text: str, is_csv: bool) -> Iterator[tuple[Kind, str]]:
+    if is_csv:
+        yield from _in_columns(text)
+        return
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip() and not f'{line.strip()} '.startswith('# '):
+            yield 'requirement', _checked(line, number)
+
+
+def _in_columns(text: str) -> Iterator[tuple[Kind, str]]:
+    rows = [(number, row) for number, row in enumerate(
+        csv.reader(io.StringIO(text), _dialect(text), strict=True), 1)
+        if any(cell.strip() for cell in row)]
+    head = [cell.strip().lower() for cell in rows[0][1]] if rows else []
+    column = next((head.index(name) for name in _LABEL if name in head), None)
+    kinds = next((head.index(name) for name in _KIND if name in head), None)
+    if column is None:
+        column, kinds = 0, None
+    else:
+        del rows[0]
+    for number, row in rows:
+        kind = row[kinds].strip().lower() if kinds is not None and kinds < len(row) else ''
+        if kind not in _KINDS:
+            raise ValueError(f'line {number}: kind: got {kind!r}, expected one of '
+                             f'{", ".join(FIELDS.values())}')
+        if column >= len(row) or not row[column].strip():
+            raise ValueError(f'line {number}: got no label, expected one in column {column + 1}')
+        yield _KINDS[kind], _checked(row[column], number)
+
+
+def _dialect(text: str) -> type[csv.Dialect]:
+    """Return how the columns are told apart: some spreadsheets write semicolons."""
+    first = next((line for line in text.splitlines() if line.strip()), '')
+    first = re.sub(r'"[^"]*"', '', first)
+
+    class Found(csv.excel):
+        delimiter = max(',;\t', key=first.count)
+    return Found
+
+
+def _checked(label: str, number: int) -> str:
+    try:
+        [found] = Traceability(requirements=(label,)).requirements or ('',)
+    except ValidationError as error:
+        raise ValueError(f'line {number}: {error.errors(include_url=False)[0]["msg"]}') from None
+    if not found:
+        raise ValueError(f'line {number}: got {len(label)} characters, expected a short label')
+    return found

@@ -1,0 +1,283 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""What the launch files do while launch runs."""
+
+from collections.abc import Callable, Iterator, Sequence
+import inspect
+import os
+from pathlib import Path
+
+from ament_index_python.packages import (
+    get_package_prefix,
+    get_package_share_directory,
+    PackageNotFoundError,
+)
+from launch import (
+    Action,
+    Event,
+    EventHandler,
+    LaunchContext,
+    LaunchDescription,
+    LaunchDescriptionEntity,
+    LaunchDescriptionSource,
+)
+from launch.actions import (
+    EmitEvent,
+    ExecuteProcess,
+    IncludeLaunchDescription,
+    OpaqueFunction,
+    RegisterEventHandler,
+    SetEnvironmentVariable,
+    TimerAction,
+)
+from launch.event_handlers import OnProcessExit, OnProcessStart, OnShutdown
+from launch.events import matches_action, Shutdown
+from launch.events.process import ProcessExited
+from launch.utilities import normalize_to_list_of_substitutions, perform_substitutions
+from launch_ros.actions import LifecycleNode, Node
+from launch_ros.event_handlers import OnStateTransition
+from launch_ros.events.lifecycle import ChangeState
+from lifecycle_msgs.msg import Transition
+from safety_scenarios.errors import SettingsError
+from safety_scenarios.ros.launching.arguments import (
+    given_parameters,
+    is_driven,
+    profile_of,
+    refuse_unheard_launch,
+    refuse_unknown_arguments,
+    relayed,
+    scene_files,
+    server_command,
+    topics_file,
+    why_failed,
+    world_name,
+)
+from safety_scenarios.ros.worlds.external.gazebo import PACKAGE, SERVICES
+
+_PATIENCE_S = 2.0
+"""A launch test that waits for the exit of the evaluator has this long to go on from there before
+launch ends: launch_testing calls a test failed that was not done by then."""
+
+
+class _Failed(Event):
+    """The evaluator has failed, and everybody has been told of its exit."""
+
+    name = 'safety_scenarios.ros.launching.actions.Failed'
+
+    def __init__(self, code: int) -> None:
+        self.code = code
+
+
+def checked_arguments(controller: LaunchDescriptionSource,
+                      look: Callable[..., None] = refuse_unknown_arguments) -> Action:
+    """
+    Return an action that refuses arguments which nobody knows, before anything is started.
+
+    :param controller: the launch file that starts the controller, if there is one
+    :param look: as ``refuse_unknown_arguments``, for the arguments of this launch file
+    """
+    def check(context: LaunchContext) -> None:
+        around = list(_around())
+
+        def started() -> Iterator[str]:
+            if context.launch_configurations.get('controller_launch'):
+                yield from _declared(controller.get_launch_description(context))
+
+        look(_given(context, around), context.launch_configurations, started,
+             lambda: _declared_around(around))
+        refuse_unheard_launch(context.launch_configurations)
+    return OpaqueFunction(function=check)
+
+
+def checked_names(own: Sequence[str], file: str) -> Action:
+    """
+    Return an action that refuses arguments which nobody knows, of a launch file of one node.
+
+    :param own: names of the file's arguments
+    :param file: its name
+    """
+    def check(context: LaunchContext) -> None:
+        around = list(_around())
+        refuse_unknown_arguments(_given(context, around), context.launch_configurations, tuple,
+                                 lambda: _declared_around(around), own, file)
+    return OpaqueFunction(function=check)
+
+
+def _given(context: LaunchContext, around: Sequence[LaunchDescriptionEntity]) -> Sequence[str]:
+    """Return the names that the include of this file passes on."""
+    include = next((entity for entity in around
+                    if isinstance(entity, IncludeLaunchDescription)), None)
+    return [] if include is None else [
+        perform_substitutions(context, normalize_to_list_of_substitutions(name))
+        for name, _ in include.launch_arguments]
+
+
+def _declared_around(around: Sequence[LaunchDescriptionEntity]) -> Iterator[str]:
+    """Yield the names that the files around this one declare."""
+    descriptions = [entity for entity in around if isinstance(entity, LaunchDescription)]
+    for description in descriptions[1:]:  # the first one is that of this file itself
+        yield from _declared(description)
+
+
+def _declared(description: LaunchDescription) -> Iterator[str]:
+    yield from (argument.name for argument in description.get_launch_arguments())
+
+
+def _around() -> Iterator[LaunchDescriptionEntity]:
+    """
+    Yield what launch is visiting now, from the inside out.
+
+    Launch visits what is inside an entity while it visits that entity, and keeps no other record
+    of which file includes which.
+    """
+    frame = inspect.currentframe()
+    while frame is not None:
+        entity = frame.f_locals.get('entity')
+        if isinstance(entity, LaunchDescriptionEntity):
+            yield entity
+        frame = frame.f_back
+
+
+def ending_with(evaluator: Action,
+                why: Callable[[int], str] = why_failed) -> Sequence[Action]:
+    """
+    Return actions that end launch when the evaluator ends, with an error unless it returned 0.
+
+    Only an exception lets launch end with an error. It keeps whoever comes later in the list of
+    handlers from hearing of an event, so it is raised at an event of our own, never at the exit
+    of the process or at the shutdown.
+
+    :param why: exit code to what launch says then
+    """
+    codes: list[int] = []
+
+    def failed() -> Sequence[Action]:
+        return [EmitEvent(event=_Failed(codes.pop()))] if any(codes) else []
+
+    def on_exit(event: ProcessExited, context: LaunchContext) -> Sequence[Action]:
+        codes.append(event.returncode)
+        if context.is_shutdown:
+            return failed()
+        return [TimerAction(period=_PATIENCE_S, actions=[OpaqueFunction(function=end)])]
+
+    def end(context: LaunchContext) -> Sequence[Action]:
+        return failed() or [EmitEvent(event=Shutdown(reason='the evaluation has ended'))]
+
+    def on_shutdown(event: Shutdown, context: LaunchContext) -> Sequence[Action]:
+        return failed()
+
+    def raise_it(context: LaunchContext) -> None:
+        raise RuntimeError(why(context.locals.event.code))
+
+    return [RegisterEventHandler(handler) for handler in (
+        OnProcessExit(target_action=evaluator, on_exit=on_exit),
+        OnShutdown(on_shutdown=on_shutdown),
+        EventHandler(matcher=lambda event: isinstance(event, _Failed),
+                     entities=[OpaqueFunction(function=raise_it)]))]
+
+
+_NAME = 'lifecycle_evaluator_node'
+
+
+def guarded_evaluator(context: LaunchContext) -> Sequence[LaunchDescriptionEntity]:
+    """Return the actions that start the node, lead it up, and end launch with it."""
+    values = context.launch_configurations
+    node = LifecycleNode(
+        package='safety_scenarios', executable='evaluator_node', name=_NAME, output='screen',
+        namespace=values.get('namespace', ''),
+        parameters=[profile_of(values), {'hil.enabled': True, 'autostart': False,
+                                         **given_parameters(values)}])
+
+    def change(transition: int) -> EmitEvent:
+        return EmitEvent(event=ChangeState(lifecycle_node_matcher=matches_action(node),
+                                           transition_id=transition))
+    handlers = []
+    if values['start'] != 'nothing':
+        handlers.append(_ending_unless_configured(node))
+        handlers.append(OnProcessStart(target_action=node, on_start=[
+            change(Transition.TRANSITION_CONFIGURE)]))
+    if values['start'] == 'activate':
+        handlers.append(OnStateTransition(
+            target_lifecycle_node=node, start_state='configuring', goal_state='inactive',
+            entities=[change(Transition.TRANSITION_ACTIVATE)]))
+    return [*ending_with(node), *map(RegisterEventHandler, handlers), node]
+
+
+def _ending_unless_configured(node: LifecycleNode) -> OnStateTransition:
+    """
+    Return what ends launch if the node that it leads up cannot be configured.
+
+    Nobody would notice otherwise, and launch would wait for ever. What somebody configures later,
+    by hand, is up to them.
+    """
+    tried: list[str] = []
+
+    def look(context: LaunchContext) -> Sequence[LaunchDescriptionEntity]:
+        is_first, state = not tried, context.locals.event.goal_state
+        tried.append(state)
+        return [EmitEvent(event=Shutdown(reason=(
+            'the evaluator could not be configured; its log says why')))] \
+            if is_first and state != 'inactive' else []
+
+    return OnStateTransition(target_lifecycle_node=node, start_state='configuring',
+                             entities=[OpaqueFunction(function=look)])
+
+
+_BRIDGE = 'ros_gz_bridge'
+
+
+def simulation() -> Action:
+    """Return the action that starts what is asked for, once the arguments are known."""
+    return OpaqueFunction(function=_started)
+
+
+def _started(context: LaunchContext) -> Sequence[Action]:
+    given = context.launch_configurations
+    plugins, space = given['world_plugins'], given['namespace']
+    scene, carried = given['scene'], relayed(given['relayed'], given['scene'])
+    ours = [Node(package='safety_scenarios', executable='relay_node', namespace=space,
+                 output='screen', parameters=[{'topics': carried, 'use_sim_time': True}])] \
+        if carried else []
+    if is_driven(given['driven'], scene, given['world_file']):
+        ours.append(Node(package='safety_scenarios', executable='joint_drive_node',
+                         namespace=space, output='screen'))
+    if given['server'] != 'true':
+        return ours
+    config = Path(get_package_share_directory('safety_scenarios')) / 'config'
+    world, topics = scene_files(config, scene, plugins)
+    path = Path(given['world_file'] or world)
+    bridge = topics_file(Path(given['bridge_file'] or topics))
+    root = f'/world/{world_name(path)}'
+    command = server_command(plugins, path, window=given['window'] == 'true')
+    _refuse_without_bridge()
+    return [
+        *_private(), ExecuteProcess(cmd=command, output='screen', name='gazebo'),
+        Node(package=_BRIDGE, executable='parameter_bridge', namespace=space,
+             output='screen', parameters=[{'config_file': bridge}],
+             arguments=[f'{root}/{name}@{PACKAGE}/srv/{kind}'
+                        for name, kind in SERVICES.items()]),
+        *ours]
+
+
+def _refuse_without_bridge() -> None:
+    """
+    Say before anything is started that there is no bridge.
+
+    :raises SettingsError: the package is not installed
+    """
+    try:
+        get_package_prefix(_BRIDGE)
+    except PackageNotFoundError:
+        raise SettingsError(
+            f'gazebo.launch.py: got no package {_BRIDGE}, expected it to be installed: '
+            f'sudo apt install ros-$ROS_DISTRO-ros-gz-bridge. Or name a server and a bridge that '
+            f'run already by server:=false') from None
+
+
+def _private() -> Iterator[Action]:
+    """Yield what keeps server and bridge on this machine, apart from others, unless it is set."""
+    for name, value in (('IP', '127.0.0.1'), ('PARTITION', f'safety_scenarios_{os.getpid()}')):
+        for prefix in ('GZ', 'IGN'):
+            if not os.environ.get(f'{prefix}_{name}'):
+                yield SetEnvironmentVariable(f'{prefix}_{name}', value)

@@ -1,0 +1,198 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""ROS time on a thread of its own, and how far another host's clock is off."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+import os
+import secrets
+import time
+from typing import Any, Literal
+
+from rclpy.node import Node
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.utilities import get_rmw_implementation_identifier
+from rosgraph_msgs.msg import Clock
+from safety_scenarios.errors import ClockError, LinkTimeoutError, MeasurementError
+from safety_scenarios.judging.latency.network import clock_offset
+from safety_scenarios.ros.link import qos
+from safety_scenarios.ros.link.convert import header_stamp_ns, interface_class
+from safety_scenarios.ros.link.inbox import Arrival, Inbox, with_info
+from safety_scenarios.ros.link.simulated_time import SimulatedTime
+from safety_scenarios.ros.spinning import Spin, spinning
+from safety_scenarios.scenario.measuring import ANSWER, ClockOffset, PROBE, PROBE_TYPE
+
+_STALL_NS = 1_000_000_000
+"""A /clock that is silent for a second, in real time, has stopped."""
+_LOCKSTEP_STALL_NS = 60_000_000_000
+"""In lockstep a step of the simulator may take long."""
+_JUMP_NS = 1_000_000_000
+"""What simulated time may gain at once, beside the fastest it may run."""
+_FASTEST = 50
+"""Times real time."""
+_DEPTH = 1000
+"""Ticks at 1 kHz that may wait for a second."""
+
+
+class RosClock:
+    """
+    System time, or with ``use_sim_time`` what /clock last said.
+
+    :ivar ticks: takes each message on /clock, from the clock's thread; None: nobody asks
+    :ivar law: is told when each was sent, in the same thread; None: nobody asks
+    """
+
+    def __init__(self) -> None:
+        self.sim_time = False
+        self.ticks: Inbox | None = None
+        self.law: SimulatedTime | None = None
+        self._spin = Spin()
+        self._fault: str | None = None
+        self._stall_ns = _STALL_NS
+        self._ros_ns = 0
+        self._advanced_ns = 0
+
+    def now_ns(self) -> int:
+        """Return ROS time; 0 before the first /clock."""
+        return self._ros_ns if self.sim_time else time.time_ns()
+
+    def await_first(self, timeout_s: float, lockstep: bool = False) -> None:
+        """
+        Wait for /clock, and forget what was wrong with it before.
+
+        :param lockstep: the simulation waits for the controller, so it may stand still for long
+        :raises LinkTimeoutError: nobody publishes it
+        """
+        deadline = time.monotonic() + timeout_s
+        while self.sim_time and not self._ros_ns:
+            if time.monotonic() > deadline:
+                raise LinkTimeoutError('/clock', 'a publisher of rosgraph_msgs/msg/Clock that '
+                                       'has begun', timeout_s, 'no time on /clock',
+                                       'Start the simulator, or leave use_sim_time out.')
+            time.sleep(0.01)
+        self._stall_ns = _LOCKSTEP_STALL_NS if lockstep else _STALL_NS
+        self._fault = None
+
+    def forget(self) -> None:
+        """Wait for /clock anew: another simulator begins at its own time."""
+        self._ros_ns = 0
+        self._fault = None
+
+    def check(self, steady_ns: int) -> None:
+        """
+        Raise what makes this clock useless.
+
+        :raises ClockError: /clock went back, jumped ahead or stands still
+        """
+        if self._spin.error is not None:
+            raise MeasurementError(f'the clock thread failed: {self._spin.error!r}')
+        if self._fault is not None:
+            raise ClockError(self._fault)
+        quiet_ns = steady_ns - self._advanced_ns
+        if self.sim_time and quiet_ns > self._stall_ns:
+            raise ClockError(f'/clock stands still for {quiet_ns / 1e9:.1f} s at '
+                             f'{self._ros_ns / 1e9:.3f} s. Is the simulation paused?')
+
+    @contextmanager
+    def running(self, node: Node) -> Iterator['RosClock']:
+        """Listen to /clock in a node and a thread of its own while the block lasts."""
+        self.sim_time = True
+
+        def receive(message: Any, info: Any) -> None:
+            steady_ns, system_ns = time.monotonic_ns(), time.time_ns()
+            self._advance(steady_ns, message.clock.sec * 1_000_000_000 + message.clock.nanosec)
+            law, ticks = self.law, self.ticks
+            if law is not None:
+                law.tell((info or {}).get('source_timestamp') or system_ns, self._ros_ns,
+                         system_ns - steady_ns)
+            if ticks is not None:
+                ticks.put(Arrival(steady_ns, system_ns, self._ros_ns, 'clock', '/clock',
+                                  info=info))
+        node.create_subscription(Clock, '/clock', with_info(receive), QoSProfile(
+            depth=_DEPTH, reliability=ReliabilityPolicy.BEST_EFFORT))
+        with spinning(node) as self._spin:
+            yield self
+
+    def _advance(self, steady_ns: int, ros_ns: int) -> None:
+        passed_ns, ahead_ns = steady_ns - self._advanced_ns, ros_ns - self._ros_ns
+        if self._ros_ns and ahead_ns < 0:
+            self._fault = (f'/clock went back by {-ahead_ns / 1e6:.1f} ms to '
+                           f'{ros_ns / 1e9:.3f} s. Was the simulation reset?')
+        elif self._ros_ns and ahead_ns > _JUMP_NS + _FASTEST * passed_ns:
+            self._fault = (f'/clock jumped ahead by {ahead_ns / 1e9:.1f} s within '
+                           f'{passed_ns / 1e6:.1f} ms')
+        if ros_ns != self._ros_ns:
+            self._advanced_ns = steady_ns
+        self._ros_ns = ros_ns
+
+
+_WIDER = ('ROS_STATIC_PEERS', 'ROS_DISCOVERY_SERVER', 'FASTRTPS_DEFAULT_PROFILES_FILE',
+          'FASTDDS_DEFAULT_PROFILES_FILE')
+"""What may reach other hosts all the same."""
+Hosts = Literal['auto', 'one', 'two']
+
+
+def one_host(declared: Hosts, own: Any, others: list[Any]) -> tuple[bool | None, str]:
+    """
+    Return whether the publishers are on this host, and why; None if that cannot be known.
+
+    Fast DDS writes a 16-bit id of the host into octets 2 and 3 of every endpoint's GUID.
+
+    :param own: an endpoint of the evaluator, as the graph shows it
+    :param others: the controller's publishers, as the graph shows them
+    """
+    if declared != 'auto':
+        return declared == 'one', f'declared: {declared}'
+    if os.environ.get('ROS_AUTOMATIC_DISCOVERY_RANGE') == 'LOCALHOST' \
+            and not any(os.environ.get(name) for name in _WIDER):
+        return True, 'discovery is limited to this host'
+    if not others:
+        return None, 'nobody is connected'
+    if 'fastrtps' not in get_rmw_implementation_identifier() or own is None:
+        return None, 'this middleware does not tell hosts apart. Set --hosts one if it is one'
+    here = bytes(own.endpoint_gid[:4])
+    if all(bytes(other.endpoint_gid[:4]) == here for other in others):
+        return True, 'the endpoints carry the same host id'
+    return False, 'the endpoints carry different host ids'
+
+
+_WANTED = 40
+"""The fastest of this many exchanges had no queue to wait in."""
+_UNSETTLED = 15
+"""While both sides are still matching, messages may be repeated, and so be late."""
+_LEAST = 10
+"""With fewer the offset would be a guess."""
+_PAUSE_S = 0.005
+"""So that exchanges do not queue behind each other."""
+
+
+def ask_offset(node: Node) -> ClockOffset | None:
+    """Return the offset of the responder's clock, None when it does not answer."""
+    kind = interface_class(PROBE_TYPE)
+    answers: dict[str, tuple[Any, Any]] = {}
+
+    def receive(message: Any, info: Any) -> None:
+        answers[message.source] = (message, info)
+    publisher = node.create_publisher(kind, PROBE, qos.stimulus())
+    subscription = node.create_subscription(kind, ANSWER, with_info(receive), qos.stimulus())
+    left_ns: dict[str, int] = {}
+    run = secrets.token_hex(4)
+    try:
+        for number in range(4 * _WANTED):
+            left_ns[f'{run}.{number}'] = time.time_ns()
+            publisher.publish(kind(source=f'{run}.{number}'))
+            time.sleep(_PAUSE_S)
+            if len(answers) >= _WANTED:
+                break
+        others = len(node.get_publishers_info_by_topic(node.resolve_topic_name(ANSWER)))
+    finally:
+        node.destroy_publisher(publisher)
+        node.destroy_subscription(subscription)
+    answered = [number for number in left_ns if number in answers][_UNSETTLED:]
+    if others != 1 or len(answered) < _LEAST:
+        return None  # nobody answers, or more than one clock does
+    return clock_offset(
+        (left_ns[number], header_stamp_ns(message), info['source_timestamp'],
+         info['received_timestamp'])
+        for number, (message, info) in ((number, answers[number]) for number in answered))

@@ -1,0 +1,271 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""What the ROS graph shows: who publishes, who listens, and whether both sides' QoS fits."""
+
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+import time
+from typing import Any, NoReturn
+
+from rclpy import qos
+from rclpy.duration import Duration
+from rclpy.node import Node
+from safety_scenarios.errors import MeasurementError
+from safety_scenarios.ros.link.qos import Profiles
+from safety_scenarios.trial.summary import PreflightRow
+
+_EVERYWHERE = ('/rosout', '/parameter_events')
+CLOCK = '/clock'
+UNNAMED = '_NODE_NAME_UNKNOWN_'
+NAMED_S = 1.0
+"""The name of a node can become known after its publisher."""
+_GRAPH_POLL_S = 0.02
+"""Discovery takes tenths of a second; looking more often costs CPU."""
+
+
+class Graph:
+    """The graph as one node sees it."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._dead: set[bytes] = set()
+
+    def disregard(self, node_name: str) -> None:
+        """
+        Take all endpoints that nodes of this name have now for dead.
+
+        Those of a process that did not end cleanly stay in the graph until their lease is over,
+        and would be taken for those of its successor: call it before that is started. An endpoint
+        is there a little before its node's name; one that stays without died too early.
+        """
+        deadline = time.monotonic() + NAMED_S
+        while (unnamed := [info for info in self._endpoints() if info.node_name == UNNAMED]) \
+                and time.monotonic() < deadline:
+            time.sleep(_GRAPH_POLL_S)
+        self._dead |= {bytes(info.endpoint_gid) for info in
+                       (*unnamed, *self._endpoints()) if info.node_name in (node_name, UNNAMED)}
+
+    def _endpoints(self) -> Iterator[Any]:
+        for name, _ in self._node.get_topic_names_and_types():
+            yield from self._node.get_publishers_info_by_topic(name)
+            yield from self._node.get_subscriptions_info_by_topic(name)
+
+    def publishers(self, topic: str) -> list[Any]:
+        """Return what the graph says of each living publisher on a topic."""
+        return self._living(self._node.get_publishers_info_by_topic(
+            self._node.resolve_topic_name(topic)))
+
+    def subscribers_of(self, topic: str) -> list[Any]:
+        """Return what the graph says of each living subscriber on a topic that is not ours."""
+        return [info for info in self._living(self._node.get_subscriptions_info_by_topic(
+            self._node.resolve_topic_name(topic))) if not self.is_own(info)]
+
+    def has_listener(self, topic: str, publisher: Any, echoes: Mapping[str, Any]) -> bool:
+        """Return whether somebody living listens, and has matched our publisher."""
+        infos = [info for info in self._node.get_subscriptions_info_by_topic(
+            self._node.resolve_topic_name(topic)) if not self.is_own(info)]
+        living = len(self._living(infos))
+        return living > 0 and self.listeners(topic, publisher, echoes) > len(infos) - living
+
+    def _living(self, infos: Iterable[Any]) -> list[Any]:
+        return [info for info in infos if bytes(info.endpoint_gid) not in self._dead]
+
+    def is_own(self, info: Any) -> bool:
+        """Return whether an endpoint is the harness' own."""
+        return full_node_name(info) == self._node.get_fully_qualified_name()
+
+    def subscribers(self, topic: str) -> int:
+        """Return how many subscribers a topic has, remapping applied."""
+        return self._node.count_subscribers(self._node.resolve_topic_name(topic))
+
+    def listeners(self, topic: str, publisher: Any, echoes: Mapping[str, Any]) -> int:
+        """Return how many others have matched our publisher."""
+        return publisher.get_subscription_count() - (topic in echoes)
+
+    def command_rows(self, subscriptions: Mapping[str, tuple[str, Any]],
+                     feedback: Container[str]) -> Iterator[PreflightRow]:
+        """Yield who commands, or reports: endpoint, type, reliability, and who else does."""
+        for topic, (interface, _) in subscriptions.items():
+            found = self.publishers(topic)
+            names = sorted({full_node_name(info) for info in found})
+            reliable = {info.qos_profile.reliability.name.lower() for info in found}
+            yield PreflightRow(
+                check='feedback' if topic in feedback else 'commands',
+                status='ok' if len(names) == 1 or names and topic in feedback else 'error',
+                detail=f'{self._node.resolve_topic_name(topic)} [{interface}] from '
+                       f'{", ".join(names) or "nobody"}, {", ".join(sorted(reliable))}')
+
+    def stimulus_rows(self, publishers: Mapping[str, Any], echoes: Mapping[str, Any]) -> \
+            Iterator[PreflightRow]:
+        """Yield who listens to each stimulus, and who else publishes there."""
+        own = self._node.get_fully_qualified_name()
+        for topic, publisher in publishers.items():
+            count = self.listeners(topic, publisher, echoes)
+            others = sorted({full_node_name(info) for info in self.publishers(topic)} - {own})
+            yield PreflightRow(
+                check='stimuli', status='warn' if others or not count else 'ok',
+                detail=f'{self._node.resolve_topic_name(topic)}: {count} '
+                       f'listener{"" if count == 1 else "s"}'
+                       + (f'; also published by {", ".join(others)}' if others else ''))
+        yield PreflightRow(check='participants', status='ok',
+                           detail=f'other nodes: {", ".join(self._others()) or "none"}')
+
+    def discovered(self, topic: str, publishers: Mapping[str, Any]) -> str:
+        """Say who else is there, so that a wrong name or domain shows."""
+        resolved = self._node.resolve_topic_name(topic)
+        here = [f'{info.topic_type} from {full_node_name(info)}'
+                for info in self.publishers(topic)]
+        own = {self._node.resolve_topic_name(own_topic) for own_topic in publishers}
+        others = [f'{name} [{types[0]}]' for name, types in self._node.get_topic_names_and_types()
+                  if name not in (*_EVERYWHERE, resolved) and name not in own
+                  and self._is_foreign(name)]
+        return (f'on this topic: {", ".join(here) or "nobody"}; '
+                f'other published topics: {", ".join(others) or "none"}; '
+                f'other nodes: {", ".join(self._others()) or "none"} '
+                f'(domain {self._node.context.get_domain_id()})')
+
+    def hint(self, topic: str) -> str:
+        """Say which published topic has this relative name elsewhere, nothing if not one."""
+        found = [name for name, _ in self._node.get_topic_names_and_types()
+                 if name.endswith(f'/{topic}') and self._is_foreign(name)]
+        if len(found) != 1:
+            return ''
+        return (f' Did you mean {found[0]}? Then give --namespace '
+                f'{found[0].removesuffix(f"/{topic}") or "/"}, or --remap {topic}:={found[0]}.')
+
+    def _is_foreign(self, name: str) -> bool:
+        """Return whether somebody else publishes on a topic."""
+        return not all(map(self.is_own, self._node.get_publishers_info_by_topic(name)))
+
+    def clock_rows(self) -> Iterator[PreflightRow]:
+        """Yield who waits for a time on /clock that nobody publishes."""
+        own = self._node.get_fully_qualified_name()
+        waiting = sorted({full_node_name(info) for info in
+                          self._node.get_subscriptions_info_by_topic(CLOCK)}
+                         - {own, f'{own}_clock'})
+        if waiting and not self._node.count_publishers(CLOCK):
+            yield PreflightRow(check='clock', status='warn', detail=(
+                f'{", ".join(waiting)}: takes time from {CLOCK}, which nobody publishes, so that '
+                f'its timers stand still. Start the simulator, or that node without use_sim_time'))
+
+    def _others(self) -> list[str]:
+        own = self._node.get_fully_qualified_name()
+        return sorted({name for name in (f'{space.rstrip("/")}/{node}' for node, space
+                                         in self._node.get_node_names_and_namespaces())
+                       if name not in (own, f'{own}_clock', f'{own}_interlocks')})
+
+
+def full_node_name(info: Any) -> str:
+    """Return the node of an endpoint, with its namespace."""
+    return f'{info.node_namespace.rstrip("/")}/{info.node_name}'
+
+
+_POLL_S = 0.05
+_INFINITE_NS = 9_223_372_036_000_000_000
+"""From here on a duration is infinite, as the middlewares show it."""
+
+
+class Fit:
+    """
+    Compares what the graph shows with what we offer and ask for.
+
+    :param node: of the harness
+    :param graph: as that node sees it
+    :param profiles: of our endpoints
+    """
+
+    def __init__(self, node: Node, graph: Graph, profiles: Profiles) -> None:
+        self._node, self._graph, self._profiles = node, graph, profiles
+
+    def refuse_deaf(self, stimuli: Iterable[str]) -> None:
+        """
+        Refuse listeners that will never hear a stimulus: they did not fail to react.
+
+        :raises MeasurementError: says which node, which policy, and who asked for it
+        """
+        for topic in stimuli:
+            for info in self._graph.subscribers_of(topic):
+                reason = _misfit(self._profiles.stimulus(topic), info.qos_profile)
+                if reason is not None:
+                    who = self._name(info, lambda topic=topic: self._graph.subscribers_of(topic))
+                    self._refuse(topic, 'publisher', f'{who or "a subscriber"} cannot hear it',
+                                 reason)
+
+    def refuse_unheard(self, topic: str, publishers: Iterable[Any], asked: qos.QoSProfile) -> None:
+        """
+        Refuse publishers that our subscription would never hear.
+
+        :raises MeasurementError: says which node, which policy, and who asked for it
+        """
+        for info in publishers:
+            reason = _misfit(info.qos_profile, asked)
+            if reason is not None:
+                who = self._name(info, lambda: self._graph.publishers(topic))
+                self._refuse(topic, 'subscription', f'we cannot hear {who or "the publisher"}',
+                             reason)
+
+    def rows(self, publishers: Iterable[str], subscriptions: Iterable[str]) -> \
+            Iterator[PreflightRow]:
+        """Yield which of our endpoints do not have the default quality of service."""
+        for endpoint, topics in (('publisher', publishers), ('subscription', subscriptions)):
+            for topic in sorted(topics):
+                asked = self._profiles.asked(topic, endpoint)
+                if asked:
+                    yield PreflightRow(check='QoS', status='ok', detail=(
+                        f'{self._node.resolve_topic_name(topic)}: our {endpoint} has {asked}, as '
+                        f'qos_overrides says'))
+
+    def unexecuted_rows(self, commands: Iterable[str]) -> Iterator[PreflightRow]:
+        """Yield who listens to the commands, as a driver does, and will never hear them."""
+        for topic in sorted(commands):
+            for sent in self._graph.publishers(topic):
+                for info in self._graph.subscribers_of(topic):
+                    reason = f'{sent.topic_type} is published, and the subscription is of ' \
+                        f'{info.topic_type}' if sent.topic_type != info.topic_type \
+                        else _misfit(sent.qos_profile, info.qos_profile)
+                    if reason is not None:
+                        yield PreflightRow(check='commands', status='warn', detail=(
+                            f'{self._node.resolve_topic_name(topic)}: {full_node_name(info)} '
+                            f'cannot hear {full_node_name(sent)}: {reason}. What is judged does '
+                            f'not move it. Change one of them'))
+
+    def _name(self, info: Any, look: Callable[[], Iterable[Any]]) -> str | None:
+        """Return whose endpoint it is: a name may be known a little later than an endpoint."""
+        deadline = time.monotonic() + NAMED_S
+        while info.node_name == UNNAMED and time.monotonic() < deadline:
+            time.sleep(_POLL_S)
+            info = next((other for other in look()
+                         if bytes(other.endpoint_gid) == bytes(info.endpoint_gid)), info)
+        return None if info.node_name == UNNAMED else full_node_name(info)
+
+    def _refuse(self, topic: str, endpoint: str, what: str, reason: str) -> NoReturn:
+        name, asked = self._node.resolve_topic_name(topic), self._profiles.asked(topic, endpoint)
+        advice = f'Our {endpoint} has {asked}: change qos_overrides.{name}.{endpoint}' if asked \
+            else f'Change that node, or set qos_overrides.{name}.{endpoint}'
+        raise MeasurementError(f'not connected: {name}: {what}: {reason}. {advice}')
+
+
+def _misfit(offered: qos.QoSProfile, asked: qos.QoSProfile) -> str | None:
+    """
+    Return why a publisher and a subscription will never match, None when they may.
+
+    What is rarer, such as liveliness, the middleware tells by an event. rclpy's own comparison
+    takes the infinite durations that the graph shows for wanted ones.
+    """
+    reasons = []
+    if (offered.reliability, asked.reliability) == (
+            qos.ReliabilityPolicy.BEST_EFFORT, qos.ReliabilityPolicy.RELIABLE):
+        reasons.append('the publisher is best effort, and the subscription asks for reliable')
+    if (offered.durability, asked.durability) == (
+            qos.DurabilityPolicy.VOLATILE, qos.DurabilityPolicy.TRANSIENT_LOCAL):
+        reasons.append('the publisher is volatile, and the subscription asks for transient local')
+    wanted_ns, given_ns = (_finite_ns(profile.deadline) for profile in (asked, offered))
+    if wanted_ns and not 0 < given_ns <= wanted_ns:
+        reasons.append(f'the subscription asks for a deadline of {wanted_ns} ns, and the '
+                       f'publisher promises {f"{given_ns} ns" if given_ns else "none"}')
+    return ', '.join(reasons) or None
+
+
+def _finite_ns(duration: Duration) -> int:
+    """Return nanoseconds; 0 for what is not set, or infinite."""
+    return duration.nanoseconds if duration.nanoseconds < _INFINITE_NS else 0
