@@ -124,8 +124,8 @@ RUN: dict[str, tuple[int, tuple[tuple[str, str], ...]]] = {
 """None reads what another has written: CI runs every third of them."""
 
 LAUNCH = 'test/ros/test_launch.py::'
-HIL = 'test/unit/ros_arguments/test_hil_arguments.py::'
-GAZEBO = 'test/unit/ros_external_simulators/test_gazebo_files.py::' \
+HIL = 'test/unit/ros/arguments/test_hil_arguments.py::'
+GAZEBO = 'test/unit/ros/external_simulators/test_gazebo_files.py::' \
          'test_the_launch_file_has_the_arguments_of_the_evaluator_and_its_own'
 WORLD = 'test/ros/test_world.py::test_three_processes_at_a_factor_of_real_time_come_to_a_verdict'
 MONITOR = 'test/ros/test_monitor.py::test_the_verdict_is_'
@@ -186,7 +186,7 @@ ELSEWHERE = {
         'test_two_campaigns_are_compared_and_two_that_cannot_be_say_why',
     'safety-scenarios selftest': f'{SELFTEST}test_every_check_of_every_shipped_scenario_can_fail',
     'safety-scenarios validate my_scenario.yaml --regex python':
-        'test/unit/invariants/test_text_in_python.py::'
+        'test/unit/judging/invariants/test_text_in_python.py::'
         'test_the_option_allows_it_and_the_refusal_names_the_option',
     'safety-scenarios selftest my_scenario.yaml --json matrix.json':
         f'{SELFTEST}test_the_command_shows_the_matrix_within_120_columns_and_writes_it',
@@ -219,7 +219,7 @@ ELSEWHERE = {
     "--set controller.model=NAME --controller-label 'NAME, 4 bit'": LLM,
     'safety-scenarios run my_scenario.yaml --judge-model NAME '
     '--judge-base-url http://localhost:8000/v1':
-        'test/unit/llm_judge/test_campaign.py::test_the_judge_decides_what_only_it_can',
+        'test/unit/judging/llm_judge/test_campaign.py::test_the_judge_decides_what_only_it_can',
     'safety-scenarios ls runs': f'{MANY}test_a_list_shows_each_campaign_oldest_first',
     'safety-scenarios tail runs': f'{MANY}test_the_tail_of_a_campaign_ends_with_its_exit_code',
     'safety-scenarios trials runs --failed':
@@ -232,7 +232,7 @@ ELSEWHERE = {
     '--judge-base-url URL':
         'test/unit/cli/test_judge_check.py::test_the_judge_is_held_against_the_labels',
     'safety-scenarios run robotic --link loopback --controller my_pkg.policy:Policy '
-    '--controller-arg checkpoint=runs/best.pt': 'test/unit/links/test_named_controller.py::'
+    '--controller-arg checkpoint=runs/best.pt': 'test/unit/trial/links/test_named_controller.py::'
                                                 'test_the_policy_of_the_manual_runs_as_printed',
     'safety-scenarios run SCN-R-101 --link loopback --controller careful '
     '--set controller.limit_m=3.0':

@@ -16,8 +16,8 @@ from safety_scenarios.reports.outputs.comparison import side_by_side
 from safety_scenarios.reports.outputs.report import source_of, write
 from safety_scenarios.reports.page import page as html_page
 from safety_scenarios.reports.trial_view.comparison import compared
+from unit.campaign.statistics.test_summarise import trial
 from unit.reports.test_first_screen import source
-from unit.stats.test_summarise import trial
 
 pytestmark = pytest.mark.environment
 

@@ -22,7 +22,7 @@ from safety_scenarios.worlds.mujoco.sensors.sensor import motion_message, ODOMET
 from safety_scenarios.worlds.mujoco.world import World
 from sensor_msgs.msg import CameraInfo, Image
 from std_msgs.msg import String
-from unit.simulators.driven import scenario
+from unit.worlds.driven import scenario
 
 IN_STEPS = ['--ros-args', '-p', 'lockstep:=true', '-p', 'real_time_factor:=0.0',
             '-p', 'patience_s:=0.01']

@@ -26,7 +26,7 @@ from safety_scenarios.ros.worlds.services.answering import Call, Reply
 from safety_scenarios.ros.worlds.services.services import fill
 from safety_scenarios.ros.worlds.simulator_link.protocol import Request, reset
 from unit.records import hazard, planned
-from unit.ros_simulation_services.test_answering import Fields, state
+from unit.ros.simulation_services.test_answering import Fields, state
 
 pytestmark = pytest.mark.dds
 _CLOCK = 'not judged because of the clock; it would be '

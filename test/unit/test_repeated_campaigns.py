@@ -9,7 +9,7 @@ import pytest
 from ros.campaigns import Run, unmeasured
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.scenario.result import TrialResult
-from unit.latency.test_load import trial
+from unit.judging.latency.test_load import trial
 from unit.records import command, driving, record, shown
 
 BUSY = 0.4, 0.4, 0.4, 9.2

@@ -70,7 +70,7 @@ def found(examples, *arguments):
 def test_daily_work_runs_what_it_would_run_if_all_were_collected():
     """Told by two folders with files of every kind."""
     assert f"-m '{CHECK}'" in (ROOT / 'Makefile').read_text(encoding='utf-8')
-    folders = 'test/property', 'test/unit/simulators', '-m', CHECK
+    folders = 'test/property', 'test/unit/worlds', '-m', CHECK
     (daily, of_daily), (everything, of_all) = (found(few, *folders) for few in ('few', ''))
     assert daily == everything and len(daily) > 100
     assert len(daily) <= of_daily < of_all

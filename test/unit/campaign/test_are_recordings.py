@@ -19,8 +19,8 @@ from safety_scenarios.errors import InputError, ScenarioError
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.scenario.result import Finding, TrialResult
 from safety_scenarios.scenario.verdict import Verdict
+from unit.are.test_are_static import RECORDS
 from unit.formats.are_files import are, call, event, HAZARD, STOP, TASK
-from unit.traces.test_are_static import RECORDS
 
 ROOT = Path(__file__).resolve().parents[3]
 SCENARIOS = ('SCN-R-101', 'SCN-R-D-105', 'SCN-C-101', 'SCN-C-D-101', *(

@@ -11,7 +11,7 @@ import pytest
 from safety_scenarios.cli.judging import judge_check
 from safety_scenarios.errors import SettingsError
 from unit.controllers.fake_server import FakeServer, nowhere, sent, serving
-from unit.llm_judge.judges import completion, KEY, opinion
+from unit.judging.llm_judge.judges import completion, KEY, opinion
 
 
 class Reading(FakeServer):

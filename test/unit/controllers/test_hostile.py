@@ -23,7 +23,7 @@ from safety_scenarios.scenario.settings import ControllerSettings
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.links.loopback import hosted, LoopbackLink
 from safety_scenarios.trial.timeline import Timeline
-from unit.motion.test_required import moving, STAMPED
+from unit.judging.motion.test_required import moving, STAMPED
 from unit.records import (
     command,
     driving,

@@ -15,7 +15,7 @@ from safety_scenarios.results import CampaignResults
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.summary import CampaignSummary, ScenarioSummary
-from unit.latency.test_confirmation import odom, reports, WATCHED
+from unit.judging.latency.test_confirmation import odom, reports, WATCHED
 from unit.records import hazard, reacting, record
 
 NOT_ASKED = hazard()

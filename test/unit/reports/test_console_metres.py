@@ -13,8 +13,8 @@ from safety_scenarios.scenario.blocks.separation import SeparationCost
 from safety_scenarios.scenario.result import Latency, TrialResult
 from safety_scenarios.scenario.verdict import LatencyClass, Verdict
 from safety_scenarios.trial.summary import CampaignSummary
+from unit.campaign.statistics.test_summarise import said
 from unit.records import elapsed, ns
-from unit.stats.test_summarise import said
 
 COST = SeparationCost(latency_ms=300.0, speed=1.0, approach_speed=1.6, human=1.056, reaction=0.36,
                       stopping=0.15, margins=0.35, stopping_time=0.3, required=1.916,

@@ -18,8 +18,8 @@ from safety_scenarios.reports.page.tables import scenario_rows, sure_rows
 from safety_scenarios.scenario.result import Finding, Note
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.identity import Identity
+from unit.campaign.statistics.test_summarise import said, summary, trial
 from unit.loopback_runs import loopback_run
-from unit.stats.test_summarise import said, summary, trial
 
 
 def source(*results, flaws=(), **more):

@@ -361,8 +361,9 @@ CHECKS: dict[str, Check] = {
     'GTR trigger T ramp 1C/s 3s': (EXACT, thermal),
 }
 
-PROPORTIONS, TOLERANCE = 'unit/stats/test_proportions.py', 'unit/stats/test_tolerance.py'
-QUANTILES, CLOCKS = 'unit/stats/test_quantiles.py', 'unit/latency/test_clocks.py'
+_STATISTICS = 'unit/campaign/statistics'
+PROPORTIONS, TOLERANCE = f'{_STATISTICS}/test_proportions.py', f'{_STATISTICS}/test_tolerance.py'
+QUANTILES, CLOCKS = f'{_STATISTICS}/test_quantiles.py', 'unit/judging/latency/test_clocks.py'
 ELSEWHERE: dict[str, str] = {
     **{f'zero failures n={n}': f'{PROPORTIONS}::test_the_published_bounds_after_no_failure'
        for n in (10, 59, 100, 300, 1000, 4603)},
@@ -385,12 +386,13 @@ ELSEWHERE: dict[str, str] = {
     'order-stat upper conf idx n=100 p=.95':
         f'{QUANTILES}::test_the_99th_of_100_bounds_the_95_percent_quantile',
     'SPRT p0=.001 p1=.01 a=b=.05: n all-pass accept':
-        'unit/stats/test_sequential.py::test_326_straight_passes_are_accepted_and_325_are_not',
+        f'{_STATISTICS}/test_sequential.py::'
+        'test_326_straight_passes_are_accepted_and_325_are_not',
     'sim clock 100 Hz resolution u ms':
         f'{CLOCKS}::test_the_resolution_of_clock_counts_where_ros_time_has_a_say',
     'RTF .5, 800 ms wall':
         f'{CLOCKS}::test_ros_time_is_what_clock_said_at_the_moment_of_the_middleware',
-    'guard band 490': 'unit/engine/test_guard_band.py::test_a_budget_of_500_ms_known_to_14_16_ms',
+    'guard band 490': 'unit/judging/test_guard_band.py::test_a_budget_of_500_ms_known_to_14_16_ms',
 }
 
 REFUTED = {'mfgcalcs wrong'}
