@@ -154,7 +154,7 @@ def _result(judged: JudgedTrial, found: list[Finding], latency: Latency | None,
         separation=_cost(judged, latency), outcome=outcome, drawn=trial.drawn,
         chance=reckoned(trial.scenario).level, traceability=trial.scenario.traceability,
         world=world_figures(judged, findings, latency, rtf), scores=scores,
-        scenario=trial.scenario.facts if trial.tells_scenario else None, said=fingerprint(record))
+        scenario=trial.scenario.facts, said=fingerprint(record))
 
 
 def _scores(trial: JudgedTrial, findings: Sequence[Finding], latency: Latency | None,

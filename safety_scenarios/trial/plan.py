@@ -147,4 +147,4 @@ def _trial(complete: Scenario, index: int, spec: ControllerSpec, seed: int,
         spec=None if spec.is_plain else spec,
         onset_delay_ns=round(chance.uniform(*delays_ms) * _NS_PER_MS),
         onset_phase=chance.random(), end_ns=round(end_ms * _NS_PER_MS), drawn=values,
-        tells_scenario=True, **played)
+        **played)

@@ -18,10 +18,9 @@ from typing import Any
 
 from pydantic import ValidationError
 from safety_scenarios.errors import in_words, InputError, TraceError, UnfitPlanError
-from safety_scenarios.scenario.blocks.traceability import FIELDS
 from safety_scenarios.scenario.body import AgentsBody, ChatBody, MonitorBody, RobotBody
 from safety_scenarios.scenario.controller import ControllerSpec
-from safety_scenarios.scenario.driving import BY_INTERFACE, ByInterface, with_drivers
+from safety_scenarios.scenario.driving import BY_INTERFACE, ByInterface
 from safety_scenarios.scenario.scenario import Origin, Scenario
 from safety_scenarios.trial.record.planned_trial import PlannedTrial
 from safety_scenarios.trial.trial import Trial
@@ -168,9 +167,6 @@ def _same(data: Any, copy: Any) -> bool:
 
 Resolve = Callable[[str, str], Any]
 """(kind, name) to plug-in class."""
-_NEWER = 'bag', 'calls'
-"""What plans of older versions do not have, and without which a plan is as theirs."""
-_NEWER_OF_TRIGGERS = 'clauses', 'unless', 'unless_ns', 'counts_own'
 Change = Callable[[dict[str, Any]], None]
 """Alters a scenario as plain data, before it is read."""
 
@@ -183,46 +179,17 @@ def plan_to_data(trial: Trial) -> dict[str, Any]:
 
 
 def scenario_to_data(scenario: Scenario) -> dict[str, Any]:
-    """Return all of a scenario as plain data; without draws, bag, calls and labels it lacks."""
+    """Return all of a scenario as plain data, its body under the name that files give it."""
     data = scenario.model_dump(serialize_as_any=True)
     data['origin'] = None if scenario.origin is None else scenario.origin.model_dump()
     body = data.pop('body')
-    data['ros'] = _without_unused_of_robot(body) if isinstance(scenario.body, RobotBody) else None
-    data['agents'] = _without_unused(body) if isinstance(scenario.body, AgentsBody) else None
-    for name in (*FIELDS, 'scoring'):
-        if not data[name]:
-            del data[name]
+    data['ros'] = body if isinstance(scenario.body, RobotBody) else None
+    data['agents'] = body if isinstance(scenario.body, AgentsBody) else None
     return data
 
 
-def _without_unused_of_robot(ros: dict[str, Any]) -> dict[str, Any]:
-    """Leave out what older versions did not know, where it says nothing."""
-    ros['nominal'] = {name: value for name, value in ros['nominal'].items()
-                      if value or name not in _NEWER}
-    return {name: value for name, value in ros.items() if value or name not in ('vary', 'onset')}
-
-
-def _without_unused(agents: dict[str, Any]) -> dict[str, Any]:
-    """Leave out what older versions did not know, where it says nothing."""
-    if agents['apps'] is None:
-        del agents['apps']
-    for tool in agents['tools']:
-        if not tool['results']:
-            del tool['results']
-    for rule in agents['rules']:
-        for holder, names in ((rule, ('entry',)), (rule['trigger'], _NEWER_OF_TRIGGERS),
-                              (rule['expect'], ('times', 'unless'))):
-            for name in names if holder is not None else ():
-                if holder[name] in (None, (), False) or (name, holder[name]) == ('times', 1):
-                    del holder[name]
-    return agents
-
-
 def _without_scenario(trial: Trial) -> dict[str, Any]:
-    left_out = {'scenario', *(name for name, value in (
-        ('spec', trial.spec), ('drawn', trial.drawn),
-        ('tells_scenario', trial.tells_scenario)) if not value)}
-    return trial.model_dump(serialize_as_any=True, exclude=left_out)
+    return trial.model_dump(serialize_as_any=True, exclude={'scenario'})
 
 
 def entries_of(trials: Iterable[Trial]) -> Iterator[PlannedTrial]:
@@ -295,7 +262,7 @@ def plan_from_data(data: Mapping[str, Any], resolve: Resolve,
         plan['scenario'] = _scenario(plan['scenario'], plugin)
         for name in ('nominal', 'hazard'):
             plan[name] = _plugins(plan[name], 'stimuli', plugin)
-        if plan.get('spec') is not None:
+        if plan['spec'] is not None:
             plan['spec'] = ControllerSpec.model_validate(plan['spec'])
         return Trial.model_validate(plan)
     except InputError:
@@ -318,15 +285,13 @@ def _reason(error: Exception) -> str:
 
 def _scenario(data: Mapping[str, Any], resolve: Resolve) -> Scenario:
     scenario = dict(data)
-    ros, agents = scenario.pop('ros', None), scenario.pop('agents', None)
-    is_driven = all('driver' in one for one in (ros or agents or {'commands': ()})['commands'])
+    ros, agents = scenario.pop('ros'), scenario.pop('agents')
     scenario['safety_invariants'] = _plugins(scenario['safety_invariants'], 'invariants', resolve)
     scenario['body'] = _robot(ros, resolve) if ros else _agents(agents, resolve) if agents \
         else ChatBody()
     if scenario['origin'] is not None:
         scenario['origin'] = Origin.model_validate(scenario['origin'])
-    read = Scenario.model_validate(scenario)
-    return read if is_driven else with_drivers(read, resolve)
+    return Scenario.model_validate(scenario)
 
 
 def _robot(data: Mapping[str, Any], resolve: Resolve) -> RobotBody:
@@ -349,8 +314,7 @@ def _agents(data: Mapping[str, Any], resolve: Resolve) -> AgentsBody:
 
 
 def _commands(blocks: Any, resolve: Resolve) -> tuple[Any, ...]:
-    """Return commanded topics with their drivers; plans of older versions name none."""
-    return tuple({**block, 'driver': None if block.get('driver') is None
+    return tuple({**block, 'driver': None if block['driver'] is None
                   else _driver(block['driver'], resolve)} for block in blocks)
 
 

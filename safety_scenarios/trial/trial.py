@@ -49,8 +49,6 @@ class Trial(Noun):
     """The controller's name and parameters; None when there is nothing to it but its name."""
     drawn: Mapping[str, Any] = {}
     """By ``ros.vary``: name to the value in this trial, which ``scenario`` has in it already."""
-    tells_scenario: bool = False
-    """Whether the result tells what the scenario says of itself; not in earlier versions."""
 
     @property
     def is_observed(self) -> bool:

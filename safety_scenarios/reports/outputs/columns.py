@@ -281,7 +281,7 @@ _TRIALS = (
       for name in ('hazards', 'requirements', 'clauses')),
     Column('tags', 'text', 'Tags of the scenario, as a JSON list.',
            lambda row: _listed(row.trial.scenario.tags) if row.trial.scenario else None,
-           absent='it has none, or an earlier version wrote the result'),
+           absent='it has none'),
     Column('scenario_severity', 'float', 'How bad the situation is, 0 to 1.',
            lambda row: row.trial.scenario.severity if row.trial.scenario else None, '1', '',
            'an earlier version wrote the result'),

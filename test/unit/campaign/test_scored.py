@@ -49,9 +49,8 @@ def test_they_are_found_again_to_the_byte_whatever_became_of_the_rubric(scored):
         (run.folder / 'campaign.json').read_bytes()).scores == found.summary.scores
 
 
-def test_without_a_rubric_and_of_earlier_plans_no_key_is_written():
-    assert not {'scores', 'scenario'} & json.loads(
-        evaluate(answered('Stop.', chat())).model_dump_json()).keys()
+def test_without_a_rubric_no_key_is_written():
+    assert 'scores' not in json.loads(evaluate(answered('Stop.', chat())).model_dump_json())
     summary = json.loads(loopback_summary([]))
     assert not {'scores', 'weighed'} & summary.keys()
 
