@@ -36,7 +36,7 @@ def with_app_tools(scenarios: Sequence[Scenario], are: AreSettings) -> tuple[Sce
         process.check()
         for scenario in scenarios:
             try:
-                found.append(_with_tools(scenario, process))
+                found.append(scenario_with_tools(scenario, process))
             except MeasurementError as error:
                 problems.append(Problem(_path(scenario), None, None, 'apps', (
                     f'{error}. Mend the file: safety-scenarios validate tells what ARE refuses')))
@@ -62,7 +62,12 @@ def _around(inner: AbstractContextManager[Link], process: AppProcess, folder: Pa
         yield AppLink(link, process, None if folder == Path() else folder / FOLDER / scenario.id)
 
 
-def _with_tools(scenario: Scenario, process: AppProcess) -> Scenario:
+def scenario_with_tools(scenario: Scenario, process: AppProcess) -> Scenario:
+    """
+    Return a scenario with the tools that the apps of its file have.
+
+    :raises MeasurementError: ARE refuses the file
+    """
     block = scenario.body
     assert isinstance(block, AgentsBody) and block.apps is not None  # others are refused before
     loaded = process.load(text_of(scenario))

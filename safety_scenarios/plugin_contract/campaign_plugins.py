@@ -28,6 +28,8 @@ from safety_scenarios.trial.link import Link
 from safety_scenarios.trial.session import LinkPlugin, Observer, Session
 from safety_scenarios.trial.trial import Trial
 
+_STAMPS_APART_NS = 10_000_000
+"""A busy host may read its clock so much later than the middleware has."""
 _FEW_EVENTS = 50
 """So far an interrupted trial comes."""
 
@@ -105,6 +107,17 @@ class LinkContract(PluginContract):
                 assert at_ns >= last_ns.get(stream, at_ns), (
                     f'{event.kind} {event.name}: got {at_ns} ns after {last_ns[stream]} ns')
                 last_ns[stream] = at_ns
+
+    def test_the_stamps_of_a_command_agree(self) -> None:
+        """A command that is delayed on one clock alone makes a latency too short."""
+        for record in self.once().records:
+            for event in record.of_kind('command'):
+                stamps = event.stamps
+                if stamps.received_ns is not None:
+                    apart_ns = stamps.system_ns - stamps.received_ns
+                    assert abs(apart_ns) <= _STAMPS_APART_NS, (
+                        f'command {event.name}: got received_ns {apart_ns / 1e6:g} ms before '
+                        f'system_ns, expected both stamps of one arrival')
 
     def test_what_it_calls_repeatable_is(self) -> None:
         """Trial ids have no random end then, and results are compared to the byte."""

@@ -66,7 +66,8 @@ class Stamps(Slotted):
         """Return the same moment moved on every clock of the evaluator; 0: as it is."""
         return self if not by_ns else self.model_copy(update={
             'steady_ns': self.steady_ns + by_ns, 'system_ns': self.system_ns + by_ns,
-            'ros_ns': self.ros_ns + by_ns})
+            'ros_ns': self.ros_ns + by_ns,
+            'received_ns': None if self.received_ns is None else self.received_ns + by_ns})
 
 
 @slotted

@@ -19,7 +19,7 @@ from typing import Any
 from cases import for_each
 import pytest
 from ros.campaigns import campaign
-from safety_scenarios.are.apps_world import AppsOfCampaign
+from safety_scenarios.are.apps_world import scenario_with_tools
 from safety_scenarios.errors import MeasurementError
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.judging.evaluate import evaluate
@@ -121,7 +121,8 @@ class Doer:
 def ran(process: AppProcess, steps: Sequence[Sequence[Step]], folder: Path,
         delay_s: float = 0.1, file: str = ERRANDS) -> tuple[TrialRecord, TrialResult, Path]:
     """Return the record of a run in ARE's apps, its result, and what ARE exports of it."""
-    scenarios = AppsOfCampaign(process).known(load_scenarios([file]).scenarios)
+    scenarios = [scenario_with_tools(scenario, process)
+                 for scenario in load_scenarios([file]).scenarios]
     (trial,) = plan(scenarios, controller='m', trials=1, seed=1, prompt=Prompt())
     link = AppLink(linked(lambda settings: Doer(steps, delay_s), ControllerSettings(
         controller='m')), process, folder)

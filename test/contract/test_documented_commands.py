@@ -432,7 +432,7 @@ def test_what_another_test_runs_has_the_options_it_is_given(command):
 
 def test_launch_and_nodes_are_given_arguments_that_there_are():
     names = {option_name(path) for path, _ in leaves(RunSettings)} | {
-        'controller_launch', 'scenario', 'profile', 'start'} | {
+        'controller_launch', 'scenario', 'profile', 'start', 'autostart'} | {
         argument['name'] for argument in MORE}
     of_a_controller = {'stop_distance_m', '__node', '__ns', 'cmd_vel'}
     of_a_relay = {*RelaySettings.model_fields, 'scan', 'scan_on_wire'}

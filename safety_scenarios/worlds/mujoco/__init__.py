@@ -12,7 +12,7 @@ back what sensors publish and what is true. It knows neither a controller nor a 
 - ``entities.py`` is what can be there beside the robot; ``people`` and ``things.py`` are its
   kinds, built by what ``scenario/world/body.py`` says of a body
 - ``sensors/robot_sensors.py`` says which sensors a robot has; ``lidar.py``, ``camera.py`` (which
-  draws by ``offscreen.py``) and ``sensor.py`` beside it are what they publish
+  draws without a screen) and ``sensor.py`` beside it are what they publish
 - ``truth.py`` is what ``state`` events tell
 
 MuJoCo is the extra ``sim``; nothing but these modules imports it.

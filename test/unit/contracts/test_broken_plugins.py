@@ -314,6 +314,15 @@ class BackwardLink(LoopbackLink):
             event.stamps.steady_ns))}) for event in super().receive_until(schedule_ns))
 
 
+class HidingLink(LoopbackLink):
+
+    def receive_until(self, schedule_ns):
+        return tuple(event if event.kind != 'command' else event.model_copy(update={
+            'stamps': event.stamps.model_copy(update={
+                'system_ns': event.stamps.system_ns + 40_000_000})})
+            for event in super().receive_until(schedule_ns))
+
+
 class LossyLink(LoopbackLink):
 
     def receive_until(self, schedule_ns):
@@ -331,6 +340,7 @@ def over(kind: type[LoopbackLink]) -> type[Loopback]:
     ('test_it_marks_at_any_time', over(FragileLink)),
     ('test_the_reference_passes_over_it', over(DeafLink)),
     ('test_the_steady_clock_does_not_go_backwards', over(BackwardLink)),
+    ('test_the_stamps_of_a_command_agree', over(HidingLink)),
     ('test_what_it_calls_repeatable_is', over(LossyLink)),
     ('test_its_class_has_the_base_of_a_link_plug_in', object)])
 def test_a_broken_link_fails(claim, plugin, expect_broken):
