@@ -36,4 +36,4 @@ def test_the_test_file_passes(pytester):
 @pytest.mark.slow
 def test_the_contracts_of_a_plug_in_pass(pytester):
     pytester.makepyfile(test_my_plug_in=TESTS[1])
-    pytester.runpytest_subprocess().assert_outcomes(passed=16)
+    pytester.runpytest_subprocess().assert_outcomes(passed=17)
