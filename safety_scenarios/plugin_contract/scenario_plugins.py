@@ -73,6 +73,16 @@ class StimulusContract(RepeatableContract):
                     f'message {index} of {one.topic}: got {again!r:.200}, expected '
                     f'{forwards[index]!r:.200} as before')
 
+    def test_what_it_calls_constant_is(self) -> None:
+        """``at`` is asked once then, and its first message is sent again and again."""
+        for one, context in self.examples():
+            if one.is_constant:
+                first, *others = [one.at(one.due_ns(index, one.rate_hz), index, context)
+                                  for index in range(_MOST_MESSAGES)]
+                for other in others:
+                    assert repr(other) == repr(first), (
+                        f'{one.topic}: got {other!r:.200}, expected {first!r:.200} each time')
+
     def test_its_messages_are_due_in_order(self) -> None:
         """The player sends the next one when its time has come, and never goes back."""
         for one, _ in self.examples():

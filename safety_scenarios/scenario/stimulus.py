@@ -66,6 +66,11 @@ class StimulusPlugin(Noun):
     """Whether its topic is one on which the robot is commanded: only a world can show it."""
 
     @property
+    def is_constant(self) -> bool:
+        """Whether each message is its first one again but for the stamp; ``at`` is asked once."""
+        return False
+
+    @property
     def is_silence(self) -> bool:
         """Whether it begins by sending nothing where something was due."""
         return False

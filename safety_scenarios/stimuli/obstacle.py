@@ -84,6 +84,11 @@ class Obstacle(StimulusPlugin):
         """Return the interface type."""
         return LASER_SCAN
 
+    @property
+    def is_constant(self) -> bool:
+        """Whether the gap to the box stays."""
+        return not self.speed
+
     def intent(self, context: StimulusContext) -> ObstacleAt:
         """Return that a box appears."""
         return ObstacleAt.model_construct(

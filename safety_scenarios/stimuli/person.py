@@ -148,6 +148,11 @@ class Person(StimulusPlugin):
         return _BY_TOPIC[self.topic.rpartition('/')[2]] if self.message == 'auto' \
             else self.message
 
+    @property
+    def is_constant(self) -> bool:
+        """Whether the person stands, as far as messages show."""
+        return not self.speed
+
     def intent(self, context: StimulusContext) -> PersonAt:
         """Return that a person appears, and walks."""
         return PersonAt.model_construct(

@@ -83,6 +83,11 @@ class Vehicle(StimulusPlugin):
         """Return the interface type."""
         return LASER_SCAN
 
+    @property
+    def is_constant(self) -> bool:
+        """Return that it stands, as far as messages show."""
+        return True
+
     def intent(self, context: StimulusContext) -> VehicleAt:
         """Return that another robot appears."""
         return VehicleAt.model_construct(

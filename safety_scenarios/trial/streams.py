@@ -171,6 +171,8 @@ class Stream:
     """The link shows it in its world, so that no messages are due."""
     is_drawn: bool = False
     """The link draws it into live data, in which it stays until it is withdrawn."""
+    constant: Stimulus | None = None
+    """What each of its messages is, where they are all alike."""
 
     @property
     def is_over(self) -> bool:
@@ -253,9 +255,13 @@ class Streams:
             if stream.due_ns > due_ns:  # it begins with a message that does not come
                 return None
         topic, index = stream.plugin.topic, stream.index
-        alters = stream.plugin.interface() is None
-        stimulus = stream.plugin.at(due_ns - stream.start_ns, index, self._altering(
-            stream, due_ns) if alters else self._context(None, self._last.get(topic)))
+        alters, stimulus = False, stream.constant
+        if stimulus is None:
+            alters = stream.plugin.interface() is None
+            stimulus = stream.plugin.at(due_ns - stream.start_ns, index, self._altering(
+                stream, due_ns) if alters else self._context(None, self._last.get(topic)))
+            if stream.plugin.is_constant:
+                stream.constant = stimulus
         stream.index += 1
         if stimulus is None:
             return None

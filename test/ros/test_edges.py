@@ -362,7 +362,9 @@ class Navigates(ControllerPlugin):
 
 def test_a_node_listens_to_what_its_controller_declares_and_to_nothing_else(domain, monkeypatch):
     monkeypatch.setitem(registry.BUILT_IN['controllers'], 'navigates', 'unused')
-    monkeypatch.setattr(registry, 'resolve', lambda kind, name: Navigates)
+    resolve = registry.resolve
+    monkeypatch.setattr(registry, 'resolve', lambda kind, name: Navigates
+                        if kind == 'controllers' else resolve(kind, name))
     arguments = ['--ros-args', '-p', 'controller:=navigates', '-p', 'share:=0.25', '-p',
                  'responder:=false']
     with ros_context(arguments, domain) as context:

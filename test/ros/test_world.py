@@ -41,7 +41,8 @@ def await_that(what, timeout_s: float = 60.0) -> None:
 
 def has_onset(folder: Path) -> bool:
     """Return whether a trial that runs has come to its hazard."""
-    return any('"onset"' in path.read_text() for path in folder.rglob('*.events.jsonl.part'))
+    return any('"mark","onset"' in path.read_text()
+               for path in folder.rglob('*.events.jsonl.part'))
 
 
 @contextmanager

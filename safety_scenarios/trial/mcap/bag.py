@@ -37,13 +37,12 @@ except ImportError as error:
     raise MissingDependencyError('reading a bag', 'rosbags', "pip install 'rosbags>=0.11'") \
         from error
 
-from safety_scenarios.trial.mcap.cdr import (  # noqa: I100
-    Codec,
+from safety_scenarios.trial.mcap.cdr import Codec, UnfitError  # noqa: I100
+from safety_scenarios.trial.mcap.definitions import (  # noqa: I100
     codec_of,
     Definition,
     interface,
     standard,
-    UnfitError,
 )
 from safety_scenarios.trial.mcap.reading import records_of
 

@@ -11,7 +11,8 @@ from typing import Any
 from safety_scenarios.errors import did_you_mean, MissingDependencyError, TraceError
 from safety_scenarios.scenario.blocks.onset import BagBlock, RecordedTopic, Recording
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.trial.mcap.cdr import Codec, codec_of, interface, standard, UnfitError
+from safety_scenarios.trial.mcap.cdr import Codec, UnfitError
+from safety_scenarios.trial.mcap.definitions import codec_of, interface, standard
 from safety_scenarios.trial.motion_interfaces import may_move
 import yaml
 

@@ -23,7 +23,8 @@ from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.invariant import Judgement
 from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.trial.mcap.cdr import Codec, codec_of, UnfitError
+from safety_scenarios.trial.mcap.cdr import Codec, UnfitError
+from safety_scenarios.trial.mcap.definitions import codec_of
 from safety_scenarios.trial.plan_data import from_text, Loss
 import yaml
 

@@ -37,12 +37,8 @@ try:
 except ImportError as error:
     raise MissingDependencyError('a recording in MCAP', 'mcap or rosbags',
                                  "pip install 'mcap>=1.5' 'rosbags>=0.11'") from error
-from safety_scenarios.trial.mcap.cdr import (  # noqa: I100
-    Definition,
-    Interface,
-    interface,
-    UnfitError,
-)
+from safety_scenarios.trial.mcap.cdr import UnfitError  # noqa: I100
+from safety_scenarios.trial.mcap.definitions import Definition, Interface, interface  # noqa: I100
 from safety_scenarios.trial.mcap.reading import (
     as_line,
     EVENTS,

@@ -117,6 +117,17 @@ class OfAnotherType(BrokenPerson):
         return Person.at(pose, elapsed_ns, index, context)
 
 
+class ComesNearer(BrokenPerson):
+
+    @property
+    def is_constant(self):
+        return True
+
+    def at(self, elapsed_ns, index, context):
+        nearer = self.model_copy(update={'distance': self.distance / (index + 1)})
+        return Person.at(nearer, elapsed_ns, index, context)
+
+
 class WithUnknownIntent(BrokenPerson):
 
     def intent(self, context):
@@ -128,6 +139,7 @@ class WithUnknownIntent(BrokenPerson):
     ('test_the_same_arguments_give_the_same_message', Random),
     ('test_the_same_arguments_give_the_same_message', Counting),
     ('test_its_messages_are_due_in_order', Backwards),
+    ('test_what_it_calls_constant_is', ComesNearer),
     ('test_it_publishes_what_it_declares', OfAnotherType),
     ('test_its_class_has_the_base_of_a_stimulus', object)])
 def test_a_broken_stimulus_fails(claim, plugin, expect_broken):
