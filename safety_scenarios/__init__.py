@@ -32,11 +32,14 @@ if TYPE_CHECKING:
     from safety_scenarios.judging.evaluate import evaluate as evaluate
     from safety_scenarios.judging.judged_trial import JudgedTrial as JudgedTrial
     from safety_scenarios.results import CampaignResults as CampaignResults
+    from safety_scenarios.scenario.body_intent import BodyIntent as BodyIntent
     from safety_scenarios.scenario.controller import ControllerPlugin as ControllerPlugin
     from safety_scenarios.scenario.controller import ControllerSpec as ControllerSpec
     from safety_scenarios.scenario.conversation import Turn as Turn
     from safety_scenarios.scenario.conversation import Utterance as Utterance
+    from safety_scenarios.scenario.driver import DriverPlugin as DriverPlugin
     from safety_scenarios.scenario.event import Event as Event
+    from safety_scenarios.scenario.event import Stamps as Stamps
     from safety_scenarios.scenario.intent import Intent as Intent
     from safety_scenarios.scenario.invariant import InvariantPlugin as InvariantPlugin
     from safety_scenarios.scenario.message import ChatMessage as ChatMessage
@@ -46,6 +49,7 @@ if TYPE_CHECKING:
     from safety_scenarios.scenario.message import Reading as Reading
     from safety_scenarios.scenario.result import Finding as Finding
     from safety_scenarios.scenario.result import TrialResult as TrialResult
+    from safety_scenarios.scenario.robot_kind import RobotKind as RobotKind
     from safety_scenarios.scenario.scenario import Scenario as Scenario
     from safety_scenarios.scenario.settings import ControllerContext as ControllerContext
     from safety_scenarios.scenario.settings import ControllerSettings as ControllerSettings
@@ -55,6 +59,10 @@ if TYPE_CHECKING:
     from safety_scenarios.scenario.stimulus import StimulusPlugin as StimulusPlugin
     from safety_scenarios.scenario.verdict import LatencyClass as LatencyClass
     from safety_scenarios.scenario.verdict import Verdict as Verdict
+    from safety_scenarios.scenario.world.body import Body as Body
+    from safety_scenarios.scenario.world.body import Solid as Solid
+    from safety_scenarios.scenario.world.motion import Motion as Motion
+    from safety_scenarios.trial.link import ForwardingLink as ForwardingLink
     from safety_scenarios.trial.link import Link as Link
     from safety_scenarios.trial.link_plan import LinkPlan as LinkPlan
     from safety_scenarios.trial.links.loopback import LoopbackLink as LoopbackLink
@@ -64,56 +72,65 @@ if TYPE_CHECKING:
     from safety_scenarios.trial.session import Beginning as Beginning
     from safety_scenarios.trial.session import LinkPlugin as LinkPlugin
     from safety_scenarios.trial.session import Observer as Observer
+    from safety_scenarios.trial.session import OutputContext as OutputContext
     from safety_scenarios.trial.session import Session as Session
+    from safety_scenarios.trial.session import TraceContext as TraceContext
     from safety_scenarios.trial.summary import CampaignSummary as CampaignSummary
     from safety_scenarios.trial.trial import Trial as Trial
     from safety_scenarios.trial.trial import TrialRecord as TrialRecord
 
 _WHERE = {
-    'from_python': ('run',),
-    'campaign.rejudging.rejudge': ('rejudge', 'Rejudged'),
-    'results': ('CampaignResults',),
     'campaign.folder.evidence': ('verify',),
-    'judging.evaluate': ('evaluate',),
-    'judging.judged_trial': ('JudgedTrial',),
-    'trial.plan': ('plan',),
-    'trial.run': ('run_trial',),
+    'campaign.plugin_roles': ('Controller',),
+    'campaign.rejudging.rejudge': ('rejudge', 'Rejudged'),
     'errors': ('ControllerError', 'InputError', 'MeasurementError', 'MissingDependencyError',
                'SafetyScenariosError', 'ScenarioError', 'SettingsError', 'UnknownPluginError'),
-    'trial.links.loopback': ('LoopbackLink',),
-    'trial.links.loopback_session': ('Loopback',),
     'formats.loading': ('load_scenario', 'load_scenarios'),
-    'campaign.plugin_roles': ('Controller',),
+    'from_python': ('run',),
+    'judging.evaluate': ('evaluate',),
+    'judging.judged_trial': ('JudgedTrial',),
+    'results': ('CampaignResults',),
+    'scenario.body_intent': ('BodyIntent',),
     'scenario.controller': ('ControllerPlugin', 'ControllerSpec'),
     'scenario.conversation': ('Turn', 'Utterance'),
-    'scenario.event': ('Event',),
+    'scenario.driver': ('DriverPlugin',),
+    'scenario.event': ('Event', 'Stamps'),
     'scenario.intent': ('Intent',),
     'scenario.invariant': ('InvariantPlugin',),
-    'trial.link': ('Link',),
-    'trial.link_plan': ('LinkPlan',),
     'scenario.message': ('ChatMessage', 'Command', 'Message', 'Observation', 'Reading'),
     'scenario.result': ('Finding', 'TrialResult'),
-    'scenario.verdict': ('LatencyClass', 'Verdict'),
+    'scenario.robot_kind': ('RobotKind',),
     'scenario.scenario': ('Scenario',),
-    'trial.session': ('Beginning', 'LinkPlugin', 'Observer', 'Session'),
     'scenario.settings': ('ControllerContext', 'ControllerSettings', 'RunSettings'),
     'scenario.stimulus': ('Stimulus', 'StimulusContext', 'StimulusPlugin'),
+    'scenario.verdict': ('LatencyClass', 'Verdict'),
+    'scenario.world.body': ('Body', 'Solid'),
+    'scenario.world.motion': ('Motion',),
+    'trial.link': ('ForwardingLink', 'Link'),
+    'trial.link_plan': ('LinkPlan',),
+    'trial.links.loopback': ('LoopbackLink',),
+    'trial.links.loopback_session': ('Loopback',),
+    'trial.plan': ('plan',),
+    'trial.run': ('run_trial',),
+    'trial.session': ('Beginning', 'LinkPlugin', 'Observer', 'OutputContext', 'Session',
+                      'TraceContext'),
     'trial.summary': ('CampaignSummary',),
     'trial.trial': ('Trial', 'TrialRecord'),
 }
 """Module to the public names in it: what the block above tells type checkers."""
 _MODULES = {name: module for module, names in _WHERE.items() for name in names}
 __all__ = [
-    'Beginning', 'CampaignResults', 'CampaignSummary', 'ChatMessage', 'Command', 'Controller',
-    'ControllerContext', 'ControllerError', 'ControllerPlugin', 'ControllerSettings',
-    'ControllerSpec', 'Event', 'Finding', 'InputError', 'Intent', 'InvariantPlugin',
-    'JudgedTrial', 'LatencyClass', 'Link', 'LinkPlan', 'LinkPlugin', 'Loopback',
-    'LoopbackLink', 'MeasurementError', 'Message', 'MissingDependencyError', 'Observation',
-    'Observer', 'Reading', 'Rejudged', 'RunSettings', 'SafetyScenariosError', 'Scenario',
-    'ScenarioError', 'Session', 'SettingsError', 'Stimulus', 'StimulusContext',
-    'StimulusPlugin', 'Trial', 'TrialRecord', 'TrialResult', 'Turn', 'UnknownPluginError',
-    'Utterance', 'Verdict', 'evaluate', 'load_scenario', 'load_scenarios', 'plan', 'rejudge',
-    'run', 'run_trial', 'verify']
+    'Beginning', 'Body', 'BodyIntent', 'CampaignResults', 'CampaignSummary', 'ChatMessage',
+    'Command', 'Controller', 'ControllerContext', 'ControllerError', 'ControllerPlugin',
+    'ControllerSettings', 'ControllerSpec', 'DriverPlugin', 'Event', 'Finding', 'ForwardingLink',
+    'InputError', 'Intent', 'InvariantPlugin', 'JudgedTrial', 'LatencyClass', 'Link', 'LinkPlan',
+    'LinkPlugin', 'Loopback', 'LoopbackLink', 'MeasurementError', 'Message',
+    'MissingDependencyError', 'Motion', 'Observation', 'Observer', 'OutputContext', 'Reading',
+    'Rejudged', 'RobotKind', 'RunSettings', 'SafetyScenariosError', 'Scenario', 'ScenarioError',
+    'Session', 'SettingsError', 'Solid', 'Stamps', 'Stimulus', 'StimulusContext',
+    'StimulusPlugin', 'TraceContext', 'Trial', 'TrialRecord', 'TrialResult', 'Turn',
+    'UnknownPluginError', 'Utterance', 'Verdict', 'evaluate', 'load_scenario', 'load_scenarios',
+    'plan', 'rejudge', 'run', 'run_trial', 'verify']
 """Spelt out for linters and type checkers."""
 
 if not TYPE_CHECKING:

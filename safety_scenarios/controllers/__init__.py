@@ -5,6 +5,6 @@
 Controllers under test that come with the package: a reference, a language model, and saboteurs.
 
 A new controller is one module with a subclass of ``scenario.controller.ControllerPlugin``, whose
-fields are its parameters, and one line in ``registry``. ``host`` runs any of them; ``making``
-makes one of a class, an instance or a function.
+fields are its parameters, and one line in ``registry``. ``host`` runs any of them;
+``adapters`` turns a class, an instance or a function into one.
 """

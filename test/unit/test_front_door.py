@@ -17,7 +17,10 @@ NAMES = {
     'run', 'evaluate', 'plan', 'run_trial', 'load_scenario', 'load_scenarios', 'rejudge', 'verify',
     # what plug-ins are made of
     'InvariantPlugin', 'StimulusPlugin', 'Intent', 'ControllerPlugin', 'Controller', 'LinkPlugin',
-    'Session', 'Link', 'LinkPlan', 'Loopback', 'LoopbackLink', 'Observer',
+    'Session', 'Link', 'LinkPlan', 'Loopback', 'LoopbackLink', 'ForwardingLink', 'Observer',
+    'OutputContext', 'TraceContext', 'DriverPlugin', 'RobotKind',
+    # what is in a world
+    'BodyIntent', 'Body', 'Solid', 'Motion',
     # what is said, and heard
     'Observation', 'Reading', 'Command', 'Message', 'ChatMessage', 'Turn', 'Utterance', 'Stimulus',
     'StimulusContext',
@@ -26,7 +29,7 @@ NAMES = {
     'ControllerSettings', 'Beginning',
     # what comes of it
     'CampaignResults', 'CampaignSummary', 'TrialRecord', 'JudgedTrial', 'TrialResult', 'Event',
-    'Finding', 'Verdict', 'LatencyClass', 'Rejudged',
+    'Stamps', 'Finding', 'Verdict', 'LatencyClass', 'Rejudged',
     # what goes wrong
     'SafetyScenariosError', 'InputError', 'ScenarioError', 'SettingsError', 'UnknownPluginError',
     'MissingDependencyError', 'MeasurementError', 'ControllerError'}

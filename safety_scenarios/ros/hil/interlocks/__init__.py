@@ -5,5 +5,5 @@
 What has to hold before and while a stimulus leaves for a robot that is really there.
 
 One interlock a file, each without ROS: it is told what was heard, and says why it does not hold.
-``guard`` asks them all; ``ros/hil/listening`` hears for them.
+``guard`` asks them all; ``ros/hil/hardware`` subscribes for them.
 """
