@@ -17,7 +17,7 @@ pytest_plugins = ('pytester',)
 
 
 def test_the_page_has_its_examples():
-    assert len(EXAMPLES) >= 7 and len(TESTS) == 2
+    assert len(EXAMPLES) >= 7 and len(TESTS) == 1
     assert PAGE.read_text(encoding='utf-8').count('```python') == len(BLOCKS)
 
 
@@ -31,9 +31,3 @@ def test_an_example_runs(example, tmp_path, monkeypatch):
 def test_the_test_file_passes(pytester):
     pytester.makepyfile(test_my_robot=TESTS[0])
     pytester.runpytest_subprocess().assert_outcomes(passed=3)
-
-
-@pytest.mark.slow
-def test_the_contracts_of_a_plug_in_pass(pytester):
-    pytester.makepyfile(test_my_plug_in=TESTS[1])
-    pytester.runpytest_subprocess().assert_outcomes(passed=16)
