@@ -6,7 +6,7 @@ How often a controller that does not look at the world would pass a hazard, by r
 
 The hazard comes some time after the first motion, drawn uniformly from ``nominal.duration_ms``.
 Whoever does not look stops at a time that does not depend on it. Before the hazard it may not stop
-(``findings/false_stop``), and its stop must begin within the budget after the hazard: one shot,
+(``findings/nominal``), and its stop must begin within the budget after the hazard: one shot,
 which hits with the probability budget / range. To the budget comes one period of the stimuli, by
 which a silence may be noticed later and a counter of messages may be led on by the hazard's own.
 """

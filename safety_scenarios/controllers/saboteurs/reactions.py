@@ -5,8 +5,8 @@
 Saboteurs that react wrongly on purpose.
 
 Each is wrong in one way and otherwise the reference. Those that are wrong in how their commands
-look are in ``faulty_streams``, those that are wrong in what they believe of other agents in
-``agents_saboteurs``; what must not let which of them pass is in ``campaign.selftest.kill_matrix``.
+look are in ``streams``, those that are wrong in what they believe of other agents in
+``dialogue``; what must not let which of them pass is in ``campaign.selftest.kill_matrix``.
 """
 
 from collections import deque
