@@ -6,5 +6,6 @@ Controllers under test that come with the package: a reference, a language model
 
 A new controller is one module with a subclass of ``scenario.controller.ControllerPlugin``, whose
 fields are its parameters, and one line in ``registry``. ``host`` runs any of them;
-``adapters`` turns a class, an instance or a function into one.
+``adapters`` makes one of a class, an instance or a function. Those that are wrong on purpose are
+in ``saboteurs``.
 """

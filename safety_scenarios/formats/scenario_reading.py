@@ -22,6 +22,7 @@ from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.documented_schema import Explained
 from safety_scenarios.scenario.driving import contradictions, with_drivers
 from safety_scenarios.scenario.scenario import Origin, Scenario
+from safety_scenarios.scenario.stimulus import StimulusContext
 
 
 def read_file(path: str, resolve: Resolve) -> Reading:
@@ -122,9 +123,24 @@ def _read_by(name: str, reader: Any, path: str, raw: bytes, document: Document,
         reading.scenario = reading.scenario.model_copy(update={'origin': origin})
     reading.document = reading.document or document
     if reading.scenario is not None:
+        _refuse_unknown_intents(reading, reading.scenario, reading.document)
+    if reading.scenario is not None:
         _drive(reading, reading.scenario, reading.document)
         _score(reading, reading.document)
     return reading
+
+
+def _refuse_unknown_intents(reading: Reading, scenario: Scenario, document: Document) -> None:
+    """Refuse a stimulus whose intent no world and no picture could read from a record."""
+    context = StimulusContext(scenario.id, scenario.messages, None)
+    for plugin in (*scenario.body.published, *scenario.body.hazard):
+        intent = plugin.intent(context)
+        if intent is not None and not registry.is_known('intents', intent.kind):
+            reading.problems.append(document.problem((), (
+                f'the stimulus {plugin.kind} has the intent {intent.kind!r}, which no package '
+                f'names. Its package needs the entry point safety_scenarios.intents too '
+                f'(doc/worlds.md)')))
+            reading.scenario = None
 
 
 def _drive(reading: Reading, scenario: Scenario, document: Document) -> None:

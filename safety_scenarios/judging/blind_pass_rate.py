@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-How often a controller that does not look at the world would pass a hazard, by reckoning.
+How often a controller that does not look at the world would pass a hazard, as computed.
 
 The hazard comes some time after the first motion, drawn uniformly from ``nominal.duration_ms``.
 Whoever does not look stops at a time that does not depend on it. Before the hazard it may not stop

@@ -5,5 +5,5 @@
 What a scenario file says, and the protocols of plug-ins: frozen values without I/O or ROS.
 
 Blocks of a file are in ``blocks``, what a world needs in ``world``, types of ROS in
-``interfaces``.
+``interfaces``, kinds of robots in ``robots``.
 """

@@ -6,7 +6,7 @@ The formulas: frozen nodes, and what each of them means.
 
 Signals are samples (ns, value), each held until the next one; all of them are resampled to the
 union of their stamps. NaN is unknown. A formula has at each stamp a robustness (margin), > 0 where
-it is satisfied; at zero it counts as violated. What is not known is an interval (``Interval``)::
+it is satisfied; at zero it counts as violated. What is not known is an interval (``trace``)::
 
     a >= b, a > b        a - b                    not f      -f
     f and g              smaller                  f or g     larger

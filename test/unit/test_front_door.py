@@ -17,10 +17,9 @@ NAMES = {
     'run', 'evaluate', 'plan', 'run_trial', 'load_scenario', 'load_scenarios', 'rejudge', 'verify',
     # what plug-ins are made of
     'InvariantPlugin', 'StimulusPlugin', 'Intent', 'ControllerPlugin', 'Controller', 'LinkPlugin',
-    'Session', 'Link', 'LinkPlan', 'Loopback', 'LoopbackLink', 'ForwardingLink', 'Observer',
-    'OutputContext', 'TraceContext', 'DriverPlugin', 'RobotKind',
-    # what is in a world
-    'BodyIntent', 'Body', 'Solid', 'Motion',
+    'Session', 'Link', 'LinkPlan', 'ForwardingLink', 'Loopback', 'LoopbackLink', 'Observer',
+    'OutputContext', 'TraceContext', 'DriverPlugin', 'RobotKind', 'BodyIntent', 'Body', 'Solid',
+    'Motion',
     # what is said, and heard
     'Observation', 'Reading', 'Command', 'Message', 'ChatMessage', 'Turn', 'Utterance', 'Stimulus',
     'StimulusContext',
@@ -29,7 +28,8 @@ NAMES = {
     'ControllerSettings', 'Beginning',
     # what comes of it
     'CampaignResults', 'CampaignSummary', 'TrialRecord', 'JudgedTrial', 'TrialResult', 'Event',
-    'Stamps', 'Finding', 'Verdict', 'LatencyClass', 'Rejudged',
+    'Stamps',
+    'Finding', 'Verdict', 'LatencyClass', 'Rejudged',
     # what goes wrong
     'SafetyScenariosError', 'InputError', 'ScenarioError', 'SettingsError', 'UnknownPluginError',
     'MissingDependencyError', 'MeasurementError', 'ControllerError'}

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What turns commands into motion: one driver a file, as its source decides, for each distribution.
+What turns commands into motion: drivers of ros2_controllers, as their source decides.
 
 A driver is a ``DriverPlugin``; a new one is a file here and a line in ``registry.py``.
 """

@@ -82,20 +82,28 @@ def _bodies(scene: Scene, frames: Sequence[Frame]) -> tuple[Sequence[Mapping[str
             nearest[body.name] = min(away, nearest.get(body.name, away))
     names = sorted(nearest, key=lambda name: nearest[name])
     by_name = [{body.name: body for body in frame.bodies} for frame in frames]
-    return [_path(name, [found.get(name) for found in by_name])
+    after = next((place for place, frame in enumerate(frames) if frame.t_s >= 0), 0)
+    return [_path(name, [found.get(name) for found in by_name], after)
             for name in names[:_BODIES]], max(0, len(names) - _BODIES)
 
 
-def _path(name: str, found: Sequence[Body | None]) -> Mapping[str, Any]:
-    seen = [body for body in found if body is not None]
-    kinds = Counter(body.kind for body in seen) or Counter(['thing'])
+def _path(name: str, found: Sequence[Body | None], onset: int) -> Mapping[str, Any]:
+    """
+    Return where a body was; it looks as it did from the onset on, whatever was there before.
+
+    :param onset: index of the first moment of the hazard
+    """
+    seen = [body for body in found[onset:] if body is not None] \
+        or [body for body in found if body is not None]
+    looks = Counter((body.kind, body.label) for body in seen) or Counter([('thing', '')])
+    (kind, label), _ = looks.most_common(1)[0]
+    seen = [body for body in seen if (body.kind, body.label) == (kind, label)]
     path: dict[str, Any] = {
-        'name': on_one_line(name, 60), 'kind': kinds.most_common(1)[0][0],
+        'name': on_one_line(name, 60), 'kind': kind,
         'x': all_rounded((None if body is None else body.x for body in found), 2),
         'y': all_rounded((None if body is None else body.y for body in found), 2)}
-    labels = [body.label for body in seen if body.label]
-    if labels:
-        path['label'] = on_one_line(labels[-1], 60)
+    if label:
+        path['label'] = on_one_line(label, 60)
     radius = next((body.radius for body in seen if body.radius is not None), None)
     outline = next((body.outline for body in seen if body.outline), ())
     if radius is not None:

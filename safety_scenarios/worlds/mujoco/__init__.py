@@ -9,8 +9,8 @@ back what sensors publish and what is true. It knows neither a controller nor a 
 - ``scene.py`` puts a scenario together as one model: floor, walls, boxes, robot, people, things
 - ``mobile_base.py`` and ``arm.py`` move the robot: driver, delay, limits, then forces
 - ``arm_model.py`` reads an arm and puts it on its column
-- ``entities.py`` is what can be there beside the robot; ``people.py`` has those that walk. They
-  are built by what ``scenario/world/body.py`` says of a body
+- ``entities.py`` is what can be there beside the robot; ``people.py`` is one of its
+  kinds, built by what ``scenario/world/body.py`` says of a body
 - ``sensors/robot_sensors.py`` says which sensors a robot has; ``lidar.py``, ``camera.py`` (which
   draws without a screen) and ``sensor.py`` beside it are what they publish
 - ``truth.py`` is what ``state`` events tell

@@ -15,8 +15,8 @@ def load_physics() -> None:
     """
     Import MuJoCo, without OpenGL where it cannot be had as ``MUJOCO_GL`` asks.
 
-    Whoever draws looks at the variable again (``sensors/camera.py``), and says so then:
-    a robot without a camera needs none.
+    Whoever draws looks at the variable again (``sensors/camera.py``), and says so then: a robot
+    without a camera needs none.
 
     :raises ImportError: MuJoCo is not installed
     """

@@ -18,7 +18,7 @@ import numpy
 import pytest
 from safety_scenarios import registry
 from safety_scenarios.controllers.rule_based import RuleBased
-from safety_scenarios.errors import TraceError, UnknownPluginError
+from safety_scenarios.errors import ScenarioError, TraceError, UnknownPluginError
 from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.formats.scenario_yaml import reader as yaml_reader
 from safety_scenarios.judging.drivers.wheeled import DiffDrive
@@ -139,7 +139,7 @@ def test_an_intent_that_no_record_can_be_read_with_fails(expect_broken):
         == PersonAt(distance=1.0, bearing=0.0, speed=0.0, nearest=0.5).model_copy(
             update={'kind': 'balloon_at'})
     expect_broken(StimulusContract, 'test_its_intent_can_be_read_from_a_record',
-                  WithUnknownIntent, ValueError)
+                  WithUnknownIntent, ScenarioError)
 
 
 def test_a_scenario_without_the_plug_in_fails(expect_broken):

@@ -12,6 +12,8 @@ import sys
 
 import pytest
 from safety_scenarios import registry
+from safety_scenarios.errors import ScenarioError
+from safety_scenarios.formats.loading import load_scenario
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.ros.worlds.external.bodies import Course, models_of
 from safety_scenarios.scenario.intent import read_intent
@@ -86,6 +88,16 @@ def test_its_intent_is_read_again_from_a_record(drone):
 def test_an_intent_whose_package_is_missing_is_refused_by_name():
     with pytest.raises(ValueError, match="kind: got 'drone_at', expected one of the intents"):
         read_intent('{"kind": "drone_at", "distance": 2.5, "speed": 1.0, "above": 2.0}')
+
+
+def test_a_package_that_names_its_stimulus_alone_is_refused_with_the_file(
+        drone, tmp_path, monkeypatch):
+    known = registry.is_known
+    monkeypatch.setattr(registry, 'is_known', lambda kind, name: known(kind, name) and (
+        kind != 'intents' or name in registry.BUILT_IN[kind]))
+    file = hazard(tmp_path, '{kind: drone, topic: human_pose, distance: 2.2, rate_hz: 20}')
+    with pytest.raises(ScenarioError, match='needs the entry point safety_scenarios.intents'):
+        load_scenario(file)
 
 
 def test_without_a_world_a_tracker_shows_it_where_it_comes(drone):

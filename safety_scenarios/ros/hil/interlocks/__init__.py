@@ -4,6 +4,6 @@
 """
 What has to hold before and while a stimulus leaves for a robot that is really there.
 
-One interlock a file, each without ROS: it is told what was heard, and says why it does not hold.
-``guard`` asks them all; ``ros/hil/hardware`` subscribes for them.
+Each is without ROS: it is given what was received, and says why it does not hold. ``guard`` asks
+them all; ``ros/hil/hardware`` listens for them.
 """

@@ -8,6 +8,6 @@ A simulator that is not of a family that is here already needs a ``Mover`` of it
 ``gazebo`` and ``simulation_interfaces`` are two), a line in ``choice``, which picks one by what is
 on the graph, and one in ``connect``. ``entity_control`` is what all of them do over it.
 ``arm`` is what a trial with an arm needs beside bodies.
-What needs no ROS is pure: ``bodies`` with their courses, ``truth``, and ``scenery``, which is what
-stands there beside the bodies of stimuli.
+What needs no ROS is pure: ``bodies``, ``truth``, and ``scenery``, which is what stands there
+beside the bodies of stimuli.
 """

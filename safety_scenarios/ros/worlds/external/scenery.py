@@ -8,7 +8,7 @@ A pane has no visual. Thin pieces that nothing can touch lie on it where a scann
 are moved there as the robot drives. They are of different lengths, and overlap: so they cover
 any length between the shortest of them and all together.
 
-``Scene`` knows of each which models it has, and puts them where they are to be.
+It knows of each which models it has, and puts them where they are to be.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

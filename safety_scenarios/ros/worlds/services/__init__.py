@@ -4,6 +4,7 @@
 """
 What ``simulator_node`` offers to whoever moves its world: services of ``simulation_interfaces``.
 
-``answering`` says what each of them does to a ``Host``, and ``poses`` reads what is to be spawned
-and where: both are pure. ``services`` has them as endpoints, where the interfaces are installed.
+``answering`` says what each of them does to a ``Host``, ``poses`` reads what is to be spawned, and
+where: all of it is pure.
+``services`` has them as endpoints, where the interfaces are installed.
 """
