@@ -167,9 +167,9 @@ class RunSettings(Noun):
     output: str = ''
     """Folder for the results, new or empty; empty: runs/<UTC time>."""
     outputs: tuple[str, ...] = ('page', 'console', 'junit', 'step_summary')
-    """Outputs by their names; naming some leaves out the others. page: report.html; console; live:
-    the whole terminal; junit: the file of setting junit; step_summary: where GitHub asks for one;
-    or the name of another package's."""
+    """Outputs by their names; naming some leaves out the others: to add one, name the defaults
+    too. page: report.html; console; live: the whole terminal; junit: the file of setting junit;
+    step_summary: where GitHub asks for one; or the name of another package's."""
     junit: str = ''
     """JUnit XML file to write for CI, a test case for each trial; empty: none."""
     gate: Literal['target', 'acceptable', 'critical'] = 'critical'
@@ -233,7 +233,7 @@ class RunSettings(Noun):
     (doc/live.md); auto: unless hil.enabled."""
     record: tuple[str, ...] = ()
     """Also record each trial. mcap: for Foxglove and rosbag2, needs the extra mcap; or the name of
-    another package's trace writer."""
+    another package's trace writer. May be repeated."""
     record_images: bool = False
     """Record images and point clouds too."""
     server: ModelServer = ModelServer()
