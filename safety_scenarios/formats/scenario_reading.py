@@ -133,8 +133,16 @@ def _read_by(name: str, reader: Any, path: str, raw: bytes, document: Document,
 def _refuse_unknown_intents(reading: Reading, scenario: Scenario, document: Document) -> None:
     """Refuse a stimulus whose intent no world and no picture could read from a record."""
     context = StimulusContext(scenario.id, scenario.messages, None)
-    for plugin in (*scenario.body.published, *scenario.body.hazard):
-        intent = plugin.intent(context)
+    asked = {id(one): one for one in (*scenario.body.published, *scenario.body.hazard)}
+    for plugin in asked.values():
+        try:
+            intent = plugin.intent(context)
+        except (Exception, SystemExit) as error:
+            reading.problems.append(document.problem((), (
+                f'the stimulus plug-in {plugin.kind!r} failed: {described(error)}. Repair it, or '
+                f'remove it')))
+            reading.scenario = None
+            continue
         if intent is not None and not registry.is_known('intents', intent.kind):
             reading.problems.append(document.problem((), (
                 f'the stimulus {plugin.kind} has the intent {intent.kind!r}, which no package '

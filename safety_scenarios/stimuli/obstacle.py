@@ -86,8 +86,8 @@ class Obstacle(StimulusPlugin):
 
     @property
     def is_constant(self) -> bool:
-        """Whether the gap to the box stays."""
-        return not self.speed
+        """Whether the gap to the box stays; a subclass may move it otherwise."""
+        return not self.speed and type(self) is Obstacle
 
     def intent(self, context: StimulusContext) -> ObstacleAt:
         """Return that a box appears."""

@@ -150,8 +150,8 @@ class Person(StimulusPlugin):
 
     @property
     def is_constant(self) -> bool:
-        """Whether the person stands, as far as messages show."""
-        return not self.speed
+        """Whether the person stands, as far as messages show; a subclass may move it otherwise."""
+        return not self.speed and type(self) is Person
 
     def intent(self, context: StimulusContext) -> PersonAt:
         """Return that a person appears, and walks."""

@@ -85,8 +85,8 @@ class Vehicle(StimulusPlugin):
 
     @property
     def is_constant(self) -> bool:
-        """Return that it stands, as far as messages show."""
-        return True
+        """Whether it stands, as far as messages show; a subclass may move it."""
+        return type(self) is Vehicle
 
     def intent(self, context: StimulusContext) -> VehicleAt:
         """Return that another robot appears."""

@@ -260,7 +260,7 @@ class Streams:
             alters = stream.plugin.interface() is None
             stimulus = stream.plugin.at(due_ns - stream.start_ns, index, self._altering(
                 stream, due_ns) if alters else self._context(None, self._last.get(topic)))
-            if stream.plugin.is_constant:
+            if stream.plugin.is_constant and not alters:
                 stream.constant = stimulus
         stream.index += 1
         if stimulus is None:

@@ -22,6 +22,7 @@ from safety_scenarios.scenario.stimulus import StimulusContext
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.scenario.world.body import Body, Solid
 from safety_scenarios.scenario.world.motion import Motion
+from safety_scenarios.stimuli.person import Person
 from safety_scenarios.trial.journal import read_journal
 
 ROOT = Path(__file__).parents[3]
@@ -98,6 +99,24 @@ def test_a_package_that_names_its_stimulus_alone_is_refused_with_the_file(
     file = hazard(tmp_path, '{kind: drone, topic: human_pose, distance: 2.2, rate_hz: 20}')
     with pytest.raises(ScenarioError, match='needs the entry point safety_scenarios.intents'):
         load_scenario(file)
+
+
+def test_a_stimulus_that_fails_when_it_is_asked_costs_its_file_alone(drone, tmp_path, monkeypatch):
+    monkeypatch.setattr(drone.Drone, 'intent', lambda self, context: 1 / 0)
+    file = hazard(tmp_path, '{kind: drone, topic: human_pose, distance: 2.2, rate_hz: 20}')
+    with pytest.raises(ScenarioError, match="the stimulus plug-in 'drone' failed") as refused:
+        load_scenario(file)
+    assert str(refused.value).count('failed') == 1, 'said once, though it is published as hazard'
+
+
+def test_who_inherits_a_person_and_moves_otherwise_is_asked_for_each_message():
+    class Pacing(Person):
+
+        def at(self, elapsed_ns, index, context):
+            return super().at(elapsed_ns, index, context)
+    assert Person(topic='scan', distance=2.0).is_constant
+    assert not Person(topic='scan', distance=2.0, speed=1.0).is_constant
+    assert not Pacing(topic='scan', distance=2.0).is_constant
 
 
 def test_without_a_world_a_tracker_shows_it_where_it_comes(drone):
