@@ -165,9 +165,11 @@ class Rules:
         return {'effects': (self._effect(parsed),)}
 
     def _by_symbol(self, parsed: ActionText) -> dict[str, object]:
+        if parsed.kind == 'permit':
+            return self._permitted(parsed)
         name = parsed.name
         meaning = self._meaning(name)
-        kind = parsed.kind if parsed.kind != 'symbol' else meaning.bare if meaning else ''
+        kind = meaning.bare if meaning else ''
         if meaning is None or not kind:
             raise Unbound(name, no_meaning(name, 'expect, forbid or do'),
                           did_you_mean(name, self._words()))
@@ -178,10 +180,14 @@ class Rules:
                               f'one. Say in the bindings what to do')
             return {'by_action': meaning.repeat, 'effects': meaning.effects,
                     'is_all_clear': name == ALL_CLEAR_SYMBOL}
-        if kind == 'permit':
-            return {'by_action': meaning.repeat,
-                    'permit': Permit(any=self._deeds(parsed, 'forbid')[0])}
         return self._wanted(ActionText('expect' if kind == 'expect' else 'forbid', name))
+
+    def _permitted(self, parsed: ActionText) -> dict[str, object]:
+        """Return what may happen again."""
+        patterns, meaning = self._deeds(parsed, 'forbid')
+        for other in parsed.others:
+            patterns += self._deeds(other, 'forbid')[0]
+        return {'by_action': meaning.repeat, 'permit': Permit(any=patterns)}
 
     def _wanted(self, parsed: ActionText) -> dict[str, object]:
         """Return a demand or a ban."""

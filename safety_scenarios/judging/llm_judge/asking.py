@@ -13,6 +13,7 @@ from typing import Any
 from safety_scenarios.errors import MissingDependencyError, SettingsError
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.llm_judge.prompt import Cache, messages, SCHEMA
+from safety_scenarios.judging.words_of_rules import unanswered
 from safety_scenarios.scenario.invariant import Asks, AsksOften, Judgement, Opinion, Question
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.settings import JudgeServer
@@ -47,21 +48,24 @@ class LanguageModelJudge:
     nowhere else.
 
     :param cache: what was asked before is not asked again; None to ask each time
+    :param reads_rules: whether it is asked about the words of rules as well
     :raises SettingsError: no model is named, or the key cannot be sent
     """
 
-    def __init__(self, server: JudgeServer, cache: Cache | None) -> None:
+    def __init__(self, server: JudgeServer, cache: Cache | None, *,
+                 reads_rules: bool = True) -> None:
         if not server.judge_model:
             raise SettingsError('judge_model: got nothing, expected the name of a model. '
                                 'Set --judge-model (ROS parameter judge.judge_model)')
         self._server = server
         self._cache = cache
+        self._reads_rules = reads_rules
         self._key = _key()
         with self._client() as client:
             self._address = str(client.base_url)  # which an environment variable may have set
 
     def judge(self, record: TrialRecord) -> TrialRecord:
-        """Return a record with what the judge says to each question of its invariants."""
+        """Return a record with what the judge says to each question of a scenario."""
         found, trial = [], JudgedTrial.of(record)
         for invariant in trial.scenario.invariants:
             if not isinstance(invariant, Asks):
@@ -73,7 +77,15 @@ class LanguageModelJudge:
                 continue
             found += [self.ask(invariant.name, question) for question in questions
                       if question is not None]
+        if self._reads_rules:
+            self._ask_of_rules(trial, found)
         return record.model_copy(update={'judgements': tuple(found)}) if found else record
+
+    def _ask_of_rules(self, trial: JudgedTrial, found: list[Judgement]) -> None:
+        """Ask about the words that rules demand or forbid, and about what follows from it."""
+        while open_ := unanswered(trial, found):
+            found += [self.ask(rule, question) for rule, questions in open_.items()
+                      for question in questions]
 
     def ask(self, check: str, question: Question) -> Judgement:
         """Return what the judge says, from the cache if it was asked the same before."""

@@ -3,12 +3,12 @@
 
 """What became of what a rule demanded or forbade: a pure function of what happened."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from safety_scenarios.scenario.blocks.agents import Expect, Forbid, Pattern
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.result import Obligation, Status
+from safety_scenarios.scenario.result import DecidedBy, Obligation, Status
 from safety_scenarios.scenario.verdict import LatencyClass
 from safety_scenarios.trial.rules.matching import (
     breaks,
@@ -17,6 +17,7 @@ from safety_scenarios.trial.rules.matching import (
     may_match,
     meant,
     nearly_matches,
+    Seen,
 )
 from safety_scenarios.trial.rules.states import Broken, Close, Moment, Release, Track
 from safety_scenarios.trial.rules.story import (
@@ -48,9 +49,13 @@ def expected(expect: Expect, openings: Sequence[Key], story: Story,
     """
     events = tuple(pattern for pattern in expect.any if not pattern.is_state)
     states = tuple(pattern for pattern in expect.any if pattern.is_state)
-    found = _answers(events, story)
     due_ns = expect.budget.limit_ns('critical')
     open_for_ns = due_ns + story.uncertainty_ns
+
+    def is_inside(seen: Seen) -> bool:
+        return any(key < seen.key and seen.key[0] - key[0] <= open_for_ns for key in openings)
+
+    found = _answers(events, story, index, is_inside)
     taken: dict[int, list[Match]] = {}
     for match in found:
         first = next((place for place, key in enumerate(openings)
@@ -62,8 +67,17 @@ def expected(expect: Expect, openings: Sequence[Key], story: Story,
     track = Track(states, story.readings, story.stale_ns, story.ending.t_ns,
                   story.uncertainty_ns) if states else None
     one = _Demand(expect, index, story, found, track)
-    return tuple(perhaps_released(one.judged(key, taken.get(place, ())), index, key, story)
-                 for place, key in enumerate(openings))
+    return tuple(
+        _decided(perhaps_released(one.judged(key, taken.get(place, ())), index, key, story),
+                 story.decider(expect.any, key, key[0] + open_for_ns))
+        for place, key in enumerate(openings))
+
+
+def _decided(found: Obligation, by: DecidedBy) -> Obligation:
+    """Return an obligation with what decided it: what came, or else that nothing of it came."""
+    if found.status not in (Status.SATISFIED, Status.VIOLATED):
+        return found.model_copy(update={'by': None})
+    return found if found.by is not None else found.model_copy(update={'by': by})
 
 
 def _follows(match: Match | Moment, opening: Key) -> bool:
@@ -114,11 +128,11 @@ class _Demand:
 
     def answered(self, opening: Key, match: Match) -> Obligation:
         """Judge what an event answered; a saying must not be taken back."""
-        came = self._came(opening, match.t_ns, match.t_ns)
+        came = self._came(opening, match.t_ns, match.t_ns).model_copy(update={'by': match.by})
         if not self.expect.contrary:
             return came
         close = self._close(opening, match.key)
-        back = _taken_back(self.expect, match.key, close, self.story)
+        back = _taken_back(self.expect, self.index, match.key, close, self.story)
         if back is None:
             why = '' if close.is_observed else \
                 f'{self.story.ending.how} before it could be seen whether it was taken back'
@@ -264,26 +278,37 @@ class _TakenBack:
     is_clear: bool
 
 
-def _taken_back(expect: Expect, begin: Key, close: Close, story: Story) -> _TakenBack | None:
+def _taken_back(expect: Expect, index: int, begin: Key, close: Close,
+                story: Story) -> _TakenBack | None:
     """Return the first saying that surely takes back what was said, else one that may."""
     found = []
     for seen in story.seen:
         if not begin < seen.key < close.key or seen.is_denied:
             continue
-        why = meant(expect.contrary, seen)
+        why = story.meant(expect.contrary, seen, index, 'contrary')
         if why is not None:
             found.append(_TakenBack(seen.key, seen.event, not seen.is_doubtful and not why))
-        elif any(nearly_matches(pattern, seen) for pattern in (*expect.contrary, *expect.any)):
+        elif story.read is None and any(nearly_matches(pattern, seen) for pattern in (*expect.contrary, *expect.any)):
             found.append(_TakenBack(seen.key, seen.event, is_clear=False))
     return next((one for one in found if one.is_clear), found[0] if found else None)
 
 
-def _answers(patterns: Sequence[Pattern], story: Story) -> list[Match]:
-    """Return the events that may satisfy a demand."""
-    return in_order([Match(seen.key, seen.left_ns, not seen.is_doubtful and not why, why)
-                     for seen in story.seen
-                     if not seen.is_denied and (why := meant(patterns, seen)) is not None],
-                    patterns, story)
+def _answers(patterns: Sequence[Pattern], story: Story, index: int,
+             is_inside: Callable[[Seen], bool]) -> list[Match]:
+    """
+    Return the events that may satisfy a demand.
+
+    :param index: of the rule
+    :param is_inside: whether an event is in time; of others nobody reads the words
+    """
+    found = []
+    for seen in story.seen:
+        why = None if seen.is_denied else story.meant(patterns, seen, index, 'demand') \
+            if is_inside(seen) else meant(patterns, seen)
+        if why is not None:
+            found.append(Match(seen.key, seen.left_ns, not seen.is_doubtful and not why, why,
+                               by=story.reader_of(patterns, seen)))
+    return in_order(found, patterns, story)
 
 
 def forbidden(forbid: Forbid, openings: Sequence[Key], story: Story,
@@ -293,10 +318,20 @@ def forbidden(forbid: Forbid, openings: Sequence[Key], story: Story,
 
     :param index: of the rule
     """
-    found = _offences(forbid.any, story)
-    return tuple(perhaps_released(
-        _forbidden(forbid, key, found, story, story.releases.of(index, key)), index, key, story)
-        for key in openings)
+    def is_inside(seen: Seen) -> bool:
+        return any(key < seen.key and (
+            forbid.for_ns is None
+            or seen.key[0] - key[0] <= forbid.for_ns + story.uncertainty_ns) for key in openings)
+
+    found = _offences(forbid.any, story, index, is_inside)
+    def judged(key: Key) -> Obligation:
+        one = perhaps_released(
+            _forbidden(forbid, key, found, story, story.releases.of(index, key)), index, key,
+            story)
+        return _decided(one, story.decider(forbid.any, key, key[0] if one.at_ns is None
+                                           else one.at_ns))
+
+    return tuple(map(judged, openings))
 
 
 def _forbidden(forbid: Forbid, opening: Key, found: Sequence[Match],
@@ -319,6 +354,7 @@ def _forbidden(forbid: Forbid, opening: Key, found: Sequence[Match],
         first_ns = opened_ns if first is None else first.t_ns
         return Obligation(
             opened_ns=opened_ns, at_ns=first_ns, status=Status.VIOLATED,
+            by='signal' if first is None else first.by,
             reason='held already when it was forbidden' if first is None else
                    f'came {ms(first_ns - opened_ns)} after it was forbidden{first.what}')
     over = ending.is_planned if forbid.for_ns is None else ending.t_ns >= close_ns + near_ns
@@ -339,16 +375,19 @@ def _forbidden(forbid: Forbid, opening: Key, found: Sequence[Match],
         reason=why or f'did not come within {ms(end_ns - opened_ns)}')
 
 
-def _offences(patterns: Sequence[Pattern], story: Story) -> list[Match]:
-    """Return whatever breaks a prohibition, or may."""
+def _offences(patterns: Sequence[Pattern], story: Story, index: int,
+              is_inside: Callable[[Seen], bool]) -> list[Match]:
+    """Return whatever breaks a prohibition, or may; the rest as ``_answers`` has it."""
     found = [Match(seen.key, seen.left_ns, not seen.is_doubtful and not why, why,
-                   shown(seen.event))
-             for seen in story.seen if (why := meant(patterns, seen)) is not None]
+                   shown(seen.event), story.reader_of(patterns, seen))
+             for seen in story.seen
+             if (why := story.meant(patterns, seen, index, 'ban') if is_inside(seen)
+                 else meant(patterns, seen)) is not None]
     found += [Match(seen.key, seen.left_ns, is_clear=False) for seen in story.seen
               if any(may_match(pattern, seen) for pattern in patterns)]
     for pattern in patterns:
         if pattern.kind == 'signal':
-            found += [Match(reading.key, reading.left_ns)
+            found += [Match(reading.key, reading.left_ns, by='signal')
                       for reading in story.readings.get(pattern.name, ())
                       if breaks(pattern, reading.value)]
     return in_order(found, patterns, story)
