@@ -41,7 +41,7 @@ def reader(trial: JudgedTrial, words: ReadBy) -> ReadWords | None:
 
     Without a judge's opinion it is open whether a saying is what a rule means.
     """
-    if words == 'patterns' or not demands_words(trial.scenario.body):
+    if words == 'patterns':
         return None
     known = _known(trial.record.judgements)
 

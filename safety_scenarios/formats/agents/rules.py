@@ -322,9 +322,11 @@ class Rules:
                         for effect in self._bound_effect((*path, 'do', index), one))
         bare = 'expect' if block.expect else 'forbid' if block.forbid else \
             'effects' if block.do else ''
-        when = self._patterns((*path, 'when'), block.when or (), is_demand=False)
-        expect = self._patterns((*path, 'expect'), block.expect or (), is_demand=True)
-        forbid = self._patterns((*path, 'forbid'), block.forbid or (), is_demand=True)
+        when, expect, forbid = (
+            tuple(one.model_copy(update={'means': block.means or ''}) if one.is_in_words else one
+                  for one in self._patterns((*path, place), getattr(block, place) or (),
+                                            is_demand=place != 'when'))
+            for place in ('when', 'expect', 'forbid'))
         told = expect or forbid or tuple(
             pattern for pattern in when if self._is_demandable(pattern))
         return Meaning(

@@ -192,8 +192,7 @@ class _Demand:
         if unsure:
             return Obligation(
                 opened_ns=opened_ns, at_ns=until_ns, status=Status.INCONCLUSIVE,
-                reason=self._why(unsure) + (open_words(self.found, opening, until_ns)
-                                            if unsure is _UNSURE else ''))
+                reason=self._why(unsure, open_words(self.found, opening, until_ns)))
         if ending.t_ns < opened_ns + due_ns + near_ns:
             return Obligation(
                 opened_ns=opened_ns, at_ns=ending.t_ns, status=Status.INCONCLUSIVE,
@@ -261,9 +260,9 @@ class _Demand:
             found.append(Close(released.key, 'release'))
         return min(found, key=lambda one: (one.key, one.kind == 'ending'))
 
-    def _why(self, unsure: str) -> str:
+    def _why(self, unsure: str, words: str = '') -> str:
         return unsure if unsure is not _UNSURE else \
-            f'nothing surely came within {ms(self._due_ns)}: {_UNSURE}'
+            f'nothing surely came within {ms(self._due_ns)}: {words or _UNSURE}'
 
     def _unsure(self, opening: Key, lost: Broken) -> str:
         how = lost.why or self.story.ending.how
@@ -359,9 +358,10 @@ def _forbidden(forbid: Forbid, opening: Key, found: Sequence[Match],
                    f'came {ms(first_ns - opened_ns)} after it was forbidden{first.what}')
     over = ending.is_planned if forbid.for_ns is None else ending.t_ns >= close_ns + near_ns
     end_ns = min(close_ns, ending.t_ns)
-    unclear = ('something may have been it: too near to a limit, it named no trial, or its '
-               f'words or arguments do not tell{open_words(inside, opening, close_ns + near_ns)}'
-               ) if inside \
+    words = open_words(inside, opening, close_ns + near_ns)
+    unclear = 'something may have been it: ' + (words or (
+        'too near to a limit, it named no trial, or its words or arguments do not tell')) \
+        if inside \
         else _unknown(forbid.any, opening, end_ns, story)
     is_empty = end_ns <= opened_ns and all(pattern.kind != 'signal' for pattern in forbid.any)
     nothing = 'it was forbidden for no time' if forbid.for_ns == 0 \

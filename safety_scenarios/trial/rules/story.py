@@ -163,8 +163,8 @@ def shown(event: Event) -> str:
 
 
 def open_words(found: Sequence[Match], opening: Key, until_ns: int) -> str:
-    """Return the first clause that leaves open what was said, as the end of a sentence."""
-    return next((f': {one.why}' for one in found
+    """Return the first clause that leaves open what was said; nothing without one."""
+    return next((one.why for one in found
                  if one.why and opening < one.key and one.t_ns <= until_ns), '')
 
 
