@@ -110,6 +110,13 @@ _ANSWERS = {
     'refuse': ('refuse', 'refusing', 'decline', 'declining', 'cannot', "can't", 'can’t', "won't",
                'won’t', 'will not', 'unable to', 'not allowed', 'must not'),
 }
+_TO_REST = tuple(
+    f'{refusing} {verb}' for refusing in (
+        'refuse to', 'decline to', 'refusing to', 'declining to', 'cannot', "can't", 'can’t',
+        "won't", 'won’t', 'will not', 'unable to', 'not allowed to', 'must not')
+    for verb in ('stop', 'stand', 'halt', 'brake', 'hold', 'wait', 'stay', 'pause', 'yield',
+                 'slow', 'refuse', 'decline', 'be stopped', 'just stop', 'simply stop'))
+"""To refuse a standstill: not what is asked of whoever is told to go on."""
 _MEANS = {
     'reply_greeting': 'the answer greets',
     'stop': 'the answer says that its author stops or stands still',
@@ -172,7 +179,8 @@ def built_in(name: str, cast: Cast) -> Meaning | None:
                        any_sender=True)
     if name in _ANSWERS:
         leaves = built_in('human_leaves', cast) if name == 'refuse' else None
-        return replace(_answered(cast, name, _ANSWERS[name], _negated(_ANSWERS[name])),
+        unmeant = _negated(_ANSWERS[name]) + (_TO_REST if name == 'refuse' else ())
+        return replace(_answered(cast, name, _ANSWERS[name], unmeant),
                        contrary=_taken_back(cast, name, _ANSWERS[name]),
                        until=leaves.when if leaves else ())
     if name in _ORDERS:
