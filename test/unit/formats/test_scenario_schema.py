@@ -79,3 +79,19 @@ def test_what_the_reader_takes_the_schema_takes(tmp_path):
             changed = put(data, way, chance.choice(ODD))
             if not VALIDATOR.is_valid(changed):
                 assert not loads(tmp_path, changed), (way, changed)
+
+
+@pytest.mark.parametrize(('way', 'value'), [
+    (('ros', 'nominal', 'duration_ms'), 0), (('ros', 'nominal', 'duration_ms'), [500, 900]),
+    (('ros', 'nominal', 'duration_ms'), [900]), (('ros', 'nominal', 'duration_ms'), 'long')],
+    ids=str)
+def test_a_range_may_be_one_number_to_both(tmp_path, way, value):
+    data = put(SCENARIOS[-1], way, value)
+    assert VALIDATOR.is_valid(data) is loads(tmp_path, data)
+
+
+@pytest.mark.parametrize('content', ['text', [], [{'type': 'text', 'text': 'a'}], ['a'], None, 3],
+                         ids=str)
+def test_a_message_may_come_in_parts_to_both(tmp_path, content):
+    data = put(SCENARIOS[0], ('messages', 0, 'content'), content)
+    assert VALIDATOR.is_valid(data) is loads(tmp_path, data)
