@@ -92,7 +92,8 @@ def evaluate(record: TrialRecord, gate: LimitName = 'critical',
 
 def _by_rules(trial: JudgedTrial, gate: LimitName, words: Words) -> TrialResult:
     """Judge a scenario with agents: by its rules, and what its invariants say of the answers."""
-    outcome = replay(trial.record, words_of_rules.reader(trial, words))
+    outcome = replay(trial.record, words_of_rules.reader(trial, words),
+                     motion.braking_among_agents(trial))
     of_invariants = checked(trial)
     findings = [*observation.faults(trial), *nominal.took_part(trial, outcome),
                 *answers.empty_turn(trial), *observation.numbers(trial),

@@ -3,7 +3,7 @@
 
 """What became of what a rule demanded or forbade: a pure function of what happened."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from safety_scenarios.scenario.blocks.agents import Expect, Forbid, Pattern
@@ -152,26 +152,53 @@ class _Demand:
         story, opened_ns, due_ns = self.story, opening[0], self._due_ns
         until_ns = opened_ns + due_ns + story.uncertainty_ns
         unsure, broken = '', list[tuple[Moment, Broken]]()
-        first: Moment | None = None
+        first: int | None = None
         decided_ns = opened_ns + due_ns
-        for moment in self.track.after(opening, until_ns) if self.track else ():
-            if moment.holds is False:
-                continue
+        for moment, begun_ns in self._reached(opening, until_ns):
             close = self._close(opening, moment.key)
             lost = self.track.not_kept(moment.key, close) if self.track else None
             is_clear = moment.rises and _follows(moment, opening)
             if lost is None and is_clear:
-                return self._came(opening, moment.t_ns, close.key[0], close)
+                return self._came(opening, begun_ns, close.key[0], close)
             if lost is not None and lost.is_sure:
                 broken += [(moment, lost)] if is_clear else []
                 decided_ns = max(decided_ns, lost.t_ns)
                 continue
-            first = first or (moment if is_clear else None)
+            first = begun_ns if first is None and is_clear else first
             unsure = unsure or (_UNSURE if lost is None else self._unsure(opening, lost))
         if first is not None:
-            return self._came(opening, first.t_ns, min(until_ns, story.ending.t_ns)).model_copy(
+            return self._came(opening, first, min(until_ns, story.ending.t_ns)).model_copy(
                 update={'status': Status.INCONCLUSIVE, 'reason': self._why(unsure)})
         return self._not_met(opening, unsure or self._held_before(opening), broken, decided_ns)
+
+    def _reached(self, opening: Key, until_ns: int) -> Iterator[tuple[Moment, int]]:
+        """
+        Yield each moment at which the state may have been reached in time, and when that began.
+
+        A standstill is reached in time if the braking to it began in time, however long that took
+        at the deceleration that the robot declares.
+        """
+        if self.track is None:
+            return
+        released = self.story.releases.of(self.index, opening)
+        last_ns = self.story.ending.t_ns if self.story.find_braking else until_ns
+        for moment in self.track.after(opening, last_ns):
+            is_early = moment.t_ns <= until_ns
+            if moment.holds is False or not (is_early or moment.rises):
+                continue
+            if not is_early and released is not None and released.key < moment.key:
+                return
+            begun_ns = self._begun_ns(opening, moment)
+            if begun_ns <= until_ns:
+                yield moment, begun_ns
+
+    def _begun_ns(self, opening: Key, moment: Moment) -> int:
+        """Return when the braking to a standstill began; of another state when it did."""
+        states = [pattern for pattern in self.expect.any if pattern.is_state]
+        if self.story.find_braking is None or not moment.rises or len(states) != 1:
+            return moment.t_ns
+        begun_ns = self.story.find_braking(states[0], opening[0], moment.t_ns)
+        return moment.t_ns if begun_ns is None else max(opening[0], begun_ns)
 
     def _held_before(self, opening: Key) -> str:
         """Say why what held already may be what was demanded; nothing when it did not last."""
@@ -221,7 +248,8 @@ class _Demand:
         late = [one.t_ns for one in self.found if one.is_clear and _follows(one, opening)
                 and one.t_ns - opened_ns > due_ns + near_ns and self.expect.times == 1]
         late += [] if self.track is None else [
-            one.t_ns for one in self.track.after(opening, self.story.ending.t_ns)
+            self._begun_ns(opening, one)
+            for one in self.track.after(opening, self.story.ending.t_ns)
             if one.rises and _follows(one, opening) and one.t_ns - opened_ns > due_ns + near_ns]
         took = min(late) - opened_ns if late else None
         return Obligation(

@@ -42,6 +42,12 @@ Index of a rule, what for, and a saying, to what leaves it open whether the sayi
 
 Empty: it is. None: it is not.
 """
+FindBraking = Callable[[Pattern, int, int], int | None]
+"""
+State, steady time of the demand and when the state began, to when the braking to it began.
+
+None: it is no standstill, or there was no braking as the robot declares it.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +63,8 @@ class Story:
     releases: Releases
     read: ReadWords | None = None
     """Who reads the words of the controller under test; None: the patterns of the rules."""
+    find_braking: FindBraking | None = None
+    """None: a state begins when its signal says so."""
 
     def meant(self, patterns: Sequence[Pattern], seen: Seen, index: int,
               role: Role) -> str | None:
