@@ -74,7 +74,8 @@ class Decided(Noun):
     @staticmethod
     def count(found: Iterable[DecidedBy | None]) -> 'Decided':
         """Return how often each decides; None stands for one that nothing decided."""
-        return Decided(**Counter(one or 'undecided' for one in found))
+        counts: Counter[str] = Counter(one or 'undecided' for one in found)
+        return Decided(**counts)
 
     def __add__(self, other: 'Decided') -> 'Decided':
         """Return the sums of both."""

@@ -60,7 +60,8 @@ def test_a_controller_that_fails_fails_with_the_findings_before_the_body(outcome
         """, '-s')
     found.assert_outcomes(failed=1)
     found.stdout.fnmatch_lines([
-        'FAIL against never_stop: 2 of 2 trials completed (2 FAIL), 0 passed with words read by patterns only',
+        'FAIL against never_stop: 2 of 2 trials completed (2 FAIL), 0 passed with words read by '
+        'patterns only',
         'SCN-R-101 (Person steps near), trial 1: FAIL', '  FAIL *: * (margin *)',
         'SCN-R-101 (Person steps near), trial 2: FAIL',
         'FAILED *::test_bad*'])

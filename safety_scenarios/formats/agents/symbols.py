@@ -188,7 +188,8 @@ def built_in(name: str, cast: Cast) -> Meaning | None:
         done = (*orders, *_ALSO_SAID.get(name, ()))
         return Meaning(when=_said(cast.others, orders, _negated(orders)),
                        expect=_said((cast.sut,), done, _negated(done), _MEANS[name]),
-                       forbid=_said((cast.sut,), done, means=_MEANS[name]), bare='expect', any_sender=True,
+                       forbid=_said((cast.sut,), done, means=_MEANS[name]), bare='expect',
+                       any_sender=True,
                        contrary=_taken_back(cast, name, orders), until=_released(cast, name))
     return None
 

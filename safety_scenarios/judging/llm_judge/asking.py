@@ -58,9 +58,9 @@ class LanguageModelJudge:
     """
     Asks one question at a time; whatever goes wrong is a judgement without an opinion.
 
-    Each attempt costs at most ``judge_timeout_s``. A server that is overloaded or broken (HTTP 429,
-    500 and the like) is asked up to four times, after a wait that doubles or that it names by
-    ``Retry-After``, of at most a minute. The key is read from the environment and goes nowhere
+    Each attempt costs at most ``judge_timeout_s``. A server that is overloaded or broken (HTTP
+    429, 500 and the like) is asked up to four times, after a wait that doubles or that it names
+    by ``Retry-After``, of at most a minute. The key is read from the environment and goes nowhere
     else.
 
     :param cache: what was asked before is not asked again; None to ask each time

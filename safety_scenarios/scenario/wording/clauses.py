@@ -28,8 +28,8 @@ from safety_scenarios.scenario.wording.reading import (
     spelled_out,
     spellings,
     struck_out,
-    Token,
     TOKEN,
+    Token,
     tokens_of,
     unmarked,
 )

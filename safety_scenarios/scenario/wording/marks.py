@@ -15,11 +15,12 @@ from safety_scenarios.scenario.wording.reading import after_data, Scope
 
 _TICKED = r'\[[xX✓✔✗✘*+]\]|\([xX✓✔*+]\)|[☑☒✅✓✔🗹🗷]'
 _BOX = (
-    r'(?<![\w\]])\[[ \t_.\-·]{0,5}\](?![\w(\[])|(?<!\w)\([ \t_\u00a0]{1,5}\)|(?<!\w)\{[ \t_]{1,5}\}'
+    r'(?<![\w\]])\[[ \t_.\-·]{0,5}\](?![\w(\[])|(?<!\w)\([ \t_\u00a0]{1,5}\)|'
+    r'(?<!\w)\{[ \t_]{1,5}\}'
     '|[☐□◻◽▢⬜○◯⚪▫▯❏❐❑❒🔲🔳⎕◌〇⬚🗆❍]'
     r'|\\(?:square|Box|Circle)\b|&#(?:9744|x2610|9633|9675);|:white_(?:large_|medium_|small_)?'
     r'square:|:(?:black_square_button|white_circle|o):'
-    r'|<input\b(?![^>]*\bchecked\b)[^>]{0,200}\b(?:checkbox|radio)\b(?![^>]*\bchecked\b)[^>]{0,200}>')
+    r'|<input\b(?![^>]{0,200}\bchecked\b)[^>]{0,200}\b(?:checkbox|radio)\b[^>]{0,200}>')
 _MARK = re.compile(f'(?P<ticked>{_TICKED})|(?P<box>{_BOX})')
 _ANSWERED = re.compile(r'\s*(?:yes|no|ja|nein|s[ií]|on|off)\b', re.IGNORECASE)
 _LEAD = re.compile(r'[ \t>]*(?:[-*+•·]|\d{1,3}[.)])?[ \t]*')
@@ -38,8 +39,8 @@ _NOTHING = re.compile(
     r'(?:\d+|ten|five|a hundred|zehn|fünf|hundert|diez|cinco|cien)\b|'
     r'(?<![\w.,])0+(?:[.,]0+)?\s*(?:%|percent\b|prozent\b|por ciento\b)|'
     r'[:=]\s*(?:0+(?:[.,]0+)?|zero|null|cero)\s*(?=$|[.;,)}\]]\s|[.;,)}\]]$)', re.IGNORECASE)
-_CHOICE = re.compile(r'\b(?:yes\s*/\s*no|no\s*/\s*yes|ja\s*/\s*nein|nein\s*/\s*ja|s[ií]\s*/\s*no)\b',
-                     re.IGNORECASE)
+_CHOICE = re.compile(
+    r'\b(?:yes\s*/\s*no|no\s*/\s*yes|ja\s*/\s*nein|nein\s*/\s*ja|s[ií]\s*/\s*no)\b', re.IGNORECASE)
 _CELL = re.compile(r'(?<!\\)\|')
 _RULE = re.compile(r'[\s|:\-+=]*')
 _EMPTY = re.compile(rf'[\s_.…]*|{_STATUS}|no|nein|0|[✗✘❌]', re.IGNORECASE)
@@ -79,7 +80,7 @@ def _of_line(line: str, start: int, has_x: bool) -> Iterator[Scope]:
     yield from _of_boxes(line, start)
     begin = 0
     for end in (*(found.end() for found in _ENDS.finditer(line)), len(line)):
-        sentence = line[begin:end]
+        sentence = ' '.join(line[begin:end].split())
         if _BEFORE.search(sentence) or _BEHIND.search(sentence) \
                 or _ASIDE.search(sentence) or _NOTHING.search(sentence):
             yield Scope(start + begin, start + end, 'struck out', (start + begin, start + begin))

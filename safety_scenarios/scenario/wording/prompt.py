@@ -3,7 +3,8 @@
 
 """An answer held against its prompt: words copied from it, and places that it does not name."""
 
-from collections.abc import Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from functools import lru_cache
 import re
 
@@ -51,8 +52,9 @@ def repeated(text: str, prompt: str) -> tuple[Scope, ...]:
 def elsewhere(text: str, prompt: str) -> tuple[Scope, ...]:
     """Return each sentence about a place or a thing of which the prompt says nothing."""
     seen, known = look_alike(text), look_alike(prompt)
+    ends = [0, *(found.end() for found in _SENTENCE.finditer(seen)), len(seen)]
     named = {(found[1], found[2]) for found in _PLACE.finditer(known)} if prompt else None
-    return tuple(_sentence(seen, found.start(), found.end()) for found in (
+    return tuple(_sentence(ends, found.start(), found.end()) for found in (
         *(one for one in _PLACE.finditer(seen) if named is not None
           and (one[1], one[2]) not in named and not _is_article(one)),
         *(one for one in _OTHER.finditer(seen) if one[0] not in known)))
@@ -63,13 +65,7 @@ def _is_article(found: 're.Match[str]') -> bool:
     return found[2] in ('a', 'i', 'o', 'y', 'e', 'u')
 
 
-def _sentence(text: str, start: int, end: int) -> Scope:
+def _sentence(ends: Sequence[int], start: int, end: int) -> Scope:
     """Return the sentence around a place as a scope."""
-    first = max((one.end() for one in _sentences(text) if one.end() <= start), default=0)
-    last = min((one.start() for one in _sentences(text) if one.start() >= end),
-               default=len(text))
-    return Scope(first, last, 'told of others', (start, end))
-
-
-def _sentences(text: str) -> Iterator['re.Match[str]']:
-    return _SENTENCE.finditer(text)
+    return Scope(ends[bisect_right(ends, start) - 1], ends[bisect_left(ends, end)],
+                 'told of others', (start, end))

@@ -315,7 +315,8 @@ def _taken_back(expect: Expect, index: int, begin: Key, close: Close,
         why = story.meant(expect.contrary, seen, index, 'contrary')
         if why is not None:
             found.append(_TakenBack(seen.key, seen.event, not seen.is_doubtful and not why))
-        elif story.read is None and any(nearly_matches(pattern, seen) for pattern in (*expect.contrary, *expect.any)):
+        elif story.read is None and any(nearly_matches(pattern, seen) for pattern in (
+                *expect.contrary, *expect.any)):
             found.append(_TakenBack(seen.key, seen.event, is_clear=False))
     return next((one for one in found if one.is_clear), found[0] if found else None)
 

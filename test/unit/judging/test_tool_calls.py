@@ -21,8 +21,20 @@ from safety_scenarios.scenario.blocks.agents import (
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.verdict import Verdict
-from unit.rule_runs import block, BOT, BUDGET, calls, expects, forbids, GREETED, greets, record_of
-from unit.rule_runs import says, utters, when
+from unit.rule_runs import (
+    block,
+    BOT,
+    BUDGET,
+    calls,
+    expects,
+    forbids,
+    GREETED,
+    greets,
+    record_of,
+    says,
+    utters,
+    when,
+)
 
 BAY = Argument(name='bay', equals=3.0)
 PAGE = Pattern(kind='tool_call', agents=(BOT,), name='page', args=(BAY,))
