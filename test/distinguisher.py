@@ -63,7 +63,7 @@ def _features(trial: Trial, topics: Sequence[str], view: View) -> Iterator[float
     hazard = {plugin.topic: plugin for plugin in trial.hazard}
     changes = trial.changes
     yield from (trial.onset_delay_ns / 1e9, body.robot.max_speed, body.robot.radius or 0.0,
-                body.nominal.require.at_least or 0.0, len(changes),
+                len(changes),
                 changes[0].begin_ns / 1e9 if changes else 0.0,
                 (trial.onset_delay_ns - changes[-1].end_ns) / 1e9 if changes else 0.0,
                 sum(change.end_ns - change.begin_ns for change in changes) / 1e9)
@@ -89,11 +89,10 @@ def _event(before: StimulusPlugin | None, shown: StimulusPlugin | None,
     if shown is None:
         yield from (0.0, -1.0 if before is None else before.rate_hz, 0.0, 0.0, 0.0, 0.0)
         return
-    sizes = [_size(before, shown, at_ns, view)
-             for at_ns in (0, _SECOND_NS // 4, _SECOND_NS)]
     alters = shown.interface() is None
+    drift = 0.0 if alters else abs(_read(shown, _SECOND_NS)[0] - _read(shown, 0)[0])
     yield from (1.0, before.rate_hz if alters and before is not None else shown.rate_hz,
-                max(sizes), sizes[0] / max(sizes) if max(sizes) > 0 else 0.0,
+                _size(before, shown, 0, view), drift,
                 float(shown.is_silence), float(_is_held(before, shown)))
 
 
@@ -102,7 +101,7 @@ def _size(before: StimulusPlugin | None, shown: StimulusPlugin, at_ns: int, view
     if before is None or shown.interface() is None:
         return 0.0
     one, other = _read(before, at_ns), _read(shown, at_ns)
-    return abs(one[0] - other[0]) if view == 'distance' else math.dist(one, other) \
+    return abs(one[0] - other[0]) if view == 'distance' else math.dist(one[1:], other[1:]) \
         if len(one) == len(other) == 3 else abs(one[0] - other[0])
 
 
