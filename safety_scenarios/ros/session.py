@@ -30,7 +30,7 @@ from safety_scenarios.ros.link.convert import definition
 from safety_scenarios.ros.link.frames import Frames
 from safety_scenarios.ros.link.link import RosLink
 from safety_scenarios.ros.link.publishing import LiveTopics, PERIOD_S
-from safety_scenarios.ros.link.wiring import Witness
+from safety_scenarios.ros.link.node_facts import Witness
 from safety_scenarios.ros.measuring_node import MeasuringNode, RosoutReport
 from safety_scenarios.ros.simulator_settings import SimulatorSettings
 from safety_scenarios.ros.spinning import ros_context, Spin, spinning, undisturbed
@@ -185,7 +185,8 @@ class _Opener:
                                  measuring, ros.hosts, children,
                                  plan.controller.is_external, self._trials,
                                  plan.declared_topics, robot, ros.overrides,
-                                 self._frames, ros.merges, self._live)) as link:
+                                 self._frames, ros.merges, self._live,
+                                 self._is_alone)) as link:
                 if is_in_world:
                     with closing(self._in_world(link, children)) as outer:
                         yield outer
@@ -213,6 +214,13 @@ class _Opener:
         """Return how to move the world that runs already."""
         return external_control(self._node, self._clock, self._plan,
                                 self._plan.ros.connect_timeout_s, lambda: alarm_of(children))
+
+    @property
+    def _is_alone(self) -> bool:
+        """Whether the domain is one that we chose, in which nobody is whom we did not start."""
+        plan = self._plan
+        return not plan.controller.is_external and plan.ros.domain_id < 0 \
+            and plan.world != 'external'
 
     def _simulated(self, scenario: Scenario) -> SimulatedRobot | None:
         """
