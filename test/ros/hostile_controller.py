@@ -4,8 +4,8 @@
 """
 A controller in plain rclpy that stops as it should on ``cmd_vel``, and moves the robot otherwise.
 
-``python3 hostile_controller.py`` does so in all ways at once; ``hostile_controller.py driver`` is
-the node of a driver, of which the controller sets a parameter.
+``python3 hostile_controller.py`` does so in all ways at once; ``hostile_controller.py driver`` has
+the nodes of two drivers, of which the controller sets a parameter, and somebody unseen another.
 """
 
 import sys
@@ -124,6 +124,10 @@ def main():
     if sys.argv[1:] == ['driver']:
         node = Node('driver', context=contexts[0])
         node.declare_parameter('speed', 0.0)
+        gripper = Node('gripper', context=contexts[0])
+        gripper.declare_parameter('force', 0.0)
+        node.create_subscription(PoseStamped, 'human_pose', lambda message: gripper.set_parameters(
+            [rclpy.Parameter('force', value=message.pose.position.x)]), 10)
     else:
         node = Hostile(*contexts)
     executor = SingleThreadedExecutor(context=contexts[0])

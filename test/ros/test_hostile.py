@@ -30,7 +30,9 @@ WAYS = {
     'a publisher for one message': ('/once/cmd_vel: ', 'nobody could hear what'),
     'a service': ('/motor/enable: ', 'can call this service (std_srvs/srv/SetBool)'),
     'an action': ('/navigate_to_pose: ', 'can call this action'),
-    'parameters of another node': ('/driver/set_parameters: ', ''),
+    'parameters of another node': ('/driver/set_parameters: ', 'can call this service'),
+    'parameters, by whom the graph does not show': (
+        '/gripper/set_parameters: ', 'parameters were changed during the trial (force)'),
 }
 """Each way that ``hostile_controller.py`` has, with what names it."""
 

@@ -36,6 +36,7 @@ from safety_scenarios.ros.link.participants import Participants
 from safety_scenarios.ros.link.processes import full_node_name
 from safety_scenarios.ros.link.publishing import LiveTopics
 from safety_scenarios.ros.link.reach import Reach
+from safety_scenarios.ros.link.second_instances import JoinedDomain
 from safety_scenarios.ros.spinning import Spin
 from safety_scenarios.scenario.blocks.agents import AGENTS, ros_token
 from safety_scenarios.scenario.blocks.nominal_calls import Call
@@ -94,7 +95,7 @@ class RosLink(Link):
     :param merges: topics of stimuli to those of the live data that they are drawn into
     :param trials: ids of the campaign's trials so far, to which a late answer may belong
     :param live: what is told to people while trials run, and not to who is judged
-    :param is_alone: nobody but our own processes can be in the domain
+    :param domain: who else may be in it
     """
 
     def __init__(self, node: Node, spin: Spin, clock: RosClock, connect_timeout_s: float,
@@ -103,7 +104,8 @@ class RosLink(Link):
                  trials: set[str] | None = None, declared: Sequence[str] = (),
                  robot: SimulatedRobot | None = None, overrides: Sequence[QosOverride] = (),
                  frames: Frames | None = None, merges: Mapping[str, str] = {},
-                 live: LiveTopics | None = None, is_alone: bool = True) -> None:
+                 live: LiveTopics | None = None,
+                 domain: JoinedDomain = JoinedDomain()) -> None:
         self.measuring = measuring
         self._live = live
         self._frames = frames
@@ -125,7 +127,7 @@ class RosLink(Link):
                                           set() if trials is None else trials)
         self._endpoints = Endpoints(node, clock, connect_timeout_s, children, is_external,
                                     self._inbox, self._participants, declared,
-                                    robot.untold if robot else {}, overrides, is_alone)
+                                    robot.untold if robot else {}, overrides, domain)
         self._calls = Calls(node, self._reading, self._inbox.put, connect_timeout_s)
         self._merging = Merging(node, merges, self._endpoints, self._now, self._inbox.put)
         self._health_ns = self._wiring_ns = 0
