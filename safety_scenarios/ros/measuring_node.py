@@ -15,6 +15,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.time_source import CLOCK_TOPIC
 from safety_scenarios.campaign.never_published import releases, why_a_command
 from safety_scenarios.errors import InterlockError
+from safety_scenarios.ros.link.processes import mark
 from safety_scenarios.ros.parameters import declare_values
 from safety_scenarios.ros.presence import EVALUATOR
 from safety_scenarios.scenario.result import TrialResult
@@ -134,6 +135,7 @@ class MeasuringNode(WithoutClock, Node):
                 description=f'{override.policy} of our {override.endpoint} on {override.topic}',
                 read_only=True))
         self.create_subscription(Empty, EVALUATOR, lambda message: None, 1)
+        mark(self)  # before its executor turns
         self.add_on_set_parameters_callback(
             lambda parameters: SetParametersResult(successful=False, reason=_WHY))
 
