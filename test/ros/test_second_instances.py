@@ -28,9 +28,10 @@ for place in sys.argv[1:]:
     context = Context()
     rclpy.init(context=context)
     node = Node(name, namespace=space, context=context)
+    made.append(node)
     if topic:
         kind = Empty if topic == 'evaluator/presence' else String
-        made.append((node, node.create_subscription(kind, topic, print, 10)))
+        node.create_subscription(kind, topic, print, 10)
 print('there', flush=True)
 sys.stdin.read()
 """
