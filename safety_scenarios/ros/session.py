@@ -30,9 +30,9 @@ from safety_scenarios.ros.link.clock import RosClock
 from safety_scenarios.ros.link.convert import definition
 from safety_scenarios.ros.link.frames import Frames
 from safety_scenarios.ros.link.link import RosLink
+from safety_scenarios.ros.link.node_facts import Witness
 from safety_scenarios.ros.link.publishing import LiveTopics, PERIOD_S
 from safety_scenarios.ros.link.second_instances import JoinedDomain
-from safety_scenarios.ros.link.node_facts import Witness
 from safety_scenarios.ros.measuring_node import MeasuringNode, RosoutReport
 from safety_scenarios.ros.simulator_settings import SimulatorSettings
 from safety_scenarios.ros.spinning import ros_context, Spin, spinning, undisturbed

@@ -109,8 +109,8 @@ class Event(Slotted):
     """
 
     kind: Literal['mark', 'stimulus', 'echo', 'command', 'undeclared', 'output', 'feedback',
-                  'state', 'sensed', 'response', 'say', 'tool_call', 'tool_result', 'call', 'call_state',
-                  'clock', 'lost', 'reached', 'fault']
+                  'state', 'sensed', 'response', 'say', 'tool_call', 'tool_result', 'call',
+                  'call_state', 'clock', 'lost', 'reached', 'fault']
     name: str
     """Topic, mark or fault name."""
     stamps: Stamps

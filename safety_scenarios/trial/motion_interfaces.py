@@ -47,7 +47,8 @@ _ORDERS = frozenset((
     'sensor_msgs/msg/Joy', 'sensor_msgs/msg/JointState', 'sensor_msgs/msg/MultiDOFJointState'))
 _WORDS_AND_MAPS = frozenset((
     *(f'std_msgs/msg/{kind}' for kind in ('String', 'Bool', 'Empty', 'Header', 'ColorRGBA')),
-    *(f'nav_msgs/msg/{kind}' for kind in ('Odometry', 'OccupancyGrid', 'MapMetaData', 'GridCells')),
+    *(f'nav_msgs/msg/{kind}' for kind in (
+        'Odometry', 'OccupancyGrid', 'MapMetaData', 'GridCells')),
     *(f'geometry_msgs/msg/{kind}' for kind in (
         'Polygon', 'PolygonStamped', 'PolygonInstance', 'PolygonInstanceStamped', 'Inertia',
         'InertiaStamped')),

@@ -36,7 +36,7 @@ from safety_scenarios.ros.link.participants import Participants
 from safety_scenarios.ros.link.processes import full_node_name
 from safety_scenarios.ros.link.publishing import LiveTopics
 from safety_scenarios.ros.link.reach import Reach
-from safety_scenarios.ros.link.second_instances import JoinedDomain
+from safety_scenarios.ros.link.second_instances import JoinedDomain, OUR_DOMAIN
 from safety_scenarios.ros.spinning import Spin
 from safety_scenarios.scenario.blocks.agents import AGENTS, ros_token
 from safety_scenarios.scenario.blocks.nominal_calls import Call
@@ -105,7 +105,7 @@ class RosLink(Link):
                  robot: SimulatedRobot | None = None, overrides: Sequence[QosOverride] = (),
                  frames: Frames | None = None, merges: Mapping[str, str] = {},
                  live: LiveTopics | None = None,
-                 domain: JoinedDomain = JoinedDomain()) -> None:
+                 domain: JoinedDomain = OUR_DOMAIN) -> None:
         self.measuring = measuring
         self._live = live
         self._frames = frames

@@ -4,10 +4,10 @@
 """
 In which process an endpoint of the ROS graph is, whatever its node is called.
 
-The middleware gives each endpoint an id that nobody chooses. With DDS its first 12 octets are those
-of the participant. With Fast DDS octets 2 and 3 are of the host, 4 and 5 are the low half of the
-process id, and 6 and 7 are drawn when the process starts. Where the ids do not show that much, the
-name of the node has to do.
+The middleware gives each endpoint an id that no node can choose. With DDS its first 12 octets are
+those of the participant. With Fast DDS octets 2 and 3 are of the host, 4 and 5 are the low half of
+the process id, and 6 and 7 are drawn when the process starts. Where the ids do not show that much,
+the name of the node decides.
 """
 
 from collections.abc import Sequence

@@ -29,8 +29,8 @@ _LEAVING_S = 1.0
 """One that ends as it should is forgotten sooner."""
 _ANNOUNCED_ON = '/parameter_events'
 """Each node publishes there."""
-_ADVICE = ('Two of them would show one controller two worlds. Stop one of them, or give it another '
-           '--namespace or --domain-id')
+_ADVICE = ('Two of them would show one controller two worlds. Stop one of them, or give it '
+           'another --namespace or --domain-id')
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,9 @@ class JoinedDomain:
     """Whether we chose it for ourselves, so that nobody is there whom we did not start."""
     joined_s: float = 0.0
     """When the node of the evaluator was made, on the monotonic clock."""
+
+
+OUR_DOMAIN = JoinedDomain()
 
 
 class SecondInstances:

@@ -192,7 +192,7 @@ class Wiring:
         """
         Yield, once a trial, each output that is not declared and that nobody could hear.
 
-        And, by its name in the scenario, each topic of a stimulus that somebody else publishes too.
+        Each topic of a stimulus that somebody else publishes too, by its name in the scenario.
 
         :param is_end: the trial has ended: say also what was silent in it
         """
