@@ -108,13 +108,13 @@ class SecondInstances:
         if others:
             yield 'a second evaluator, or a node with the name of this one', others
         if len(simulators) > 1:
-            yield 'more than one simulator', simulators
+            yield 'a second simulator', simulators
         named = defaultdict(list)
         for info in relays:
             named[full_node_name(info)].append(info)
         for infos in named.values():
             if len(infos) > 1:
-                yield 'more than one relay of this name', infos
+                yield 'a second relay of one name', infos
 
     def _said(self) -> str:
         """Return what is there; the name of a node may be known a little later than itself."""
