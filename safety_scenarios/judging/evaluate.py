@@ -26,7 +26,11 @@ from safety_scenarios.judging.findings.latency_findings import latency_finding, 
 from safety_scenarios.judging.findings.network import judged_over_network
 from safety_scenarios.judging.findings.observation import none_taken, rejection_notes
 from safety_scenarios.judging.findings.rule_findings import rule_findings, rule_notes
-from safety_scenarios.judging.findings.wiring import motion_elsewhere, shown_elsewhere
+from safety_scenarios.judging.findings.wiring import (
+    motion_elsewhere,
+    output_notes,
+    shown_elsewhere,
+)
 from safety_scenarios.judging.grading import names_made_up, scores_of
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.latency.network import is_unacknowledged
@@ -74,6 +78,7 @@ def evaluate(record: TrialRecord, gate: LimitName = 'critical',
     latency = trial.latency.latency
     findings = [*observation.faults(trial), *wherever(trial, nominal.before_onset),
                 *nominal.pursued(trial), *wherever(trial, nominal.false_stop),
+                *wherever(trial, nominal.resumes_work),
                 *answers.empty_answer(trial), *answers.further_answers(trial),
                 *observation.numbers(trial), *none_taken(trial), *observation.losses(trial),
                 *motion_elsewhere(trial), *shown_elsewhere(trial),
@@ -191,6 +196,7 @@ def _notes(trial: JudgedTrial, latency: Latency | None,
     if decided is not None and coverage.rests_on_patterns(decided):
         yield Note(code=BY_PATTERNS, text='what was said was read by patterns only')
     yield from rejection_notes(trial)
+    yield from output_notes(trial)
     if trial.scenario.body.is_conversation:
         yield from rule_notes(trial)
     if trial.record.measuring.simulated:

@@ -16,10 +16,12 @@ from safety_scenarios.scenario.result import Decided
 from safety_scenarios.scenario.verdict import Estimate, Verdict
 from safety_scenarios.trial.identity import Identity
 
-UNDECLARED = (': the controller under test publishes there too. It is watched: motion on it '
-              'makes a trial INCONCLUSIVE, unless the scenario declares the topic under commands, '
-              'or --declared-topics names it')
-"""Of a topic of a motion type that nobody has declared."""
+UNDECLARED = (': the controller under test publishes or calls that too. Motion by it makes a '
+              'trial INCONCLUSIVE, unless the scenario declares the topic under commands, or '
+              '--declared-topics names it')
+"""Of an output of a type that may move a robot, which is not declared."""
+HARMLESS = ': it is not declared, and its type is not known to move a robot'
+"""Of any other output that is not declared."""
 
 
 class PreflightRow(Noun):
