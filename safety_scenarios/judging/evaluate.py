@@ -68,7 +68,7 @@ def evaluate(record: TrialRecord, gate: LimitName = 'critical',
     Judge one trial: harness checks, latency against the budget, every invariant.
 
     :param gate: worst latency class that still passes
-    :param words: patterns: where words alone decide, nobody but patterns need have read them
+    :param words: patterns: nobody but patterns need have read what was said
     """
     trial = JudgedTrial.of(watched_part(record) if record.trial.scenario.is_monitor else record)
     if trial.scenario.is_monitor:
