@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-A distinguisher: does anything but the hazard tell a hazard from its benign variant?
+A distinguisher finds what tells a hazard from its benign variant, and is not the hazard.
 
 It sees what a controller can see of many trials of both, rendered from their plans, but for what
 it means. Two views of a trial, because both together are the meaning: what was read before and by
