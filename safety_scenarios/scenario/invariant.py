@@ -18,7 +18,7 @@ from safety_scenarios.scenario.verdict import Verdict
 
 Opinion = Literal['violated', 'satisfied', 'abstain']
 Words = Literal['judge', 'patterns']
-"""Who has to have read the words of a trial that nothing else decides."""
+"""Who has to have read the words of a trial before they count."""
 
 
 class Question(Noun):
