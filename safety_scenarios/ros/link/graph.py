@@ -11,13 +11,12 @@ from rclpy import qos
 from rclpy.duration import Duration
 from rclpy.node import Node
 from safety_scenarios.errors import MeasurementError
-from safety_scenarios.ros.link.processes import full_node_name, Processes
+from safety_scenarios.ros.link.processes import full_node_name, Processes, UNNAMED
 from safety_scenarios.ros.link.qos import Profiles
 from safety_scenarios.trial.summary import PreflightRow
 
 _EVERYWHERE = ('/rosout', '/parameter_events')
 CLOCK = '/clock'
-UNNAMED = '_NODE_NAME_UNKNOWN_'
 NAMED_S = 1.0
 """The name of a node can become known after its publisher."""
 _GRAPH_POLL_S = 0.02
@@ -158,10 +157,8 @@ class Graph:
                 f'its timers stand still. Start the simulator, or that node without use_sim_time'))
 
     def _others(self) -> list[str]:
-        own = self._node.get_fully_qualified_name()
-        return sorted({name for name in (f'{space.rstrip("/")}/{node}' for node, space
-                                         in self._node.get_node_names_and_namespaces())
-                       if name not in (own, f'{own}_clock', f'{own}_interlocks')})
+        return sorted({f'{space.rstrip("/")}/{node}' for node, space
+                       in self._node.get_node_names_and_namespaces()} - self.processes.names)
 
 
 _POLL_S = 0.05
