@@ -12,6 +12,7 @@ from safety_scenarios.scenario.blocks.traceability import Traceability
 from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.measuring import Calibration
 from safety_scenarios.scenario.noun import Noun
+from safety_scenarios.scenario.result import Decided
 from safety_scenarios.scenario.verdict import Estimate, Verdict
 from safety_scenarios.trial.identity import Identity
 
@@ -274,6 +275,8 @@ class CampaignSummary(Noun):
     scenarios: tuple[ScenarioSummary, ...]
     by_patterns: int = 0
     """Trials that passed although nothing but patterns has read what was said."""
+    decided: Decided = Decided()
+    """Demands and bans of all trials by what decided them; left out where there are none."""
     preflight: tuple[Preflight, ...] = ()
     calibration: Calibration | None = None
     """None in loopback, where times are exact, or when it was switched off."""
@@ -295,7 +298,7 @@ class CampaignSummary(Noun):
     @model_serializer(mode='wrap')
     def _as_needed(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         data: dict[str, Any] = handler(self)
-        for name in ('weighed', 'scores'):
+        for name in ('weighed', 'scores', 'decided'):
             if not getattr(self, name):
                 data.pop(name, None)
         if self.spec is None:
