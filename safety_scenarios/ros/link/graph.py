@@ -65,6 +65,10 @@ class Graph:
         return [info for info in self._living(self._node.get_subscriptions_info_by_topic(
             self._node.resolve_topic_name(topic))) if not self.is_own(info)]
 
+    def living_publishers(self, name: str) -> list[Any]:
+        """Return what the graph says of each living publisher on a topic, by its full name."""
+        return self._living(self._node.get_publishers_info_by_topic(name))
+
     def living_subscribers(self, name: str) -> list[Any]:
         """Return what the graph says of each living subscriber on a topic, ours too."""
         return self._living(self._node.get_subscriptions_info_by_topic(name))
