@@ -46,6 +46,7 @@ from safety_scenarios.ros.launching.arguments import (
     profile_of,
     refuse_unheard_launch,
     refuse_unknown_arguments,
+    refuse_wrong_values,
     relayed,
     scene_files,
     server_command,
@@ -54,6 +55,7 @@ from safety_scenarios.ros.launching.arguments import (
     world_name,
 )
 from safety_scenarios.ros.worlds.external.gazebo import PACKAGE, SERVICES
+from safety_scenarios.scenario.settings import MonitorSettings
 
 _PATIENCE_S = 2.0
 """A launch test that waits for the exit of the evaluator has this long to go on from there before
@@ -72,7 +74,7 @@ class _Failed(Event):
 def checked_arguments(controller: LaunchDescriptionSource,
                       look: Callable[..., None] = refuse_unknown_arguments) -> Action:
     """
-    Return an action that refuses arguments which nobody knows, before anything is started.
+    Return an action that refuses unknown arguments and wrong values, before anything is started.
 
     :param controller: the launch file that starts the controller, if there is one
     :param look: as ``refuse_unknown_arguments``, for the arguments of this launch file
@@ -86,13 +88,14 @@ def checked_arguments(controller: LaunchDescriptionSource,
 
         look(_given(context, around), context.launch_configurations, started,
              lambda: _declared_around(around))
+        refuse_wrong_values(context.launch_configurations)
         refuse_unheard_launch(context.launch_configurations)
     return OpaqueFunction(function=check)
 
 
 def checked_names(own: Sequence[str], file: str) -> Action:
     """
-    Return an action that refuses arguments which nobody knows, of a launch file of one node.
+    Return an action that refuses unknown arguments and wrong values, for ``monitor.launch.py``.
 
     :param own: names of the file's arguments
     :param file: its name
@@ -101,6 +104,7 @@ def checked_names(own: Sequence[str], file: str) -> Action:
         around = list(_around())
         refuse_unknown_arguments(_given(context, around), context.launch_configurations, tuple,
                                  lambda: _declared_around(around), own, file)
+        refuse_wrong_values(context.launch_configurations, MonitorSettings)
     return OpaqueFunction(function=check)
 
 
