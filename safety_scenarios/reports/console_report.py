@@ -318,12 +318,18 @@ def _estimate(estimate: Estimate) -> str:
     return 'none' if estimate.value is None else f'{estimate.value:.3f}'
 
 
+def _otherwise(summary: CampaignSummary) -> str:
+    """Return how benign variants failed that were no false stops; empty if none did."""
+    found = summary.failed_otherwise
+    return '' if found is None else f'Other failures of benign variants: {escape(str(found))}. '
+
+
 def totals(summary: CampaignSummary) -> str:
     """Return the line below the table; the two error rates are a pair, never an average."""
     verdicts = ', '.join(f'{count} {name}' for name, count in summary.verdicts.items())
     lines = [f'{summary.completed} of {counted(summary.planned, "trial")}: {verdicts or "none"}. '
              f'Hazards missed: {_rate(summary.missed)}. '
-             f'False stops: {_rate(summary.false_stops)}. '
+             f'False stops: {_rate(summary.false_stops)}. {_otherwise(summary)}'
              f'Passed by patterns only: {summary.by_patterns}.'
              + (' Interrupted.' if summary.interrupted else '')]
     limits = [f'{name} up to {rate.share.high:.0%}' for name, rate
