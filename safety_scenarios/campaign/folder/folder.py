@@ -9,7 +9,7 @@ line in ``trials.jsonl`` last: whoever has a line has everything. The manifest i
 folder is closed, so that it holds what outputs have written into it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 import fcntl
 import hashlib
@@ -20,7 +20,13 @@ import time
 from typing import Any
 
 from pydantic import ValidationError
-from safety_scenarios.campaign.folder.files import TrialFiles, unwritten, write_whole
+from safety_scenarios.campaign.folder.files import (
+    journal_path,
+    trace_path,
+    TrialFiles,
+    unwritten,
+    write_whole,
+)
 from safety_scenarios.errors import SettingsError, TraceError
 from safety_scenarios.scenario.blocks.traceability import Traceability
 from safety_scenarios.scenario.controller import ControllerSpec
@@ -58,6 +64,7 @@ class RunFolder(Observer):
         self.folder = folder = files.folder
         self._files = files
         self._synced_s = 0.0
+        self._known: dict[str, str] = {}
         self._has_ended = False
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -95,6 +102,10 @@ class RunFolder(Observer):
         :raises TraceError: the disk is full, or the folder is gone
         """
         self._files.write(record, result)
+        for name in (journal_path(result.trial_id), trace_path(result.trial_id)):
+            path = self.folder / name
+            if path.is_file():
+                self._known[name] = digest(path)
         try:
             self._trials.write(result.model_dump_json() + '\n')
             self._trials.flush()
@@ -115,27 +126,38 @@ class RunFolder(Observer):
 
     def close(self) -> None:
         """
-        Close what is open, and write the manifest if the campaign has ended.
+        Close what is open, and write the manifest if the campaign has ended; once.
+
+        The files of trials were hashed when they were written, so that this takes no longer at
+        the end of a long campaign.
 
         :raises TraceError: the disk is full, or the folder is gone
         """
         self._files.close()
         try:
             if self._has_ended:
-                write_whole(self.folder / MANIFEST, json.dumps(hashes(self.folder), indent=2))
+                self._has_ended = False
+                found = {**hashes(self.folder, self._known), **self._known}
+                write_whole(self.folder / MANIFEST, json.dumps(found, indent=2, sort_keys=True))
         finally:
             self._trials.close()
 
 
-def hashes(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of every file but logs, page, and the manifest with its signatures."""
+def hashes(folder: Path, leave_out: Container[str] = ()) -> dict[str, str]:
+    """
+    Return the SHA-256 of every file but logs, page, and the manifest with its signatures.
+
+    :param leave_out: names of files that need not be read
+    """
     found = {}
-    for path in sorted(folder.rglob('*')):
-        name = path.relative_to(folder).as_posix()
-        is_beside = name.startswith(MANIFEST) and '/' not in name
-        is_view = name == PAGE or name.startswith(('logs/', f'{PAGE_DATA}/'))
-        if path.is_file() and not is_beside and not is_view:
-            found[name] = digest(path)
+    for above, _, names in os.walk(folder):
+        below = os.path.relpath(above, folder)
+        for name in sorted(names if below == '.' else (f'{below}/{name}' for name in names)):
+            is_beside = name.startswith(MANIFEST) and '/' not in name
+            is_view = name == PAGE or name.startswith(('logs/', f'{PAGE_DATA}/'))
+            if not is_beside and not is_view and name not in leave_out \
+                    and (folder / name).is_file():
+                found[name] = digest(folder / name)
     return found
 
 

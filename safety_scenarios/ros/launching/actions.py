@@ -21,6 +21,7 @@ from launch import (
     LaunchDescription,
     LaunchDescriptionEntity,
     LaunchDescriptionSource,
+    Substitution,
 )
 from launch.actions import (
     EmitEvent,
@@ -41,6 +42,7 @@ from launch_ros.events.lifecycle import ChangeState
 from lifecycle_msgs.msg import Transition
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.ros.launching.arguments import (
+    closing_s,
     given_parameters,
     is_driven,
     profile_of,
@@ -181,6 +183,19 @@ def ending_with(evaluator: Action,
                      entities=[OpaqueFunction(function=raise_it)]))]
 
 
+class ClosingTime(Substitution):
+    """
+    How long after SIGTERM the evaluator may write down a campaign that is ended (s).
+
+    ``ros2 launch`` would kill it after 5 s. The time before SIGTERM stays at 5 s: until then the
+    campaign goes on where nobody else has sent it SIGINT, as a terminal does.
+    """
+
+    def perform(self, context: LaunchContext) -> str:
+        """Return the time for the trials that are asked for."""
+        return f'{closing_s(context.launch_configurations.get("trials", "")):g}'
+
+
 _NAME = 'lifecycle_evaluator_node'
 
 
@@ -189,7 +204,7 @@ def guarded_evaluator(context: LaunchContext) -> Sequence[LaunchDescriptionEntit
     values = context.launch_configurations
     node = LifecycleNode(
         package='safety_scenarios', executable='evaluator_node', name=_NAME, output='screen',
-        namespace=values.get('namespace', ''),
+        namespace=values.get('namespace', ''), sigkill_timeout=ClosingTime(),
         parameters=[profile_of(values), {'hil.enabled': True, 'autostart': False,
                                          **given_parameters(values)}])
 

@@ -251,7 +251,7 @@ class Evaluator(WithoutClock, LifecycleNode):
                 summary = run_campaign(
                     settings, [*observers, between],
                     stoppable(connection(settings.link), self._stop), scenarios=loaded.scenarios)
-            code = summary.exit_code
+                code = summary.exit_code  # also if a signal ends what the outputs do with it
             told = (f'campaign: {summary.verdict.value}: {summary.completed} of '
                     f'{summary.planned} trials, exit code {code}')
             if code == 0:

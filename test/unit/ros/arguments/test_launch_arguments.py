@@ -8,6 +8,7 @@ import pytest
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.ros.launching.arguments import (
     ARGUMENTS,
+    closing_s,
     refuse_unheard_launch,
     refuse_unknown_arguments,
     refuse_wrong_values,
@@ -105,3 +106,8 @@ def test_a_wrong_value_for_the_monitor_names_the_argument():
         refuse_wrong_values({'window_s': 'long'}, MonitorSettings)
     with pytest.raises(SettingsError, match='^launch argument window_s: got 0.1, expected'):
         refuse_wrong_values({'window_s': '0.1'}, MonitorSettings)
+
+
+@for_each(('trials', 'seconds'), [('', 20.0), ('1', 20.02), ('10000', 220.0), ('three', 20.0)])
+def test_a_longer_campaign_has_more_time_to_be_written_down(trials, seconds):
+    assert closing_s(trials) == pytest.approx(seconds)
