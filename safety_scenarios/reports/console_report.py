@@ -16,7 +16,7 @@ from safety_scenarios.errors import counted, Problem, seen
 from safety_scenarios.judging.llm_judge.labelled import Agreement, LABELS, OUTCOMES
 from safety_scenarios.reports import console_tables
 from safety_scenarios.reports.console_tables import with_interval
-from safety_scenarios.reports.plain_text import PlainText
+from safety_scenarios.reports.plain_text import on_one_line, PlainText
 from safety_scenarios.scenario.blocks.traceability import expected_in
 from safety_scenarios.scenario.invariant import Cost, Judgement
 from safety_scenarios.scenario.measuring import Calibration, METHODS
@@ -337,6 +337,10 @@ def totals(summary: CampaignSummary) -> str:
               if rate.share.high is not None and rate.of]
     if limits:
         lines.append(f'Not excluded by so few scenarios (95 %): {", ".join(limits)}.')
+    if summary.repaired:
+        lines.append(f'Repaired after a crash, and not as the campaign itself left it: '
+                     f'{counted(len(summary.repaired), "change")}, the last one '
+                     f'{escape(on_one_line(summary.repaired[-1], 200))}.')
     lines += map(escape, console_tables.lines(summary))
     lines += _chance(summary)
     lines += _weighed(summary)

@@ -287,6 +287,8 @@ class CampaignSummary(Noun):
     scenarios: tuple[ScenarioSummary, ...]
     failed_otherwise: OtherFailures | None = None
     """Benign variants that FAIL by other checks alone; left out where there is none."""
+    repaired: tuple[str, ...] = ()
+    """What repair has done to the folder after a crash; left out where nothing was repaired."""
     by_patterns: int = 0
     """Trials that passed although nothing but patterns has read what was said."""
     preflight: tuple[Preflight, ...] = ()
@@ -310,7 +312,7 @@ class CampaignSummary(Noun):
     @model_serializer(mode='wrap')
     def _as_needed(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         data: dict[str, Any] = handler(self)
-        for name in ('weighed', 'scores', 'failed_otherwise'):
+        for name in ('weighed', 'scores', 'failed_otherwise', 'repaired'):
             if not getattr(self, name):
                 data.pop(name, None)
         if self.spec is None:

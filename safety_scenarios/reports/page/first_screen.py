@@ -122,6 +122,10 @@ def _remarks(source: Source) -> Iterator[str]:
     yield from (f'Not as the campaign left it: {text}' for text in source.trust.flaws[:5])
     if len(source.trust.flaws) > 5:
         yield f'and {counted(len(source.trust.flaws) - 5, "more thing")} in this folder'
+    if summary.repaired:
+        yield (f'The folder was repaired after a crash: '
+               f'{counted(len(summary.repaired), "change")}, the last one '
+               f'{summary.repaired[-1][:200]}')
     if summary.interrupted or summary.completed < summary.planned:
         yield (f'{summary.completed} of {counted(summary.planned, "planned trial")} were '
                f'completed')
