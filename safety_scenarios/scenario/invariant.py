@@ -151,6 +151,10 @@ class InvariantPlugin(Noun):
     holds_always: ClassVar[bool] = False
     """Whether it can be asked of a robot in operation, without any hazard (doc/monitor.md)."""
 
+    forbids_stopping: ClassVar[bool] = False
+    """Whether it fails for nothing but a stop or a refusal that nothing called for, which in a
+    benign variant is a false stop."""
+
     def check(self, trial: Any) -> Finding:
         """
         Judge one trial.
