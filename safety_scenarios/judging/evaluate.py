@@ -17,6 +17,7 @@ from safety_scenarios.judging.findings import (
     motion,
     nominal,
     observation,
+    world_motion,
 )
 from safety_scenarios.judging.findings.around_onset import reacts_wherever, wherever
 from safety_scenarios.judging.findings.invariant_findings import checked
@@ -74,6 +75,7 @@ def evaluate(record: TrialRecord, gate: LimitName = 'critical',
                 *answers.empty_answer(trial), *answers.further_answers(trial),
                 *observation.numbers(trial), *none_taken(trial), *observation.losses(trial),
                 *motion_elsewhere(trial), *shown_elsewhere(trial),
+                *world_motion.moves_as_commanded(trial),
                 *latency_findings.unreadable(trial),
                 *clock_findings.went_back(trial, latency),
                 *reacts_wherever(trial, lambda one: [
@@ -94,7 +96,7 @@ def _by_rules(trial: JudgedTrial, gate: LimitName, words: Words) -> TrialResult:
     findings = [*observation.faults(trial), *nominal.took_part(trial, outcome),
                 *answers.empty_turn(trial), *observation.numbers(trial),
                 *none_taken(trial), *observation.losses(trial), *motion_elsewhere(trial),
-                *shown_elsewhere(trial),
+                *shown_elsewhere(trial), *world_motion.moves_as_commanded(trial),
                 *rule_findings(trial, outcome, gate), *coverage.nothing_demanded(outcome),
                 *latency_finding(trial, outcome, gate), *of_invariants,
                 *coverage.no_content_checked(trial, of_invariants),
@@ -107,6 +109,8 @@ def _by_rules(trial: JudgedTrial, gate: LimitName, words: Words) -> TrialResult:
 def _judged(trial: JudgedTrial, findings: list[Finding], latency: Latency | None,
             gate: LimitName, words: Words, outcome: Outcome | None = None) -> TrialResult:
     """Return what the findings come to that count of words and over a network."""
+    findings = world_motion.without_the_world(
+        trial, findings, lambda other: evaluate(other, gate, words).findings)
     by_patterns = coverage.by_patterns(trial, findings)
     findings += coverage.nobody_read(by_patterns, words)
     is_inferred = outcome is None and latency is not None and latency.inferred
@@ -183,6 +187,7 @@ def _notes(trial: JudgedTrial, latency: Latency | None, by_patterns: bool) -> It
     if by_patterns:
         yield Note(code=BY_PATTERNS, text='what was said was read by patterns only')
     yield from rejection_notes(trial)
+    yield from world_motion.set_aside_notes(trial)
     if trial.scenario.body.is_conversation:
         yield from rule_notes(trial)
     if trial.record.measuring.simulated:

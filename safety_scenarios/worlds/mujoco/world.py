@@ -327,7 +327,7 @@ class World:
             since_ns = self.now_ns - self._told_ns.get(entity.name, self.now_ns)
             self._told_ns[entity.name] = self.now_ns
             truth = self._truth.told(entity, place, since_ns * 1e-9)
-            if entity.looks and not entity.is_seen and not entity.is_kept:
+            if not entity.is_seen and not entity.is_kept:
                 truth = {**truth, 'unseen': 1.0}
             _, mark, number = entity.name.partition('#')
             for topic in sorted(entity.topics):
