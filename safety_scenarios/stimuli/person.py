@@ -14,6 +14,7 @@ from safety_scenarios.scenario.stimulus import Stimulus, StimulusContext, Stimul
 from safety_scenarios.scenario.world.body import Body, Colour, Fall, Solid
 from safety_scenarios.scenario.world.footprint import Placed
 from safety_scenarios.scenario.world.motion import Motion
+from safety_scenarios.scenario.world.scanner import ALL_AROUND, ScannerField
 from safety_scenarios.scenario.world.walking import ADULT_M, FALL_S, FALLEN, Figure, Walk
 
 _BY_TOPIC = {'scan': 'sensor_msgs/msg/LaserScan', 'human_pose': 'geometry_msgs/msg/PoseStamped'}
@@ -124,6 +125,9 @@ class Person(StimulusPlugin):
     """In a world: where the person goes, instead of standing or walking toward the robot."""
     figure: Figure = Figure()
     """In a world: height, posture and arms."""
+    scanner: ScannerField = ALL_AROUND
+    """The scanner that shows it: the name of a layout, or its numbers; the same in every stimulus
+    on a topic. A world has this one, too."""
     frame: str = 'base_link'
     """Frame of the message (REP 105)."""
     message: Literal['auto', 'sensor_msgs/msg/LaserScan', 'geometry_msgs/msg/PoseStamped'] = 'auto'
@@ -162,4 +166,4 @@ class Person(StimulusPlugin):
     def at(self, elapsed_ns: int, index: int, context: StimulusContext) -> Stimulus:
         """Return the person's place after ``elapsed_ns``."""
         return self.intent(context).show(self.topic, self.interface(), self.frame, self.rate_hz,
-                                         elapsed_ns)
+                                         elapsed_ns, self.scanner)

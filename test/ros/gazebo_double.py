@@ -43,7 +43,7 @@ from safety_scenarios.ros.worlds.external.joint_drive import (
     JointDriveNode,
     JointDriveSettings,
 )
-from safety_scenarios.scenario.interfaces import BEAMS, RANGE_MAX, RANGE_MIN
+from safety_scenarios.scenario.interfaces import RANGE_MAX, RANGE_MIN
 from safety_scenarios.scenario.world.external import ExternalWorld
 from safety_scenarios.scenario.world.footprint import box, disc, Footprint, gap
 from sensor_msgs.msg import JointState, LaserScan
@@ -52,6 +52,7 @@ from std_msgs.msg import Bool, Float64
 from tf2_msgs.msg import TFMessage
 
 STEP_S = 0.005
+BEAMS = 360
 OK, NOT_FOUND, FAILED, PAUSED = 1, 2, 4, 2
 POSES, SCANS, ODOMETRY = 2, 10, 4
 """Steps between two messages."""
