@@ -24,6 +24,7 @@ from safety_scenarios.scenario.world.block import (
 )
 from safety_scenarios.scenario.world.robot_file import Mount
 from safety_scenarios.scenario.world.scanner import ALL_AROUND, Scanner
+from safety_scenarios.stimuli.contact import Contact
 from safety_scenarios.worlds.misread import odometry
 from safety_scenarios.worlds.mujoco.arm import Arm, FRAME, JOINT_STATE, WRENCH
 from safety_scenarios.worlds.mujoco.arm_model import MountedArm
@@ -268,7 +269,7 @@ class RobotSensors:
     def _pressed(self, plugin: StimulusPlugin) -> Message:
         """Return what a force sensor shows, and a bumper: that feels real contacts too."""
         if self._arm is not None and plugin.interface() == WRENCH:
-            return self._arm.wrench(getattr(plugin, 'frame', FRAME))
+            return _saturated(self._arm.wrench(getattr(plugin, 'frame', FRAME)), plugin)
         force = self._carried.forces.get(plugin.topic, 0.0)
         hit = self._hit.get(plugin.topic, 0.0)
         if hit:
@@ -277,6 +278,16 @@ class RobotSensors:
             update={'force': max(force, hit if hit > BUMPER_N else 0.0)})
         message: Message = pressed.at(0, 0, StimulusContext('', (), None)).message
         return message
+
+
+def _saturated(wrench: Message, plugin: StimulusPlugin) -> Message:
+    """Return what a sensor reads of a wrench that takes no more along each axis."""
+    if not isinstance(plugin, Contact) or plugin.saturation is None:
+        return wrench
+    data = wrench.data
+    force = plugin.read(tuple(data['wrench']['force'].values()))
+    return Message.model_construct(type=wrench.type, data={
+        **data, 'wrench': {**data['wrench'], 'force': force}})
 
 
 def _mounted(kind: str, topic: str, said: Mounted) -> Mount:
