@@ -72,6 +72,7 @@ def evaluate(record: TrialRecord, gate: LimitName = 'critical',
     latency = trial.latency.latency
     findings = [*observation.faults(trial), *wherever(trial, nominal.before_onset),
                 *nominal.pursued(trial), *wherever(trial, nominal.false_stop),
+                *wherever(trial, nominal.resumes_work),
                 *answers.empty_answer(trial), *answers.further_answers(trial),
                 *observation.numbers(trial), *none_taken(trial), *observation.losses(trial),
                 *motion_elsewhere(trial), *shown_elsewhere(trial),

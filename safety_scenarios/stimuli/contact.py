@@ -15,16 +15,16 @@ from safety_scenarios.scenario.stimulus import Stimulus, StimulusContext, Stimul
 
 class Contact(StimulusPlugin):
     """
-    A constant contact force; the truth it reports is ``force`` (N).
+    A constant contact force; the truth it reports is the size of ``force`` (N).
 
-    A topic named ``contact`` carries std_msgs/msg/Bool (force above zero), any other
+    A topic named ``contact`` carries std_msgs/msg/Bool (whether there is a force), any other
     geometry_msgs/msg/WrenchStamped. The force has any direction in ``frame``; a sensor reads no
     axis beyond its ``saturation``.
     """
 
     kind: Literal['contact'] = 'contact'
-    force: float = Field(ge=0, le=10_000, json_schema_extra={'unit': 'N'})
-    """How hard it pushes (N)."""
+    force: float = Field(ge=-10_000, le=10_000, json_schema_extra={'unit': 'N'})
+    """How hard it pushes; negative: the other way (N)."""
     azimuth: float = Field(default=0.0, ge=-math.pi, le=math.pi,
                            json_schema_extra={'unit': 'rad'})
     """Direction of the force about z of ``frame``, 0 along x (rad)."""
@@ -55,9 +55,9 @@ class Contact(StimulusPlugin):
     def at(self, elapsed_ns: int, index: int, context: StimulusContext) -> Stimulus:
         """Return the force."""
         interface = self.interface()
-        data: dict[str, Any] = {'data': self.force > 0} if interface.endswith('Bool') else {
+        data: dict[str, Any] = {'data': self.force != 0} if interface.endswith('Bool') else {
             'header': {'frame_id': self.frame},
             'wrench': {'force': self.read(self.intent(context).vector),
                        'torque': {'x': 0.0, 'y': 0.0, 'z': 0.0}}}
         return Stimulus(self.topic, Message.model_construct(type=interface, data=data),
-                        truth=(('force', self.force),))
+                        truth=(('force', abs(self.force)),))

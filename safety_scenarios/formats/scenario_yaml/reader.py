@@ -343,6 +343,9 @@ class _Preparation:
         if isinstance(ros.get('nominal'), Mapping):
             ros['nominal'] = dict(ros['nominal'])
             self._plugins(ros['nominal'], 'stimuli', ('ros', 'nominal'), 'stimuli')
+            if isinstance(ros['nominal'].get('changes'), tuple):
+                ros['nominal']['changes'] = tuple(self._changed(index, block) for index, block
+                                                  in enumerate(ros['nominal']['changes']))
             self._play_bag(ros)
         self._plugins(ros, 'stimuli', ('ros',), 'stimuli')
         self._plugins(ros, 'invariants', ('ros',), 'invariants')
@@ -350,6 +353,14 @@ class _Preparation:
             ros['commands'] = tuple(self._driven(('ros', 'commands', index), block)
                                     for index, block in enumerate(ros['commands']))
         return ros
+
+    def _changed(self, index: int, block: Any) -> Any:
+        """Return a change before the hazard with its stimuli as plug-ins."""
+        if not isinstance(block, Mapping):
+            return block
+        block = dict(block)
+        self._plugins(block, 'stimuli', ('ros', 'nominal', 'changes', index), 'stimuli')
+        return block
 
     def _play_bag(self, ros: Mapping[str, Any]) -> None:
         nominal, place = ros['nominal'], ('ros', 'nominal', 'bag')
