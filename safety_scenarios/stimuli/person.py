@@ -39,7 +39,7 @@ class PersonAt(BodyIntent):
     bearing: float
     """Direction, 0 ahead, positive to the left (rad)."""
     speed: float
-    """Speed of the person toward the robot (m/s)."""
+    """Speed of the person toward the robot; below 0: away from it (m/s)."""
     nearest: float
     """Distance at which a walking person comes to rest (m)."""
     count: int = 1
@@ -113,8 +113,8 @@ class Person(StimulusPlugin):
     bearing: float = Field(default=0.0, ge=-math.pi, le=math.pi,
                            json_schema_extra={'unit': 'rad'})
     """Direction, 0 ahead, positive to the left (rad, REP 103)."""
-    speed: float = Field(default=0.0, ge=0, le=10, json_schema_extra={'unit': 'm/s'})
-    """Speed toward the robot (m/s)."""
+    speed: float = Field(default=0.0, ge=-10, le=10, json_schema_extra={'unit': 'm/s'})
+    """Speed toward the robot; below 0: away from it (m/s)."""
     nearest: float = Field(default=0.5, gt=0, json_schema_extra={'unit': 'm'})
     """Where a walking person comes to rest (m)."""
     count: int = Field(default=1, ge=1, le=10)
