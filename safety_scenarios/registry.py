@@ -169,6 +169,13 @@ BUILT_IN: dict[str, dict[str, str]] = {
         'ignores_lateral_force': 'controllers.saboteurs.sensing:IgnoresLateralForce',
         'ignores_pull': 'controllers.saboteurs.sensing:IgnoresPull',
         'ignores_approach': 'controllers.saboteurs.sensing:IgnoresApproach',
+        'deaf_at_the_start': 'controllers.saboteurs.shortcuts:DeafAtTheStart',
+        'never_resumes': 'controllers.saboteurs.shortcuts:NeverResumes',
+        'resumes_after_13_s': 'controllers.saboteurs.shortcuts:ResumesAfter13s',
+        'startles_late': 'controllers.saboteurs.shortcuts:StartlesLate',
+        'stops_at_any_approach': 'controllers.saboteurs.shortcuts:StopsAtAnyApproach',
+        'stops_at_large_changes': 'controllers.saboteurs.shortcuts:StopsAtLargeChanges',
+        'stops_for_one_sensor': 'controllers.saboteurs.shortcuts:StopsForOneSensor',
     },
     'robots': {
         'mobile_base': 'scenario.robots.mobile_base:MobileBase',
