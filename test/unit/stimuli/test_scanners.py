@@ -13,12 +13,16 @@ from safety_scenarios.controllers.rule_based import free_path, mounted_at
 from safety_scenarios.formats.loading import load_scenario
 from safety_scenarios.formats.scenario_files import share_folder
 from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.scenario.frames import frames_in, frames_message
 from safety_scenarios.scenario.stimulus import StimulusContext
 from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.scenario.world.block import MountedFrame
 from safety_scenarios.scenario.world.scanner import LAYOUTS, Scanner
+from safety_scenarios.stimuli.contact import Contact
 from safety_scenarios.stimuli.obstacle import Obstacle
 from safety_scenarios.stimuli.person import Person
 from safety_scenarios.stimuli.vehicle import Vehicle
+from safety_scenarios.worlds.mujoco.world import World
 
 CONTEXT = StimulusContext('T', (), None)
 ROBOTIC = share_folder() / 'config' / 'scenarios' / 'robotic'
@@ -106,3 +110,51 @@ def test_who_assumes_a_layout_misses_the_hazard_in_another(link, saboteur, layou
     run = in_simulated_time(link)
     result = evaluate(run(with_layout('path_blocked.yaml', layout), saboteur, 0))
     assert result.verdict is Verdict.FAIL
+
+
+
+def test_what_tf_says_of_a_mount_comes_back_as_it_was_said():
+    mounted = LAYOUTS['behind_bumper'].mounted
+    [found] = frames_in(frames_message([mounted], 10**18))
+    assert found.frame == mounted.frame and found.translation == mounted.translation
+    assert found.rotation == pytest.approx(mounted.rotation)
+
+
+def test_a_scanner_that_leans_is_not_read():
+    scan, _ = shown(Person(topic='scan', distance=2.0, scanner='backwards'))
+    leans = MountedFrame(frame='laser_backwards', rotation=(0.3, 0.0, 0.0))
+    assert mounted_at(scan, (leans,)) is None
+
+
+@pytest.mark.parametrize(('azimuth', 'elevation', 'force', 'read'), [
+    (0.0, 0.0, 60.0, (50.0, 0.0, 0.0)), (math.pi, 0.0, 60.0, (-50.0, 0.0, 0.0)),
+    (math.pi / 2, 0.0, 45.0, (0.0, 45.0, 0.0)), (0.0, -math.pi / 2, 60.0, (0.0, 0.0, -50.0)),
+    (0.0, 0.0, -45.0, (-45.0, 0.0, 0.0))])
+def test_a_push_has_any_direction_and_its_sensor_an_end(azimuth, elevation, force, read):
+    stimulus = Contact(topic='wrench', force=force, azimuth=azimuth, elevation=elevation,
+                       saturation=50.0).at(0, 0, CONTEXT)
+    assert tuple(stimulus.message.at('force').values()) == pytest.approx(read)
+    assert dict(stimulus.truth) == {'force': abs(force)}
+
+
+def test_the_sensor_of_an_arm_in_the_world_reads_the_same_direction():
+    scenario = load_scenario(ROBOTIC / 'collision.yaml')
+    push = scenario.body.stimuli[0].model_copy(update={
+        'force': 60.0, 'azimuth': 2.0, 'elevation': 0.5, 'saturation': 40.0})
+    before = push.model_copy(update={'force': 5.0})
+    scenario = scenario.model_copy(update={'body': scenario.body.model_copy(update={
+        'stimuli': (push,), 'vary': {}, 'nominal': scenario.body.nominal.model_copy(
+            update={'stimuli': (before,)})})})
+    world = World(scenario, 0)
+    world.apply('wrench', push.intent(CONTEXT), True)
+    world.advance(200_000_000)
+    [read] = [one.message.at('force') for one in world.sensing(200_000_000)
+              if one.name == 'wrench'][-1:]
+    assert tuple(read.values()) == pytest.approx(
+        [max(-40.0, min(40.0, one)) for one in push.intent(CONTEXT).vector], abs=1.5)
+
+
+def test_a_person_walks_away_as_well():
+    away = Person(topic='human_pose', distance=3.0, speed=-1.4)
+    found = away.at(1_000_000_000, 0, CONTEXT)
+    assert dict(found.truth)['distance'] == pytest.approx(4.4)
