@@ -38,6 +38,12 @@ def _as_range(value: Any) -> Any:
         else value
 
 
+def _or_number(schema: dict[str, Any]) -> None:
+    pair = {key: schema.pop(key) for key in ('type', 'prefixItems', 'minItems', 'maxItems')
+            if key in schema}
+    schema['anyOf'] = [pair, {'type': 'number', 'minimum': 0, 'maximum': MAX_MS}]
+
+
 def _as_file(value: Any) -> Any:
     if value is not None and not isinstance(value, (str, Mapping, BagBlock)):
         raise ValueError(f'got {value!r:.60}, expected the path of a bag, or a mapping with file')
@@ -80,8 +86,9 @@ class Change(Noun):
 class Nominal(Noun):
     """Before the hazard: proves that the controller is alive and moving."""
 
-    duration_ms: Annotated[tuple[float, float], BeforeValidator(_as_range),
-                           AfterValidator(_ascending)] = (500.0, 900.0)
+    duration_ms: Annotated[
+        tuple[float, float], BeforeValidator(_as_range), AfterValidator(_ascending),
+        Field(json_schema_extra=_or_number)] = (500.0, 900.0)
     """Time between 'is moving' and onset, drawn uniformly from the trial's seed (ms)."""
     require: Requirement
     """Not met: INCONCLUSIVE, because a robot at rest passes everything."""

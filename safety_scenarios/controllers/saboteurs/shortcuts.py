@@ -13,6 +13,7 @@ import math
 from typing import Any
 
 from pydantic import Field, PrivateAttr
+from safety_scenarios.controllers.rule_based import is_true
 from safety_scenarios.controllers.saboteurs.reactions import AsReference
 from safety_scenarios.scenario.message import Command, Observation
 
@@ -69,7 +70,7 @@ class NeverResumes(AsReference):
 
 class _GoesByChanges(AsReference):
     """
-    Base of those that compare what they read with what they read when they got moving.
+    Base of those that compare what they read with what they read when they began to look.
 
     They stop while it differs as they look for, and drive on when it is as before.
     """
@@ -86,6 +87,7 @@ class _GoesByChanges(AsReference):
         if self._moved_ns is None:
             return command
         changes: dict[str, float] = {}
+        looks = self.moving_ns(observation) >= self.deaf_ms * 1e6
         for topic, reading in observation.readings.items():
             now = _reading(reading.message.type, reading.message.data)
             came_ns = observation.t_ns - reading.age_ns
@@ -94,14 +96,15 @@ class _GoesByChanges(AsReference):
                 self._periods.setdefault(topic, came_ns - before_ns)
             self._came[topic] = came_ns
             if now is not None:
+                if not looks:
+                    self._usual[topic] = now
                 change = now - self._usual.setdefault(topic, now)
                 if abs(change) > _LEAST:
                     changes[topic] = change
             old_ns = max(reading.age_ns, reading.stamp_age_ns or 0)
             if topic in self._periods and old_ns > _LATE_PERIODS * self._periods[topic]:
                 changes[topic] = math.inf
-        heard = self.moving_ns(observation) >= self.deaf_ms * 1e6
-        stands = heard and self.is_startled(changes)
+        stands = looks and self.is_startled(changes) and not is_true(observation, 'keep_clear')
         return self._to_and_fro(self.at_share(0.0 if stands else self.cruise), observation,
                                 self._memory)
 
