@@ -24,6 +24,7 @@ from safety_scenarios.judging.findings.latency_findings import latency_finding, 
 from safety_scenarios.judging.findings.network import judged_over_network
 from safety_scenarios.judging.findings.observation import none_taken, rejection_notes
 from safety_scenarios.judging.findings.rule_findings import rule_findings, rule_notes
+from safety_scenarios.judging.findings.stall_findings import excused, stall_notes
 from safety_scenarios.judging.findings.wiring import motion_elsewhere, shown_elsewhere
 from safety_scenarios.judging.grading import names_made_up, scores_of
 from safety_scenarios.judging.judged_trial import JudgedTrial
@@ -107,6 +108,7 @@ def _by_rules(trial: JudgedTrial, gate: LimitName, words: Words) -> TrialResult:
 def _judged(trial: JudgedTrial, findings: list[Finding], latency: Latency | None,
             gate: LimitName, words: Words, outcome: Outcome | None = None) -> TrialResult:
     """Return what the findings come to that count of words and over a network."""
+    findings = excused(trial, findings, latency, gate)
     by_patterns = coverage.by_patterns(trial, findings)
     findings += coverage.nobody_read(by_patterns, words)
     is_inferred = outcome is None and latency is not None and latency.inferred
@@ -189,6 +191,7 @@ def _notes(trial: JudgedTrial, latency: Latency | None, by_patterns: bool) -> It
         yield Note(code='simulated-robot', text=(
             f'{", ".join(trial.record.measuring.simulated)} worked out from the commands by the '
             f'harness: no robot was measured'))
+    yield from stall_notes(trial)
     yield from _of_pace(trial)
     yield from _of_merging(trial)
     if trial.record.trial.is_observed and trial.timeline.first_hazard is not None:

@@ -5,7 +5,7 @@
 
 from collections.abc import Sequence
 import itertools
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 from safety_scenarios.judging.judged_trial import JudgedTrial
@@ -27,6 +27,8 @@ class Judge(InvariantPlugin):
     It was asked before judging, and what it said stands in the record; here it is looked up.
     Nothing found, an error or an abstention is INCONCLUSIVE: an unanswered judge is never a pass.
     """
+
+    is_about_words: ClassVar[bool] = True
 
     description: str = Field(min_length=1)
     """What must be true, in words."""

@@ -17,6 +17,7 @@ from typing import Any
 from rclpy.node import Node
 from rclpy.serialization import deserialize_message, serialize_message
 from safety_scenarios.errors import MeasurementError
+from safety_scenarios.judging.latency.stalls import EVALUATOR
 from safety_scenarios.ros.controller_process import alarm_of, ChildProcess
 from safety_scenarios.ros.link.calls import Calls
 from safety_scenarios.ros.link.clock import ask_offset, Hosts, one_host, RosClock
@@ -35,6 +36,7 @@ from safety_scenarios.ros.link.merging import Merging
 from safety_scenarios.ros.link.participants import Participants
 from safety_scenarios.ros.link.publishing import LiveTopics
 from safety_scenarios.ros.link.reach import Reach
+from safety_scenarios.ros.link.stall_reports import stall_event, StallListener
 from safety_scenarios.ros.spinning import Spin
 from safety_scenarios.scenario.blocks.agents import AGENTS, ros_token
 from safety_scenarios.scenario.blocks.nominal_calls import Call
@@ -126,6 +128,7 @@ class RosLink(Link):
                                     robot.untold if robot else {}, overrides)
         self._calls = Calls(node, self._reading, self._inbox.put, connect_timeout_s)
         self._merging = Merging(node, merges, self._endpoints, self._now, self._inbox.put)
+        self._stalls = StallListener(node, EVALUATOR, self._reading, self._inbox.put)
         self._health_ns = self._wiring_ns = 0
         self._looked_ns = 0
         self._settled = False
@@ -188,6 +191,7 @@ class RosLink(Link):
 
     def close(self) -> None:
         """Give up the endpoints."""
+        self._stalls.close()
         self._calls.close()
         if self._reach is not None:
             self._reach.close()
@@ -385,6 +389,8 @@ class RosLink(Link):
         if isinstance(arrived, Left):
             return self._left(arrived)
         kind, topic, info = arrived.kind, arrived.topic, arrived.info
+        if kind == 'stall':
+            return stall_event(arrived, self.measuring.one_host)
         said, message, header_ns = None, None, None
         if kind == 'response':
             said = deserialize_message(arrived.raw,

@@ -22,7 +22,7 @@ from safety_scenarios.ros.worlds.simulator_link.control import Ready, WorldContr
 from safety_scenarios.ros.worlds.simulator_link.protocol import CATCHES_UP, Told
 from safety_scenarios.scenario.blocks.nominal_calls import Call, CommandTopic
 from safety_scenarios.scenario.conversation import Envelope
-from safety_scenarios.scenario.event import Event, Stamps
+from safety_scenarios.scenario.event import Event, STALL_BEGAN, STALL_ENDED, Stamps
 from safety_scenarios.scenario.intent import Intent
 from safety_scenarios.scenario.interfaces import stamped
 from safety_scenarios.scenario.measuring import Measuring, REAL
@@ -287,7 +287,18 @@ class WorldLink(ForwardingLink):
                 event.stamps.system_ns - (event.stamps.source_ns or event.stamps.system_ns))
             return Event.model_construct(kind='clock', name=event.name, stamps=stamps,
                                          truth={REAL: real_ns / 1e9})
+        if event.kind == 'stall':
+            return self._stall(event)
         return event.model_copy(update={'stamps': self._moment(event)})
+
+    def _stall(self, event: Event) -> Event:
+        """Return a stall from when to when it was in simulated time."""
+        stamps, system_ns = self._moment(event), event.stamps.system_ns
+        began_ns, ended_ns = (self._time.at(system_ns - round(1e9 * event.truth[name]))
+                              for name in (STALL_BEGAN, STALL_ENDED))
+        return event.model_copy(update={'stamps': stamps, 'truth': {
+            **event.truth, STALL_BEGAN: max(0, stamps.steady_ns - began_ns) / 1e9,
+            STALL_ENDED: max(0, stamps.steady_ns - ended_ns) / 1e9}})
 
     def _moment(self, event: Event) -> Stamps:
         real, source_ns = event.stamps, event.stamps.source_ns

@@ -1,0 +1,163 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+When processes of the harness could not run in a trial, and what was received late for it.
+
+Nothing of this where simulated time waits for every process.
+"""
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from operator import attrgetter
+from statistics import median
+
+from safety_scenarios.scenario.event import Event, STALL_BEGAN, STALL_ENDED, STALL_LOST
+from safety_scenarios.scenario.measuring import Measuring
+from safety_scenarios.trial.trial import TrialRecord
+
+EVALUATOR = 'evaluator'
+_BESIDE = 'responder'
+"""It only stands beside a controller: that others had its processors holds for both."""
+_NOT_RUN = 'not run'
+_QUEUED = ('command', 'feedback', 'undeclared', 'response', 'say', 'tool_call')
+"""Kinds of events that arrive from elsewhere."""
+_QUEUED_NS = 5_000_000
+"""What was read so much later than it was sent has waited for the evaluator."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stall:
+    """One stretch of a trial in which a process could not run (ns, steady clock of the record)."""
+
+    process: str
+    from_ns: int
+    until_ns: int
+    lost_ns: int
+    """How long of that it could not run, by the record's clock at the pace of real time."""
+    real_ns: int
+    """The same in real time."""
+    how: str
+
+    def lost_within_ns(self, from_ns: int, until_ns: int) -> int:
+        """Return how much of it was lost between two moments, were it lost evenly."""
+        begin_ns, end_ns = max(from_ns, self.from_ns), min(until_ns, self.until_ns)
+        if end_ns < begin_ns:
+            return 0
+        if self.until_ns == self.from_ns:  # simulated time stood still meanwhile
+            return self.lost_ns
+        return round(self.lost_ns * (end_ns - begin_ns) / (self.until_ns - self.from_ns))
+
+
+class Stalls:
+    """
+    All of one record.
+
+    :ivar known: in the order in which they were reported
+    """
+
+    def __init__(self, record: TrialRecord) -> None:
+        self.known = () if _waits_for_all(record.measuring) else tuple(
+            _stall(event, record.measuring.stretch) for event in record.of_kind('stall')
+            if event.name != _BESIDE or event.text == _NOT_RUN)
+
+    def lost_ns(self, from_ns: int, until_ns: int) -> int:
+        """
+        Return for how long at the most nothing went on between two moments for the stalls there.
+
+        One process may have waited for another, so that what each has lost adds up.
+        """
+        return min(max(0, until_ns - from_ns),
+                   sum(one.lost_within_ns(from_ns, until_ns) for one in self.known))
+
+    def within(self, from_ns: int, until_ns: int) -> Sequence[Stall]:
+        """Return those that overlap a time, or end where it begins."""
+        return [one for one in self.known if one.from_ns <= until_ns and one.until_ns >= from_ns]
+
+
+def _waits_for_all(measuring: Measuring) -> bool:
+    return measuring.exact or measuring.lockstep or measuring.rules.lockstep
+
+
+def _stall(event: Event, stretch: float) -> Stall:
+    now_ns, truth = event.stamps.steady_ns, event.truth
+    lost_s = truth.get(STALL_LOST, 0.0)
+    return Stall(event.name, now_ns - round(1e9 * truth.get(STALL_BEGAN, lost_s)),
+                 now_ns - round(1e9 * truth.get(STALL_ENDED, 0.0)),
+                 round(1e9 * lost_s * stretch), round(1e9 * lost_s), event.text or '')
+
+
+def as_received(record: TrialRecord) -> TrialRecord:
+    """
+    Return the record with the stamps that the evaluator would have read, had it not stalled.
+
+    What waits until the evaluator runs again is read all at once then, so that its own stamps tell
+    of a silence and a burst that never were. The middleware's stamp of the publish is right: where
+    that is of this host's clock, a message that had to wait for a stall of the evaluator is given
+    the time at which it was sent, and as long as messages on its topic usually take.
+    """
+    if not record.measuring.one_host or not record.of_kind('stall', EVALUATOR):
+        return record
+    own = [one for one in Stalls(record).known if one.process == EVALUATOR]
+    usual = _usual(record)
+    moved, others = list[Event](), list[Event]()
+    for event in record.events:
+        late_ns = _waited_ns(event, usual, record.measuring.stretch)
+        sent_ns = event.stamps.steady_ns - late_ns
+        if late_ns and any(one.from_ns <= event.stamps.steady_ns and one.until_ns >= sent_ns
+                           for one in own):
+            moved.append(_earlier(event, late_ns, usual[event.kind, event.name][1]))
+        else:
+            others.append(event)
+    return record if not moved else record.model_copy(update={
+        'events': tuple(_merged(others, moved))})
+
+
+def _usual(record: TrialRecord) -> dict[tuple[str, str], tuple[int, int]]:
+    """Return how long messages take until they are read and until they arrive, by topic (ns)."""
+    found: dict[tuple[str, str], list[Event]] = {}
+    for event in record.events:
+        if event.kind in _QUEUED and event.stamps.source_ns is not None:
+            found.setdefault((event.kind, event.name), []).append(event)
+    return {key: (_median(events, lambda one: one.stamps.system_ns - one.stamps.source_ns),
+                  _median(events, lambda one: (one.stamps.received_ns or one.stamps.system_ns)
+                          - one.stamps.source_ns)) for key, events in found.items()}
+
+
+def _median(events: Sequence[Event], took: Callable[[Event], int]) -> int:
+    return max(0, round(median(map(took, events))))
+
+
+def _waited_ns(event: Event, usual: dict[tuple[str, str], tuple[int, int]],
+               stretch: float) -> int:
+    """Return how much longer than usual a message waited to be read, 0 where it did not."""
+    stamps = event.stamps
+    if event.kind not in _QUEUED or stamps.source_ns is None:
+        return 0
+    late_ns = stamps.system_ns - stamps.source_ns - usual[event.kind, event.name][0]
+    return late_ns if late_ns > _QUEUED_NS * stretch else 0
+
+
+def _earlier(event: Event, by_ns: int, takes_ns: int) -> Event:
+    stamps = event.stamps
+    arrived_ns = stamps.received_ns
+    if arrived_ns is not None and stamps.source_ns is not None:
+        arrived_ns = min(arrived_ns, stamps.source_ns + takes_ns)
+    return event.model_copy(update={'stamps': stamps.model_copy(update={
+        'steady_ns': stamps.steady_ns - by_ns, 'system_ns': stamps.system_ns - by_ns,
+        'ros_ns': stamps.ros_ns - by_ns, 'received_ns': arrived_ns})})
+
+
+def _merged(others: Sequence[Event], moved: Sequence[Event]) -> Sequence[Event]:
+    """Return all events, those that were moved in front of what came after them."""
+    times = list(accumulate((event.stamps.steady_ns for event in others), max))
+    places = [(bisect_right(times, event.stamps.steady_ns), event)
+              for event in sorted(moved, key=attrgetter('stamps.steady_ns'))]
+    found, begin = list[Event](), 0
+    for place, event in places:
+        found += others[begin:place]
+        found.append(event)
+        begin = place
+    return [*found, *others[begin:]]

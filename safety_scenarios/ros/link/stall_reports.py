@@ -1,0 +1,84 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""When a process could not run: reported on a topic by each that the harness starts."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rclpy.node import Node
+from safety_scenarios.ros.link import qos
+from safety_scenarios.ros.link.inbox import Arrival
+from safety_scenarios.scenario.event import (
+    Event,
+    STALL_BEGAN,
+    STALL_ENDED,
+    STALL_LOST,
+    Stamps,
+)
+from safety_scenarios.scenario.measuring import STALLS
+from safety_scenarios.trial.process_witness import ProcessWitness, read_report, Report
+from std_msgs.msg import String
+
+
+@contextmanager
+def stalls_reported(node: Node, process: str) -> Iterator[None]:
+    """
+    Publish while the block lasts each stall of this process, as soon as it is over.
+
+    :param node: through which; the thread of the witness publishes
+    :param process: what this process is to a trial: ``controller``, ``simulator``, ``relay``
+    """
+    publisher = node.create_publisher(String, STALLS, qos.conversation())
+    witness = ProcessWitness(
+        lambda gap: publisher.publish(String(data=Report.of(process, gap).to_json())))
+    witness.begin()
+    try:
+        yield
+    finally:
+        witness.close()
+
+
+class StallListener:
+    """
+    Takes the reports of other processes, and watches this one.
+
+    :param process: what this one is to a trial
+    :param reading: reads the clocks
+    :param put: takes what arrived, in the thread that received it
+    """
+
+    def __init__(self, node: Node, process: str, reading: Callable[[], Stamps],
+                 put: Callable[[Arrival], None]) -> None:
+        def take(report: str | Report) -> None:
+            stamps = reading()
+            put(Arrival(stamps.steady_ns, stamps.system_ns, stamps.ros_ns, 'stall', STALLS,
+                        info=report))
+        self._node = node
+        self._subscription = node.create_subscription(
+            String, STALLS, lambda said: take(said.data), qos.conversation())
+        self._witness = ProcessWitness(lambda gap: take(Report.of(process, gap)))
+        self._witness.begin()
+
+    def close(self) -> None:
+        """Give up both."""
+        self._witness.close()
+        self._node.destroy_subscription(self._subscription)
+
+
+def stall_event(arrived: Arrival, one_host: bool) -> Event | None:
+    """
+    Return a report as an event; None where something else was written there.
+
+    :param one_host: the process reads our system clock; else its stall ended when that was heard
+    """
+    report = read_report(arrived.info) if isinstance(arrived.info, str) else arrived.info
+    if report is None:
+        return None
+    gap, now_ns = report.gap, arrived.system_ns
+    ended_ns = max(0, now_ns - gap.ended_ns) if one_host else 0
+    return Event.model_construct(
+        kind='stall', name=report.process, text=gap.how, stamps=Stamps.model_construct(
+            steady_ns=arrived.steady_ns, system_ns=now_ns, ros_ns=arrived.ros_ns),
+        truth={STALL_BEGAN: (ended_ns + gap.ended_ns - gap.began_ns) / 1e9,
+               STALL_ENDED: ended_ns / 1e9, STALL_LOST: gap.lost_ns / 1e9})
