@@ -23,6 +23,7 @@ SOURCE_OF = {'observation': 'observation', 'clock_findings': 'clock', 'nominal':
              'answers': 'answer', 'latency_findings': 'latency', 'rule_findings': 'rule',
              'invariant_findings': 'invariant', 'coverage': 'coverage', 'motion': 'motion',
              'contact': 'contact', 'wiring': 'wiring', 'network': 'network',
+             'stall_findings': 'stall',
              'evidence': 'evidence'}
 """Every module that finds something."""
 FINDS_NOTHING = {'__init__', 'around_onset', 'harness', 'spells'}
