@@ -62,7 +62,7 @@ class Gap:
 
 class Threads:
     """
-    How long each thread of this process has run and has waited for a processor.
+    How long each thread of this process but the one that asks has waited for a processor.
 
     Nothing where the kernel does not tell (``/proc/self/task/*/schedstat``).
     """
@@ -109,7 +109,7 @@ class Threads:
         except OSError:
             return
         for task in tasks:
-            if task not in self._files:
+            if task not in self._files and task != str(threading.get_native_id()):
                 try:
                     self._files[task] = os.open(f'{_TASKS}/{task}/schedstat',
                                                 os.O_RDONLY | os.O_CLOEXEC)

@@ -86,6 +86,8 @@ _SLICE_S = 0.001
 """Between two looks at what has arrived, while simulated time is awaited."""
 _LATE_S = 0.2
 """In lock-step: what one process has heard another has soon, unless it got lost."""
+_CLOCK_NS = 200_000_000
+"""After a stall: so long commands wait for the messages on /clock that came with them."""
 _HELD_NS = 100_000_000
 """A header stamp older than that is none of a sensor that works."""
 _STEP_NS = 50_000_000
@@ -115,6 +117,7 @@ class WorldLink(ForwardingLink):
         self._last_ns = self._begin_ns = 0
         self._ready: Ready | None = None
         self._held: list[Event] = []
+        self._waiting: list[Event] = []
         self.measuring = inner.measuring
 
     def open(self, trial: Trial) -> None:  # noqa: A003
@@ -140,7 +143,7 @@ class WorldLink(ForwardingLink):
                 f'the world: got {self._control.name} that goes at its own pace with --lockstep, '
                 f'expected one that waits for the controller. Start simulator_node with '
                 f'lockstep:=true, or leave --lockstep out')
-        self._held = []
+        self._held, self._waiting = [], []
         self._time.factor = 0.0 if ready.lockstep else ready.factor
         self._inner.leave_to_world(ready.topics, ready.nodes)
         self._inner.open(trial)
@@ -242,7 +245,7 @@ class WorldLink(ForwardingLink):
         while True:
             self._time.check()
             now_ns = self._now_ns()
-            arrived = self._inner.receive_now()
+            arrived = self._timely(self._inner.receive_now())
             if any(event.kind == 'fault' for event in arrived) and self._alarm() is not None:
                 raise MeasurementError(str(self._alarm()))
             held, self._held = self._held, []
@@ -253,6 +256,24 @@ class WorldLink(ForwardingLink):
                 self._step(min(_STEP_NS, schedule_ns - now_ns))
             else:
                 time.sleep(min(_SLICE_S, _SLICE_S / 10 + (schedule_ns - now_ns) / 1e9 / factor))
+
+    def _timely(self, arrived: Sequence[Event]) -> Sequence[Event]:
+        """
+        Return what has arrived and is not newer than what was read of /clock by now.
+
+        After a stall of this process two threads read what has waited. When in simulated time a
+        command was sent is not known before the other one has read /clock.
+        """
+        if self._in_lockstep:
+            return arrived
+        waiting, self._waiting = [*self._waiting, *arrived], []
+        now_ns = time.time_ns()
+        for place, event in enumerate(waiting):
+            sent_ns = event.stamps.source_ns or 0
+            if not self._time.has_reached(sent_ns) and now_ns - event.stamps.system_ns < _CLOCK_NS:
+                self._waiting = waiting[place:]
+                return waiting[:place]
+        return waiting
 
     def _step(self, step_ns: int) -> None:
         """Let time pass, and wait until what the world has heard is heard here, too."""
