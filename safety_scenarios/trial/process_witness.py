@@ -151,9 +151,10 @@ class ProcessWitness:
             if now_ns - looked_ns < _LOOK_NS:
                 continue
             ended = _Reading.now(queue)
-            gap = gaps.take(looked_ns, now_ns, stopped_ns=stood_still(
-                now_ns - looked_ns, late_ns, beats, began, ended),
-                waited_ns=threads.lost_ns(now_ns))
+            gap = gaps.take(
+                looked_ns, now_ns,
+                stopped_ns=stood_still(now_ns - looked_ns, late_ns, beats, began, ended),
+                waited_ns=max(threads.lost_ns(now_ns), ended.waited_ns(began)))
             if gap is not None:
                 self._report(gap)
             looked_ns, began, late_ns, beats = now_ns, ended, 0, 0
@@ -177,6 +178,14 @@ class _Reading:
         return cls(resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw, queue.waited_ns(),
                    time.thread_time_ns(), time.process_time_ns())
 
+    def computed_ns(self, before: '_Reading') -> int:
+        """Return how long other threads of this process have run since then."""
+        return max(0, (self.process_ns - before.process_ns) - (self.own_ns - before.own_ns))
+
+    def waited_ns(self, before: '_Reading') -> int:
+        """Return how long the witness has waited for a processor, but for those threads."""
+        return max(0, self.queued_ns - before.queued_ns - self.computed_ns(before))
+
 
 def stood_still(length_ns: int, late_ns: int, beats: int, began: _Reading,
                 ended: _Reading) -> int:
@@ -189,7 +198,7 @@ def stood_still(length_ns: int, late_ns: int, beats: int, began: _Reading,
     """
     asked = max(0, ended.waits - began.waits - beats - _OWN_WAITS)
     held_ns = asked * (round(_ASKS_AGAIN * sys.getswitchinterval() * 1e9) + _WAKES_NS)
-    computed_ns = max(0, (ended.process_ns - began.process_ns) - (ended.own_ns - began.own_ns))
+    computed_ns = ended.computed_ns(began)
     queued_ns = max(0, ended.queued_ns - began.queued_ns)
     found_ns = late_ns - held_ns - min(queued_ns, computed_ns)
     return max(0, min(found_ns, max(queued_ns, length_ns - computed_ns)))
