@@ -8,7 +8,7 @@ Nothing of this where simulated time waits for every process.
 """
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from operator import attrgetter
@@ -117,17 +117,19 @@ def as_received(record: TrialRecord) -> TrialRecord:
 
 def _usual(record: TrialRecord) -> dict[tuple[str, str], tuple[int, int]]:
     """Return how long messages take until they are read and until they arrive, by topic (ns)."""
-    found: dict[tuple[str, str], list[Event]] = {}
+    found: dict[tuple[str, str], list[tuple[int, int]]] = {}
     for event in record.events:
-        if event.kind in _QUEUED and event.stamps.source_ns is not None:
-            found.setdefault((event.kind, event.name), []).append(event)
-    return {key: (_median(events, lambda one: one.stamps.system_ns - one.stamps.source_ns),
-                  _median(events, lambda one: (one.stamps.received_ns or one.stamps.system_ns)
-                          - one.stamps.source_ns)) for key, events in found.items()}
+        stamps = event.stamps
+        if event.kind in _QUEUED and stamps.source_ns is not None:
+            found.setdefault((event.kind, event.name), []).append((
+                stamps.system_ns - stamps.source_ns,
+                (stamps.received_ns or stamps.system_ns) - stamps.source_ns))
+    return {key: (_median(took[0] for took in all_took), _median(took[1] for took in all_took))
+            for key, all_took in found.items()}
 
 
-def _median(events: Sequence[Event], took: Callable[[Event], int]) -> int:
-    return max(0, round(median(map(took, events))))
+def _median(took_ns: Iterable[int]) -> int:
+    return max(0, round(median(took_ns)))
 
 
 def _waited_ns(event: Event, usual: dict[tuple[str, str], tuple[int, int]],
