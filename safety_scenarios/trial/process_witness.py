@@ -25,10 +25,11 @@ from typing import Any, Literal
 
 from safety_scenarios.trial.links.thinking import Queue
 
-How = Literal['stopped', 'not run']
+How = Literal['stopped', 'not run', 'busy']
 """
 - ``stopped``: nothing in the process ran: a signal, the machine's own pause, memory from a disk
 - ``not run``: its threads were ready to run, and the kernel let others run
+- ``busy``: its own code kept the witness from running, which is no stall
 """
 BEAT_NS = 5_000_000
 """Between two looks."""
@@ -119,7 +120,7 @@ class Threads:
 
 class ProcessWitness:
     """
-    Reports each gap of at least 20 ms in which this process could not run.
+    Reports each gap of at least 20 ms in which this process, or the witness alone, could not run.
 
     :param report: takes a gap, in the thread of the witness
     """
@@ -154,7 +155,7 @@ class ProcessWitness:
             gap = gaps.take(
                 looked_ns, now_ns,
                 stopped_ns=stood_still(now_ns - looked_ns, late_ns, beats, began, ended),
-                waited_ns=max(threads.lost_ns(now_ns), ended.waited_ns(began)))
+                waited_ns=max(threads.lost_ns(now_ns), ended.waited_ns(began)), late_ns=late_ns)
             if gap is not None:
                 self._report(gap)
             looked_ns, began, late_ns, beats = now_ns, ended, 0, 0
@@ -210,17 +211,21 @@ class Gaps:
     def __init__(self) -> None:
         self._within: deque[Gap] = deque()
 
-    def take(self, began_ns: int, ended_ns: int, stopped_ns: int, waited_ns: int) -> Gap | None:
+    def take(self, began_ns: int, ended_ns: int, stopped_ns: int, waited_ns: int,
+             late_ns: int = 0) -> Gap | None:
         """
         Take what was found between two looks; return the gap that is long enough by now, if any.
 
         :param stopped_ns: how long the witness could not run
         :param waited_ns: how long threads of the process waited for a processor, all together
+        :param late_ns: how late the witness was, for whatever reason
         """
         length_ns = ended_ns - began_ns
         lost_ns = min(length_ns, max(stopped_ns, waited_ns))
         while self._within and self._within[0].began_ns < began_ns - _WITHIN_NS:
             self._within.popleft()
+        if late_ns - lost_ns >= GAP_NS:
+            return Gap(began_ns, ended_ns, late_ns - lost_ns, 'busy')
         if lost_ns <= 0:
             return None
         how: How = 'stopped' if stopped_ns > 2 * waited_ns else 'not run'
@@ -262,7 +267,7 @@ class Report:
                            'ended': gap.ended_ns, 'lost': gap.lost_ns})
 
 
-_HOW: Mapping[Any, How] = {'stopped': 'stopped', 'not run': 'not run'}
+_HOW: Mapping[Any, How] = {'stopped': 'stopped', 'not run': 'not run', 'busy': 'busy'}
 _LONGEST = 40
 """Characters of a process's name."""
 

@@ -57,15 +57,18 @@ def excused(trial: JudgedTrial, findings: Sequence[Finding], latency: Latency | 
 
 def stall_notes(trial: JudgedTrial) -> Iterator[Note]:
     """Say which processes could not run, and how long."""
-    for process in dict.fromkeys(one.process for one in trial.stalls.known):
-        found = [one for one in trial.stalls.known if one.process == process]
-        longest = max(found, key=lambda one: one.real_ns)
-        at_ms = trial.timeline.since_onset_ms(longest.from_ns)
-        when = '' if at_ms is None else f', {at_ms:.0f} ms after onset'
-        yield Note(code='stalls', text=(
-            f'the process of the {process} could not run {counted(len(found), "time")} for '
-            f'{sum(one.real_ns for one in found) / 1e6:.0f} ms in all; the longest time was '
-            f'{_told(longest)}{when}'))
+    stalls = trial.stalls
+    for how, all_found in (('could not run', stalls.known), (
+            'was kept busy by its own code', stalls.busy)):
+        for process in dict.fromkeys(one.process for one in all_found):
+            found = [one for one in all_found if one.process == process]
+            longest = max(found, key=lambda one: one.real_ns)
+            at_ms = trial.timeline.since_onset_ms(longest.from_ns)
+            when = '' if at_ms is None else f', {at_ms:.0f} ms after onset'
+            yield Note(code='stalls', text=(
+                f'the process of the {process} {how} {counted(len(found), "time")} for '
+                f'{sum(one.real_ns for one in found) / 1e6:.0f} ms in all; the longest time was '
+                f'{longest.real_ns / 1e6:.0f} ms{when}'))
 
 
 def _unseen(trial: JudgedTrial, latency: Latency | None) -> Iterator[Finding]:

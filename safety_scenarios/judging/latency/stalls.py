@@ -21,7 +21,7 @@ from safety_scenarios.trial.trial import TrialRecord
 EVALUATOR = 'evaluator'
 _BESIDE = 'responder'
 """It only stands beside a controller: that others had its processors holds for both."""
-_NOT_RUN = 'not run'
+_NOT_RUN, BUSY = 'not run', 'busy'
 _QUEUED = ('command', 'feedback', 'undeclared', 'response', 'say', 'tool_call')
 """Kinds of events that arrive from elsewhere."""
 _QUEUED_NS = 5_000_000
@@ -56,12 +56,15 @@ class Stalls:
     All of one record.
 
     :ivar known: in the order in which they were reported
+    :ivar busy: when the code of a process kept its own threads from running, which is no stall
     """
 
     def __init__(self, record: TrialRecord) -> None:
-        self.known = () if _waits_for_all(record.measuring) else tuple(
+        found = () if _waits_for_all(record.measuring) else tuple(
             _stall(event, record.measuring.stretch) for event in record.of_kind('stall')
             if event.name != _BESIDE or event.text == _NOT_RUN)
+        self.known = tuple(one for one in found if one.how != BUSY)
+        self.busy = tuple(one for one in found if one.how == BUSY)
 
     def lost_ns(self, from_ns: int, until_ns: int) -> int:
         """
@@ -103,16 +106,21 @@ def as_received(record: TrialRecord) -> TrialRecord:
     own = [one for one in Stalls(record).known if one.process == EVALUATOR]
     usual = _usual(record)
     moved, others = list[Event](), list[Event]()
-    for event in record.events:
-        late_ns = _waited_ns(event, usual, record.measuring.stretch)
-        sent_ns = event.stamps.steady_ns - late_ns
-        if late_ns and any(one.from_ns <= event.stamps.steady_ns and one.until_ns >= sent_ns
-                           for one in own):
-            moved.append(_earlier(event, late_ns, usual[event.kind, event.name][1]))
+    follows_ns: dict[tuple[str, str], int] = {}
+    for event in reversed(record.events):
+        now_ns, late_ns, key = event.stamps.steady_ns, 0, (event.kind, event.name)
+        if event.kind in _QUEUED:
+            late_ns = _waited_ns(event, usual, record.measuring.stretch)
+            if not any(one.from_ns <= now_ns and one.until_ns >= now_ns - late_ns for one in own):
+                late_ns = 0
+            late_ns = max(late_ns, now_ns - follows_ns.get(key, now_ns))  # its order is kept
+            follows_ns[key] = now_ns - late_ns
+        if late_ns:
+            moved.append(_earlier(event, late_ns, usual.get(key, (0, 0))[1]))
         else:
             others.append(event)
     return record if not moved else record.model_copy(update={
-        'events': tuple(_merged(others, moved))})
+        'events': tuple(_merged(others[::-1], moved[::-1]))})
 
 
 def _usual(record: TrialRecord) -> dict[tuple[str, str], tuple[int, int]]:
@@ -136,7 +144,7 @@ def _waited_ns(event: Event, usual: dict[tuple[str, str], tuple[int, int]],
                stretch: float) -> int:
     """Return how much longer than usual a message waited to be read, 0 where it did not."""
     stamps = event.stamps
-    if event.kind not in _QUEUED or stamps.source_ns is None:
+    if stamps.source_ns is None:
         return 0
     late_ns = stamps.system_ns - stamps.source_ns - usual[event.kind, event.name][0]
     return late_ns if late_ns > _QUEUED_NS * stretch else 0

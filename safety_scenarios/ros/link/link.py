@@ -17,7 +17,6 @@ from typing import Any
 from rclpy.node import Node
 from rclpy.serialization import deserialize_message, serialize_message
 from safety_scenarios.errors import MeasurementError
-from safety_scenarios.judging.latency.stalls import EVALUATOR
 from safety_scenarios.ros.controller_process import alarm_of, ChildProcess
 from safety_scenarios.ros.link.calls import Calls
 from safety_scenarios.ros.link.clock import ask_offset, Hosts, one_host, RosClock
@@ -128,7 +127,7 @@ class RosLink(Link):
                                     robot.untold if robot else {}, overrides)
         self._calls = Calls(node, self._reading, self._inbox.put, connect_timeout_s)
         self._merging = Merging(node, merges, self._endpoints, self._now, self._inbox.put)
-        self._stalls = StallListener(node, EVALUATOR, self._reading, self._inbox.put)
+        self._stalls = StallListener(node, self._reading, self._inbox.put)
         self._health_ns = self._wiring_ns = 0
         self._looked_ns = 0
         self._settled = False

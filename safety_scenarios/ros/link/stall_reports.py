@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rclpy.node import Node
+from safety_scenarios.judging.latency.stalls import EVALUATOR
 from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.inbox import Arrival
 from safety_scenarios.scenario.event import (
@@ -43,12 +44,11 @@ class StallListener:
     """
     Takes the reports of other processes, and watches this one.
 
-    :param process: what this one is to a trial
     :param reading: reads the clocks
     :param put: takes what arrived, in the thread that received it
     """
 
-    def __init__(self, node: Node, process: str, reading: Callable[[], Stamps],
+    def __init__(self, node: Node, reading: Callable[[], Stamps],
                  put: Callable[[Arrival], None]) -> None:
         def take(report: str | Report) -> None:
             stamps = reading()
@@ -57,7 +57,7 @@ class StallListener:
         self._node = node
         self._subscription = node.create_subscription(
             String, STALLS, lambda said: take(said.data), qos.conversation())
-        self._witness = ProcessWitness(lambda gap: take(Report.of(process, gap)))
+        self._witness = ProcessWitness(lambda gap: take(Report.of(EVALUATOR, gap)))
         self._witness.begin()
 
     def close(self) -> None:
@@ -73,8 +73,8 @@ def stall_event(arrived: Arrival, one_host: bool) -> Event | None:
     :param one_host: the process reads our system clock; else its stall ended when that was heard
     """
     report = read_report(arrived.info) if isinstance(arrived.info, str) else arrived.info
-    if report is None:
-        return None
+    if report is None or (report.process == EVALUATOR and report is not arrived.info):
+        return None  # nobody else knows when this process could not run
     gap, now_ns = report.gap, arrived.system_ns
     ended_ns = max(0, now_ns - gap.ended_ns) if one_host else 0
     return Event.model_construct(

@@ -247,6 +247,15 @@ def test_a_note_tells_of_each_process_how_long_it_could_not_run():
     assert len(texts) == 2 and 'simulator could not run 2 times for 80 ms' in texts[0]
 
 
+def test_what_the_code_of_a_process_took_for_itself_excuses_nothing():
+    busy = stall(10, 590, 'controller', 'busy')
+    result = judged(reacting(600), busy)
+    assert result.verdict is FAIL
+    assert ['controller was kept busy by its own code 1 time for 580 ms' in note.text
+            for note in result.notes if note.code == 'stalls'] == [True]
+    assert judged(reacting(50), busy).verdict is PASS
+
+
 def test_a_responder_that_was_stopped_says_nothing_of_the_controller():
     assert judged(reacting(600), stall(10, 200, 'responder')).verdict is FAIL
     assert judged(reacting(600), stall(10, 200, 'responder', 'not run')).verdict is INCONCLUSIVE
