@@ -12,6 +12,7 @@ saboteur that FAILs without one must not PASS by it.
 import argparse
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, ExitStack, nullcontext
 import json
 import os
 from pathlib import Path
@@ -26,14 +27,21 @@ WORLD = ('--link', 'ros', '--world', 'mujoco')
 WAYS: Mapping[str, tuple[str, ...]] = {
     'open loop': ('--link', 'ros'), 'factor 1': (*WORLD, '--real-time-factor', '1'),
     'factor 3': (*WORLD, '--real-time-factor', '3'),
-    'lock-step': (*WORLD, '--real-time-factor', '0', '--lockstep')}
+    'lock-step': (*WORLD, '--real-time-factor', '0', '--lockstep'),
+    'over a relay': ('--link', 'ros', '--controller', 'external')}
 PROCESSES: Mapping[str, str] = {'evaluator': '', 'simulator': 'nodes.simulator_node',
-                                'controller': 'nodes.controller_node'}
+                                'controller': 'nodes.controller_node',
+                                'relay': 'nodes.relay_node'}
 """Each with a part of its command line; the evaluator is the program that was started."""
+_ABSENT: Mapping[str, Sequence[str]] = {
+    **dict.fromkeys(WAYS, ['relay']), 'open loop': ['simulator', 'relay'],
+    'over a relay': ['simulator']}
 DURATIONS_MS = (50, 100, 200, 500, 1000)
 PHASES = 10
 _RUN = 'import sys; from safety_scenarios.cli.main import main; sys.exit(main())'
 _LOOK_S = 0.002
+_DOMAIN = '67'
+_SCAN = 'front_lidar/scan'
 
 
 def children(pid: int, part: str) -> list[int]:
@@ -76,6 +84,24 @@ def plan(processes: Sequence[str], durations_ms: Sequence[int],
             for duration_ms in durations_ms for phase in range(phases)]
 
 
+@contextmanager
+def behind_a_relay(controller: str) -> Iterator[None]:
+    """Run a controller that hears the scanner over a relay."""
+    nodes = {'relay_node': ('-p', f"topics:=['{_SCAN}:={_SCAN}_on_wire']"),
+             'controller_node': ('-p', f'controller:={controller}',
+                                 '-r', f'{_SCAN}:={_SCAN}_on_wire')}
+    with ExitStack() as stack:
+        for name, arguments in nodes.items():
+            node = stack.enter_context(subprocess.Popen(
+                [sys.executable, '-m', f'safety_scenarios.ros.nodes.{name}', '--ros-args',
+                 '-p', 'exit_with_stdin:=true', *arguments], stdin=subprocess.PIPE,
+                env={**os.environ, 'ROS_DOMAIN_ID': _DOMAIN}, stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL))
+            assert node.stdin is not None
+            stack.callback(node.stdin.close)
+        yield
+
+
 def disturbed(arguments: Sequence[str], folder: Path, stops: Sequence[tuple[str, int, float]],
               length_s: float) -> list[dict[str, Any]]:
     """
@@ -84,6 +110,8 @@ def disturbed(arguments: Sequence[str], folder: Path, stops: Sequence[tuple[str,
     :param length_s: of a trial, in real time
     """
     environment = {name: value for name, value in os.environ.items() if name != 'ROS_DOMAIN_ID'}
+    if 'external' in arguments:
+        environment['ROS_DOMAIN_ID'] = _DOMAIN
     with subprocess.Popen([sys.executable, '-c', _RUN, 'run', *arguments, '--output', folder,
                            '--trials', str(len(stops))], env=environment,
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as campaign:
@@ -97,7 +125,7 @@ def disturbed(arguments: Sequence[str], folder: Path, stops: Sequence[tuple[str,
                 process, duration_ms, share = stops[number]
                 time.sleep(share * length_s)
                 part = PROCESSES[process]
-                stop(children(campaign.pid, part) if part else [campaign.pid],
+                stop(children(os.getpid(), part) if part else [campaign.pid],
                      duration_ms / 1e3)
             time.sleep(_LOOK_S)
     return trials(folder)
@@ -141,12 +169,13 @@ def main() -> None:
     _say('|---|---|---|---:|---:|---:|---:|---:|')
     for way in arguments.way or WAYS:
         for controller in arguments.controller or ['rule_based', 'never_stop']:
-            names = [name for name in arguments.process or PROCESSES
-                     if name != 'simulator' or way != 'open loop']
+            names = [name for name in arguments.process or PROCESSES if name not in _ABSENT[way]]
             stops = plan(names, DURATIONS_MS, arguments.phases)
-            with TemporaryDirectory() as scratch:
-                options = [*arguments.scenarios, *WAYS[way], '--controller', controller,
-                           '--seed', '5', '--calibration', 'off']
+            is_external = way == 'over a relay'
+            with TemporaryDirectory() as scratch, \
+                    behind_a_relay(controller) if is_external else nullcontext():
+                options = [*arguments.scenarios, *WAYS[way], '--seed', '5', '--calibration', 'off',
+                           *([] if is_external else ['--controller', controller])]
                 length_s = arguments.length_s or _length_s(options, Path(scratch) / 'first')
                 folder = Path(scratch) / 'run'
                 found = disturbed(options, folder, stops, length_s)
