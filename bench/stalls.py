@@ -162,6 +162,7 @@ def main() -> None:
     parser.add_argument('--controller', action='append', default=[])
     parser.add_argument('--process', action='append', choices=sorted(PROCESSES), default=[])
     parser.add_argument('--phases', type=int, default=PHASES)
+    parser.add_argument('--keep', type=Path, help='folder for the campaigns; none: they go')
     parser.add_argument('--length-s', type=float, default=0.0,
                         help='of a trial in real time; 0: as a first, undisturbed one takes')
     arguments = parser.parse_args()
@@ -177,7 +178,7 @@ def main() -> None:
                 options = [*arguments.scenarios, *WAYS[way], '--seed', '5', '--calibration', 'off',
                            *([] if is_external else ['--controller', controller])]
                 length_s = arguments.length_s or _length_s(options, Path(scratch) / 'first')
-                folder = Path(scratch) / 'run'
+                folder = (arguments.keep or Path(scratch)) / f'{way} {controller}'
                 found = disturbed(options, folder, stops, length_s)
                 for row in rows(way, controller, stops, found):
                     _say(f'| {" | ".join(row)} |')

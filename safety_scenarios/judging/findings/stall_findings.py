@@ -24,6 +24,8 @@ from safety_scenarios.trial.trial import ALL_CLEAR
 
 CHECK = 'every process could run'
 """Name of the check."""
+DUE = 'It may be due to a stall'
+"""What the reason of a violation says that is left open."""
 _BLIND_NS = 100_000_000
 """So long (real time) a process may stall while the hazard is there, and the trial pass."""
 _LEAST_NS = 20_000_000
@@ -121,8 +123,8 @@ class _Judge:
             return finding
         longest = max(stalled, key=lambda one: one.real_ns)
         return finding.model_copy(update={'verdict': Verdict.INCONCLUSIVE, 'reason': (
-            f'{finding.reason}. It may be due to a stall: the process of the {longest.process} '
-            f'could not run for {_told(longest)}. Lower the load of the host')})
+            f'{finding.reason}. {DUE}: the process of the {longest.process} could not run for '
+            f'{_told(longest)}. Lower the load of the host')})
 
     def _window(self, finding: Finding) -> tuple[int, int] | None:
         """Return when a stall may have caused a violation; None: nothing depends on time."""
