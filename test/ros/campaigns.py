@@ -67,9 +67,9 @@ def unmeasured(trial: dict) -> bool:
     Tell whether the host, and nobody else, kept a trial from being measured.
 
     The product says so by a finding of its own where a stimulus left late or a process could not
-    run for long, by the reason of a violation that a stall may have caused, and by a note where the
-    load of the host widened an uncertainty so far that a latency and its limit cannot be told
-    apart; and of a calibration which a busy host has spoilt it says that no budget is left.
+    run for long, and by the reason of a violation that a stall may have caused. By a note it says
+    that the load of the host widened an uncertainty so far that a latency and its limit cannot be
+    told apart; and of a calibration which a busy host has spoilt it says that no budget is left.
     Nothing else that is INCONCLUSIVE, or an ERROR, counts.
     """
     if trial['verdict'] == 'ERROR':
@@ -78,7 +78,8 @@ def unmeasured(trial: dict) -> bool:
                  if finding['verdict'] == 'INCONCLUSIVE'}
     noted = {note['code'] for note in trial['notes']}
     stalled = any(DUE in finding['reason'] for finding in trial['findings'])
-    return stalled or bool({ON_TIME, CHECK} & undecided) or (WITHIN_BUDGET in undecided and BUSY_HOST in noted)
+    return stalled or bool({ON_TIME, CHECK} & undecided) or (
+        WITHIN_BUDGET in undecided and BUSY_HOST in noted)
 
 
 def trials_in(folder: Path) -> list[dict]:
