@@ -33,8 +33,10 @@ How = Literal['stopped', 'not run', 'busy']
 """
 BEAT_NS = 5_000_000
 """Between two looks."""
-GAP_NS = 20_000_000
-"""A stall is reported from here on: half of what a sensor at 20 Hz allows for."""
+GAP_NS = 6_000_000
+"""A stall is reported from here on: at a real-time factor of 3 it counts as 18 ms."""
+_BUSY_NS = 20_000_000
+"""The same of what a process does by itself."""
 _LOOK_NS = 5 * BEAT_NS
 """Between two looks at all threads of the process."""
 _WITHIN_NS = 4 * _LOOK_NS
@@ -120,7 +122,7 @@ class Threads:
 
 class ProcessWitness:
     """
-    Reports each gap of at least 20 ms in which this process, or the witness alone, could not run.
+    Reports each gap of at least 6 ms in which this process could not run, or the witness alone.
 
     :param report: takes a gap, in the thread of the witness
     """
@@ -224,7 +226,7 @@ class Gaps:
         lost_ns = min(length_ns, max(stopped_ns, waited_ns))
         while self._within and self._within[0].began_ns < began_ns - _WITHIN_NS:
             self._within.popleft()
-        if late_ns - lost_ns >= GAP_NS:
+        if late_ns - lost_ns >= _BUSY_NS:
             return Gap(began_ns, ended_ns, late_ns - lost_ns, 'busy')
         if lost_ns <= 0:
             return None

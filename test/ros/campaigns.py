@@ -77,7 +77,7 @@ def unmeasured(trial: dict) -> bool:
     undecided = {finding['check'] for finding in trial['findings']
                  if finding['verdict'] == 'INCONCLUSIVE'}
     noted = {note['code'] for note in trial['notes']}
-    stalled = any(DUE in finding['reason'] for finding in trial['findings'])
+    stalled = any(DUE in finding.get('reason', '') for finding in trial['findings'])
     return stalled or bool({ON_TIME, CHECK} & undecided) or (
         WITHIN_BUDGET in undecided and BUSY_HOST in noted)
 

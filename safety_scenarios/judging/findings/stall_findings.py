@@ -86,7 +86,7 @@ def _unseen(trial: JudgedTrial, latency: Latency | None) -> Iterator[Finding]:
         return
     at_ms = trial.timeline.since_onset_ms(longest.from_ns)
     is_inferred = latency is not None and latency.inferred
-    if longest.real_ns >= _BLIND_NS or is_inferred:
+    if longest.real_ns >= (_LEAST_NS if is_inferred else _BLIND_NS):
         why = 'so that its silence may be no answer to the hazard' if is_inferred else \
             'and what the controller would have done meanwhile is unknown'
         yield harness('stall', CHECK, Verdict.INCONCLUSIVE, (

@@ -19,6 +19,8 @@ from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.trial.trial import TrialRecord
 
 EVALUATOR = 'evaluator'
+LEAST_NS = 18_000_000
+"""A shorter stall, by the record's clock, changes nothing that is judged."""
 _BESIDE = 'responder'
 """It only stands beside a controller: that others had its processors holds for both."""
 _NOT_RUN, BUSY = 'not run', 'busy'
@@ -55,7 +57,7 @@ class Stalls:
     """
     All of one record.
 
-    :ivar known: in the order in which they were reported
+    :ivar known: those that are long enough to count, in the order in which they were reported
     :ivar busy: when the code of a process kept its own threads from running, which is no stall
     """
 
@@ -63,7 +65,7 @@ class Stalls:
         found = () if _waits_for_all(record.measuring) else tuple(
             _stall(event, record.measuring.stretch) for event in record.of_kind('stall')
             if event.name != _BESIDE or event.text == _NOT_RUN)
-        self.known = tuple(one for one in found if one.how != BUSY)
+        self.known = tuple(one for one in found if one.how != BUSY and one.lost_ns >= LEAST_NS)
         self.busy = tuple(one for one in found if one.how == BUSY)
 
     def lost_ns(self, from_ns: int, until_ns: int) -> int:

@@ -134,6 +134,14 @@ def test_a_simulator_at_three_times_real_time_makes_a_stall_three_times_as_long(
     assert (one.lost_ns, one.real_ns) == (ns(150), ns(50))
 
 
+def test_a_short_stall_counts_where_time_runs_fast_alone():
+    assert judged(reacting(520), stall(10, 27)).verdict is FAIL
+    assert judged(reacting(520), stall(10, 28)).verdict is INCONCLUSIVE
+    fast = record([], extra=[stall(10, 28, lost_ms=6)], measuring=HERE.model_copy(
+        update={'pace': 3.0}))
+    assert Stalls(fast).known
+
+
 def test_a_stall_in_which_simulated_time_stood_still_counts():
     found = Stalls(record([], extra=[stall(100, 100, lost_ms=200)], measuring=HERE))
     assert found.lost_ns(0, found.known[0].until_ns) == ns(200)

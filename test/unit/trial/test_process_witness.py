@@ -134,12 +134,12 @@ def test_a_process_that_others_do_not_let_run_says_so():
 
 def test_short_stalls_add_up_within_a_tenth_of_a_second():
     gaps = Gaps()
-    assert gaps.take(0, 25 * MS, 9 * MS, 0) is None
+    assert gaps.take(0, 25 * MS, 2 * MS, 0) is None
     assert gaps.take(25 * MS, 50 * MS, 0, 0) is None
-    assert gaps.take(50 * MS, 75 * MS, 0, 10 * MS) is None
-    assert gaps.take(75 * MS, 100 * MS, 1 * MS, 0) == Gap(0, 100 * MS, 20 * MS, 'not run')
-    assert gaps.take(100 * MS, 125 * MS, 9 * MS, 0) is None
-    assert gaps.take(300 * MS, 325 * MS, 11 * MS, 0) is None
+    assert gaps.take(50 * MS, 75 * MS, 0, 3 * MS) is None
+    assert gaps.take(75 * MS, 100 * MS, 1 * MS, 0) == Gap(0, 100 * MS, 6 * MS, 'not run')
+    assert gaps.take(100 * MS, 125 * MS, 2 * MS, 0) is None
+    assert gaps.take(300 * MS, 325 * MS, 4 * MS, 0) is None
 
 
 def test_a_long_stall_is_told_with_the_time_in_which_it_was():
