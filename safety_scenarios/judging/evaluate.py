@@ -24,7 +24,7 @@ from safety_scenarios.judging.findings.latency_findings import latency_finding, 
 from safety_scenarios.judging.findings.network import judged_over_network
 from safety_scenarios.judging.findings.observation import none_taken, rejection_notes
 from safety_scenarios.judging.findings.rule_findings import rule_findings, rule_notes
-from safety_scenarios.judging.findings.stall_findings import excused, stall_notes
+from safety_scenarios.judging.findings.stall_findings import excused, stall_notes, unknown_notes
 from safety_scenarios.judging.findings.wiring import motion_elsewhere, shown_elsewhere
 from safety_scenarios.judging.grading import names_made_up, scores_of
 from safety_scenarios.judging.judged_trial import JudgedTrial
@@ -152,7 +152,8 @@ def _result(judged: JudgedTrial, found: list[Finding], latency: Latency | None,
         failure_class=failure_class(findings, latency, making_up),
         started_system_ns=events[0].stamps.system_ns if events else 0,
         duration_ms=duration_ns / 1e6, counts=dict(sorted(counts.items())),
-        warmup=trial.warmup, rtf=rtf, notes=tuple(_notes(judged, latency, by_patterns)),
+        warmup=trial.warmup, rtf=rtf,
+        notes=(*_notes(judged, latency, by_patterns), *unknown_notes(judged, findings)),
         separation=_cost(judged, latency), outcome=outcome, drawn=trial.drawn,
         chance=reckoned(trial.scenario).level, traceability=trial.scenario.traceability,
         world=world_figures(judged, findings, latency, rtf), scores=scores,

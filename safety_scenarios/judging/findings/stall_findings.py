@@ -19,6 +19,7 @@ from safety_scenarios.judging.latency.stream import period_ns
 from safety_scenarios.scenario.blocks.budget import LimitName
 from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.result import CONFIRMED, Finding, Latency, Note
+from safety_scenarios.scenario.settings import EXTERNAL
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.trial import ALL_CLEAR
 
@@ -71,6 +72,19 @@ def stall_notes(trial: JudgedTrial) -> Iterator[Note]:
                 f'the process of the {process} {how} {counted(len(found), "time")} for '
                 f'{sum(one.real_ns for one in found) / 1e6:.0f} ms in all; the longest time was '
                 f'{longest.real_ns / 1e6:.0f} ms{when}'))
+
+
+def unknown_notes(trial: JudgedTrial, findings: Sequence[Finding]) -> Iterator[Note]:
+    """Say of a controller that was too late, and that somebody else started, what is unknown."""
+    measuring = trial.record.measuring
+    is_watched = any(event.name in ('controller', 'responder')
+                     for event in trial.record.of_kind('stall'))
+    if trial.record.trial.controller == EXTERNAL and not measuring.exact \
+            and not measuring.lockstep and not is_watched and any(
+                one.verdict is Verdict.FAIL and one.unit == 's' for one in findings):
+        yield Note(code='stalls-unknown', text=(
+            'whether the process of the controller could run all the time is unknown: nothing '
+            'there reported a stall. What was late counts as its own delay'))
 
 
 def _unseen(trial: JudgedTrial, latency: Latency | None) -> Iterator[Finding]:

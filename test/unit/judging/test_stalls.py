@@ -267,3 +267,15 @@ def test_what_the_code_of_a_process_took_for_itself_excuses_nothing():
 def test_a_responder_that_was_stopped_says_nothing_of_the_controller():
     assert judged(reacting(600), stall(10, 200, 'responder')).verdict is FAIL
     assert judged(reacting(600), stall(10, 200, 'responder', 'not run')).verdict is INCONCLUSIVE
+
+
+def test_of_a_controller_that_somebody_else_started_it_is_said_what_is_unknown():
+    def codes(*stalls: Event, controller: str = 'external') -> set[str]:
+        late = record(reacting(600), extra=stalls, measuring=HERE)
+        result = evaluate(late.model_copy(update={'trial': late.trial.model_copy(update={
+            'controller': controller})}))
+        assert result.verdict is FAIL
+        return {note.code for note in result.notes if note.code.startswith('stalls')}
+    assert codes() == {'stalls-unknown'}
+    assert codes(controller='rule_based') == set()
+    assert codes(stall(-600, -400, 'controller')) == {'stalls'}
