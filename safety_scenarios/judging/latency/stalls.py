@@ -7,11 +7,8 @@ When processes of the harness could not run in a trial, and what was received la
 Nothing of this where simulated time waits for every process.
 """
 
-from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
-from operator import attrgetter
 from statistics import median
 
 from safety_scenarios.scenario.event import Event, STALL_BEGAN, STALL_ENDED, STALL_LOST
@@ -107,22 +104,24 @@ def as_received(record: TrialRecord) -> TrialRecord:
         return record
     own = [one for one in Stalls(record).known if one.process == EVALUATOR]
     usual = _usual(record)
-    moved, others = list[Event](), list[Event]()
+    events, is_moved = list(record.events), False
     follows_ns: dict[tuple[str, str], int] = {}
-    for event in reversed(record.events):
-        now_ns, late_ns, key = event.stamps.steady_ns, 0, (event.kind, event.name)
-        if event.kind in _QUEUED:
-            late_ns = _waited_ns(event, usual, record.measuring.stretch)
-            if not any(one.from_ns <= now_ns and one.until_ns >= now_ns - late_ns for one in own):
-                late_ns = 0
-            late_ns = max(late_ns, now_ns - follows_ns.get(key, now_ns))  # its order is kept
-            follows_ns[key] = now_ns - late_ns
+    for place in range(len(events) - 1, -1, -1):
+        event = events[place]
+        if event.kind not in _QUEUED:
+            continue
+        now_ns, key = event.stamps.steady_ns, (event.kind, event.name)
+        late_ns = _waited_ns(event, usual, record.measuring.stretch)
+        if not any(one.from_ns <= now_ns and one.until_ns >= now_ns - late_ns for one in own):
+            late_ns = 0
+        late_ns = max(late_ns, now_ns - follows_ns.get(key, now_ns))  # its order is kept
+        follows_ns[key] = now_ns - late_ns
         if late_ns:
-            moved.append(_earlier(event, late_ns, usual.get(key, (0, 0))[1]))
-        else:
-            others.append(event)
-    return record if not moved else record.model_copy(update={
-        'events': tuple(_merged(others[::-1], moved[::-1]))})
+            events[place], is_moved = _earlier(event, late_ns, usual.get(key, (0, 0))[1]), True
+    if not is_moved:
+        return record
+    return record.model_copy(update={'events': (
+        *sorted(events[:-1], key=lambda event: event.stamps.steady_ns), events[-1])})
 
 
 def _usual(record: TrialRecord) -> dict[tuple[str, str], tuple[int, int]]:
@@ -160,16 +159,3 @@ def _earlier(event: Event, by_ns: int, takes_ns: int) -> Event:
     return event.model_copy(update={'stamps': stamps.model_copy(update={
         'steady_ns': stamps.steady_ns - by_ns, 'system_ns': stamps.system_ns - by_ns,
         'ros_ns': stamps.ros_ns - by_ns, 'received_ns': arrived_ns})})
-
-
-def _merged(others: Sequence[Event], moved: Sequence[Event]) -> Sequence[Event]:
-    """Return all events, those that were moved in front of what came after them."""
-    times = list(accumulate((event.stamps.steady_ns for event in others), max))
-    places = [(bisect_right(times, event.stamps.steady_ns), event)
-              for event in sorted(moved, key=attrgetter('stamps.steady_ns'))]
-    found, begin = list[Event](), 0
-    for place, event in places:
-        found += others[begin:place]
-        found.append(event)
-        begin = place
-    return [*found, *others[begin:]]

@@ -279,3 +279,19 @@ def test_of_a_controller_that_somebody_else_started_it_is_said_what_is_unknown()
     assert codes() == {'stalls-unknown'}
     assert codes(controller='rule_based') == set()
     assert codes(stall(-600, -400, 'controller')) == {'stalls'}
+
+
+def test_the_order_of_a_topic_is_kept_where_the_world_told_of_later_times_before():
+    """The world stamps what it tells itself, and commands that waited come after it."""
+    commands = queued(641, 10, 640)
+    told = [Event(kind='state', name='robot', stamps=stamps(at_ms), truth={'speed': 0.8})
+            for at_ms in range(0, 700, 20)]
+    found = record(commands, extra=[stall(10, 300, 'evaluator')], measuring=HERE)
+    place = next(index for index, event in enumerate(found.events)
+                 if event.kind == 'command' and event.sequence == 14)
+    mixed = found.model_copy(update={'events': (
+        *found.events[:place], *told, *found.events[place:])})
+    back = as_received(mixed)
+    assert back is not mixed
+    assert [event.sequence for event in back.of_kind('command')] == list(range(len(commands)))
+    assert back.events[-1].name == 'end'
