@@ -21,7 +21,7 @@ LEAST_NS = 18_000_000
 _BESIDE = 'responder'
 """It only stands beside a controller: that others had its processors holds for both."""
 _NOT_RUN, BUSY = 'not run', 'busy'
-_QUEUED = ('command', 'feedback', 'undeclared', 'response', 'say', 'tool_call')
+_QUEUED = ('command', 'feedback', 'undeclared', 'response')
 """Kinds of events that arrive from elsewhere."""
 _QUEUED_NS = 5_000_000
 """What was read so much later than it was sent has waited for the evaluator."""
@@ -98,9 +98,10 @@ def as_received(record: TrialRecord) -> TrialRecord:
     What waits until the evaluator runs again is read all at once then, so that its own stamps tell
     of a silence and a burst that never were. The middleware's stamp of the publish is right: where
     that is of this host's clock, a message that had to wait for a stall of the evaluator is given
-    the time at which it was sent, and as long as messages on its topic usually take.
+    the time at which it was sent, and as long as messages on its topic usually take. Rules among
+    agents went by when it was read, so that there nothing is changed.
     """
-    if not record.measuring.one_host or not record.of_kind('stall', EVALUATOR):
+    if record.trial.scenario.body.is_conversation or not record.measuring.one_host or not record.of_kind('stall', EVALUATOR):
         return record
     own = [one for one in Stalls(record).known if one.process == EVALUATOR]
     usual = _usual(record)
