@@ -9,6 +9,7 @@ Nothing of this where simulated time waits for every process.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from statistics import median
 
 from safety_scenarios.scenario.event import Event, STALL_BEGAN, STALL_ENDED, STALL_LOST
@@ -40,15 +41,6 @@ class Stall:
     """The same in real time."""
     how: str
 
-    def lost_within_ns(self, from_ns: int, until_ns: int) -> int:
-        """Return how much of it was lost between two moments, were it lost evenly."""
-        begin_ns, end_ns = max(from_ns, self.from_ns), min(until_ns, self.until_ns)
-        if end_ns < begin_ns:
-            return 0
-        if self.until_ns == self.from_ns:  # simulated time stood still meanwhile
-            return self.lost_ns
-        return round(self.lost_ns * (end_ns - begin_ns) / (self.until_ns - self.from_ns))
-
 
 class Stalls:
     """
@@ -69,10 +61,21 @@ class Stalls:
         """
         Return for how long at the most nothing went on between two moments for the stalls there.
 
-        One process may have waited for another, so that what each has lost adds up.
+        One process may have waited for another, so that what each has lost adds up, but to no more
+        at any moment than all of it.
         """
-        return min(max(0, until_ns - from_ns),
-                   sum(one.lost_within_ns(from_ns, until_ns) for one in self.known))
+        ends, stood_ns = list[tuple[int, float]](), 0
+        for one in self.within(from_ns, until_ns):
+            if one.until_ns == one.from_ns:  # simulated time stood still meanwhile
+                stood_ns += one.lost_ns
+                continue
+            share = one.lost_ns / (one.until_ns - one.from_ns)
+            ends += [(max(from_ns, one.from_ns), share), (min(until_ns, one.until_ns), -share)]
+        ends.sort()
+        shares = accumulate(share for _, share in ends)
+        lost_ns = sum((later - earlier) * min(1.0, share) for (earlier, _), (later, _), share
+                      in zip(ends, ends[1:], shares, strict=False))
+        return min(max(0, until_ns - from_ns), round(lost_ns) + stood_ns)
 
     def within(self, from_ns: int, until_ns: int) -> Sequence[Stall]:
         """Return those that overlap a time, or end where it begins."""
@@ -101,7 +104,8 @@ def as_received(record: TrialRecord) -> TrialRecord:
     the time at which it was sent, and as long as messages on its topic usually take. Rules among
     agents went by when it was read, so that there nothing is changed.
     """
-    if record.trial.scenario.body.is_conversation or not record.measuring.one_host or not record.of_kind('stall', EVALUATOR):
+    is_agents = record.trial.scenario.body.is_conversation
+    if is_agents or not record.measuring.one_host or not record.of_kind('stall', EVALUATOR):
         return record
     own = [one for one in Stalls(record).known if one.process == EVALUATOR]
     usual = _usual(record)

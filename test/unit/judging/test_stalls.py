@@ -144,7 +144,17 @@ def test_a_short_stall_counts_where_time_runs_fast_alone():
 
 def test_a_stall_in_which_simulated_time_stood_still_counts():
     found = Stalls(record([], extra=[stall(100, 100, lost_ms=200)], measuring=HERE))
-    assert found.lost_ns(0, found.known[0].until_ns) == ns(200)
+    until_ns = found.known[0].until_ns
+    assert found.lost_ns(until_ns - ns(500), until_ns) == ns(200)
+
+
+def test_what_several_processes_lost_at_a_time_is_no_more_than_the_time():
+    events = [stall(0, 100), stall(50, 150, 'controller'), stall(50, 150, 'evaluator', lost_ms=20)]
+    found = Stalls(record([], extra=events, measuring=HERE))
+    begin_ns = found.known[0].from_ns
+    assert found.lost_ns(begin_ns, begin_ns + ns(400)) == ns(150)
+    assert found.lost_ns(begin_ns + ns(100), begin_ns + ns(125)) == ns(25)
+    assert found.lost_ns(begin_ns + ns(200), begin_ns + ns(400)) == 0
 
 
 STOPS = Stop(name='it stops', within=500.0, hold_ms=200.0)
