@@ -116,18 +116,21 @@ def disturbed(arguments: Sequence[str], folder: Path, stops: Sequence[tuple[str,
                            '--trials', str(len(stops))], env=environment,
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as campaign:
         seen = set[Path]()
-        while campaign.poll() is None:
-            for path in sorted(folder.rglob('*.events.jsonl*')):
-                number = _number(path)
-                if path in seen or number >= len(stops):
-                    continue
-                seen.add(path)
-                process, duration_ms, share = stops[number]
-                time.sleep(share * length_s)
-                part = PROCESSES[process]
-                stop(children(os.getpid(), part) if part else [campaign.pid],
-                     duration_ms / 1e3)
-            time.sleep(_LOOK_S)
+        try:
+            while campaign.poll() is None:
+                for path in sorted(folder.rglob('*.events.jsonl*')):
+                    number = _number(path)
+                    if path in seen or number >= len(stops):
+                        continue
+                    seen.add(path)
+                    process, duration_ms, share = stops[number]
+                    time.sleep(share * length_s)
+                    part = PROCESSES[process]
+                    stop(children(os.getpid(), part) if part else [campaign.pid],
+                         duration_ms / 1e3)
+                time.sleep(_LOOK_S)
+        finally:
+            campaign.terminate()
     return trials(folder)
 
 
