@@ -277,6 +277,12 @@ class RosLink(Link):
         return [self.mark(topic).model_copy(update={'kind': 'undeclared', 'text': text})
                 for topic, text in self._endpoints.wiring.appeared()]
 
+    def late_stalls(self) -> Sequence[Event]:
+        """Return the stall of a process whose commands have just ceased, when it is over."""
+        found = [stall_event(one, self.measuring.one_host)
+                 for one in self._stalls.await_late(self._inbox)]
+        return [event for event in found if event is not None]
+
     def receive_until(self, schedule_ns: int) -> Sequence[Event]:
         """Return what has arrived, or wait for it until ``schedule_ns`` on the schedule clock."""
         is_steady = self.measuring.schedule_clock == 'steady'
@@ -388,6 +394,8 @@ class RosLink(Link):
         if isinstance(arrived, Left):
             return self._left(arrived)
         kind, topic, info = arrived.kind, arrived.topic, arrived.info
+        if kind == 'command':
+            self._stalls.commands.heard(arrived.steady_ns)
         if kind == 'stall':
             return stall_event(arrived, self.measuring.one_host)
         said, message, header_ns = None, None, None

@@ -3,13 +3,15 @@
 
 """When a process could not run: reported on a topic by each that the harness starts."""
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+import time
 
 from rclpy.node import Node
 from safety_scenarios.judging.latency.stalls import EVALUATOR
 from safety_scenarios.ros.link import qos
-from safety_scenarios.ros.link.inbox import Arrival
+from safety_scenarios.ros.link.inbox import Arrival, Inbox
 from safety_scenarios.scenario.event import (
     Event,
     STALL_BEGAN,
@@ -40,9 +42,35 @@ def stalls_reported(node: Node, process: str) -> Iterator[None]:
         witness.close()
 
 
+_JUST_NS, _LONG_AGO_NS = 100_000_000, 2_000_000_000
+"""A stream that ended by then may go on; what ended earlier has ended."""
+_PERIODS = 3
+_LATE_S, _AFTER_S, _LOOK_S = 1.5, 0.05, 0.005
+"""How long it is awaited that commands go on, and then the report why they had ceased."""
+
+
+class CommandTimes:
+    """When the last commands came (steady ns)."""
+
+    def __init__(self) -> None:
+        self._times: deque[int] = deque(maxlen=2 * _PERIODS)
+        self.heard = self._times.append
+
+    def have_just_ceased(self, now_ns: int) -> bool:
+        """Return whether commands came again and again, and then none for a short while."""
+        times = tuple(self._times)
+        if len(times) <= _PERIODS:
+            return False
+        usual_ns = (times[-1] - times[0]) / (len(times) - 1)
+        quiet_ns = now_ns - times[-1]
+        return max(_JUST_NS, _PERIODS * usual_ns) < quiet_ns < _LONG_AGO_NS
+
+
 class StallListener:
     """
     Takes the reports of other processes, and watches this one.
+
+    :ivar commands: to be told of each command
 
     :param reading: reads the clocks
     :param put: takes what arrived, in the thread that received it
@@ -55,10 +83,28 @@ class StallListener:
             put(Arrival(stamps.steady_ns, stamps.system_ns, stamps.ros_ns, 'stall', STALLS,
                         info=report))
         self._node = node
+        self.commands = CommandTimes()
         self._subscription = node.create_subscription(
             String, STALLS, lambda said: take(said.data), qos.conversation())
         self._witness = ProcessWitness(lambda gap: take(Report.of(EVALUATOR, gap)))
         self._witness.begin()
+
+    def await_late(self, inbox: Inbox) -> Iterator[Arrival]:
+        """
+        Yield reports that come after the end of a trial, if the commands have just ceased.
+
+        Nothing else in the inbox belongs to the trial any more.
+        """
+        if not self.commands.have_just_ceased(time.monotonic_ns()):
+            return
+        deadline = time.monotonic() + _LATE_S
+        while time.monotonic() < deadline:
+            for one in inbox.take():
+                if isinstance(one, Arrival) and one.kind == 'command':
+                    deadline = min(deadline, time.monotonic() + _AFTER_S)
+                elif isinstance(one, Arrival) and one.kind == 'stall':
+                    yield one
+            time.sleep(_LOOK_S)
 
     def close(self) -> None:
         """Give up both."""

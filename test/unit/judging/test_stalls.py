@@ -203,6 +203,18 @@ def test_a_silence_is_inconclusive_as_far_as_a_stall_made_it():
     assert judged(commands(700), stall(1010, 1090), scenario=scenario).verdict is FAIL
 
 
+def test_a_silence_at_the_end_is_inconclusive_where_the_stall_was_not_over():
+    scenario = hazard(invariants=[LIVE])
+    commands = [one for one in reacting(50) if one[0] < END_MS - 400]
+    own = stall(END_MS - 390, END_MS + 300, 'controller')
+    late = own.model_copy(update={'stamps': stamps(END_MS), 'truth': {
+        'began': 0.39, 'ended': -0.3, 'lost': 0.69}})
+    ended = record(commands, scenario, measuring=HERE)
+    assert evaluate(ended).verdict is FAIL
+    stalled = ended.model_copy(update={'events': (*ended.events, late)})
+    assert evaluate(stalled).verdict is INCONCLUSIVE
+
+
 def queued(read_ms: float, from_ms: float, until_ms: float, **changes: Any) -> list[Event]:
     """Return a drive that stops at 50 ms, of which the evaluator read a stretch all at once."""
     return [command(read_ms if from_ms <= at_ms < until_ms else at_ms + 0.5, speed,

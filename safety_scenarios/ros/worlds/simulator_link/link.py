@@ -235,6 +235,11 @@ class WorldLink(ForwardingLink):
         """Return what would be missed in the record."""
         return [self._simulated(event) for event in self._inner.overlooked()]
 
+    def late_stalls(self) -> Sequence[Event]:
+        """Return stalls that were not over at the end; in lock-step nobody waits for them."""
+        return () if self._in_lockstep else [
+            self._simulated(event) for event in self._inner.late_stalls()]
+
     def receive_until(self, schedule_ns: int) -> Sequence[Event]:
         """Return what has arrived, or wait for it until ``schedule_ns`` of simulated time."""
         factor = self._ready.factor if self._ready else 1.0

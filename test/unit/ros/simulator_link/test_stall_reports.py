@@ -10,7 +10,7 @@ from cases import for_each
 import pytest
 from safety_scenarios.ros.link.inbox import Arrival
 from safety_scenarios.ros.link.simulated_time import SimulatedTime
-from safety_scenarios.ros.link.stall_reports import stall_event
+from safety_scenarios.ros.link.stall_reports import CommandTimes, stall_event
 from safety_scenarios.ros.worlds.simulator_link import link as world_link
 from safety_scenarios.ros.worlds.simulator_link.link import WorldLink
 from safety_scenarios.scenario.event import Event, Stamps
@@ -96,3 +96,15 @@ def test_a_stall_is_told_in_simulated_time():
     assert now_ns - event.truth['began'] * 1e9 == pytest.approx(5_300 * MS)
     assert now_ns - event.truth['ended'] * 1e9 == pytest.approx(5_900 * MS)
     assert event.truth['lost'] == 0.19
+
+
+@for_each(('every_ms', 'count', 'quiet_ms', 'ceased'), [
+    (50, 6, 100, False), (50, 6, 151, True), (50, 6, 1999, True), (50, 6, 2000, False),
+    (20, 6, 99, False), (20, 6, 101, True), (100, 6, 299, False), (100, 6, 301, True),
+    (50, 3, 400, False), (50, 0, 400, False)])
+def test_commands_have_just_ceased_where_several_are_missing(every_ms, count, quiet_ms, ceased):
+    times = CommandTimes()
+    for index in range(count):
+        times.heard(index * every_ms * MS)
+    last_ns = (count - 1) * every_ms * MS
+    assert times.have_just_ceased(last_ns + quiet_ms * MS) is ceased
