@@ -3,6 +3,7 @@
 
 """What a process could not do because it could not run is no fault of the controller's code."""
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -317,3 +318,44 @@ def test_the_order_of_a_topic_is_kept_where_the_world_told_of_later_times_before
     assert back is not mixed
     assert [event.sequence for event in back.of_kind('command')] == list(range(len(commands)))
     assert back.events[-1].name == 'end'
+
+
+STOPS_AFTER_MS = {'good': 50.0, 'late': 700.0, 'never': 1e9}
+"""Controllers, by when they stop after they have seen the hazard."""
+
+
+def played(controller: str, process: str, from_ms: float, until_ms: float) -> TrialResult:
+    """Return what a trial comes to in which a process is stopped, and does late what it missed."""
+    hazard_ms = until_ms if process == 'evaluator' and from_ms <= 0 < until_ms else 0.0
+    commands, asleep_until_ms = [], NOMINAL_MS
+    for index, at_ms in enumerate(range(round(NOMINAL_MS) + 10, round(END_MS), 50)):
+        is_stopped = from_ms <= at_ms < until_ms
+        if at_ms < asleep_until_ms:
+            continue
+        sent_ms, seen_ms, read_ms = float(at_ms), float(at_ms), at_ms + 0.5
+        if is_stopped and process == 'controller':
+            sent_ms = seen_ms = asleep_until_ms = until_ms
+            read_ms = sent_ms + 0.5
+        elif is_stopped and process in ('relay', 'simulator'):
+            seen_ms = from_ms
+        elif is_stopped and process == 'evaluator':
+            read_ms = until_ms
+        stops = STOPS_AFTER_MS[controller] <= seen_ms - hazard_ms < ALL_CLEAR_MS
+        commands.append(command(read_ms, 0.0 if stops else 0.8, left_ms=sent_ms,
+                                arrived_ms=read_ms - 0.2, sequence=index))
+    return evaluate(record(
+        [one for one in commands if one.stamps.steady_ns < stamps(END_MS).steady_ns],
+        hazard(invariants=[LIVE, STOPS]), extra=[stall(from_ms, until_ms, process)],
+        hazard_at=shown(hazard_ms, due_ms=0.0), measuring=HERE))
+
+
+@pytest.mark.parametrize('process', ['evaluator', 'simulator', 'controller', 'relay'])
+def test_no_stop_of_a_process_at_any_phase_makes_a_good_controller_fail_or_a_bad_one_pass(process):
+    verdicts = Counter((controller, played(
+        controller, process, from_ms, from_ms + stopped_ms).verdict.value)
+        for controller in STOPS_AFTER_MS for stopped_ms in (50, 100, 200, 500, 1000)
+        for from_ms in (-650, -400, -200, -40, 5, 60, 300, 900, 1700, 2300))
+    assert not {('good', 'FAIL'), ('good', 'ERROR'), ('late', 'PASS'), ('never', 'PASS')} \
+        & set(verdicts), verdicts
+    assert verdicts['good', 'PASS'] >= 15
+    assert verdicts['never', 'FAIL'] >= 40 and verdicts['late', 'FAIL'] >= 15
