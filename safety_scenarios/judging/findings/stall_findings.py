@@ -147,7 +147,9 @@ class _Judge:
             else onset_ns + round(finding.at_ms * 1e6)
         plugin = self._plugins.get(finding.check)
         if finding.kind in ('latency', CONFIRMED) or (
-                finding.kind in _DELAYS and finding.unit == 's'):
+                finding.kind in _DELAYS and finding.unit == 's') or self._never_came(finding):
+            if finding.at_ms is None and trial.latency.latency is not None:
+                at_ns = onset_ns + trial.latency.latency.observed_ns
             return onset_ns - _LEAST_NS, max(at_ns, onset_ns)
         if finding.source == 'rule':
             return None if finding.unit != 's' else (
@@ -161,6 +163,11 @@ class _Judge:
         if finding.source != 'nominal' and at_ns >= onset_ns and finding.unit in _PLACES:
             return onset_ns - _BEFORE_NS, at_ns
         return at_ns - _LASTS_NS, at_ns + round(self._slack_ns)
+
+    def _never_came(self, finding: Finding) -> bool:
+        """Return whether a stop never came, which is no more late than a missing reaction."""
+        return finding.kind in _DELAYS and finding.at_ms is None and finding.margin is None \
+            and self._trial.latency.latency is not None
 
     def _explains(self, finding: Finding, window: tuple[int, int]) -> bool:
         """Return whether what was lost in a time is enough for a violation."""
@@ -184,9 +191,10 @@ class _Judge:
         if is_delay and finding.unit == 's' and finding.margin is not None:
             return -1e9 * finding.margin
         latency, scenario = self._trial.latency.latency, self._trial.scenario
-        if latency is None or finding.kind not in ('latency', CONFIRMED):
+        if latency is None or not (finding.kind in ('latency', CONFIRMED)
+                                   or self._never_came(finding)):
             return None
-        if finding.kind == 'latency':
+        if finding.kind != CONFIRMED:
             return latency.observed_ns - scenario.latency_budget.limit_ns(self._gate)
         wanted, budget = scenario.body.confirmation, scenario.confirmation_budget
         if wanted is None or budget is None:

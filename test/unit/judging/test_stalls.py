@@ -89,6 +89,14 @@ def test_who_never_reacts_fails_whatever_stalled():
         assert judged(driving(NOMINAL_MS + 10, END_MS), stall(0, lost_ms)).verdict is FAIL
 
 
+def test_a_stop_that_never_came_is_excused_by_no_short_stall():
+    scenario = hazard(invariants=[STOPS])
+    result = judged(driving(NOMINAL_MS + 10, END_MS), stall(0, 90), stall(2600, 2900),
+                    scenario=scenario)
+    assert [one.verdict for one in result.findings if one.check in (STOPS.name, LATE)] == [
+        FAIL, FAIL]
+
+
 def test_who_could_run_for_none_of_the_time_in_which_to_react_is_not_judged():
     commands = [*driving(NOMINAL_MS + 10, 0), *driving(ALL_CLEAR_MS, END_MS)]
     result = judged(commands, stall(0, 2450, 'controller'))
