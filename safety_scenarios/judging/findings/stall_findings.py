@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from safety_scenarios.errors import counted
 from safety_scenarios.judging.findings.harness import harness
+from safety_scenarios.judging.findings.nominal import RESUMES_WORK
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.latency.stalls import Stall
 from safety_scenarios.judging.latency.stream import period_ns
@@ -146,6 +147,9 @@ class _Judge:
         at_ns = trial.record.end_ns if finding.at_ms is None \
             else onset_ns + round(finding.at_ms * 1e6)
         plugin = self._plugins.get(finding.check)
+        clear = trial.timeline.mark(ALL_CLEAR)
+        if finding.check == RESUMES_WORK and clear is not None:
+            return clear.stamps.steady_ns - _LEAST_NS, trial.record.end_ns
         if finding.kind in ('latency', CONFIRMED) or (
                 finding.kind in _DELAYS and finding.unit == 's') or self._never_came(finding):
             if finding.at_ms is None and trial.latency.latency is not None:
@@ -186,8 +190,8 @@ class _Judge:
     def _short_ns(self, finding: Finding) -> float | None:
         """Return by how much something was too late; None where the finding is of no delay."""
         plugin = self._plugins.get(finding.check)
-        is_delay = finding.kind in ('latency', CONFIRMED) or finding.source == 'rule' or (
-            finding.kind in _DELAYS) or (plugin is not None and plugin.margin_is_time)
+        is_delay = finding.kind in ('latency', CONFIRMED, *_DELAYS) or finding.source == 'rule' \
+            or finding.check == RESUMES_WORK or (plugin is not None and plugin.margin_is_time)
         if is_delay and finding.unit == 's' and finding.margin is not None:
             return -1e9 * finding.margin
         latency, scenario = self._trial.latency.latency, self._trial.scenario

@@ -10,12 +10,13 @@ from typing import Any
 from cases import for_each
 import pytest
 from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.findings.nominal import RESUMES_WORK
 from safety_scenarios.judging.findings.stall_findings import CHECK
 from safety_scenarios.judging.invariants.command_stream import Liveness
 from safety_scenarios.judging.invariants.limits import Bound
 from safety_scenarios.judging.invariants.stop import Stop
 from safety_scenarios.judging.latency.stalls import as_received, Stalls
-from safety_scenarios.scenario.body import Silence
+from safety_scenarios.scenario.body import AllClear, Silence
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.measuring import ClockRules, Measuring
 from safety_scenarios.scenario.result import Finding, TrialResult
@@ -367,3 +368,22 @@ def test_no_stop_of_a_process_at_any_phase_makes_a_good_controller_fail_or_a_bad
         & set(verdicts), verdicts
     assert verdicts['good', 'PASS'] >= 15
     assert verdicts['never', 'FAIL'] >= 40 and verdicts['late', 'FAIL'] >= 15
+
+
+def test_work_that_is_resumed_late_is_excused_by_a_stall_after_the_all_clear():
+    plain = hazard()
+    scenario = plain.model_copy(update={'body': plain.body.model_copy(update={
+        'all_clear': AllClear(at_ms=ALL_CLEAR_MS, observe_ms=3000.0, resume_within_ms=1000.0)})})
+
+    def resumed(after_ms: float, *stalls: Event) -> Finding:
+        commands = [*driving(NOMINAL_MS + 10, 50), *driving(50, ALL_CLEAR_MS + after_ms, 0.0),
+                    *driving(ALL_CLEAR_MS + after_ms, ALL_CLEAR_MS + 3000)]
+        return found(judged(commands, *stalls, scenario=scenario, end_ms=ALL_CLEAR_MS + 3000),
+                     RESUMES_WORK)
+    after = stall(ALL_CLEAR_MS + 10, ALL_CLEAR_MS + 310, 'controller')
+    assert resumed(900).verdict is PASS
+    assert resumed(1200).verdict is FAIL
+    assert resumed(1200, after).verdict is INCONCLUSIVE
+    assert resumed(1500, after).verdict is FAIL
+    assert resumed(1200, stall(60, 360, 'controller')).verdict is FAIL
+    assert resumed(9000, after).verdict is FAIL
