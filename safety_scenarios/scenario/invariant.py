@@ -148,6 +148,9 @@ class InvariantPlugin(Noun):
     """Whether its margin in s is of a time that a busy host can have lengthened: what is too late
     by no more than that is INCONCLUSIVE."""
 
+    is_about_words: ClassVar[bool] = False
+    """Whether it reads what was said or called, whatever took how long: no stall excuses it."""
+
     holds_always: ClassVar[bool] = False
     """Whether it can be asked of a robot in operation, without any hazard (doc/monitor.md)."""
 
