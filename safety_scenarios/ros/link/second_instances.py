@@ -88,7 +88,8 @@ class SecondInstances:
         if counts == self._counts:
             return None
         if next(self._found(), None) is None:
-            self._counts = counts
+            if not self._is_unnamed():
+                self._counts = counts
             return None
         return f'{self._said()}. It came while a trial was running'
 
@@ -110,10 +111,17 @@ class SecondInstances:
             yield 'a second simulator', simulators
         named = defaultdict(list)
         for info in relays:
-            named[full_node_name(info)].append(info)
+            if info.node_name != UNNAMED:
+                named[full_node_name(info)].append(info)
         for infos in named.values():
             if len(infos) > 1:
                 yield 'a second relay of one name', infos
+
+    def _is_unnamed(self) -> bool:
+        """Return whether the name of a node is still to come, so that it has to be looked for."""
+        return any(info.node_name == UNNAMED for info in (
+            *self._graph.publishers(_ANNOUNCED_ON),
+            *self._graph.living_subscribers(self._topics[-1])))
 
     def _said(self) -> str:
         """Return what is there; the name of a node may be known a little later than itself."""
