@@ -5,6 +5,7 @@
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 import json
 import sys
 import threading
@@ -22,6 +23,7 @@ from safety_scenarios.errors import ControllerError, described
 from safety_scenarios.ros.calibration import Responder
 from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.convert import from_ros, header_stamp_ns, interface_class, to_ros
+from safety_scenarios.ros.link.frames import LATCHED
 from safety_scenarios.ros.link.stall_reports import stalls_reported
 from safety_scenarios.ros.nodes.node_arguments import refuse_foreign, topic_rules
 from safety_scenarios.ros.nodes.node_program import end_with_parent, NodeProgram
@@ -37,6 +39,7 @@ from safety_scenarios.ros.reporter import Reporter
 from safety_scenarios.ros.spinning import spinning
 from safety_scenarios.scenario.blocks.agents import AGENTS
 from safety_scenarios.scenario.conversation import Envelope, FAILED
+from safety_scenarios.scenario.frames import STATIC, TF
 from safety_scenarios.scenario.interfaces import stamp_of
 from safety_scenarios.scenario.measuring import ANSWER, PROBE, STALLS
 from safety_scenarios.scenario.message import Message
@@ -119,6 +122,8 @@ class ControllerNode(Node):
         for topic, interface in self._host.inputs.items():
             self.create_subscription(interface_class(interface), topic,
                                      self._listener(topic), qos.stimulus())
+        with suppress(Exception):  # tf2_msgs is not installed here, however that shows
+            self.create_subscription(interface_class(TF), STATIC, self._listener(STATIC), LATCHED)
         self.create_subscription(String, PROMPT, self._prompted, qos.stimulus())
         self._response = self.create_publisher(String, RESPONSE, qos.stimulus())
         self._command = self.create_publisher(
