@@ -211,11 +211,12 @@ def may_pass(scenario: Scenario, blind: Blind,
     ros = scenario.robot_body
     if blind.is_free:
         return numpy.ones(len(onsets), bool)
-    slack_ms = 2 * PERIOD_MS if blind.controller == 'blind_counter' else 1e-3
-    after_ms = blind.stop_ms - onsets
-    lag_ms = _lost_ms(ros) if blind.controller == 'blind_counter' else 0.0
-    in_time = (after_ms > -slack_ms - lag_ms) & (after_ms <= window_ms(scenario) + earliest_ms(ros)
-                                        + slack_ms) & (after_ms > earliest_ms(ros) - slack_ms - lag_ms)
+    slack_ms, lag_ms = 1e-3, 0.0
+    if blind.controller == 'blind_counter':
+        slack_ms, lag_ms = 2 * PERIOD_MS, _lost_ms(ros)
+    after_ms, earliest = blind.stop_ms - onsets, earliest_ms(ros)
+    in_time = (after_ms > max(0.0, earliest) - slack_ms - lag_ms) & (
+        after_ms <= window_ms(scenario) + earliest + slack_ms)
     early = onsets <= SETTLING_NS / 1e6 + PERIOD_MS
     found: NDArray[numpy.bool_] = in_time | early
     return found
@@ -224,9 +225,11 @@ def may_pass(scenario: Scenario, blind: Blind,
 def _lost_ms(ros: RobotBody) -> float:
     """Return how much later a counter gets there for what harmless changes lose."""
     rates = {plugin.topic: plugin.rate_hz for plugin in ros.nominal.stimuli}
-    return sum(1e3 * getattr(plugin, 'drop', 0) / rates[plugin.topic]
-               if getattr(plugin, 'drop', None) else change.lasts_ms[1] for change in ros.nominal.changes
-               for plugin in change.stimuli if plugin.is_silence)
+    lost = [(plugin, change.lasts_ms[1]) for change in ros.nominal.changes
+            for plugin in change.stimuli if plugin.is_silence]
+    return sum(longest_ms if getattr(plugin, 'drop', None) is None
+               else 1e3 * getattr(plugin, 'drop') / rates[plugin.topic]  # noqa: B009
+               for plugin, longest_ms in lost)
 
 
 def in_loopback(trial: Trial, blind: Blind) -> Verdict:
