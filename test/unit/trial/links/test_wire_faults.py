@@ -262,7 +262,7 @@ def test_a_fault_of_commands_needs_a_world(shipped):
 @pytest.mark.parametrize(('wrong', 'said'), [
     (fault('delay'), 'delay_ms: missing, delay needs it'),
     (fault('delay', delay_ms=100, share=0.5), 'share: got it with delay, expected delay_ms'),
-    (fault('frozen', share=0.5), 'share: got it with freeze, expected no number at all'),
+    (fault('frozen', share=0.5), 'share: got it with freeze, expected messages'),
     (fault('drop', share=1), 'Use the stimulus link_loss'),
     (fault('throttle', most_hz=20), 'most_hz: got 20, expected less than the 20 messages'),
     (fault('wrong_frame', frame='base_link'), 'changes nothing in a sensor_msgs/msg/LaserScan'),
