@@ -27,6 +27,7 @@ from safety_scenarios.judging.findings.latency_findings import latency_finding, 
 from safety_scenarios.judging.findings.network import judged_over_network
 from safety_scenarios.judging.findings.observation import none_taken, rejection_notes
 from safety_scenarios.judging.findings.rule_findings import rule_findings, rule_notes
+from safety_scenarios.judging.findings.stall_findings import excused, stall_notes, unknown_notes
 from safety_scenarios.judging.findings.wiring import (
     motion_elsewhere,
     output_notes,
@@ -121,6 +122,7 @@ def _judged(trial: JudgedTrial, findings: list[Finding], latency: Latency | None
     """Return what the findings come to that count of words and over a network."""
     findings = world_motion.without_the_world(
         trial, findings, lambda other: evaluate(other, gate, words).findings)
+    findings = excused(trial, findings, latency, gate)
     decided = coverage.decided(findings, outcome, is_demanded=trial.scenario.body.reaction
                                is not None)
     findings += coverage.nobody_read(decided, words)
@@ -166,7 +168,7 @@ def _result(judged: JudgedTrial, found: list[Finding], latency: Latency | None,
         started_system_ns=events[0].stamps.system_ns if events else 0,
         duration_ms=duration_ns / 1e6, counts=dict(sorted(counts.items())),
         warmup=trial.warmup, rtf=rtf, decided=decided or Decided(),
-        notes=tuple(_notes(judged, latency, decided)),
+        notes=(*_notes(judged, latency, decided), *unknown_notes(judged, findings)),
         separation=_cost(judged, latency), outcome=outcome, drawn=trial.drawn,
         chance=reckoned(trial.scenario).level, traceability=trial.scenario.traceability,
         world=world_figures(judged, findings, latency, rtf), scores=scores,
@@ -208,6 +210,7 @@ def _notes(trial: JudgedTrial, latency: Latency | None,
         yield Note(code='simulated-robot', text=(
             f'{", ".join(trial.record.measuring.simulated)} worked out from the commands by the '
             f'harness: no robot was measured'))
+    yield from stall_notes(trial)
     yield from _of_pace(trial)
     yield from _of_merging(trial)
     if trial.record.trial.is_observed and trial.timeline.first_hazard is not None:

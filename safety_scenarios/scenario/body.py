@@ -131,9 +131,9 @@ class AllClear(Noun):
     @model_validator(mode='after')
     def _resumes_while_observed(self) -> 'AllClear':
         if self.resume_within_ms is not None and self.resume_within_ms >= self.observe_ms:
-            raise ValueError(f'resume_within_ms: got {self.resume_within_ms:g}, expected less than '
-                             f'observe_ms, {self.observe_ms:g}: who resumes work must be seen to '
-                             f'go on. Observe for longer')
+            raise ValueError(f'resume_within_ms: got {self.resume_within_ms:g}, expected less '
+                             f'than observe_ms, {self.observe_ms:g}: who resumes work must be '
+                             f'seen to go on. Observe for longer')
         return self
 
 
