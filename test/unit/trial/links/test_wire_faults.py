@@ -4,6 +4,7 @@
 """Faults of wires as stimuli: published without a world, and in one on the sensor's own stream."""
 
 from pathlib import Path
+import re
 
 import pytest
 from ros.campaigns import brief
@@ -41,7 +42,9 @@ def texts(tmp_path_factory):
     found = {}
     for name in ('SCN-R-105', 'SCN-R-101'):
         [path] = brief(tmp_path_factory.mktemp('brief'), name)
-        found[name] = Path(path).read_text(encoding='utf-8')
+        found[name] = re.sub(  # of the two sensors that may fail the scanner does
+            r'    (fails: .*|- {kind: sensor_fault, topic: human_pose, .*)\n', '',
+            Path(path).read_text(encoding='utf-8'))
     return found
 
 
