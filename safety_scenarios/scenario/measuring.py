@@ -25,6 +25,8 @@ PROBE_TYPE = 'sensor_msgs/msg/TimeReference'
 answer ``header.stamp`` is the responder's system time when it received the probe.
 """
 
+STALLS = 'calibration/stalls'
+"""Topic on which the processes of the harness report when they could not run."""
 REAL = 'real'
 """In the truth of a ``clock`` event whose stamps are simulated: its real time (steady, s)."""
 

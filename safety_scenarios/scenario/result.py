@@ -224,7 +224,7 @@ class Latency(Noun):
 
 
 Source = Literal['observation', 'clock', 'nominal', 'answer', 'latency', 'rule', 'invariant',
-                 'motion', 'contact', 'coverage', 'wiring', 'network', 'evidence']
+                 'motion', 'contact', 'coverage', 'wiring', 'network', 'stall', 'evidence']
 """
 The part that a finding comes from.
 
@@ -240,6 +240,7 @@ The part that a finding comes from.
 - ``coverage``: something was checked
 - ``wiring``: the robot was moved over nothing but the topics that are judged
 - ``network``: between two hosts, messages came as they were sent
+- ``stall``: no process of the harness was kept from running for long
 - ``evidence``: the files of the trial are those that its campaign planned and wrote
 """
 

@@ -269,7 +269,9 @@ def _stands_on(trial: JudgedTrial, ros: RobotBody, spell: Spell, clear_ns: int) 
     if ended is not None:
         return found(Verdict.INCONCLUSIVE, f'{what}, and the goal for {ended.name} was '
                                            f'{ended.text} by then')
-    return found(Verdict.FAIL, what)
+    due_ns = clear_ns + round((ros.all_clear.resume_within_ms or 0.0) * 1e6)
+    return found(Verdict.FAIL, what).model_copy(update={
+        'margin': (max(spell.begin_ns, due_ns) - spell.end_ns) / 1e9, 'unit': 's'})
 
 
 def before_onset(trial: JudgedTrial) -> Iterator[Finding]:
