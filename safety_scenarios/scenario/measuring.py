@@ -28,6 +28,13 @@ answer ``header.stamp`` is the responder's system time when it received the prob
 REAL = 'real'
 """In the truth of a ``clock`` event whose stamps are simulated: its real time (steady, s)."""
 
+THOUGHT, HELD, TURN, GIVEN, ENDED = 'thought', 'held', 'turn', 'given', 'ended'
+"""
+In the truth of a ``decision``, in s: how long it took; how long threads of the controller's process
+were ready to run and did not, since the decision before; when its turn was (simulated); and when,
+by the steady clock, the turn was given and had ended.
+"""
+
 UNCALIBRATED_MS = 15.0
 """
 Expanded uncertainty assumed without a calibration (ms): two stamps, each within 5 ms, and a
@@ -138,6 +145,13 @@ class Measuring(Noun):
     """What the stimuli happened in and the truth comes from, such as ``mujoco``; empty: none."""
     lockstep: bool = False
     """The world waited for the controller: times are of its own clock, whatever took how long."""
+    charges: bool = False
+    """What the controller took for a decision passed in the world's time before it took effect."""
+    answers_alone: bool = False
+    """The controller is known to compute nothing between two decisions."""
+    beside: str = ''
+    """What of the controller's process may have computed between two decisions; real time passed
+    in the world from then on."""
     pace: float | None = Field(default=None, gt=0, le=1000)
     """
     Simulated seconds in a real one that a simulator in another process was asked for.
@@ -154,7 +168,7 @@ class Measuring(Noun):
         if self.schedule_clock == 'steady':
             data.pop('schedule_clock', None)
         for name in ('acknowledged', 'simulated', 'untold', 'wake_ups_ms', 'busy_ms', 'world',
-                     'lockstep', 'pace'):
+                     'lockstep', 'pace', 'charges', 'answers_alone', 'beside'):
             if not getattr(self, name):
                 data.pop(name, None)
         return data

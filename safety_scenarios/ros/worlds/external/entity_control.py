@@ -20,7 +20,7 @@ from safety_scenarios.ros.worlds.external.stage import missing, Stage
 from safety_scenarios.ros.worlds.external.stepping import Stepping
 from safety_scenarios.ros.worlds.external.trial_demands import bodies_of_trial, failures_of_trial
 from safety_scenarios.ros.worlds.external.truth import Shown, Truth
-from safety_scenarios.ros.worlds.simulator_link.control import Ready
+from safety_scenarios.ros.worlds.simulator_link.control import Ready, Stepped
 from safety_scenarios.ros.worlds.simulator_link.protocol import Told
 from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.intent import ContactForce, Intent, JointsAt, Silence, StreamFault
@@ -201,15 +201,15 @@ class EntityControl:
         if self._arm is not None:
             self._arm.withdraw(topic)
 
-    def step(self, step_ns: int) -> tuple[int, int]:
+    def step(self, step_ns: int) -> Stepped:
         """
-        Let this much time pass and no more; return the time then (ns), and commands heard.
+        Let this much time pass and no more.
 
         :raises MeasurementError: the simulator was not asked for lock-step, or does not do it
         """
         if self._stepping is None:
             raise MeasurementError('step: this world runs at its own pace')
-        return self._stepping.step(step_ns)
+        return Stepped(*self._stepping.step(step_ns))
 
     def until(self, now_ns: int) -> None:
         """Go on: such a world does not wait for anybody."""
