@@ -14,7 +14,6 @@ import gc
 import time
 from typing import Any
 
-from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.serialization import deserialize_message, serialize_message
 from safety_scenarios.errors import MeasurementError
@@ -71,8 +70,6 @@ _CLOSE_NS = 20_000
 """Readings of several clocks this near to each other are one moment."""
 _READINGS = 10
 """Attempts at such a reading on a busy host."""
-_DELIVERY_S = 5.0
-"""A stimulus whose delivery takes longer is late, and judged as such."""
 _SENT = 1000
 """Stimuli of a topic whose own echo may still come."""
 _DRIFT_NS = 5_000_000_000
@@ -253,12 +250,6 @@ class RosLink(Link):
         return Event.model_construct(
             kind='stimulus', name=stimulus.topic, stamps=stamps, message=stimulus.message,
             hazard=hazard, truth=dict(stimulus.truth), scheduled_ns=scheduled_ns)
-
-    def await_delivery(self, topic: str) -> None:
-        """Wait until whoever listens to a stimulus has it: time stands, and goes on after it."""
-        publisher = self._endpoints.publishers.get(topic)
-        if hasattr(publisher, 'wait_for_all_acked'):  # not on Humble
-            publisher.wait_for_all_acked(Duration(seconds=_DELIVERY_S))
 
     def call(self, call: Call, symbol: str) -> Event:
         """Send a goal or a request that ``open`` has built; the clocks are read before it."""

@@ -8,7 +8,7 @@ Callbacks only put into a queue what has arrived; the world itself lives in the 
 ``run``, which sleeps to absolute deadlines.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 import math
 import threading
 import time
@@ -362,8 +362,14 @@ class Simulator(StandingHost):
         return {'topics': {topic: publisher.get_subscription_count()
                            for topic, (_, publisher) in self._publishers.items()},
                 'commands': {one.topic: self._commanders.matched(one.topic) for one in commands},
-                'is_ready': not self._gives_turns or self._turns.is_ready(iter(self._publishers)),
+                'is_ready': not self._gives_turns or self._turns.is_ready(self._sensors()),
                 'listeners': self._telling.get_subscription_count()}
+
+    def _sensors(self) -> Iterator[str]:
+        """Yield the topics of all that the world shows, and of what the evaluator publishes."""
+        yield from self._publishers
+        if self._trial is not None:
+            yield from _stimuli(self._trial.scenario.robot_body).keys() - self._publishers.keys()
 
     @property
     def _commanded(self) -> Sequence[CommandTopic]:
@@ -404,6 +410,8 @@ class Simulator(StandingHost):
         """Let some time pass; what is due to the controller in it comes in its order."""
         until_ns = self._now_ns + request.step_ns
         self._is_paused, self._until_ns = True, math.inf
+        for topic, count in request.sent.items():
+            self._turns.show(topic, self._now_ns, count)
         while True:
             for effect_ns, topic, payload in self._turns.effective(self._now_ns):
                 self._effects.append((topic, payload[1], effect_ns))
@@ -449,14 +457,20 @@ class Simulator(StandingHost):
 
 def _interfaces(ros: RobotBody) -> Mapping[str, str]:
     """Return the interface of each topic on which a world may publish."""
-    found: dict[str, str] = {}
-    for plugin in (*ros.nominal.stimuli, *ros.stimuli):
-        interface = plugin.interface()
-        if interface is not None:
-            found.setdefault(plugin.topic, interface)
+    found = _stimuli(ros)
     if ros.world is not None and ros.world.camera is not None:
         found |= ros.world.camera.interfaces
     usual = kind_of(ros.robot).feedback_type(())
     for one in ros.feedback:
         found.setdefault(one.topic, usual if one.message == 'auto' else one.message)
+    return found
+
+
+def _stimuli(ros: RobotBody) -> dict[str, str]:
+    """Return the interface of each topic of a stimulus."""
+    found: dict[str, str] = {}
+    for plugin in (*ros.nominal.stimuli, *ros.stimuli):
+        interface = plugin.interface()
+        if interface is not None:
+            found.setdefault(plugin.topic, interface)
     return found

@@ -98,9 +98,9 @@ class Turns:
             self._give(Turn(count=0, trial=self._trial_id, shown=dict.fromkeys(topics, ())))
         return self._is_ready
 
-    def show(self, topic: str, now_ns: int) -> None:
-        """Take note that a sensor has published."""
-        self._shown[topic].append(now_ns)
+    def show(self, topic: str, now_ns: int, count: int = 1) -> None:
+        """Take note that so many messages were published for the controller."""
+        self._shown[topic] += [now_ns] * count
 
     @property
     def next_ns(self) -> float:

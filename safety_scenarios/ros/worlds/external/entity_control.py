@@ -3,7 +3,7 @@
 
 """A world of another simulator, moved by its entity services and told by its poses."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 import time
 
 from rclpy.node import Node
@@ -201,7 +201,7 @@ class EntityControl:
         if self._arm is not None:
             self._arm.withdraw(topic)
 
-    def step(self, step_ns: int) -> Stepped:
+    def step(self, step_ns: int, sent: Mapping[str, int]) -> Stepped:
         """
         Let this much time pass and no more.
 

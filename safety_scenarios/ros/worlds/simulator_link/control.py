@@ -101,8 +101,13 @@ class WorldControl(Protocol):
     def withdraw(self, topic: str) -> None:
         """Take back what was applied on a topic."""
 
-    def step(self, step_ns: int) -> Stepped:
-        """Let this much time pass and no more."""
+    def step(self, step_ns: int, sent: Mapping[str, int]) -> Stepped:
+        """
+        Let this much time pass and no more.
+
+        :param sent: topics of stimuli that the evaluator has published since the step before, and
+            how many: the controller receives them before it decides
+        """
 
     def until(self, now_ns: int) -> None:
         """Go on at the pace of the world, and stand at this time (ns) until told otherwise."""
@@ -227,9 +232,9 @@ class TopicControl:
         """Take back what was applied on a topic."""
         self._ask('withdraw', topic=topic)
 
-    def step(self, step_ns: int) -> Stepped:
+    def step(self, step_ns: int, sent: Mapping[str, int]) -> Stepped:
         """Let this much time pass and no more."""
-        answer = self._ask('step', step_ns=step_ns, timeout_s=_STEP_S)
+        answer = self._ask('step', step_ns=step_ns, sent=sent, timeout_s=_STEP_S)
         deadline = time.monotonic() + _LATE_S
         while self._received < answer.told and time.monotonic() < deadline:
             time.sleep(_SLICE_S)  # what was told before the answer may come a little after it

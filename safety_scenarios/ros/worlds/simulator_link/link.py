@@ -9,7 +9,7 @@ time, as over the link ``simulated``: a robot, a person and a braking distance k
 it went beside real time is kept, by ``clock`` events, and judged.
 """
 
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
 import math
 import time
@@ -139,6 +139,8 @@ class WorldLink(ForwardingLink):
         """Commands that have not taken effect, as they came."""
         self._effects: dict[tuple[str, int], deque[int]] = defaultdict(deque)
         """Topic and source stamp of a command to when it took effect."""
+        self._sent = Counter[str]()
+        """Stimuli that no world shows, by topic, since the last step."""
         self.measuring = inner.measuring
 
     def open(self, trial: Trial) -> None:  # noqa: A003
@@ -167,6 +169,7 @@ class WorldLink(ForwardingLink):
         self._held.clear()
         self._early.clear()
         self._effects.clear()
+        self._sent.clear()
         self._time.factor = 0.0 if ready.lockstep else ready.factor
         self._inner.leave_to_world(ready.topics, ready.nodes)
         self._inner.open(trial)
@@ -250,8 +253,8 @@ class WorldLink(ForwardingLink):
                 f'publishes, expected one that it can: both would contradict each other. Use '
                 f'world none for this')
         sent = self._inner.send(stimulus, hazard=hazard, scheduled_ns=scheduled_ns)
-        if self._in_lockstep:
-            self._inner.await_delivery(stimulus.topic)
+        if sent is not None:
+            self._sent[stimulus.topic] += 1
         return None if sent is None else self._simulated(sent)
 
     def tell(self, envelope: Envelope, hearers: Sequence[str]) -> Stamps:
@@ -291,7 +294,8 @@ class WorldLink(ForwardingLink):
 
     def _step(self, step_ns: int) -> None:
         """Let time pass, and wait until what the world has received is received here, too."""
-        stepped = self._control.step(step_ns)
+        sent, self._sent = dict(self._sent), Counter()
+        stepped = self._control.step(step_ns, sent)
         self._last_ns = stepped.now_ns
         for topic, source_ns, effect_ns in stepped.effects or ():
             self._effects[topic, source_ns].append(effect_ns)

@@ -99,6 +99,9 @@ class Request(Noun):
     is_new: bool = False
     """Of ``begin``: the controller has just been started, so that its periods count from now."""
     step_ns: int = Field(default=0, ge=0, le=3_600_000_000_000)
+    sent: Mapping[str, int] = {}
+    """Of ``step``: topics of stimuli that the evaluator itself has published before it, and how
+    many."""
     until_ns: int = Field(default=0, ge=0, le=2**62)
 
 
