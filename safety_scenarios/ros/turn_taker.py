@@ -10,12 +10,13 @@ late the machine delivers it. So a trial comes to the same on any machine.
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 import os
 from pathlib import Path
 import threading
 from typing import NamedTuple
 
-from safety_scenarios.ros.worlds.simulator_link.protocol import Done, Turn
+from safety_scenarios.ros.worlds.simulator_link.protocol import Done, LEAST_NS, Turn
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.trial.links.thinking import Thinking
 
@@ -26,6 +27,7 @@ _ANY_LENGTH_NS = 1 << 62
 _OUR_THREADS = ('MainThread', 'spin ', 'answer', 'standstill', 'parent', 'responder', 'reporter',
                 'witness')
 """How the names of threads of ours begin."""
+_THREADS = '/proc/self/task'
 _LONGEST = 200
 """Characters of what computes beside."""
 
@@ -60,7 +62,7 @@ class TurnTaker:
         self._answering = 0
         self.takes_turns = False
         """Whether a simulator has asked for it: before, the controller decides by its clock."""
-        self._thinking = Thinking(hang_ns=_ANY_LENGTH_NS)
+        self._thinking = Thinking(LEAST_NS, _ANY_LENGTH_NS, _others_ns)
 
     def put(self, topic: str, stamp_ns: int | None, message: Message) -> None:
         """Take a message of a sensor, in any thread."""
@@ -137,7 +139,7 @@ class TurnTaker:
             self._last = Done(
                 count=turn.count, trial=turn.trial, thought_ns=thought_ns, period_ns=period_ns,
                 held_ns=max(0, self._held_ns - before_ns), commands=commands, missed=missed,
-                beside=_beside(self._answering > 0)[:_LONGEST])
+                answering=self._answering > 0, beside=_beside()[:_LONGEST])
         self._say(self._last)
 
     def close(self) -> None:
@@ -145,27 +147,34 @@ class TurnTaker:
         self._thinking.close()
 
 
-def _beside(is_answering: bool) -> str:
+def _beside() -> str:
     """Return what of this process may compute between two turns, as far as Python shows it."""
-    found = [f'the thread {thread.name}' for thread in threading.enumerate()
+    found = [f'the thread {thread.name!r}' for thread in threading.enumerate()
              if not thread.name.startswith(_OUR_THREADS)]
     try:
         children = Path('/proc/thread-self/children').read_text(encoding='ascii').split()
     except OSError:  # a kernel that does not tell
         children = []
-    found += [f'the process {pid}' for pid in children]
-    if is_answering:
-        found.append('an answer in words')
+    if children:
+        found.append('another process')
     return ', '.join(found)
 
 
-def _held_ns() -> int:
-    """Return how long threads of this process were ready to run so far, and did not."""
+def _held_ns(but: int = 0) -> int:
+    """
+    Return how long threads of this process were ready to run so far, and did not.
+
+    :param but: a thread that does not count
+    """
     total_ns = 0
-    try:
-        for thread in os.scandir('/proc/self/task'):
-            with open(f'{thread.path}/schedstat', 'rb') as stat:
-                total_ns += int(stat.read().split()[1])
-    except (OSError, ValueError, IndexError):  # a thread has ended meanwhile, or no such kernel
-        pass
+    for thread in os.listdir(_THREADS):
+        with suppress(OSError, ValueError, IndexError):  # it has ended, or no such kernel
+            if thread != str(but):
+                with open(f'{_THREADS}/{thread}/schedstat', 'rb') as stat:
+                    total_ns += int(stat.read().split()[1])
     return total_ns
+
+
+def _others_ns() -> int:
+    """Return the same of all threads but this one."""
+    return _held_ns(threading.get_native_id())

@@ -427,7 +427,7 @@ class Simulator(StandingHost):
                 self._to(next_ns)
         effects, self._effects = tuple(self._effects), []
         return {'now_ns': self._now_ns, 'told': self._told, 'effects': effects,
-                'waiting': self._turns.waiting, 'decided': self._turns.decided()}
+                'decided': self._turns.decided()}
 
     def _give(self, turn: Turn) -> None:
         self._giving.publish(String(data=as_json(turn)))

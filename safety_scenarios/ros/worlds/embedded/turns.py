@@ -18,11 +18,14 @@ from typing import Any
 
 from safety_scenarios.errors import MeasurementError
 from safety_scenarios.ros.worlds.embedded.commanders import Arrivals
-from safety_scenarios.ros.worlds.simulator_link.protocol import Decided, Done, RealTime, Turn
+from safety_scenarios.ros.worlds.simulator_link.protocol import (
+    Decided,
+    Done,
+    LEAST_NS,
+    RealTime,
+    Turn,
+)
 
-LEAST_NS = 2_000_000
-"""A decision that took less is not charged: a robot would not show it, and the same trial comes to
-the same then. It is within the stated uncertainty."""
 _AGAIN_S = 0.5
 """A turn, or its end, that got lost is sent again."""
 _ARRIVAL_S = 10.0
@@ -78,6 +81,8 @@ class Turns:
         if is_new:
             self._asked, self._pace, self._beside = None, None, ''
             self.due_ns = now_ns + period_ns
+        if self._pace is not None:
+            self._pace = RealTime(1.0, now_ns, time.monotonic_ns())
 
     def hear(self, done: Done) -> None:
         """Take the end of a turn, in any thread."""
@@ -107,11 +112,6 @@ class Turns:
         """Return when something is to be done here (simulated)."""
         due_ns = math.inf if self._asked is not None else self.due_ns
         return min([due_ns, *(effect_ns for effect_ns, _, _ in self._waiting)])
-
-    @property
-    def waiting(self) -> int:
-        """Return how many commands are still to take effect."""
-        return len(self._waiting)
 
     def is_due(self, now_ns: int) -> bool:
         """Return whether the controller is to decide now."""
@@ -190,14 +190,15 @@ class Turns:
         self._done = self._asked = None
         if done.missed:
             raise MeasurementError(
-                f'{done.missed}: got no message in the controller\'s process within '
+                f"{done.missed}: got no message in the controller's process within "
                 f'{_ARRIVAL_S:g} s, expected what the simulator has published there: it got lost. '
                 f'Use a less busy machine, or go without --lockstep')
         self._await_commands(done)
         thought_ns = done.thought_ns if done.thought_ns >= LEAST_NS else 0
         was_beside, self._beside = self._beside, self._beside or done.beside
-        effect_ns = max(now_ns, turn.now_ns + (0 if was_beside else thought_ns))
-        if self._beside:
+        effect_ns = max(now_ns, turn.now_ns + thought_ns) if not was_beside or self._pace is None \
+            else max(now_ns, self._pace.at(done_ns))
+        if self._beside or done.answering:
             self._keep_pace(now_ns)
         else:
             self._pace = None
@@ -213,5 +214,5 @@ class Turns:
         if not self._arrivals.await_commands(wanted, _ARRIVAL_S):
             raise MeasurementError(
                 f'{", ".join(wanted)}: got no command in the simulator within {_ARRIVAL_S:g} s of '
-                f'when the controller\'s process had published it: it got lost. Use a less busy '
+                f"when the controller's process had published it: it got lost. Use a less busy "
                 f'machine, or go without --lockstep')

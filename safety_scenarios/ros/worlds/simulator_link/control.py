@@ -68,8 +68,8 @@ class Stepped:
     effects: tuple[tuple[str, int, int], ...] | None = None
     """Topic of each command that took effect, its source stamp (0: none), and when it did
     (simulated, ns); None: the world does not say, and they took effect when they came."""
-    waiting: int = 0
-    """Commands that are still to take effect."""
+    topics: frozenset[str] = frozenset()
+    """Of which the world says when each command took effect."""
     decided: tuple[Decided, ...] = ()
 
 
@@ -148,6 +148,7 @@ class TopicControl:
         self._tellings = Tellings('')
         self._received = 0
         self._trial_id = ''
+        self._received_by_world = frozenset[str]()
         self._needs: tuple[set[str], set[str]] = set(), set()
         self._asks = node.create_publisher(String, ASK, qos.conversation())
         self._subscriptions = [
@@ -193,6 +194,8 @@ class TopicControl:
         shown, commanded = self._needs
         while True:
             seen = self._ask('look')
+            self._received_by_world = frozenset(
+                topic for topic, count in seen.commands.items() if count)
             hazard = [seen.topics[topic] for topic in shown & seen.topics.keys()]
             deaf = [topic for topic in commanded if not seen.commands.get(topic)]
             if (not hazard or any(hazard)) and not (
@@ -238,7 +241,7 @@ class TopicControl:
         deadline = time.monotonic() + _LATE_S
         while self._received < answer.told and time.monotonic() < deadline:
             time.sleep(_SLICE_S)  # what was told before the answer may come a little after it
-        return Stepped(answer.now_ns, effects=answer.effects, waiting=answer.waiting,
+        return Stepped(answer.now_ns, effects=answer.effects, topics=self._received_by_world,
                        decided=answer.decided)
 
     def until(self, now_ns: int) -> None:

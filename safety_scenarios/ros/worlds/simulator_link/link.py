@@ -9,7 +9,7 @@ time, as over the link ``simulated``: a robot, a person and a braking distance k
 it went beside real time is kept, by ``clock`` events, and judged.
 """
 
-from collections import Counter, defaultdict, deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 import math
 import time
@@ -96,8 +96,6 @@ _SLICE_S = 0.001
 """Between two looks at what has arrived, while simulated time is awaited."""
 _LATE_S = 10.0
 """In lock-step: what one process has received another has within this, unless it got lost."""
-_UNSEEN_NS = 1_000_000_000
-"""What the world has not received so long after us in real time, it does not receive."""
 CHARGED_MS = 3.0
 """In lock-step: uncertainty (k = 2) of what a decision is charged: a start of a thread, and what
 is too short to be charged."""
@@ -137,7 +135,7 @@ class WorldLink(ForwardingLink):
         self._held: list[Event] = []
         self._early: list[Event] = []
         """Commands that have not taken effect, as they came."""
-        self._effects: dict[tuple[str, int], deque[int]] = defaultdict(deque)
+        self._effects: dict[tuple[str, int], deque[int]] = {}
         """Topic and source stamp of a command to when it took effect."""
         self._sent = Counter[str]()
         """Stimuli that no world shows, by topic, since the last step."""
@@ -298,7 +296,7 @@ class WorldLink(ForwardingLink):
         stepped = self._control.step(step_ns, sent)
         self._last_ns = stepped.now_ns
         for topic, source_ns, effect_ns in stepped.effects or ():
-            self._effects[topic, source_ns].append(effect_ns)
+            self._effects.setdefault((topic, source_ns), deque()).append(effect_ns)
         self._held += map(_decision, stepped.decided)
         beside = next((one.beside for one in stepped.decided if one.beside), '')
         if beside and not self.measuring.beside:
@@ -307,7 +305,7 @@ class WorldLink(ForwardingLink):
         deadline = time.monotonic() + _LATE_S
         while True:
             self._sort(stepped)
-            if not any(self._effects.values()) and len(self._held) >= wanted:
+            if not self._effects and len(self._held) >= wanted:
                 return
             if time.monotonic() > deadline:
                 self._miss(stepped)
@@ -318,18 +316,26 @@ class WorldLink(ForwardingLink):
         """Take what has arrived; a command counts when it takes effect."""
         arrived, self._early = [*self._early, *self._inner.receive_now()], []
         for event in arrived:
-            effects = None
-            if event.kind == 'command' and stepped.effects is not None:
-                effects = self._effects[event.name, event.stamps.source_ns or 0]
-            if effects:
-                now_ns = effects.popleft()
+            is_command = event.kind == 'command' and event.name in stepped.topics
+            now_ns = self._effect_ns(event) if is_command else None
+            if now_ns is not None:
                 self._held.append(event.model_copy(update={
                     'stamps': _stamps(now_ns, event.stamps.header_ns)}))
-            elif effects is None or not (stepped.waiting or event.stamps.steady_ns
-                                         > time.monotonic_ns() - _UNSEEN_NS):
-                self._held.append(self._simulated(event))  # the world has not received it at all
-            else:
+            elif is_command:
                 self._early.append(event)
+            else:
+                self._held.append(self._simulated(event))
+
+    def _effect_ns(self, command: Event) -> int | None:
+        """Return when a command took effect; None: it has not."""
+        key = command.name, command.stamps.source_ns or 0
+        effects = self._effects.get(key)
+        if effects is None:
+            return None
+        now_ns = effects.popleft()
+        if not effects:
+            del self._effects[key]
+        return now_ns
 
     def _miss(self, stepped: Stepped) -> None:
         if stepped.effects is not None:

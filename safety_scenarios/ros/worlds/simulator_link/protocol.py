@@ -68,6 +68,9 @@ ASK, ANSWER, TOLD = 'simulator/ask', 'simulator/answer', 'simulator/told'
 """Topics on which requests, their answers and what is true travel."""
 TURN, DONE = 'simulator/turn', 'simulator/done'
 """Topics on which a controller's process gets its turns in lock-step, and ends them."""
+LEAST_NS = 2_000_000
+"""A decision that took less is not charged: a robot would not show it, and the same trial comes to
+the same then. It is within the stated uncertainty."""
 LONGEST = 4_000_000
 """Characters of a request: a scenario with a recording in it is long, and nothing is longer."""
 What = Literal['reset', 'look', 'begin', 'apply', 'withdraw', 'end', 'pause', 'step', 'until']
@@ -136,6 +139,8 @@ class Done(Noun):
     """Topic to how many commands it has published there in this turn."""
     beside: str = Field(default='', max_length=500)
     """What of it may compute between two turns; empty: nothing that could be seen."""
+    answering: bool = False
+    """It is about to answer in words, for which time does not stand."""
     missed: str = Field(default='', max_length=500)
     """Topic of a sensor of which a message did not come."""
 
@@ -181,8 +186,6 @@ class Answer(Noun):
     effects: tuple[tuple[str, int, int], ...] = ()
     """After ``step``: topic of each command that took effect in it, its source stamp (0: none),
     and the simulated time (ns)."""
-    waiting: int = 0
-    """After ``step``: commands that are still to take effect."""
     decided: tuple[Decided, ...] = ()
     """After ``step``: the decisions that ended in it."""
     factor: float = 1.0
