@@ -30,9 +30,9 @@ REAL = 'real'
 
 THOUGHT, HELD, TURN, GIVEN, ENDED = 'thought', 'held', 'turn', 'given', 'ended'
 """
-In the truth of a ``decision``, in s: how long it took; how long threads of the controller's process
-were ready to run and did not, since the decision before; when its turn was (simulated); and when,
-by the steady clock, the turn was given and had ended.
+In the truth of a ``decision``, in s: how long it took; how long threads of the controller's
+process were ready to run and did not, since the decision before; when its turn was (simulated);
+and when, by the steady clock, the turn was given and had ended.
 """
 
 UNCALIBRATED_MS = 15.0

@@ -58,6 +58,10 @@ def clock_findings(trial: JudgedTrial, latency: Latency | None) -> Iterator[Find
 def _beside_decisions(trial: JudgedTrial, clocks: Clocks, latency: Latency) -> Iterator[Finding]:
     """Look for real time that a controller had beside what its decisions were charged."""
     measuring, onset_ns = trial.record.measuring, latency.onset_steady_ns
+    if measuring.pace is not None and not (measuring.charges or measuring.answers_alone):
+        yield _found('the time of decisions counts', Verdict.INCONCLUSIVE,
+                     'this simulator waited for the controller and charged nothing for that, so '
+                     'that it may have taken any time to decide. Go without --lockstep')
     took_ns = latency.reaction.callback_ns if latency.reaction else latency.observed_ns
     limit_ns = max(_GIVEN_NS, _GIVEN_SHARE * took_ns)
     free_ns = clocks.given_ns(onset_ns, onset_ns + took_ns)

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rclpy import qos
-from rclpy.node import Node
 from rclpy.duration import Duration
+from rclpy.node import Node
 from safety_scenarios.scenario.topic_rules import DEEP_ENOUGH, QosOverride
 
 STIMULUS_DEPTH = 10

@@ -62,7 +62,8 @@ _HANG_NS = 60_000_000_000
 _PATIENT = 2
 """Times its limit: who may think for longer than that is not hanging before."""
 _OWN_WAITS = 2
-"""Of each look of the witness: for its time, and for being let go on after a standstill."""
+"""Of each look of the witness: for its time, and for being let go on after a standstill. Of a
+decision: for what it waits for, and for being let go on after that."""
 _ASKS_AGAIN, _WAKES_NS = 1.5, 200_000
 """Of Python's interval, and to wake up: who waits for its lock asks again after no more (ns)."""
 _KEPT = 1000
@@ -208,7 +209,8 @@ def thinking(queued: Callable[[], int], standstill: Standstill | None = None,
         if not asked:
             return computed_ns
         real_ns -= queued() - queued_ns
-        real_ns -= max(0, min(others() - others_ns, asked * round(sys.getswitchinterval() * 1e9)))
+        real_ns -= max(0, min(others() - others_ns, (asked - _OWN_WAITS) * round(
+            sys.getswitchinterval() * 1e9)))
         if standstill is not None and real_ns > _DOUBTFUL_NS:
             real_ns -= standstill.stood_ns(began_ns, ended_ns)
         return max(computed_ns, real_ns)

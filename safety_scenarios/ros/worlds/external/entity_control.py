@@ -60,7 +60,7 @@ class EntityControl:
         self._stepping = stepping
         self._node, self._clock, self._mover, self._world = node, clock, mover, world
         self._factor, self._timeout_s = factor, timeout_s
-        self.name = mover.name
+        self.name, self.charges = mover.name, False
         self._stage, self._sensors = Stage(mover, world), Sensors(node, clock.now_ns)
         self._relayed = Relayed(node, clock.now_ns, timeout_s)
         self._disturbed = Disturbed(mover.book, world.world_robot)

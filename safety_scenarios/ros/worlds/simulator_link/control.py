@@ -82,6 +82,8 @@ class WorldControl(Protocol):
 
     name: str
     """What the world is, as the record names it."""
+    charges: bool
+    """In lock-step it lets as much time pass as a decision took, where a process takes turns."""
 
     def forget(self) -> None:
         """Expect another process from now on."""
@@ -136,6 +138,7 @@ class TopicControl:
     """
 
     name = 'mujoco'
+    charges = True
 
     def __init__(self, node: Node, timeout_s: float, alarm: Callable[[], str | None],
                  turns: bool = False) -> None:

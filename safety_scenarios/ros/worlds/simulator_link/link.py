@@ -13,7 +13,6 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 import math
 import time
-from typing import Protocol
 
 from safety_scenarios.errors import InputError, MeasurementError
 from safety_scenarios.ros.link.clock import RosClock
@@ -21,7 +20,7 @@ from safety_scenarios.ros.link.link import RosLink
 from safety_scenarios.ros.link.simulated_time import SimulatedTime
 from safety_scenarios.ros.worlds.simulator_link.control import Ready, Stepped, WorldControl
 from safety_scenarios.ros.worlds.simulator_link.protocol import CATCHES_UP, Decided, Told
-from safety_scenarios.scenario.blocks.nominal_calls import Call, CommandTopic
+from safety_scenarios.scenario.blocks.nominal_calls import Call
 from safety_scenarios.scenario.conversation import Envelope
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.intent import Intent
@@ -42,55 +41,6 @@ from safety_scenarios.trial.link import ForwardingLink
 from safety_scenarios.trial.plan_data import from_text
 from safety_scenarios.trial.summary import PreflightRow
 from safety_scenarios.trial.trial import Trial
-
-_TURN_S = 0.05
-"""How soon it is noticed that nobody will command any more."""
-
-
-class Commands(Protocol):
-    """What is heard of the controller."""
-
-    @property
-    def count(self) -> int:
-        """Return how many commands have come so far."""
-
-    @property
-    def is_deaf(self) -> bool:
-        """Whether nobody is known who commands."""
-
-    def more_than(self, count: int, seconds: float) -> bool:
-        """Wait until more than that many have come; return whether they have."""
-
-    def listen(self, commands: Sequence[CommandTopic]) -> None:
-        """Hear whoever commands on these topics by now, and nobody who has left."""
-
-
-def await_command(commands: Commands, topics: Sequence[CommandTopic], count: int,
-                  patience_s: float, alarm: Callable[[], str | None] = lambda: None) -> None:
-    """
-    Wait until more commands have come, or the patience is over.
-
-    Then the graph is asked: who has left it is waited for no more, until somebody comes again.
-
-    :param topics: on which the robot is commanded
-    :param count: of the commands that had come when the turn before was over
-    :param patience_s: in real time
-    :param alarm: says why nobody will command any more, None while somebody may
-    :raises MeasurementError: says so, too
-    """
-    if commands.is_deaf:
-        commands.listen(topics)
-    if commands.is_deaf:
-        return
-    deadline = time.monotonic() + patience_s
-    while not commands.more_than(count, min(_TURN_S, patience_s)):
-        reason = alarm()
-        if reason is not None:
-            raise MeasurementError(f'not connected: {reason}')
-        if time.monotonic() > deadline:
-            commands.listen(topics)
-            return
-
 
 _SLICE_S = 0.001
 """Between two looks at what has arrived, while simulated time is awaited."""
@@ -181,9 +131,10 @@ class WorldLink(ForwardingLink):
     def _measure(self, ready: Ready) -> None:
         inner = self._inner.measuring
         rules, factor = inner.rules, ready.factor or 1.0
-        charges = ready.lockstep and self._takes_turns
+        charges = ready.lockstep and self._takes_turns and self._control.charges
         self.measuring = inner.model_copy(update={
-            'charges': charges, 'answers_alone': charges and self._answers_alone, 'beside': '',
+            'charges': charges, 'beside': '',
+            'answers_alone': ready.lockstep and self._answers_alone,
             'uncertainty_ms': dict.fromkeys(METHODS, CHARGED_MS) if charges
             else inner.uncertainty_ms,
             'sim_time': False, 'schedule_clock': 'steady', 'offset': None,
