@@ -55,7 +55,8 @@ class ClockRules(Noun):
     """Clock of the judged latency; auto: the worse of steady and ROS time, or ROS time alone in a
     lock-stepped simulation."""
     lockstep: bool = False
-    """The simulation waits for the controller, so that only ROS time means anything."""
+    """The simulation waits for the controller, so that only ROS time means anything; the embedded
+    one over link ros then lets as much time pass as each decision took."""
     rtf_min: float = Field(default=0.9, ge=0, le=1000)
     """Slowest real-time factor of /clock at which a trial counts."""
     rtf_max: float = Field(default=1.1, gt=0, le=1000)

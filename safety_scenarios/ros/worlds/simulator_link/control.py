@@ -183,7 +183,8 @@ class TopicControl:
             self._ask('look', timeout_s=self._timeout_s)
             self._is_connected = True
         self._trial_id = trial.trial_id
-        answer = self._done(reset(self._next_id(), trial, self._turns), _PATIENCE_S)
+        answer = self._done(reset(self._next_id(), trial, self._turns),
+                            max(_PATIENCE_S, self._timeout_s))
         self._told.clear()
         self._tellings = Tellings(trial.trial_id)
         self._received = 0
