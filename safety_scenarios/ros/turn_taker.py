@@ -57,7 +57,7 @@ class TurnTaker:
         self._queues: dict[str, deque[tuple[int | None, Message]]] = defaultdict(deque)
         self._turn: Turn | None = None
         self._last: Done | None = None
-        self._trial = ''
+        self._stage = ''
         self._held_ns = 0
         self._answering = 0
         self.takes_turns = False
@@ -85,10 +85,10 @@ class TurnTaker:
         if not all(self._matched(topic) for topic in self._inputs & turn.shown.keys()):
             return
         self.takes_turns = True
-        if turn.trial != self._trial:
-            self._trial, self._held_ns = turn.trial, _held_ns()
+        if turn.stage != self._stage:
+            self._stage, self._held_ns = turn.stage, _held_ns()
             self._queues.clear()
-        self._say(Done(count=0, trial=turn.trial))
+        self._say(Done(count=0, stage=turn.stage))
         self._changed.notify_all()
 
     def await_turn(self, seconds: float) -> Turn | None:
@@ -137,7 +137,7 @@ class TurnTaker:
         before_ns, self._held_ns = self._held_ns, _held_ns()
         with self._changed:
             self._last = Done(
-                count=turn.count, trial=turn.trial, thought_ns=thought_ns, period_ns=period_ns,
+                count=turn.count, stage=turn.stage, thought_ns=thought_ns, period_ns=period_ns,
                 held_ns=max(0, self._held_ns - before_ns), commands=commands, missed=missed,
                 answering=self._answering > 0, beside=_beside()[:_LONGEST])
         self._say(self._last)

@@ -334,7 +334,7 @@ class Simulator(StandingHost):
         self._world = World(trial.scenario, trial.seed)
         self._trial, ros = trial, trial.scenario.robot_body
         self._gives_turns = self._settings.lockstep and request.turns
-        self._turns.reset(trial.trial_id)
+        self._turns.reset()
         self._heard_there = {one.topic for one in ros.feedback}
         self._connect(ros)
         return self._look(request)

@@ -12,6 +12,7 @@ the machine had to do meanwhile.
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 import math
+import secrets
 import threading
 import time
 from typing import Any
@@ -61,11 +62,11 @@ class Turns:
         self._shown: dict[str, list[int]] = defaultdict(list)
         self._waiting: list[tuple[int, str, Any]] = []
         self._decided: list[Decided] = []
-        self._trial_id, self._is_ready = '', False
+        self._stage, self._is_ready = '', False
 
-    def reset(self, trial_id: str) -> None:
-        """Expect the controller of another trial."""
-        self._trial_id, self._is_ready = trial_id, False
+    def reset(self) -> None:
+        """Expect the controller of another trial, which is not told of which."""
+        self._stage, self._is_ready = secrets.token_hex(8), False
         self._shown.clear()
         self._waiting.clear()
         self._decided.clear()
@@ -88,7 +89,7 @@ class Turns:
         """Take the end of a turn, in any thread."""
         with self._changed:
             if done.count == 0:
-                self._is_ready |= done.trial == self._trial_id
+                self._is_ready |= done.stage == self._stage
             elif self._asked is not None and done.count == self._asked.count:
                 self._done = done
             self._changed.notify_all()
@@ -100,7 +101,7 @@ class Turns:
         :return: whether it has answered so far that it does
         """
         if not self._is_ready:
-            self._give(Turn(count=0, trial=self._trial_id, shown=dict.fromkeys(topics, ())))
+            self._give(Turn(count=0, stage=self._stage, shown=dict.fromkeys(topics, ())))
         return self._is_ready
 
     def show(self, topic: str, now_ns: int, count: int = 1) -> None:
@@ -134,7 +135,7 @@ class Turns:
         :raises MeasurementError: a message between simulator and controller was lost
         """
         self._count += 1
-        self._asked = Turn(count=self._count, trial=self._trial_id, now_ns=now_ns, shown={
+        self._asked = Turn(count=self._count, stage=self._stage, now_ns=now_ns, shown={
             topic: tuple(times) for topic, times in self._shown.items()})
         self._shown.clear()
         self._done = None

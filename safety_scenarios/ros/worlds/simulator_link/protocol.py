@@ -116,7 +116,8 @@ class Turn(Noun):
     """
 
     count: int = Field(ge=0)
-    trial: str = Field(default='', max_length=500)
+    stage: str = Field(default='', max_length=100)
+    """Something that is another in each trial, and says nothing of it."""
     now_ns: int = 0
     """Simulated time, which stands until the turn has ended."""
     shown: Mapping[str, tuple[int, ...]] = {}
@@ -128,7 +129,7 @@ class Done(Noun):
     """How a turn has ended."""
 
     count: int = Field(ge=0)
-    trial: str = Field(default='', max_length=500)
+    stage: str = Field(default='', max_length=100)
     thought_ns: int = Field(default=0, ge=0, le=2**62)
     """What the controller took, without what the kernel did not let it run."""
     held_ns: int = Field(default=0, ge=0, le=2**62)

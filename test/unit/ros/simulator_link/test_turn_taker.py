@@ -36,16 +36,16 @@ def numbers(taker, turn):
 def test_it_takes_turns_once_it_receives_every_sensor_that_is_shown():
     matched = {'scan': 1, 'odom': 0}
     with taking(matched.get) as (taker, said):
-        taker.receive(Turn(count=0, trial='t', shown={'odom': (), 'picture': ()}))
+        taker.receive(Turn(count=0, stage='t', shown={'odom': (), 'picture': ()}))
         assert not said and not taker.takes_turns
         matched['odom'] = 1
-        taker.receive(Turn(count=0, trial='t', shown={'odom': (), 'picture': ()}))
-        assert [(one.count, one.trial) for one in said] == [(0, 't')] and taker.takes_turns
+        taker.receive(Turn(count=0, stage='t', shown={'odom': (), 'picture': ()}))
+        assert [(one.count, one.stage) for one in said] == [(0, 't')] and taker.takes_turns
 
 
 def test_what_sensors_published_comes_in_its_order_at_its_time_however_late_it_is_delivered():
     with taking() as (taker, _), ThreadPoolExecutor(1) as pool:
-        taker.receive(Turn(count=0, trial='t'))
+        taker.receive(Turn(count=0, stage='t'))
         taker.put('odom', None, message(1))
         turn = Turn(count=1, now_ns=50, shown={'odom': (10, 30), 'scan': (20,), 'other': (5,)})
         heard = pool.submit(numbers, taker, turn)
@@ -61,15 +61,15 @@ def test_what_sensors_published_comes_in_its_order_at_its_time_however_late_it_i
 def test_a_sensor_that_does_not_come_is_named(monkeypatch):
     monkeypatch.setattr(turn_taker, '_ARRIVAL_S', 0.01)
     with taking() as (taker, _):
-        taker.receive(Turn(count=0, trial='t'))
+        taker.receive(Turn(count=0, stage='t'))
         with pytest.raises(LookupError, match='scan'):
             numbers(taker, Turn(count=1, shown={'scan': (1,)}))
 
 
 def test_a_turn_that_is_given_again_is_answered_again_and_not_taken_again():
     with taking() as (taker, said):
-        taker.receive(Turn(count=0, trial='t'))
-        turn = Turn(count=1, trial='t')
+        taker.receive(Turn(count=0, stage='t'))
+        turn = Turn(count=1, stage='t')
         taker.receive(turn)
         assert taker.await_turn(0.0) == turn
         taker.receive(turn)  # while it decides: its end is under way
@@ -82,7 +82,7 @@ def test_a_turn_that_is_given_again_is_answered_again_and_not_taken_again():
 
 def test_a_thread_or_a_process_of_the_plug_in_is_named_and_ours_are_not():
     def end():
-        taker.end(Turn(count=len(said), trial='t'), 0, 50 * MS, {})
+        taker.end(Turn(count=len(said), stage='t'), 0, 50 * MS, {})
         return said[-1].beside
     ended = threading.Event()
     with taking() as (taker, said):

@@ -31,7 +31,7 @@ class Controller:
     def take(self, turn):
         self.given.append(turn)
         if turn.count == 0:
-            self.turns.hear(Done(count=0, trial=turn.trial))
+            self.turns.hear(Done(count=0, stage=turn.stage))
         elif self.ends:
             self.late()
 
@@ -39,12 +39,12 @@ class Controller:
         turn = self.given[-1]
         for topic in self.done['commands']:
             self.arrivals.put(topic, (b'', turn.count))
-        self.turns.hear(Done(count=turn.count, trial=turn.trial, **self.done))
+        self.turns.hear(Done(count=turn.count, stage=turn.stage, **self.done))
 
     def steps(self, until_ns, step_ns=5 * MS):
         """Let time pass as a simulator does; return when which turn's command took effect."""
         turns, now_ns, effects = self.turns, 0, []
-        turns.reset('t')
+        turns.reset()
         assert turns.is_ready(iter(['scan']))
         turns.begin(now_ns, PERIOD, is_new=True)
         while True:
@@ -121,8 +121,8 @@ def test_a_sensor_that_did_not_reach_the_controller_is_named():
 
 def test_another_trial_waits_for_a_controller_that_receives_it():
     controller = Controller()
-    controller.turns.reset('t')
-    controller.turns.hear(Done(count=0, trial='of another one'))
+    controller.turns.reset()
+    controller.turns.hear(Done(count=0, stage='of another one'))
     assert not controller.given
     assert controller.turns.is_ready(iter(['scan']))
     assert controller.given[-1].shown == {'scan': ()}, 'it was asked, and has answered'
