@@ -90,7 +90,7 @@ class CampaignResults:
         verdicts = ', '.join(f'{count} {name}' for name, count in summary.verdicts.items())
         return (f'{summary.verdict.value} against {summary.controller}: {summary.completed} of '
                 f'{counted(summary.planned, "trial")} completed ({verdicts or "none"}), '
-                f'{summary.by_patterns} passed by patterns only')
+                f'{summary.by_patterns} passed with words read by patterns only')
 
     def __repr__(self) -> str:
         """Return one line instead of every number."""

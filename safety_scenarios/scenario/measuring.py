@@ -25,6 +25,9 @@ PROBE_TYPE = 'sensor_msgs/msg/TimeReference'
 answer ``header.stamp`` is the responder's system time when it received the probe.
 """
 
+GIVES_TURN, ENDS_TURN = 'simulator/turn', 'simulator/done'
+"""Topics on which a controller's process gets its turns in lock-step, and ends them."""
+
 REAL = 'real'
 """In the truth of a ``clock`` event whose stamps are simulated: its real time (steady, s)."""
 

@@ -41,7 +41,7 @@ from safety_scenarios.ros.worlds.simulator_link.protocol import as_json, DONE, T
 from safety_scenarios.scenario.blocks.agents import AGENTS
 from safety_scenarios.scenario.conversation import Envelope, FAILED
 from safety_scenarios.scenario.interfaces import stamp_of
-from safety_scenarios.scenario.measuring import ANSWER, PROBE
+from safety_scenarios.scenario.measuring import ANSWER, ENDS_TURN, GIVES_TURN, PROBE
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.settings import ControllerSettings
 from safety_scenarios.scenario.simulated_robot import from_json
@@ -133,7 +133,7 @@ class ControllerNode(Node):
 
     def _take_turns(self, sensors: Mapping[str, Any]) -> None:
         """Decide in lock-step, should a simulator ask for it."""
-        done = self.create_publisher(String, DONE, qos.conversation())
+        done = self.create_publisher(String, ENDS_TURN, qos.conversation())
         self.turns = turns = TurnTaker(
             lambda said: done.publish(String(data=as_json(said))),
             lambda topic: qos.publisher_count(self, topic, sensors[topic]), tuple(sensors))
@@ -143,7 +143,7 @@ class ControllerNode(Node):
                 turns.receive(Turn.model_validate_json(message.data))
             except ValueError:
                 return  # nothing of a simulator of ours
-        self.create_subscription(String, TURN, receive, qos.conversation())
+        self.create_subscription(String, GIVES_TURN, receive, qos.conversation())
 
     def _listener(self, topic: str) -> Any:
         def receive(message: Any) -> None:

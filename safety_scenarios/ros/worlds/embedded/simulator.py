@@ -45,13 +45,13 @@ from safety_scenarios.ros.worlds.simulator_link.protocol import (
     Request,
     TOLD,
     Told,
-    TURN,
     Turn,
 )
 from safety_scenarios.scenario.blocks.nominal_calls import CommandTopic
 from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.intent import read_intent
 from safety_scenarios.scenario.interfaces import has_header, stamp_shifted
+from safety_scenarios.scenario.measuring import ENDS_TURN, GIVES_TURN
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.simulated_robot import ODOMETRY
@@ -115,8 +115,8 @@ class Simulator(StandingHost):
         self._telling = self._node.create_publisher(String, TOLD, qos.conversation())
         self._node.create_subscription(String, ASK, lambda said: self._put(ASK, said.data),
                                        qos.conversation())
-        self._giving = self._node.create_publisher(String, TURN, qos.conversation())
-        self._node.create_subscription(String, DONE, self._hear_done, qos.conversation())
+        self._giving = self._node.create_publisher(String, GIVES_TURN, qos.conversation())
+        self._node.create_subscription(String, ENDS_TURN, self._hear_done, qos.conversation())
         self._turns = Turns(self._give, self._arrivals,
                             lambda topic: self._commanders.interface(topic) is not None,
                             self._settings.patience_s)

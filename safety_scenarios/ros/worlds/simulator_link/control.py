@@ -26,9 +26,9 @@ from safety_scenarios.ros.worlds.simulator_link.protocol import (
     Tellings,
     TOLD,
     Told,
-    TURN,
 )
 from safety_scenarios.scenario.intent import Intent
+from safety_scenarios.scenario.measuring import GIVES_TURN
 from safety_scenarios.trial.trial import Trial
 from std_msgs.msg import String
 
@@ -213,7 +213,7 @@ class TopicControl:
                     'Let both run in one domain with the same discovery settings.')
             if time.monotonic() > deadline and not seen.is_ready:
                 raise LinkTimeoutError(
-                    self._node.resolve_topic_name(TURN), "a controller's process that takes turns",
+                    self._node.resolve_topic_name(GIVES_TURN), "a controller's process that takes turns",
                     self._timeout_s, 'no answer to a turn, or a sensor that it does not receive',
                     'Use a less busy machine, a longer --connect-timeout-s, or go without '
                     '--lockstep.')

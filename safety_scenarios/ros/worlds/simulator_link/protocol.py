@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 from safety_scenarios.errors import in_words, InputError, MeasurementError, TraceError
+from safety_scenarios.ros.presence import SIMULATOR
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.trial.plan_data import plan_of, plan_text, Resolve
 from safety_scenarios.trial.trial import Trial
@@ -64,10 +65,8 @@ class RealTime:
             self._behind_ns -= made_up_ns
 
 
-ASK, ANSWER, TOLD = 'simulator/ask', 'simulator/answer', 'simulator/told'
+ASK, ANSWER, TOLD = SIMULATOR, 'simulator/answer', 'simulator/told'
 """Topics on which requests, their answers and what is true travel."""
-TURN, DONE = 'simulator/turn', 'simulator/done'
-"""Topics on which a controller's process gets its turns in lock-step, and ends them."""
 LEAST_NS = 2_000_000
 """A decision that took less is not charged: a robot would not show it, and the same trial comes to
 the same then. It is within the stated uncertainty."""
