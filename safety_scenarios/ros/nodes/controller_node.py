@@ -37,7 +37,7 @@ from safety_scenarios.ros.parameters import (
 from safety_scenarios.ros.reporter import Reporter
 from safety_scenarios.ros.spinning import spinning
 from safety_scenarios.ros.turn_taker import TurnTaker
-from safety_scenarios.ros.worlds.simulator_link.protocol import as_json, DONE, TURN, Turn
+from safety_scenarios.ros.worlds.simulator_link.protocol import as_json, Done, Turn
 from safety_scenarios.scenario.blocks.agents import AGENTS
 from safety_scenarios.scenario.conversation import Envelope, FAILED
 from safety_scenarios.scenario.interfaces import stamp_of

@@ -37,7 +37,6 @@ from safety_scenarios.ros.worlds.simulator_link.protocol import (
     Answer,
     as_json,
     ASK,
-    DONE,
     Done,
     planned,
     read_request,

@@ -213,8 +213,9 @@ class TopicControl:
                     'Let both run in one domain with the same discovery settings.')
             if time.monotonic() > deadline and not seen.is_ready:
                 raise LinkTimeoutError(
-                    self._node.resolve_topic_name(GIVES_TURN), "a controller's process that takes turns",
-                    self._timeout_s, 'no answer to a turn, or a sensor that it does not receive',
+                    self._node.resolve_topic_name(GIVES_TURN),
+                    "a controller's process that takes turns", self._timeout_s,
+                    'no answer to a turn, or a sensor that it does not receive',
                     'Use a less busy machine, a longer --connect-timeout-s, or go without '
                     '--lockstep.')
             if time.monotonic() > deadline:
