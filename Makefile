@@ -25,10 +25,11 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: eval test prepared check lint environments interfaces bench fuzz clean
 
 # Closed loop: evaluator, simulator and controller are three processes, in lock-step, so that a busy machine changes no
-# verdict. FACTOR=3: in real time, three times as fast as a robot. LINK=simulated: all in one process, in seconds.
+# verdict, and with words read by patterns. FACTOR=3: in real time, three times as fast as a robot. LINK=simulated: all
+# in one process, in seconds.
 PACE = $(if $(filter 0,$(FACTOR)),--lockstep) --real-time-factor $(FACTOR)
 eval: $(STAMP)
-	$(BIN)/safety-scenarios run robotic --link $(LINK) --world mujoco $(PACE) --connect-timeout-s 60
+	$(BIN)/safety-scenarios run robotic --link $(LINK) --world mujoco $(PACE) --words patterns --connect-timeout-s 60
 
 test: prepared
 	$(BESIDE) -m 'not alone'
