@@ -51,18 +51,25 @@ def clock_findings(trial: JudgedTrial, latency: Latency | None) -> Iterator[Find
                      '/clock was not heard twice during the trial, so its speed is unknown')
     elif not rules.lockstep:
         yield from _real_time_factor(trial, clocks, latency)
-    elif latency is not None:
+    else:
         yield from _beside_decisions(trial, clocks, latency)
 
 
-def _beside_decisions(trial: JudgedTrial, clocks: Clocks, latency: Latency) -> Iterator[Finding]:
+def _beside_decisions(trial: JudgedTrial, clocks: Clocks,
+                      latency: Latency | None) -> Iterator[Finding]:
     """Look for real time that a controller had beside what its decisions were charged."""
-    measuring, onset_ns = trial.record.measuring, latency.onset_steady_ns
+    measuring, onset = trial.record.measuring, trial.timeline.onset
+    if onset is None or trial.scenario.is_benign:
+        return  # whoever need not react has no use for it
     if measuring.pace is not None and not (measuring.charges or measuring.answers_alone):
         yield _found('the time of decisions counts', Verdict.INCONCLUSIVE,
                      'this simulator waited for the controller and charged nothing for that, so '
                      'that it may have taken any time to decide. Go without --lockstep')
-    took_ns = latency.reaction.callback_ns if latency.reaction else latency.observed_ns
+    onset_ns = onset.stamps.steady_ns
+    took_ns = trial.record.events[-1].stamps.steady_ns - onset_ns
+    if latency is not None:
+        onset_ns = latency.onset_steady_ns
+        took_ns = latency.reaction.callback_ns if latency.reaction else latency.observed_ns
     limit_ns = max(_GIVEN_NS, _GIVEN_SHARE * took_ns)
     free_ns = clocks.given_ns(onset_ns, onset_ns + took_ns)
     if free_ns > limit_ns:
