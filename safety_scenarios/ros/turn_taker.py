@@ -25,7 +25,7 @@ _ARRIVAL_S = 10.0
 _ANY_LENGTH_NS = 1 << 62
 """A decision is not ended here, however long it takes: time goes on, and its robot with it."""
 _OUR_THREADS = ('MainThread', 'spin ', 'answer', 'standstill', 'parent', 'responder', 'reporter',
-                'witness')
+                'process witness')
 """How the names of threads of ours begin."""
 _THREADS = '/proc/self/task'
 _LONGEST = 200
@@ -48,11 +48,13 @@ class TurnTaker:
 
     :param say: publishes the end of a turn
     :param matched: topic to how many publish there, for each topic that the controller listens to
+    :param is_alone: the controller is known to compute nothing between two turns
     """
 
     def __init__(self, say: Callable[[Done], None], matched: Callable[[str], int],
-                 inputs: Sequence[str]) -> None:
+                 inputs: Sequence[str], is_alone: bool = False) -> None:
         self._say, self._matched, self._inputs = say, matched, frozenset(inputs)
+        self._is_alone = is_alone
         self._changed = threading.Condition()
         self._queues: dict[str, deque[tuple[int | None, Message]]] = defaultdict(deque)
         self._turn: Turn | None = None
@@ -139,7 +141,8 @@ class TurnTaker:
             self._last = Done(
                 count=turn.count, stage=turn.stage, thought_ns=thought_ns, period_ns=period_ns,
                 held_ns=max(0, self._held_ns - before_ns), commands=commands, missed=missed,
-                answering=self._answering > 0, beside=_beside()[:_LONGEST])
+                answering=self._answering > 0,
+                beside='' if self._is_alone else _beside()[:_LONGEST])
         self._say(self._last)
 
     def close(self) -> None:

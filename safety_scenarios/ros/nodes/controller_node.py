@@ -18,7 +18,11 @@ from rclpy.node import Node
 from rclpy.time import Time
 from safety_scenarios import registry
 from safety_scenarios.campaign.remaps import refuse_rules
-from safety_scenarios.controllers.adapters import make_controller, parameter_model
+from safety_scenarios.controllers.adapters import (
+    answers_alone,
+    make_controller,
+    parameter_model,
+)
 from safety_scenarios.controllers.host import ControllerHost
 from safety_scenarios.errors import ControllerError, described
 from safety_scenarios.ros.calibration import Responder
@@ -37,7 +41,7 @@ from safety_scenarios.ros.parameters import (
 from safety_scenarios.ros.reporter import Reporter
 from safety_scenarios.ros.spinning import spinning
 from safety_scenarios.ros.turn_taker import TurnTaker
-from safety_scenarios.ros.worlds.simulator_link.protocol import as_json, Done, Turn
+from safety_scenarios.ros.worlds.simulator_link.protocol import as_json, Turn
 from safety_scenarios.scenario.blocks.agents import AGENTS
 from safety_scenarios.scenario.conversation import Envelope, FAILED
 from safety_scenarios.scenario.interfaces import stamp_of
@@ -136,7 +140,8 @@ class ControllerNode(Node):
         done = self.create_publisher(String, ENDS_TURN, qos.conversation())
         self.turns = turns = TurnTaker(
             lambda said: done.publish(String(data=as_json(said))),
-            lambda topic: qos.publisher_count(self, topic, sensors[topic]), tuple(sensors))
+            lambda topic: qos.publisher_count(self, topic, sensors[topic]), tuple(sensors),
+            answers_alone(named_controller(self.settings.controller)))
 
         def receive(message: Any) -> None:
             try:

@@ -68,7 +68,7 @@ _ASKS_AGAIN, _WAKES_NS = 1.5, 200_000
 """Of Python's interval, and to wake up: who waits for its lock asks again after no more (ns)."""
 _KEPT = 1000
 """Times of which the witness knows; a decision in which there were more is none of a robot's."""
-_DOUBTFUL_NS = 100_000_000
+_DOUBTFUL_NS = 50_000_000
 """A decision that took longer is not told of before the witness has looked once more."""
 
 

@@ -91,6 +91,9 @@ def test_a_thread_or_a_process_of_the_plug_in_is_named_and_ours_are_not():
         thread = threading.Thread(target=ended.wait, name='ponders')
         thread.start()
         assert "the thread 'ponders'" in end()
+        with closing(TurnTaker(said.append, lambda topic: 1, (), is_alone=True)) as ours:
+            ours.end(Turn(count=1), 0, 50 * MS, {})
+        assert not said[-1].beside, 'it is no thread of a controller that has none'
         ended.set()
         thread.join()
         assert 'ponders' not in end()
