@@ -135,6 +135,7 @@ class _Opener:
                               step_ms=plan.controller.period_ms),
             domain_id, list(plan.names.arguments), folder / 'logs' / 'simulator.log', segments) \
             if plan.world == 'mujoco' else None
+        self._ending: list[ChildProcess] = []
         self._domain = JoinedDomain(
             is_ours=not plan.controller.is_external and plan.ros.domain_id < 0
             and plan.world != 'external', joined_s=time.monotonic())
@@ -146,9 +147,20 @@ class _Opener:
         return self._witness.told()
 
     def close(self) -> None:
-        """End the simulator, which lives as long as the campaign."""
+        """End the simulator, which lives as long as the campaign, and what is still ending."""
         if self._simulator is not None:
-            self._simulator.stop()
+            self._simulator.end()
+            self._ending.append(self._simulator)
+        self._await_ended()
+
+    def _await_ended(self) -> None:
+        """
+        Wait for the processes of the scenario before, and kill what does not end.
+
+        After the last scenario that waits until the files of the campaign are written.
+        """
+        while self._ending:
+            self._ending.pop().stop()
 
     def calibrate(self, scheduling: str) -> Calibration | None:
         """Measure the harness itself; what comes out judges every later trial."""
@@ -187,6 +199,7 @@ class _Opener:
         if robot is not None:
             measuring = measuring.model_copy(update={
                 'simulated': tuple(robot.feedback), 'untold': robot.untold})
+        self._await_ended()
         own = list(self._children(scenario, robot))
         children = [*([] if self._simulator is None else [self._simulator]), *own]
         try:
@@ -208,7 +221,8 @@ class _Opener:
                     self._witness.look(link.judged())
         finally:
             for child in own:
-                child.stop()
+                child.end()
+            self._ending += own
 
     def _in_world(self, link: RosLink, children: Sequence[ChildProcess]) -> WorldLink:
         timeout_s = self._plan.ros.connect_timeout_s

@@ -15,6 +15,8 @@ _SAME_NS = 1_000_000_000
 """ROS time that is farther from the system's is another clock's, as that of a simulation."""
 _TRUTH, _NUMBER = 232, 24
 """Bytes of what is true, and of each number in it."""
+STALL_BEGAN, STALL_ENDED, STALL_LOST = 'began', 'ended', 'lost'
+"""What the truth of a stall tells."""
 _EVENT = 480
 """Bytes of an event without message: its slots, its stamps', and their ints."""
 
@@ -107,12 +109,15 @@ class Event(Slotted):
     - ``lost``: the middleware dropped messages on ``name``; ``text`` says how many
     - ``reached``: what was sent to the other host on ``name`` has come there: its middleware's
       acknowledgement was here
+    - ``stall``: the process ``name`` of the harness, such as ``simulator``, could not run, as it
+      reported; ``text`` says how, and ``truth`` from when to when: ``began`` and ``ended`` (s
+      before the event's stamps, on their clock), and how long of that it was ``lost`` (real s)
     - ``fault``: the harness could not go on as planned; ``name`` says how, ``text`` why
     """
 
     kind: Literal['mark', 'stimulus', 'echo', 'command', 'undeclared', 'output', 'feedback',
                   'state', 'sensed', 'response', 'say', 'tool_call', 'tool_result', 'call',
-                  'call_state', 'clock', 'decision', 'lost', 'reached', 'fault']
+                  'call_state', 'clock', 'decision', 'lost', 'reached', 'stall', 'fault']
     name: str
     """Topic, mark or fault name."""
     stamps: Stamps

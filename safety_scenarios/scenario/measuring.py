@@ -27,7 +27,8 @@ answer ``header.stamp`` is the responder's system time when it received the prob
 
 GIVES_TURN, ENDS_TURN = 'simulator/turn', 'simulator/done'
 """Topics on which a controller's process gets its turns in lock-step, and ends them."""
-
+STALLS = 'calibration/stalls'
+"""Topic on which the processes of the harness report when they could not run."""
 REAL = 'real'
 """In the truth of a ``clock`` event whose stamps are simulated: its real time (steady, s)."""
 

@@ -151,7 +151,8 @@ def _trial(complete: Scenario, index: int, spec: ControllerSpec, seed: int,
                  + (f't{index}' if index >= 0 else f'w{-index}') + (f'.{run}' if run else ''),
         scenario=scenario, controller=spec.label, index=index, seed=own, warmup=index < 0,
         spec=None if spec.is_plain else spec,
-        onset_delay_ns=onset_ns, onset_phase=chance.random(), end_ns=round(end_ms * _NS_PER_MS), drawn=values,
+        onset_delay_ns=onset_ns, onset_phase=chance.random(),
+        end_ns=round(end_ms * _NS_PER_MS), drawn=values,
         **played)
 
 

@@ -52,7 +52,7 @@ class _Allowed:
     wanted: dict[str, list[Pattern]] = field(default_factory=dict)
     """Tool to the patterns of every rule that demands it, fired or not."""
     free: dict[str, list[Pattern]] = field(default_factory=dict)
-    """Tool to the patterns by which a rule permits, awaits or bans a call."""
+    """Tool to the patterns by which a rule permits, awaits or bans a call of it in particular."""
 
 
 def unasked_calls(trial: JudgedTrial, outcome: Outcome) -> Iterator[Finding]:
@@ -127,7 +127,7 @@ def _allowed(trial: JudgedTrial, block: AgentsBody, outcome: Outcome) -> _Allowe
     near_ns = trial.record.measuring.uncertainty_ns('callback')
     for rule in block.rules:
         free = [*(rule.permit.any if rule.permit else ()),
-                *(rule.forbid.any if rule.forbid else ())]
+                *(rule.forbid.any if rule.forbid and not rule.demands_silence else ())]
         for pattern in free:
             _add(found.free, pattern, block.sut)
         for pattern in rule.expect.any if rule.expect else ():

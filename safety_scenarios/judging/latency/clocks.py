@@ -138,6 +138,13 @@ class Clocks:
                                 f'arrive, so the controller has another clock')
         return 'source', None
 
+    def sent_ns(self, command: Event) -> int:
+        """Return when a command was sent (steady clock), or received where that is not known."""
+        stamps = command.stamps
+        if stamps.source_ns is None or self.allowed(command)[0] != 'source':
+            return stamps.steady_ns
+        return stamps.steady_ns - max(0, stamps.system_ns - stamps.source_ns)
+
     def left_before(self, onset: Instant, command: Event) -> bool:
         """
         Return whether a command was on its way already at ``onset``.

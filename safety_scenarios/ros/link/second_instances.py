@@ -16,8 +16,8 @@ from typing import Any
 
 from rclpy.node import Node
 from safety_scenarios.errors import MeasurementError
-from safety_scenarios.ros.link.graph import Graph, NAMED_S, UNNAMED
-from safety_scenarios.ros.link.processes import full_node_name
+from safety_scenarios.ros.link.graph import Graph, NAMED_S
+from safety_scenarios.ros.link.processes import full_node_name, UNNAMED
 from safety_scenarios.ros.presence import EVALUATOR, RELAY, SIMULATOR
 
 _POLL_S = 0.05
@@ -57,8 +57,7 @@ class SecondInstances:
 
     def __init__(self, node: Node, graph: Graph, domain: JoinedDomain) -> None:
         self._node, self._graph, self._domain = node, graph, domain
-        name = node.get_fully_qualified_name()
-        self._names = {name, f'{name}_clock', f'{name}_interlocks'}
+        self._names = graph.processes.names
         self._topics = [node.resolve_topic_name(topic) for topic in (EVALUATOR, SIMULATOR, RELAY)]
         self._counts: tuple[int, ...] = ()
 

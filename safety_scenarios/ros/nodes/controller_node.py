@@ -6,6 +6,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 import json
 import sys
 import threading
@@ -28,6 +29,8 @@ from safety_scenarios.errors import ControllerError, described
 from safety_scenarios.ros.calibration import Responder
 from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.convert import from_ros, header_stamp_ns, interface_class, to_ros
+from safety_scenarios.ros.link.frames import LATCHED
+from safety_scenarios.ros.link.stall_reports import stalls_reported
 from safety_scenarios.ros.nodes.node_arguments import refuse_foreign, topic_rules
 from safety_scenarios.ros.nodes.node_program import end_with_parent, NodeProgram
 from safety_scenarios.ros.nodes.participant_node import Participant
@@ -44,8 +47,9 @@ from safety_scenarios.ros.turn_taker import TurnTaker
 from safety_scenarios.ros.worlds.simulator_link.protocol import as_json, Turn
 from safety_scenarios.scenario.blocks.agents import AGENTS
 from safety_scenarios.scenario.conversation import Envelope, FAILED
+from safety_scenarios.scenario.frames import STATIC, TF
 from safety_scenarios.scenario.interfaces import stamp_of
-from safety_scenarios.scenario.measuring import ANSWER, ENDS_TURN, GIVES_TURN, PROBE
+from safety_scenarios.scenario.measuring import ANSWER, ENDS_TURN, GIVES_TURN, PROBE, STALLS
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.settings import ControllerSettings
 from safety_scenarios.scenario.simulated_robot import from_json
@@ -88,6 +92,12 @@ class ControllerNode(Node):
         if self.settings.drives:
             self._drive()
 
+    @property
+    def process(self) -> str:
+        """Return what this process is to a trial."""
+        return 'controller' if self.settings.drives else 'participant' if self.settings.agent \
+            else 'responder'
+
     def check(self, arguments: Sequence[str]) -> None:
         """
         Refuse arguments that miss this node; an evaluator gives its own rules to each child.
@@ -101,7 +111,7 @@ class ControllerNode(Node):
             refuse_rules(topic_rules(arguments, name), self._topics(), space)
 
     def _topics(self) -> Iterator[str]:
-        yield from (PROBE, ANSWER)
+        yield from (PROBE, ANSWER, STALLS)
         if self.settings.drives:
             yield from (PROMPT, RESPONSE, self._host.topic, *self._host.inputs,
                         *self._host.outputs)
@@ -127,6 +137,8 @@ class ControllerNode(Node):
                    for topic, interface in self._host.inputs.items()}
         if is_in_simulation:
             self._take_turns(sensors)
+        with suppress(Exception):  # tf2_msgs is not installed here, however that shows
+            self.create_subscription(interface_class(TF), STATIC, self._listener(STATIC), LATCHED)
         self.create_subscription(String, PROMPT, self._prompted, qos.stimulus())
         self._response = self.create_publisher(String, RESPONSE, qos.stimulus())
         self._command = self.create_publisher(
@@ -153,7 +165,7 @@ class ControllerNode(Node):
     def _listener(self, topic: str) -> Any:
         def receive(message: Any) -> None:
             stamp_ns, plain = header_stamp_ns(message), from_ros(message)
-            if self.turns is not None and self.turns.takes_turns:
+            if self.turns is not None and self.turns.takes_turns and topic != STATIC:
                 self.turns.put(topic, stamp_ns, plain)
             else:
                 self._host.hear(topic, received_ns=self.now_ns(), stamp_ns=stamp_ns,
@@ -310,7 +322,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _control(arguments: Sequence[str], context: Context, ended: threading.Event) -> int:
     node = ControllerNode(context=context, ended=ended)
     node.check(arguments)
-    with spinning(node, on_error=ended.set) as spin:
+    with spinning(node, on_error=ended.set) as spin, stalls_reported(node, node.process):
         try:
             if node.settings.drives:
                 _tick_until(ended, node)

@@ -99,6 +99,8 @@ EVERY_KIND = (
     Event(kind='clock', name='/clock', stamps=stamps(9, ros_ms=-2.5)),
     Event(kind='lost', name='cmd_vel', stamps=stamps(10), text='3'),
     Event(kind='reached', name='calibration/probe', stamps=stamps(11)),
+    Event(kind='stall', name='simulator', stamps=stamps(11), text='not run',
+          truth={'began': 0.05, 'ended': 0.01, 'lost': 0.03}),
     fault('LinkTimeoutError', 11))
 
 

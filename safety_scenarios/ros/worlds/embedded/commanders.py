@@ -16,9 +16,10 @@ from typing import Any
 from rclpy.node import Node
 from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.convert import interface_class, to_ros
-from safety_scenarios.ros.link.frames import INTERFACE, LATCHED, mounted, MOVING, STATIC
+from safety_scenarios.ros.link.frames import LATCHED, MOVING
 from safety_scenarios.ros.link.inbox import with_info
 from safety_scenarios.scenario.blocks.nominal_calls import CommandTopic
+from safety_scenarios.scenario.frames import frames_message, STATIC, TF
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.world.block import MountedFrame
 
@@ -41,7 +42,7 @@ class RobotFrames:
         self._static: Any = None
         self._frames: Sequence[MountedFrame] = ()
         try:
-            self._kind = interface_class(INTERFACE)
+            self._kind = interface_class(TF)
         except Exception:  # not installed here, however that shows
             node.get_logger().warning(_MISSING)
             return
@@ -58,13 +59,13 @@ class RobotFrames:
         self._frames = found
         if found:
             self._static = self._node.create_publisher(self._kind, STATIC, LATCHED)
-            self._static.publish(to_ros(mounted(found, now_ns)))
+            self._static.publish(to_ros(frames_message(found, now_ns)))
 
     def moved(self, odometry: Message, stamp_ns: int) -> None:
         """Publish where the base is by its odometry."""
         if self._moving is not None:
             self._moving.publish(to_ros(Message.model_construct(
-                type=INTERFACE, data=transform_of(odometry, stamp_ns))))
+                type=TF, data=transform_of(odometry, stamp_ns))))
 
 
 def transform_of(odometry: Message, stamp_ns: int) -> Mapping[str, Any]:

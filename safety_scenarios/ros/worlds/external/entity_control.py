@@ -37,6 +37,9 @@ _LATE_NS = 250_000_000
 """What appears later than this after it was asked for came too late to be judged."""
 _THERE_M = 0.3
 """Who moves is there when a pose is this near to where it was put."""
+_OFF_M = 0.3
+"""A scanner that returns nothing within the gap to a body, the robot's radius and this does not
+show it: noise, a mount beyond the outline, and the way of a robot between two scans."""
 _SILENT_S = 0.8
 """A simulator that tells nothing for so long has ended: /clock counts as dead a little later."""
 _SETTLE_S = 1.0
@@ -180,7 +183,7 @@ class EntityControl:
         self._take_away(topic)
         for one in found:
             if not one.topics:
-                one.asked_ns, one.since_ns, one.told = now_ns, None, None
+                one.asked_ns, one.since_ns, one.told, one.is_seen = now_ns, None, None, False
                 place = one.course.begin(robot, now_ns)
                 scene.appears(one, now_ns, robot)
                 apart = self._truth.apart(one.body.footprint, robot, place)
@@ -263,6 +266,7 @@ class EntityControl:
             if one.topics and one.since_ns is not None)))
         self._move(now_ns, truth)
         self._track()
+        self._look()
         sensed = tuple(self._sensors.heard())
         if sensed:
             yield Told.model_construct(trial=trial.trial_id, now_ns=now_ns, states={},
@@ -386,6 +390,14 @@ class EntityControl:
                 self._stage.ask(self._mover.put(one.name, place))
                 self._disturbed.put(one.name, place)
         scene.move(now_ns, robot)
+
+    def _look(self) -> None:
+        """Note what the sensors have shown by now."""
+        for topic, found in self._shown.items():
+            for one in found:
+                if not one.is_seen and one.since_ns is not None and one.told is not None:
+                    one.is_seen = self._sensors.shows(
+                        topic, one.since_ns, one.told[1] + self._footprint.radius + _OFF_M)
 
     def _track(self) -> None:
         """Let trackers see whom they are to see."""

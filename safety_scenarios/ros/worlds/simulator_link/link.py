@@ -22,7 +22,7 @@ from safety_scenarios.ros.worlds.simulator_link.control import Ready, Stepped, W
 from safety_scenarios.ros.worlds.simulator_link.protocol import CATCHES_UP, Decided, Told
 from safety_scenarios.scenario.blocks.nominal_calls import Call
 from safety_scenarios.scenario.conversation import Envelope
-from safety_scenarios.scenario.event import Event, Stamps
+from safety_scenarios.scenario.event import Event, STALL_BEGAN, STALL_ENDED, Stamps
 from safety_scenarios.scenario.intent import Intent
 from safety_scenarios.scenario.interfaces import stamped
 from safety_scenarios.scenario.measuring import (
@@ -49,6 +49,8 @@ _LATE_S = 10.0
 CHARGED_MS = 3.0
 """In lock-step: uncertainty (k = 2) of what a decision is charged: a start of a thread, and what
 is too short to be charged."""
+_CLOCK_NS = 200_000_000
+"""After a stall: so long commands wait for the messages on /clock that came with them."""
 _HELD_NS = 100_000_000
 """A header stamp older than that is none of a sensor that works."""
 _STEP_NS = 50_000_000
@@ -89,6 +91,7 @@ class WorldLink(ForwardingLink):
         """Topic and source stamp of a command to when it took effect."""
         self._sent = Counter[str]()
         """Stimuli that no world shows, by topic, since the last step."""
+        self._waiting: list[Event] = []
         self.measuring = inner.measuring
 
     def open(self, trial: Trial) -> None:  # noqa: A003
@@ -118,6 +121,7 @@ class WorldLink(ForwardingLink):
         self._early.clear()
         self._effects.clear()
         self._sent.clear()
+        self._waiting.clear()
         self._time.factor = 0.0 if ready.lockstep else ready.factor
         self._inner.leave_to_world(ready.topics, ready.nodes)
         self._inner.open(trial)
@@ -218,6 +222,11 @@ class WorldLink(ForwardingLink):
         """Return what would be missed in the record."""
         return [self._simulated(event) for event in self._inner.overlooked()]
 
+    def late_stalls(self) -> Sequence[Event]:
+        """Return stalls that were not over at the end; in lock-step nobody waits for them."""
+        return () if self._in_lockstep else [
+            self._simulated(event) for event in self._inner.late_stalls()]
+
     def receive_until(self, schedule_ns: int) -> Sequence[Event]:
         """Return what has arrived, or wait for it until ``schedule_ns`` of simulated time."""
         factor = self._ready.factor if self._ready else 1.0
@@ -229,7 +238,7 @@ class WorldLink(ForwardingLink):
             if not self._in_lockstep:
                 self._time.check()
             now_ns = self._now_ns()
-            arrived = self._inner.receive_now()
+            arrived = self._timely(self._inner.receive_now())
             if any(event.kind == 'fault' for event in arrived) and self._alarm() is not None:
                 raise MeasurementError(str(self._alarm()))
             held, self._held = self._held, []
@@ -240,6 +249,24 @@ class WorldLink(ForwardingLink):
                 self._step(min(_STEP_NS, schedule_ns - now_ns))
             else:
                 time.sleep(min(_SLICE_S, _SLICE_S / 10 + (schedule_ns - now_ns) / 1e9 / factor))
+
+    def _timely(self, arrived: Sequence[Event]) -> Sequence[Event]:
+        """
+        Return what has arrived and is not newer than what was read of /clock by now.
+
+        After a stall of this process two threads read what has waited. When in simulated time a
+        command was sent is not known before the other one has read /clock.
+        """
+        if self._in_lockstep:
+            return arrived
+        waiting, self._waiting = [*self._waiting, *arrived], []
+        now_ns = time.time_ns()
+        for place, event in enumerate(waiting):
+            sent_ns = event.stamps.source_ns or 0
+            if not self._time.has_reached(sent_ns) and now_ns - event.stamps.system_ns < _CLOCK_NS:
+                self._waiting = waiting[place:]
+                return waiting[:place]
+        return waiting
 
     def _step(self, step_ns: int) -> None:
         """Let time pass, and wait until what the world has received is received here, too."""
@@ -316,7 +343,18 @@ class WorldLink(ForwardingLink):
                 event.stamps.system_ns - (event.stamps.source_ns or event.stamps.system_ns))
             return Event.model_construct(kind='clock', name=event.name, stamps=stamps,
                                          truth={REAL: real_ns / 1e9})
+        if event.kind == 'stall':
+            return self._stall(event)
         return event.model_copy(update={'stamps': self._moment(event)})
+
+    def _stall(self, event: Event) -> Event:
+        """Return a stall from when to when it was in simulated time."""
+        stamps, system_ns = self._moment(event), event.stamps.system_ns
+        began_ns, ended_ns = (self._time.at(system_ns - round(1e9 * event.truth[name]))
+                              for name in (STALL_BEGAN, STALL_ENDED))
+        return event.model_copy(update={'stamps': stamps, 'truth': {
+            **event.truth, STALL_BEGAN: max(0, stamps.steady_ns - began_ns) / 1e9,
+            STALL_ENDED: max(0, stamps.steady_ns - ended_ns) / 1e9}})
 
     def _moment(self, event: Event) -> Stamps:
         real, source_ns = event.stamps, event.stamps.source_ns
