@@ -28,6 +28,8 @@ _OUR_THREADS = ('MainThread', 'spin ', 'answer', 'standstill', 'parent', 'respon
                 'process witness')
 """How the names of threads of ours begin."""
 _THREADS = '/proc/self/task'
+_RECEIVERS = 2
+"""Of each command: simulator and evaluator."""
 _LONGEST = 200
 """Characters of what computes beside."""
 
@@ -48,11 +50,14 @@ class TurnTaker:
 
     :param say: publishes the end of a turn
     :param matched: topic to how many publish there, for each topic that the controller listens to
+    :param receivers: topic to how many receive it, for each topic on which it commands
     :param is_alone: the controller is known to compute nothing between two turns
     """
 
     def __init__(self, say: Callable[[Done], None], matched: Callable[[str], int],
-                 inputs: Sequence[str], is_alone: bool = False) -> None:
+                 inputs: Sequence[str], receivers: Callable[[str], int],
+                 is_alone: bool = False) -> None:
+        self._receivers = receivers
         self._say, self._matched, self._inputs = say, matched, frozenset(inputs)
         self._is_alone = is_alone
         self._changed = threading.Condition()
@@ -84,8 +89,9 @@ class TurnTaker:
                 self._changed.notify_all()
 
     def _get_ready(self, turn: Turn) -> None:
-        if not all(self._matched(topic) for topic in self._inputs & turn.shown.keys()):
-            return
+        if not all(self._matched(topic) for topic in self._inputs & turn.shown.keys()) \
+                or any(self._receivers(topic) < _RECEIVERS for topic in turn.received):
+            return  # it is asked again
         self.takes_turns = True
         if turn.stage != self._stage:
             self._stage, self._held_ns = turn.stage, _held_ns()

@@ -67,6 +67,7 @@ _LOOK_S = 0.001
 """How soon it is noticed that /clock has gone on."""
 _TURN_S = 0.1
 """How soon it is noticed in lock-step that the process shall end."""
+_MANY = 1000
 _TOLD = 1000
 """Characters of what a plug-in raised that the evaluator is told."""
 
@@ -153,7 +154,7 @@ class ControllerNode(Node):
         self.turns = turns = TurnTaker(
             lambda said: done.publish(String(data=as_json(said))),
             lambda topic: qos.publisher_count(self, topic, sensors[topic]), tuple(sensors),
-            answers_alone(named_controller(self.settings.controller)))
+            self._receivers, answers_alone(named_controller(self.settings.controller)))
 
         def receive(message: Any) -> None:
             try:
@@ -161,6 +162,11 @@ class ControllerNode(Node):
             except ValueError:
                 return  # nothing of a simulator of ours
         self.create_subscription(String, GIVES_TURN, receive, qos.conversation())
+
+    def _receivers(self, topic: str) -> int:
+        """Return how many receive a command of ours; on another topic nobody needs to."""
+        ours = {self._host.topic: self._command, **self._beside}.get(topic)
+        return _MANY if ours is None else ours.get_subscription_count()
 
     def _listener(self, topic: str) -> Any:
         def receive(message: Any) -> None:

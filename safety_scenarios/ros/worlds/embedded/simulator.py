@@ -361,7 +361,8 @@ class Simulator(StandingHost):
         return {'topics': {topic: publisher.get_subscription_count()
                            for topic, (_, publisher) in self._publishers.items()},
                 'commands': {one.topic: self._commanders.matched(one.topic) for one in commands},
-                'is_ready': not self._gives_turns or self._turns.is_ready(self._sensors()),
+                'is_ready': not self._gives_turns or self._turns.is_ready(
+                    self._sensors(), (one.topic for one in commands)),
                 'listeners': self._telling.get_subscription_count()}
 
     def _sensors(self) -> Iterator[str]:

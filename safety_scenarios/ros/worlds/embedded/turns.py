@@ -10,7 +10,7 @@ the machine had to do meanwhile.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 import math
 import secrets
 import threading
@@ -94,14 +94,16 @@ class Turns:
                 self._done = done
             self._changed.notify_all()
 
-    def is_ready(self, topics: Iterator[str]) -> bool:
+    def is_ready(self, topics: Iterator[str], commands: Iterable[str]) -> bool:
         """
         Ask the controller's process whether it receives these topics, and turns.
 
+        :param commands: topics that it must know to be received
         :return: whether it has answered so far that it does
         """
         if not self._is_ready:
-            self._give(Turn(count=0, stage=self._stage, shown=dict.fromkeys(topics, ())))
+            self._give(Turn(count=0, stage=self._stage, shown=dict.fromkeys(topics, ()),
+                            received=tuple(filter(self._is_received, commands))))
         return self._is_ready
 
     def show(self, topic: str, now_ns: int, count: int = 1) -> None:

@@ -122,6 +122,8 @@ class Turn(Noun):
     shown: Mapping[str, tuple[int, ...]] = {}
     """Topic of each sensor to when it has published since the turn before (simulated, ns), so that
     all of it is received before the controller decides; with the count 0: to nothing."""
+    received: tuple[str, ...] = ()
+    """With the count 0: topics of commands that evaluator and simulator receive."""
 
 
 class Done(Noun):

@@ -22,10 +22,10 @@ def message(number):
 
 
 @contextmanager
-def taking(matched=lambda topic: 1):
+def taking(matched=lambda topic: 1, receivers=lambda topic: 2):
     """Yield a turn taker that listens to two sensors, and what it says."""
     said = []
-    with closing(TurnTaker(said.append, matched, ('scan', 'odom'))) as taker:
+    with closing(TurnTaker(said.append, matched, ('scan', 'odom'), receivers)) as taker:
         yield taker, said
 
 
@@ -41,6 +41,17 @@ def test_it_takes_turns_once_it_receives_every_sensor_that_is_shown():
         matched['odom'] = 1
         taker.receive(Turn(count=0, stage='t', shown={'odom': (), 'picture': ()}))
         assert [(one.count, one.stage) for one in said] == [(0, 't')] and taker.takes_turns
+
+
+def test_it_takes_turns_once_evaluator_and_simulator_receive_what_it_commands():
+    """The first command would be lost otherwise."""
+    receivers = {'cmd_vel': 1}
+    with taking(receivers=receivers.get) as (taker, said):
+        taker.receive(Turn(count=0, stage='t', received=('cmd_vel',)))
+        assert not said
+        receivers['cmd_vel'] = 2
+        taker.receive(Turn(count=0, stage='t', received=('cmd_vel',)))
+        assert said and taker.takes_turns
 
 
 def test_what_sensors_published_comes_in_its_order_at_its_time_however_late_it_is_delivered():
@@ -91,7 +102,8 @@ def test_a_thread_or_a_process_of_the_plug_in_is_named_and_ours_are_not():
         thread = threading.Thread(target=ended.wait, name='ponders')
         thread.start()
         assert "the thread 'ponders'" in end()
-        with closing(TurnTaker(said.append, lambda topic: 1, (), is_alone=True)) as ours:
+        with closing(TurnTaker(said.append, lambda topic: 1, (), lambda topic: 2,
+                               is_alone=True)) as ours:
             ours.end(Turn(count=1), 0, 50 * MS, {})
         assert not said[-1].beside, 'it is no thread of a controller that has none'
         ended.set()

@@ -45,7 +45,7 @@ class Controller:
         """Let time pass as a simulator does; return when which turn's command took effect."""
         turns, now_ns, effects = self.turns, 0, []
         turns.reset()
-        assert turns.is_ready(iter(['scan']))
+        assert turns.is_ready(iter(['scan']), ['cmd_vel', 'joints'])
         turns.begin(now_ns, PERIOD, is_new=True)
         while True:
             effects += [(payload[1], at_ns) for at_ns, _, payload in turns.effective(now_ns)]
@@ -124,5 +124,6 @@ def test_another_trial_waits_for_a_controller_that_receives_it():
     controller.turns.reset()
     controller.turns.hear(Done(count=0, stage='of another one'))
     assert not controller.given
-    assert controller.turns.is_ready(iter(['scan']))
+    assert controller.turns.is_ready(iter(['scan']), ['cmd_vel', 'joints'])
     assert controller.given[-1].shown == {'scan': ()}, 'it was asked, and has answered'
+    assert controller.given[-1].received == ('cmd_vel',), 'nobody receives the other one'
