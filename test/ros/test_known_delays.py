@@ -20,14 +20,24 @@ of which 3 ms are stated."""
 LOCKSTEP = '--world', 'mujoco', '--lockstep', '--real-time-factor', '0'
 
 
-def known(folder, name, *options, world=LOCKSTEP):
-    """Return the only trial of a controller of known delay; its hazard lasts for long enough."""
+def unhurried(folder):
+    """Return a scenario whose base comes to its speed, and whose hazard lasts for long enough."""
     text = Path(QUICK).read_text(encoding='utf-8')
-    assert 'at_ms: 500' in text
-    folder.mkdir()
-    long = folder / 'long.yaml'
-    long.write_text(text.replace('at_ms: 500', 'at_ms: 1500'), encoding='utf-8')
-    run = campaign(folder / 'run', str(long), *world, '--period-ms', str(PERIOD_MS),
+    for short, long in (('at_ms: 500', 'at_ms: 3000'),
+                        ('duration_ms: [50, 100]', 'duration_ms: [2000, 2500]'),
+                        ('max_speed: 1.0', 'max_speed: 1.0, stopping: {model: '
+                                           'constant_deceleration, deceleration: 1.0}')):
+        assert short in text
+        text = text.replace(short, long)
+    folder.mkdir(exist_ok=True)
+    path = folder / 'unhurried.yaml'
+    path.write_text(text, encoding='utf-8')
+    return str(path)
+
+
+def known(folder, name, *options, world=LOCKSTEP):
+    """Return the only trial of a controller of known delay."""
+    run = campaign(folder / 'run', unhurried(folder), *world, '--period-ms', str(PERIOD_MS),
                    '--controller', f'known_delay:{name}', *options, again=False,
                    PYTHONPATH=os.pathsep.join([str(Path(__file__).parent),
                                                os.environ.get('PYTHONPATH', '')]))
@@ -78,7 +88,8 @@ def test_who_answers_at_once_and_thinks_in_a_thread_is_not_flattered(tmp_path):
 def test_a_controller_that_was_stopped_by_others_is_not_late(tmp_path):
     """Ten times for a good half of its budget, wherever in the trial that is."""
     folder = tmp_path / 'run'
-    with running(folder, '--lockstep', '--real-time-factor', '0', '--trials', '5') as run:
+    with running(folder, '--lockstep', '--real-time-factor', '0', '--trials', '5',
+                 scenario=unhurried(tmp_path / 'files')) as run:
         await_that(lambda: has_onset(folder) or trials_in(folder))
         for _ in range(10):
             for process in children(run.pid, 'controller_node'):
