@@ -248,8 +248,17 @@ def _of_merging(trial: JudgedTrial) -> Iterator[Note]:
 
 def _of_pace(trial: JudgedTrial) -> Iterator[Note]:
     """Say whose time it was, where a simulator in another process made it."""
-    pace = trial.record.measuring.pace
-    if pace is not None and trial.record.measuring.lockstep:
+    measuring = trial.record.measuring
+    pace = measuring.pace
+    if measuring.beside:
+        yield Note(code='computes-beside', text=(
+            f'{measuring.beside} may compute between decisions: what the controller took for one '
+            f'was not charged, and real time passed in the simulator'))
+    if measuring.charges:
+        yield Note(code='lock-step', text=(
+            'times are of the simulator, which waited for each decision and then let as much time '
+            'pass as the controller took, less what the kernel did not let it run'))
+    elif pace is not None and measuring.lockstep:
         yield Note(code='lock-step', text=(
             'times are of the simulator, which waited for the controller in each step: how long '
             'that really thinks is in no number'))

@@ -14,7 +14,7 @@ from typing import Any
 
 from rclpy.node import Node
 from rclpy.utilities import get_rmw_implementation_identifier
-from safety_scenarios.controllers.adapters import brake_lag
+from safety_scenarios.controllers.adapters import answers_alone, brake_lag
 from safety_scenarios.errors import InputError, MissingDependencyError, SettingsError
 from safety_scenarios.reports.live.feed import Feed
 from safety_scenarios.ros.calibration import calibrate_over_ros
@@ -48,7 +48,11 @@ from safety_scenarios.scenario.simulated_robot import simulated_robot, Simulated
 from safety_scenarios.trial.identity import log_name, NodeFacts
 from safety_scenarios.trial.link import Link
 from safety_scenarios.trial.link_plan import LinkPlan
-from safety_scenarios.trial.links.controller_settings import controller_settings, plugin_of
+from safety_scenarios.trial.links.controller_settings import (
+    controller_settings,
+    plugin_of,
+    takes_turns,
+)
 from safety_scenarios.trial.session import LinkPlugin, Session
 
 _AWAKE_S = 30.0
@@ -161,8 +165,8 @@ class _Opener:
     def calibrate(self, scheduling: str) -> Calibration | None:
         """Measure the harness itself; what comes out judges every later trial."""
         form = self._plan.ros.calibration
-        if form == 'off':
-            return None
+        if form == 'off' or (self._plan.world == 'mujoco' and takes_turns(self._plan)):
+            return None  # in lock-step no message takes any time
         token = f'c{secrets.token_hex(4)}'
         own = [part for end in ('probe', 'answer')
                for part in ('-r', f'calibration/{end}:=calibration/{token}/{end}')]
@@ -224,10 +228,13 @@ class _Opener:
         timeout_s = self._plan.ros.connect_timeout_s
         awake_s = timeout_s if self._simulator is None else max(timeout_s, _AWAKE_S)
         simulator = self._simulator
-        control: WorldControl = TopicControl(self._node, awake_s, lambda: alarm_of(children)) \
+        turns = takes_turns(self._plan)
+        control: WorldControl = TopicControl(
+            self._node, awake_s, lambda: alarm_of(children), turns) \
             if simulator is not None else self._external(children)
         return WorldLink(link, self._clock, control, timeout_s,
-                         lambda: None if simulator is None else simulator.alarm())
+                         lambda: None if simulator is None else simulator.alarm(), turns,
+                         turns and answers_alone(plugin_of(self._plan.controller)))
 
     def _external(self, children: Sequence[ChildProcess]) -> WorldControl:
         """Return how to move the world that runs already."""

@@ -104,6 +104,8 @@ class Event(Slotted):
     - ``call_state``: what became of that call by ``text``: accepted, rejected, answered, refused,
       or of an accepted goal succeeded, aborted, canceled; ``arguments`` are the response
     - ``clock``: /clock advanced; ``ros_ns`` is what it said
+    - ``decision``: in lock-step, the controller has decided; its ``truth`` says how long that took
+      (``scenario.measuring``), and its stamps are of when what was decided took effect
     - ``lost``: the middleware dropped messages on ``name``; ``text`` says how many
     - ``reached``: what was sent to the other host on ``name`` has come there: its middleware's
       acknowledgement was here
@@ -115,7 +117,7 @@ class Event(Slotted):
 
     kind: Literal['mark', 'stimulus', 'echo', 'command', 'undeclared', 'output', 'feedback',
                   'state', 'sensed', 'response', 'say', 'tool_call', 'tool_result', 'call',
-                  'call_state', 'clock', 'lost', 'reached', 'stall', 'fault']
+                  'call_state', 'clock', 'decision', 'lost', 'reached', 'stall', 'fault']
     name: str
     """Topic, mark or fault name."""
     stamps: Stamps

@@ -83,7 +83,8 @@ class Stalls:
 
 
 def _waits_for_all(measuring: Measuring) -> bool:
-    return measuring.exact or measuring.lockstep or measuring.rules.lockstep
+    is_lockstep = measuring.lockstep or measuring.rules.lockstep
+    return measuring.exact or (is_lockstep and not measuring.beside)
 
 
 def _stall(event: Event, stretch: float) -> Stall:

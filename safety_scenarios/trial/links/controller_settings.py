@@ -220,6 +220,16 @@ def plan_link(settings: RunSettings, controller: ControllerPlan | None = None) -
             external=settings.external, hil=hil))
 
 
+def takes_turns(plan: LinkPlan) -> bool:
+    """
+    Return whether a simulator in lock-step gives the controller turns.
+
+    It does to one whose process is ours, and says how long each decision took.
+    """
+    controller = plan.controller
+    return plan.clock.lockstep and not controller.is_external and not controller.takes_real_time
+
+
 def named(name: str, plugin: ControllerPlugin, label: str = '') -> ControllerSpec:
     """Return what results say of a controller; its secrets are in none."""
     return ControllerSpec(name=name, parameters=set_parameters(plugin), label=label)

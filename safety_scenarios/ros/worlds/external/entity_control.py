@@ -3,7 +3,7 @@
 
 """A world of another simulator, moved by its entity services and told by its poses."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 import time
 
 from rclpy.node import Node
@@ -20,7 +20,7 @@ from safety_scenarios.ros.worlds.external.stage import missing, Stage
 from safety_scenarios.ros.worlds.external.stepping import Stepping
 from safety_scenarios.ros.worlds.external.trial_demands import bodies_of_trial, failures_of_trial
 from safety_scenarios.ros.worlds.external.truth import Shown, Truth
-from safety_scenarios.ros.worlds.simulator_link.control import Ready
+from safety_scenarios.ros.worlds.simulator_link.control import Ready, Stepped
 from safety_scenarios.ros.worlds.simulator_link.protocol import Told
 from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.intent import ContactForce, Intent, JointsAt, Silence, StreamFault
@@ -63,7 +63,7 @@ class EntityControl:
         self._stepping = stepping
         self._node, self._clock, self._mover, self._world = node, clock, mover, world
         self._factor, self._timeout_s = factor, timeout_s
-        self.name = mover.name
+        self.name, self.charges = mover.name, False
         self._stage, self._sensors = Stage(mover, world), Sensors(node, clock.now_ns)
         self._relayed = Relayed(node, clock.now_ns, timeout_s)
         self._disturbed = Disturbed(mover.book, world.world_robot)
@@ -205,15 +205,15 @@ class EntityControl:
         if self._arm is not None:
             self._arm.withdraw(topic)
 
-    def step(self, step_ns: int) -> tuple[int, int]:
+    def step(self, step_ns: int, sent: Mapping[str, int]) -> Stepped:
         """
-        Let this much time pass and no more; return the time then (ns), and commands heard.
+        Let this much time pass and no more.
 
         :raises MeasurementError: the simulator was not asked for lock-step, or does not do it
         """
         if self._stepping is None:
             raise MeasurementError('step: this world runs at its own pace')
-        return self._stepping.step(step_ns)
+        return Stepped(*self._stepping.step(step_ns))
 
     def until(self, now_ns: int) -> None:
         """Go on: such a world does not wait for anybody."""
