@@ -156,11 +156,11 @@ def _reading(interface: str, data: Mapping[str, Any]) -> float | None:
     """Return the number that is looked at: nearest range, distance, force; None of others."""
     name = interface.rpartition('/')[2]
     if name == 'LaserScan':
-        return min((one for one in data['ranges'] if math.isfinite(one)), default=99.0)
+        return float(min((one for one in data['ranges'] if math.isfinite(one)), default=99.0))
     if name == 'PoseStamped':
         return math.hypot(*data['pose']['position'].values())
     if name == 'WrenchStamped':
-        return -abs(data['wrench']['force']['x'])  # the more, the nearer
+        return -float(abs(data['wrench']['force']['x']))  # the more, the nearer
     return None
 
 
