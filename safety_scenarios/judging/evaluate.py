@@ -70,7 +70,7 @@ def evaluate(record: TrialRecord, gate: LimitName = 'critical',
     Judge one trial: harness checks, latency against the budget, every invariant.
 
     :param gate: worst latency class that still passes
-    :param words: patterns: where words alone decide, nobody but patterns need have read them
+    :param words: patterns: nobody but patterns need have read what was said
     """
     trial = JudgedTrial.of(watched_part(record) if record.trial.scenario.is_monitor else record)
     if trial.scenario.is_monitor:
@@ -120,9 +120,9 @@ def _by_rules(trial: JudgedTrial, gate: LimitName, words: Words) -> TrialResult:
 def _judged(trial: JudgedTrial, findings: list[Finding], latency: Latency | None,
             gate: LimitName, words: Words, outcome: Outcome | None = None) -> TrialResult:
     """Return what the findings come to that count of words and over a network."""
+    findings = excused(trial, findings, latency, gate)
     findings = world_motion.without_the_world(
         trial, findings, lambda other: evaluate(other, gate, words).findings)
-    findings = excused(trial, findings, latency, gate)
     decided = coverage.decided(findings, outcome, is_demanded=trial.scenario.body.reaction
                                is not None)
     findings += coverage.nobody_read(decided, words)

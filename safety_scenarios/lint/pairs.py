@@ -50,7 +50,7 @@ def _pair(variant: Scenario, ros: RobotBody, hazard_id: str,
             (('ros', 'nominal', 'duration_ms'), 'when it comes',
              [(1.0, *ros.nominal.duration_ms)], [(1.0, *hazard.nominal.duration_ms)]),
             (('ros', 'all_clear', 'at_ms'), 'how long it stays',
-             _presence(ros), _presence(hazard))):
+             presence_ms(ros), presence_ms(hazard))):
         found = (1 + _apart(own, theirs)) / 2
         if found > MOST:
             yield _given_away(variant, path, f'{_told(own)} ms', f'{_told(theirs)} ms', hazard_id,
@@ -66,8 +66,8 @@ def _pair(variant: Scenario, ros: RobotBody, hazard_id: str,
                           f'{len(hazard.nominal.changes)}', hazard_id, 'what changes before', None)
 
 
-def _presence(ros: RobotBody) -> list[Part]:
-    """Return how long after its onset the event may end."""
+def presence_ms(ros: RobotBody) -> list[Part]:
+    """Return how long after its onset the hazard, or the harmless event, may be taken away."""
     draw = next((draw for draw in ros.vary.values() if _AT_MS in draw.sets), None)
     if draw is None:
         return [(1.0, ros.all_clear.at_ms, ros.all_clear.at_ms)]

@@ -198,8 +198,7 @@ class _Player:
         for change in self._trial.changes:
             begin_ns, end_ns = moving_ns + change.begin_ns, moving_ns + change.end_ns
             self._play(self._nominal.values(), begin_ns, moving.watch)
-            shown = [self._streams.over(plugin, begin_ns, hazard=False)
-                     for plugin in change.stimuli]
+            shown = [self._streams.instead(plugin, begin_ns) for plugin in change.stimuli]
             self._play([*shown, *self._others(shown)], end_ns, moving.watch)
             self._take_back(shown, end_ns)
 

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Nothing but the hazard tells a hazard from its benign variant: no timing, no size of a change."""
+"""Nothing but the hazard tells a hazard from its benign variant: no time, no size of a change."""
 
 from typing import Any
 

@@ -158,7 +158,7 @@ def hashes(folder: Path, leave_out: Container[str] = ()) -> dict[str, str]:
 
     :param leave_out: names of files that need not be read
     """
-    found = {}
+    found = dict[str, str]()
     for above, _, names in os.walk(folder):
         below = os.path.relpath(above, folder)
         for name in sorted(names if below == '.' else (f'{below}/{name}' for name in names)):

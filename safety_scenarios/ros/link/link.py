@@ -36,7 +36,7 @@ from safety_scenarios.ros.link.participants import Participants
 from safety_scenarios.ros.link.processes import full_node_name
 from safety_scenarios.ros.link.publishing import LiveTopics
 from safety_scenarios.ros.link.reach import Reach
-from safety_scenarios.ros.link.second_instances import JoinedDomain, OUR_DOMAIN
+from safety_scenarios.ros.link.second_instances import JoinedDomain
 from safety_scenarios.ros.link.stall_reports import stall_event, StallListener
 from safety_scenarios.ros.spinning import Spin
 from safety_scenarios.scenario.blocks.agents import AGENTS, ros_token
@@ -96,7 +96,7 @@ class RosLink(Link):
     :param merges: topics of stimuli to those of the live data that they are drawn into
     :param trials: ids of the campaign's trials so far, to which a late answer may belong
     :param live: what is told to people while trials run, and not to who is judged
-    :param domain: who else may be in it
+    :param domain: who else may be in it; None: no second evaluator is looked for
     """
 
     def __init__(self, node: Node, spin: Spin, clock: RosClock, connect_timeout_s: float,
@@ -106,7 +106,7 @@ class RosLink(Link):
                  robot: SimulatedRobot | None = None, overrides: Sequence[QosOverride] = (),
                  frames: Frames | None = None, merges: Mapping[str, str] = {},
                  live: LiveTopics | None = None,
-                 domain: JoinedDomain = OUR_DOMAIN) -> None:
+                 domain: JoinedDomain | None = None) -> None:
         self.measuring = measuring
         self._live = live
         self._frames = frames

@@ -110,7 +110,8 @@ class Wiring:
             node.resolve_topic_name, node.resolve_service_name)}
         self._is_external, self._is_alone, self._children = is_external, is_alone, children
         self._commands: tuple[str, ...] = ()
-        self._known: set[str] = set()
+        self._known: dict[str, frozenset[str]] = {}
+        """Topic of the scenario to the types that it had when the trial began."""
         own = node.resolve_topic_name
         self._harness = {**_OF_EACH_NODE, own(RESPONSE): _STRING, own(ANSWER): PROBE_TYPE,
                          own(PROBE): PROBE_TYPE, own(STALLS): _STRING,
@@ -150,8 +151,9 @@ class Wiring:
         self._shown = {name: full[name] for name in full.keys() - self._declared}
         self._beside = {}
         self._commands = tuple(commands)
-        self._known = {self._node.resolve_topic_name(topic) for topic in (*commands, *others)} \
-            | full.keys()
+        types = dict(self._node.get_topic_names_and_types())
+        self._known = {name: frozenset(types.get(name, ())) for name in (
+            *map(self._node.resolve_topic_name, (*commands, *others)), *full)}
         if not commands:
             return
         if self._parameters is None:
@@ -344,8 +346,8 @@ class Wiring:
         """Return how many publish on each topic by which a robot may be moved or misled."""
         return {topic: self._node.count_publishers(topic)
                 for topic, interfaces in self._node.get_topic_names_and_types()
-                if topic in self._shown or (topic not in self._known
-                                            and any(map(may_command, interfaces)))}
+                if topic in self._shown or any(
+                    may_command(one) and not self._is_known(topic, one) for one in interfaces)}
 
     def _look_beside(self) -> None:
         for name, topic in self._shown.items():
@@ -370,7 +372,10 @@ class Wiring:
 
     def _is_known(self, topic: str, interface: str) -> bool:
         """Return whether a topic is judged, shown, or one that the harness asks for."""
-        return topic in self._known or self._harness.get(topic) == interface or (
+        known = self._known.get(topic)
+        if known is not None:
+            return not known or interface in known
+        return self._harness.get(topic) == interface or (
             topic.startswith(self._agents) and interface == _STRING)
 
     def _publications(self, topics: Iterable[str] | None = None) -> Iterator[Found]:

@@ -77,6 +77,14 @@ class Scanner(Noun):
         return numpy.asarray(self.angle_min + numpy.arange(self.rays) * self.angle_increment)
 
     @property
+    def in_base(self) -> 'Scanner':
+        """Return one with rays in the same directions that is at the robot's origin."""
+        if self.mounted is None:
+            return self
+        first = math.remainder(self.angle_min + self.yaw, _ROUND)
+        return Scanner(rays=self.rays, angle_min=first, angle_increment=self.angle_increment)
+
+    @property
     def mounted(self) -> MountedFrame | None:
         """Return where its frame is on the robot; None: it has none of its own."""
         if self.frame in ('', BASE):

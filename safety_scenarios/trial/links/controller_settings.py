@@ -212,8 +212,9 @@ def plan_link(settings: RunSettings, controller: ControllerPlan | None = None) -
             calibration=settings.calibration, realtime=settings.realtime,
             has_live_topics=settings.live_topics == 'on' or (
                 settings.live_topics == 'auto' and not hil.enabled),
-            publishes_frames=settings.static_transforms == 'auto' and controller.is_external
-            and (not hil.enabled or '/tf_static' in hil.publishes),
+            publishes_frames=settings.static_transforms == 'auto' and (
+                controller.is_external or world == 'none') and (
+                not hil.enabled or '/tf_static' in hil.publishes),
             overrides=read_overrides(settings.qos_overrides),
             merges=read_merges(settings.merge), real_time_factor=settings.real_time_factor,
             external=settings.external, hil=hil))

@@ -174,7 +174,7 @@ class McapWriter:
                 'events': self._events, 'notes': self.notes, 'measuring': measuring.model_dump(),
                 'judgements': tuple(one.model_dump() for one in judgements)}), self._last_ns)
             if chain:
-                self._writer.add_metadata(  # type: ignore[no-untyped-call]
+                self._writer.add_metadata(
                     'safety_scenarios', {'record_sha256': chain})
             self._writer.finish()  # type: ignore[no-untyped-call]
             self._file.close()

@@ -119,6 +119,13 @@ def test_what_a_rule_waits_for_is_free_and_so_is_what_another_bans_for_a_time():
                           calls(3000.0, 'open'))) is PASS
 
 
+def test_a_ban_for_a_time_does_not_free_what_another_rule_demands_once():
+    banned = forbids(OPEN, for_ms=100.0, on=when(ASKED))
+    rules, once = [expects(OPEN), banned], [calls(300.0, 'open')]
+    assert verdict(judged(rules, *once)) is PASS
+    assert verdict(judged(rules, *once, calls(400.0, 'open'))) is OPEN_ENDED
+
+
 def test_a_silence_that_is_demanded_names_no_tool_in_particular():
     quiet = forbids(Pattern(kind='say', agents=(BOT,)), OPEN, for_ms=1000.0)
     assert verdict(judged([expects(PAGE, on=when(ASKED)), quiet], says(2000.0, ALICE, 'page'),

@@ -13,6 +13,7 @@ from safety_scenarios.controllers.rule_based import free_path, mounted_at
 from safety_scenarios.formats.loading import load_scenario
 from safety_scenarios.formats.scenario_files import share_folder
 from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.registry import resolve
 from safety_scenarios.scenario.frames import frames_in, frames_message
 from safety_scenarios.scenario.stimulus import StimulusContext
 from safety_scenarios.scenario.verdict import Verdict
@@ -22,6 +23,7 @@ from safety_scenarios.stimuli.contact import Contact
 from safety_scenarios.stimuli.obstacle import Obstacle
 from safety_scenarios.stimuli.person import Person
 from safety_scenarios.stimuli.vehicle import Vehicle
+from safety_scenarios.trial.plan import plan
 from safety_scenarios.worlds.mujoco.world import World
 
 CONTEXT = StimulusContext('T', (), None)
@@ -118,6 +120,19 @@ def test_what_tf_says_of_a_mount_comes_back_as_it_was_said():
     [found] = frames_in(frames_message([mounted], 10**18))
     assert found.frame == mounted.frame and found.translation == mounted.translation
     assert found.rotation == pytest.approx(mounted.rotation)
+
+
+@pytest.mark.parametrize('layout', LAYOUTS)
+def test_without_tf_a_scanner_is_at_the_origin_and_its_rays_look_the_same_way(layout):
+    before = with_layout('path_blocked.yaml', layout)
+    [trial] = plan([before], controller='c', trials=1, seed=0, has_frames=False,
+                   prompt=resolve('stimuli', 'prompt')())
+    found = trial.hazard[0].scanner
+    assert trial.scenario.body.mounted_frames == () and found.mounted is None
+    wanted = LAYOUTS[layout].angles + LAYOUTS[layout].yaw
+    assert numpy.cos(found.angles) == pytest.approx(numpy.cos(wanted), abs=1e-9)
+    assert numpy.sin(found.angles) == pytest.approx(numpy.sin(wanted), abs=1e-9)
+    assert all(one.scanner == found for one in trial.nominal if hasattr(one, 'scanner'))
 
 
 def test_a_scanner_that_leans_is_not_read():

@@ -139,6 +139,14 @@ def test_a_goal_that_came_and_went_between_two_looks_is_named(watched):
     assert not told(wiring), 'once a trial'
 
 
+def test_another_type_on_a_topic_that_is_judged_is_another_topic(watched):
+    graph = Graph(topics={('/odom', 'nav_msgs/msg/Odometry'): [('/base', CONTROLLER)]})
+    wiring = watched(graph)
+    graph.topics['/odom', TWIST] = [('/base', CONTROLLER)]
+    assert wiring.has_changed()
+    assert 'nobody could hear what' in told(wiring)['/odom'][1]
+
+
 def test_who_begins_to_listen_publishes_nothing(watched):
     graph = Graph()
     wiring = watched(graph)
