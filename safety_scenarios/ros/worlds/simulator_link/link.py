@@ -89,6 +89,10 @@ class WorldLink(ForwardingLink):
         """Commands that have not taken effect, as they came."""
         self._effects: dict[tuple[str, int], deque[int]] = {}
         """Topic and source stamp of a command to when it took effect."""
+        self._topics = frozenset[str]()
+        """Of commands whose time of effect the world says."""
+        self._began_ns = 0
+        """When the trial began, in system time."""
         self._sent = Counter[str]()
         """Stimuli that no world shows, by topic, since the last step."""
         self._waiting: list[Event] = []
@@ -129,6 +133,7 @@ class WorldLink(ForwardingLink):
         self._inner.refuse_other_times()
         self._measure(ready)
         self._time.begin()
+        self._topics, self._began_ns = frozenset(), time.time_ns()
         self._last_ns = self._begin_ns = self._control.begin(is_new)
         self._time.until_ns = self._last_ns if ready.stands else math.inf
 
@@ -238,7 +243,7 @@ class WorldLink(ForwardingLink):
             if not self._in_lockstep:
                 self._time.check()
             now_ns = self._now_ns()
-            arrived = self._timely(self._inner.receive_now())
+            arrived = self._effective(self._timely(self._inner.receive_now()))
             if any(event.kind == 'fault' for event in arrived) and self._alarm() is not None:
                 raise MeasurementError(str(self._alarm()))
             held, self._held = self._held, []
@@ -249,6 +254,14 @@ class WorldLink(ForwardingLink):
                 self._step(min(_STEP_NS, schedule_ns - now_ns))
             else:
                 time.sleep(min(_SLICE_S, _SLICE_S / 10 + (schedule_ns - now_ns) / 1e9 / factor))
+
+    def _effective(self, arrived: Sequence[Event]) -> Sequence[Event]:
+        """Return what has arrived but commands that take effect later; these wait for a step."""
+        self._early += (event for event in arrived if self._is_charged(event))
+        return [event for event in arrived if not self._is_charged(event)]
+
+    def _is_charged(self, event: Event) -> bool:
+        return event.kind == 'command' and event.name in self._topics
 
     def _timely(self, arrived: Sequence[Event]) -> Sequence[Event]:
         """
@@ -273,7 +286,10 @@ class WorldLink(ForwardingLink):
         sent, self._sent = dict(self._sent), Counter()
         stepped = self._control.step(step_ns, sent)
         self._last_ns = stepped.now_ns
+        self._topics = stepped.topics
         for topic, source_ns, effect_ns in stepped.effects or ():
+            if 0 < source_ns < self._began_ns:
+                continue  # it was published before the trial, and has come to the world late
             self._effects.setdefault((topic, source_ns), deque()).append(effect_ns)
         self._held += map(_decision, stepped.decided)
         beside = next((one.beside for one in stepped.decided if one.beside), '')
@@ -282,7 +298,7 @@ class WorldLink(ForwardingLink):
         wanted = len(self._held) + stepped.commands if stepped.effects is None else 0
         deadline = time.monotonic() + _LATE_S
         while True:
-            self._sort(stepped)
+            self._sort()
             if not self._effects and len(self._held) >= wanted:
                 return
             if time.monotonic() > deadline:
@@ -290,11 +306,11 @@ class WorldLink(ForwardingLink):
                 return
             time.sleep(_SLICE_S / 5)
 
-    def _sort(self, stepped: Stepped) -> None:
+    def _sort(self) -> None:
         """Take what has arrived; a command counts when it takes effect."""
         arrived, self._early = [*self._early, *self._inner.receive_now()], []
         for event in arrived:
-            is_command = event.kind == 'command' and event.name in stepped.topics
+            is_command = self._is_charged(event)
             now_ns = self._effect_ns(event) if is_command else None
             if now_ns is not None:
                 self._held.append(event.model_copy(update={
