@@ -13,7 +13,6 @@ from typing import Any
 
 from rclpy.node import Node
 from rclpy.utilities import get_rmw_implementation_identifier
-from safety_scenarios.controllers.adapters import brake_lag
 from safety_scenarios.errors import InputError, MissingDependencyError, SettingsError
 from safety_scenarios.reports.live.feed import Feed
 from safety_scenarios.ros.calibration import calibrate_over_ros
@@ -46,7 +45,7 @@ from safety_scenarios.scenario.simulated_robot import simulated_robot, Simulated
 from safety_scenarios.trial.identity import log_name, NodeFacts
 from safety_scenarios.trial.link import Link
 from safety_scenarios.trial.link_plan import LinkPlan
-from safety_scenarios.trial.links.controller_settings import controller_settings, plugin_of
+from safety_scenarios.trial.links.controller_settings import controller_settings
 from safety_scenarios.trial.session import LinkPlugin, Session
 
 _AWAKE_S = 30.0
@@ -224,7 +223,7 @@ class _Opener:
         plan = self._plan
         if plan.controller.is_external or plan.ros.domain_id >= 0:
             return None
-        return simulated_robot(scenario, brake_lag(plugin_of(plan.controller)))
+        return simulated_robot(scenario, plan.controller.facts.brake_lag)
 
     def _children(self, scenario: Scenario,
                   robot: SimulatedRobot | None) -> Iterator[ChildProcess]:

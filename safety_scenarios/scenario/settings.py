@@ -135,6 +135,10 @@ class RunSettings(Noun):
     controller_label: str = Field(default='', max_length=200, pattern=r'^[^\x00-\x1f\x7f]*$')
     """Name of the controller in results and traces; empty: its plug-in's name and whatever
     parameters were set."""
+    isolate: bool = True
+    """Run a controller of your own code in a process of its own over link loopback and simulated,
+    so that it cannot reach plan, seed or verdict; false: in the process of the harness, which
+    the result states."""
     sut_version: str = Field(default='', max_length=200, pattern=r'^[^\x00-\x1f\x7f]*$')
     """Version of what is judged, in your words, such as a tag or a commit; it stands in the
     results."""

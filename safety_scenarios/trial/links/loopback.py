@@ -30,6 +30,7 @@ from safety_scenarios.scenario.settings import ControllerSettings
 from safety_scenarios.scenario.simulated_robot import SimulatedRobot
 from safety_scenarios.scenario.stimulus import Stamp, Stimulus
 from safety_scenarios.trial.link import Link
+from safety_scenarios.trial.links.isolated_controller import IsolatedController
 from safety_scenarios.trial.links.robot_reports import (
     feedback_rows,
     PERIOD_NS,
@@ -384,14 +385,17 @@ class LoopbackLink(Link):
 def hosted(controller: Any, settings: ControllerSettings, keep: Keep = lambda error: None,
            patience: Patience | None = None) -> ControllerHost:
     """
-    Return a controller in this process.
+    Return a controller in this process, or one in its own process.
 
-    :param controller: whatever ``controllers.adapters`` takes for one
+    :param controller: whatever ``controllers.adapters`` takes for one, or its process
     :param keep: takes what it raises, for a log
     :param patience: how long it may really think; None: for ever
     :raises ControllerError: it cannot be made
     """
     try:
+        if isinstance(controller, IsolatedController):
+            remote = controller.begin(settings, patience and patience.limit_ns)
+            return ControllerHost(remote, keep, patience and remote.patience(patience))
         parameters = read_parameters(settings.controller_parameters, parameter_model(controller))
         return ControllerHost(make_controller(controller, settings, parameters), keep,
                               patience)
