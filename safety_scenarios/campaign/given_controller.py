@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from safety_scenarios import registry
 from safety_scenarios.campaign.plugin_roles import Controller
 from safety_scenarios.controllers.adapters import Decide, parameter_model
 from safety_scenarios.scenario.controller import ControllerPlugin
+from safety_scenarios.trial.links.controller_facts import is_bundled
 from safety_scenarios.trial.links.isolated_controller import IsolatedController
 
-_OURS = 'safety_scenarios.controllers.'
 GivenController = str | type[Any] | ControllerPlugin | Controller | Decide
 
 
@@ -36,15 +35,9 @@ def given(controller: GivenController, isolate: bool) -> Iterator[tuple[str, Any
     parameter_model(controller)
     named = controller if hasattr(controller, '__qualname__') else type(controller)
     name = f'{named.__module__}:{named.__qualname__}'
-    if not isolate or _is_bundled(controller):
+    if not isolate or is_bundled(name, controller):
         yield name, controller
         return
     with IsolatedController(thing=controller) as process:
         yield name, process
 
-
-def _is_bundled(controller: Any) -> bool:
-    """Return whether it is the class of a controller that comes with the harness."""
-    return any(registry.resolve('controllers', name) is controller
-               for name in registry.BUILT_IN['controllers']) if isinstance(
-                   controller, type) and controller.__module__.startswith(_OURS) else False

@@ -93,6 +93,13 @@ class CampaignPlan:
     seed: int
     sequential: SequentialTest
     latency_law: LatencyLaw
+    is_in_harness: bool
+    """Whether code that is not the harness's runs in its process as the controller."""
+
+    @property
+    def command(self) -> str:
+        """Return the command line that runs the same campaign again."""
+        return self.setup.recorded.command
 
     @property
     def controller(self) -> ControllerSpec:
@@ -123,7 +130,7 @@ def plan_campaign(settings: RunSettings, scenarios: Sequence[Scenario], *,
         is inconclusive
     :raises InputError: nothing has been run or written then
     """
-    refused = _Refusals()
+    refused, settings = _Refusals(), settings.seeded()
     chosen = refused.attempt(lambda: scored_by(settings.selection.of(scenarios), settings.rubric),
                              tuple(scenarios))
     against = refused.attempt(lambda: plan_controller(settings, controller), ControllerPlan(
@@ -149,7 +156,7 @@ def plan_campaign(settings: RunSettings, scenarios: Sequence[Scenario], *,
         TrialSetup(link, plugin, are, judge, settings.judged_by, identified.identity,
                    plan_sha256(entries), settings),
         chosen, trials, entries, identified, folder, settings.seed, settings.sequential,
-        settings.latency_law)
+        settings.latency_law, plugin.in_this_process and against.is_in_harness)
 
 
 class _Refusals:

@@ -77,6 +77,8 @@ class ControllerPlan:
     facts: ControllerFacts = NO_FACTS
     is_isolated: bool = False
     """Whether it is no controller of the harness, and runs in a process of its own."""
+    is_in_harness: bool = False
+    """Whether it is none, and a link in this process runs it there all the same."""
     given: Any = None
     """The controller itself, or its process, if no plug-in has its name."""
 

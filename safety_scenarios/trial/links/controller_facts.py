@@ -39,6 +39,7 @@ from safety_scenarios.trial.parameters import (
 )
 
 _FORM = re.compile(r'[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*')
+_OURS = 'safety_scenarios.controllers.'
 _EXPECTED = 'MODULE:NAME as Python imports it, such as my_pkg.policy:Policy'
 
 
@@ -47,9 +48,17 @@ def is_own(name: str) -> bool:
     return ':' in name
 
 
-def is_bundled(name: str) -> bool:
-    """Return whether a controller comes with the harness, so that its code can be trusted."""
-    return name in registry.BUILT_IN['controllers']
+def is_bundled(name: str, given: Any = None) -> bool:
+    """
+    Return whether a controller comes with the harness, so that its code can be trusted.
+
+    :param given: the controller itself, if no plug-in has the name; of the harness are its classes
+    """
+    bundled = registry.BUILT_IN['controllers']
+    if given is None:
+        return name in bundled
+    return isinstance(given, type) and given.__module__.startswith(_OURS) and any(
+        registry.resolve('controllers', one) is given for one in bundled)
 
 
 def named_controller(name: str) -> Any:

@@ -61,7 +61,8 @@ def plan_controller(settings: RunSettings, given: Any = None) -> ControllerPlan:
     return ControllerPlan(
         ControllerSpec(name=name, parameters=facts.parameters, label=settings.controller_label),
         texts, settings.server, facts.model or settings.server.model, settings.period_ms,
-        settings.command_type, facts, is_isolated, given)
+        settings.command_type, facts, is_isolated, not is_isolated and not is_bundled(name, given),
+        given)
 
 
 def _facts(settings: RunSettings, given: Any, is_isolated: bool) -> ControllerFacts:

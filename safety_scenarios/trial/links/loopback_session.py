@@ -27,6 +27,7 @@ from safety_scenarios.trial.links.loopback import hosted, LoopbackLink
 from safety_scenarios.trial.links.thinking import seldom_collected, Thinking
 from safety_scenarios.trial.session import LinkPlugin, Session
 
+_HERE = 'this process'
 _NEVER_NS = 1 << 62
 _LEAST_NS = 1_000_000
 """Over any real link a command takes that long; a budget below it says nothing of thinking."""
@@ -38,7 +39,7 @@ class Loopback(LinkPlugin):
     in_simulated_time = True
     is_repeatable = True
     in_this_process = True
-    where = 'this process, in simulated time'
+    where = f'{_HERE}, in simulated time'
     has_robot = False
     """Whether the robot's reports come from its world, and need not be worked out."""
 
@@ -67,12 +68,13 @@ class Loopback(LinkPlugin):
 
     def session(self, stack: ExitStack) -> Session:
         """Return how to open a link for each scenario."""
-        plugin = plugin_of(self.plan.controller)
+        plugin, where = plugin_of(self.plan.controller), self.where
         if isinstance(plugin, IsolatedController):
             stack.enter_context(plugin)
+            where = where.replace(_HERE, 'a process of its own')
         opens = partial(self._open, plugin, self.link())
         stack.enter_context(seldom_collected())
-        return Session(opens, self.where)
+        return Session(opens, where)
 
     @contextmanager
     def _open(self, plugin: Any, kind: type[LoopbackLink], scenario: Scenario) -> Iterator[Link]:
