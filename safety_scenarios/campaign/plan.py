@@ -37,6 +37,7 @@ from safety_scenarios.trial.identity import Identity
 from safety_scenarios.trial.journal import planned_entries
 from safety_scenarios.trial.link_plan import ControllerPlan, LinkPlan
 from safety_scenarios.trial.links.controller_settings import plan_controller, plan_link
+from safety_scenarios.trial.parameters import to_text
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.record.planned_trial import PlannedTrial
 from safety_scenarios.trial.session import LinkPlugin
@@ -99,7 +100,8 @@ class CampaignPlan:
     @property
     def command(self) -> str:
         """Return the command line that runs the same campaign again."""
-        return self.setup.recorded.command
+        own = tuple(to_text(*one) for one in self.controller.parameters.items())
+        return self.setup.recorded.model_copy(update={'controller_parameters': own}).command
 
     @property
     def controller(self) -> ControllerSpec:

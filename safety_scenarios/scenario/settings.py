@@ -118,6 +118,11 @@ EXTERNAL = 'external'
 """Instead of the name of a controller: one that runs already, and is not ours."""
 
 
+def fresh_seed() -> int:
+    """Return a seed that cannot be guessed."""
+    return secrets.randbelow(_SEEDS)
+
+
 class RunSettings(Noun):
     """One campaign: which scenarios, against what, how often, and where the results go."""
 
@@ -296,8 +301,7 @@ class RunSettings(Noun):
 
     def seeded(self) -> Self:
         """Return the same settings with a seed: a fresh one, unless one was asked for."""
-        return self if self.seed != FRESH else self.model_copy(
-            update={'seed': secrets.randbelow(_SEEDS)})
+        return self if self.seed != FRESH else self.model_copy(update={'seed': fresh_seed()})
 
     @property
     def command(self) -> str:

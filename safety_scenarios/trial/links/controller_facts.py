@@ -11,7 +11,7 @@ Only who runs a campaign names a controller so. A scenario file cannot: it would
 
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, PathFinder
 import os
 from pathlib import Path
 import re
@@ -111,6 +111,8 @@ def _found(module: str) -> ModuleSpec | None:
         name = f'{name}.{step}' if name else step
         specs = (finder.find_spec(name, path) for finder in sys.meta_path)
         spec = next((one for one in specs if one is not None), None)
+        if spec is None and path is None:
+            spec = PathFinder.find_spec(name, [os.getcwd()])
         if spec is None:
             return None
         path = spec.submodule_search_locations

@@ -28,6 +28,7 @@ from safety_scenarios.trial.link_plan import ControllerFacts, ControllerPlan, Li
 from safety_scenarios.trial.links.controller_facts import (
     controller_facts,
     is_bundled,
+    is_own,
     named_controller,
 )
 from safety_scenarios.trial.links.isolated_controller import IsolatedController
@@ -69,7 +70,7 @@ def _facts(settings: RunSettings, given: Any, is_isolated: bool) -> ControllerFa
     name, texts = settings.controller, settings.controller_parameters
     if isinstance(given, IsolatedController):
         return given.facts(texts, settings.server)
-    if is_isolated:
+    if is_isolated and (is_own(name) or registry.is_known('controllers', name)):
         with closing(IsolatedController(name)) as process:
             return process.facts(texts, settings.server)
     return controller_facts(named_controller(name) if given is None else given, texts,
