@@ -54,8 +54,7 @@ class RosoutReport(Observer):
         """Say what begins."""
         self._planned = beginning.planned
         self._say(Log.INFO, f'campaign: {beginning.planned} trials against '
-                            f'{beginning.controller.label} in {beginning.where}'
-                            + (f', results in {beginning.folder}' if beginning.folder else ''))
+                            f'{beginning.controller.label} in {beginning.where}')
 
     def trial_ended(self, record: TrialRecord, result: TrialResult) -> None:
         """Say the verdict, and each finding that makes it a FAIL."""
@@ -95,6 +94,11 @@ OWN = ('/rosout', '/parameter_events')
 _WHY = 'the parameters of a campaign are fixed when it begins. Start another one'
 
 
+_UNTOLD = 'qos_overrides', 'scenarios', 'selection', 'seed', 'output', 'junit'
+"""Settings that are no parameters: overrides are declared by themselves, and a controller that
+knows the others knows what comes."""
+
+
 class WithoutClock:
     """
     Beside ``Node``: one that does not hear /clock, though it says ``use_sim_time``.
@@ -114,7 +118,9 @@ class MeasuringNode(WithoutClock, Node):
     """
     A node with a campaign's settings as parameters, which nobody can change.
 
-    ``ros2 param dump`` writes a file from which ``evaluator_node`` runs the same campaign.
+    ``ros2 param dump`` writes a file from which ``evaluator_node`` runs a campaign with the same
+    settings. What tells a controller which hazards come, and when, is not among them: every node
+    of the domain can read a parameter.
 
     :param name: of the node
     :param context: in which domain, and with which remapping rules
@@ -126,7 +132,7 @@ class MeasuringNode(WithoutClock, Node):
         self.live: list[Any] = []
         super().__init__(name, context=context, parameter_overrides=[
             Parameter('use_sim_time', value=plan.ros.use_sim_time)])
-        declare_values(self, plan.ros.parameters, leave_out=('qos_overrides',))
+        declare_values(self, plan.ros.parameters, leave_out=_UNTOLD)
         for override in plan.ros.overrides:
             self.declare_parameter(override.parameter, override.value, ParameterDescriptor(
                 description=f'{override.policy} of our {override.endpoint} on {override.topic}',

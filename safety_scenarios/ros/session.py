@@ -36,6 +36,7 @@ from safety_scenarios.ros.spinning import ros_context, Spin, spinning, undisturb
 from safety_scenarios.ros.worlds.external.connect import external_control
 from safety_scenarios.ros.worlds.simulator_link.control import TopicControl, WorldControl
 from safety_scenarios.ros.worlds.simulator_link.link import WorldLink
+from safety_scenarios.ros.worlds.simulator_link.sealing import Seal
 from safety_scenarios.scenario.blocks.agents import ros_token
 from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.measuring import Calibration, Measuring, METHODS, UNCALIBRATED_MS
@@ -122,11 +123,13 @@ class _Opener:
         self._wake_ups_ms: Mapping[str, float] | None = None
         self._busy_ms = 0.0
         self._trials: set[str] = set()
+        self._seal = Seal.fresh()
         self._simulator = simulator_process(
             SimulatorSettings(real_time_factor=plan.ros.real_time_factor,
                               lockstep=plan.clock.lockstep,
                               step_ms=plan.controller.period_ms),
-            domain_id, list(plan.names.arguments), folder / 'logs' / 'simulator.log', segments) \
+            domain_id, list(plan.names.arguments), folder / 'logs' / 'simulator.log', segments,
+            self._seal) \
             if plan.world == 'mujoco' else None
         self._witness = Witness(node)
         self._frames = Frames(node, clock, plan.ros.publishes_frames)
@@ -203,7 +206,8 @@ class _Opener:
         timeout_s = self._plan.ros.connect_timeout_s
         awake_s = timeout_s if self._simulator is None else max(timeout_s, _AWAKE_S)
         simulator = self._simulator
-        control: WorldControl = TopicControl(self._node, awake_s, lambda: alarm_of(children)) \
+        control: WorldControl = TopicControl(
+            self._node, awake_s, lambda: alarm_of(children), self._seal) \
             if simulator is not None else self._external(children)
         return WorldLink(link, self._clock, control, timeout_s,
                          lambda: None if simulator is None else simulator.alarm())

@@ -26,6 +26,7 @@ from safety_scenarios.ros.worlds.simulator_link.protocol import (
     TOLD,
     Told,
 )
+from safety_scenarios.ros.worlds.simulator_link.sealing import Seal
 from safety_scenarios.scenario.intent import Intent
 from safety_scenarios.trial.trial import Trial
 from std_msgs.msg import String
@@ -109,11 +110,14 @@ class TopicControl:
     :param node: a spinning node, whose callbacks run in another thread
     :param timeout_s: how long to wait for the simulator to be there
     :param alarm: says why it is gone, None while it lives
+    :param seal: of what travels; by default it travels as it is
     """
 
     name = 'mujoco'
 
-    def __init__(self, node: Node, timeout_s: float, alarm: Callable[[], str | None]) -> None:
+    def __init__(self, node: Node, timeout_s: float, alarm: Callable[[], str | None],
+                 seal: Seal = Seal()) -> None:
+        self._seal = seal
         self._node, self._timeout_s, self._alarm = node, timeout_s, alarm
         self._count, self._token = 0, secrets.token_hex(4)
         self._answered = threading.Condition()
@@ -130,8 +134,11 @@ class TopicControl:
         self._is_connected = False
 
     def _receive(self, said: Any) -> None:
+        text = self._seal.opened(said.data)
+        if text is None:
+            return
         try:
-            answer = Answer.model_validate_json(said.data)
+            answer = Answer.model_validate_json(text)
         except ValueError:
             return  # nothing of ours
         with self._answered:
@@ -139,8 +146,10 @@ class TopicControl:
             self._answered.notify()
 
     def _hear(self, said: Any) -> None:
-        self._told.put(said.data)
-        self._received += 1
+        text = self._seal.opened(said.data)
+        if text is not None:
+            self._told.put(text)
+            self._received += 1
 
     def forget(self) -> None:
         """Expect another process from now on."""
@@ -209,8 +218,8 @@ class TopicControl:
 
     def until(self, now_ns: int) -> None:
         """Go on at the pace of the world, and stand at this time (ns) until told otherwise."""
-        self._asks.publish(String(data=as_json(Request(
-            id=self._next_id(), what='until', trial=self._trial_id, until_ns=now_ns))))
+        self._asks.publish(String(data=self._seal.closed(as_json(Request(
+            id=self._next_id(), what='until', trial=self._trial_id, until_ns=now_ns)))))
 
     def pause(self) -> None:
         """Let no time pass but by ``step``."""
@@ -245,7 +254,7 @@ class TopicControl:
                           timeout_s)
 
     def _done(self, request: Request, timeout_s: float) -> Answer:
-        text = String(data=as_json(request))
+        text = String(data=self._seal.closed(as_json(request)))
         deadline, again = time.monotonic() + timeout_s, 0.0
         while True:
             with self._answered:
