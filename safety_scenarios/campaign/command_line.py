@@ -3,14 +3,31 @@
 
 """Taking the arguments of this process out of sight, as any process can read ``/proc``."""
 
+from collections.abc import Sequence
 import ctypes
+from itertools import pairwise
 from pathlib import Path
 import sys
+from tempfile import gettempdir
 
 _START, _END = 45, 46
 """Of the fields of /proc/self/stat after the name in parentheses: where the arguments are."""
+_LAUNCH = 'launch_params_'
 _LONGEST = 1 << 21
 """Bytes; the kernel takes no longer command line."""
+
+
+def remove_launch_files(arguments: Sequence[str]) -> None:
+    """
+    Remove the files by which ``ros2 launch`` gives this node its parameters, once they are read.
+
+    It writes them for this process alone, into the temporary folder, and never removes them.
+    """
+    for flag, value in pairwise(arguments):
+        path = Path(value)
+        if flag == '--params-file' and path.name.startswith(_LAUNCH) \
+                and path.parent == Path(gettempdir()):
+            path.unlink(missing_ok=True)
 
 
 def hide_arguments(shown: str) -> bool:

@@ -47,6 +47,8 @@ class RosoutReport(Observer):
     def __init__(self, node: Node) -> None:
         self._node = node
         self._planned = self._ended = 0
+        self._scenario_id = ''
+        self._kept: list[tuple[int | bytes, str]] = []
         self._publisher = node.create_publisher(Log, _TOPIC, QoSProfile(
             depth=_DEPTH, durability=DurabilityPolicy.TRANSIENT_LOCAL))
 
@@ -57,13 +59,27 @@ class RosoutReport(Observer):
                             f'{beginning.controller.label} in {beginning.where}')
 
     def trial_ended(self, record: TrialRecord, result: TrialResult) -> None:
-        """Say the verdict, and each finding that makes it a FAIL."""
+        """
+        Keep the verdict, and each finding that makes it a FAIL, and publish those before.
+
+        What is said of a scenario leaves when its last trial is over: a controller that listens
+        would know of the later ones which scenario they are of.
+        """
+        if result.scenario_id != self._scenario_id:
+            self._publish()
+        self._scenario_id = result.scenario_id
         self._ended += 1
-        for level, text in lines(result):
-            self._say(level, f'{self._ended}/{self._planned} {text}')
+        self._kept += [(level, f'{self._ended}/{self._planned} {text}')
+                       for level, text in lines(result)]
+
+    def _publish(self) -> None:
+        kept, self._kept = self._kept, []
+        for level, text in kept:
+            self._say(level, text)
 
     def campaign_ended(self, summary: CampaignSummary) -> None:
         """Say the verdict of all."""
+        self._publish()
         counts = ', '.join(f'{count} {name}' for name, count in summary.verdicts.items())
         self._say(LEVELS[summary.verdict],
                   f'campaign: {summary.verdict.value}: {summary.completed} of {summary.planned} '

@@ -246,7 +246,8 @@ class RunSettings(Noun):
     robot: it is not judged there. Anywhere else its motion makes a trial INCONCLUSIVE."""
     live_topics: Literal['auto', 'on', 'off'] = 'auto'
     """Over link ros: publish diagnostics, verdicts, events and markers while the campaign runs
-    (doc/live.md); auto: unless hil.enabled."""
+    (doc/live.md); auto: for an external controller or in a named domain, and unless hil.enabled. A
+    controller could listen, and learn what is coming."""
     record: tuple[str, ...] = ()
     """Also record each trial. mcap: for Foxglove and rosbag2, needs the extra mcap; or the name of
     another package's trace writer. May be repeated."""

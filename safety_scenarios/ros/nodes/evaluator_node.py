@@ -27,7 +27,7 @@ from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from safety_scenarios.campaign.command_line import hide_arguments
+from safety_scenarios.campaign.command_line import hide_arguments, remove_launch_files
 from safety_scenarios.campaign.folder.folder import MANIFEST
 from safety_scenarios.campaign.open_session import connection
 from safety_scenarios.campaign.plan import plan_campaign
@@ -352,6 +352,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 0
         settings = _settings(arguments)
         with ros_context(arguments, None) as context:
+            if settings is not None:  # a managed node reads them when it is configured
+                remove_launch_files(arguments)
             return _follow(Evaluator(context, arguments, settings), settings is not None)
     except InputError as error:
         warn('\n'.join(error.lines))

@@ -112,7 +112,8 @@ def plan_link(settings: RunSettings, controller: ControllerPlan | None = None) -
             use_sim_time=settings.use_sim_time, schedule_clock=settings.schedule_clock,
             calibration=settings.calibration, realtime=settings.realtime,
             has_live_topics=settings.live_topics == 'on' or (
-                settings.live_topics == 'auto' and not hil.enabled),
+                settings.live_topics == 'auto' and not hil.enabled
+                and (controller.is_external or settings.domain_id >= 0)),
             publishes_frames=settings.static_transforms == 'auto' and controller.is_external
             and (not hil.enabled or '/tf_static' in hil.publishes),
             overrides=read_overrides(settings.qos_overrides),
