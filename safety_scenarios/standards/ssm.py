@@ -62,31 +62,16 @@ class WorstCase:
         return speed * self.time(speed)
 
 
-@dataclass(frozen=True, kw_only=True)
-class HalfTime:
+class HalfTime(WorstCase):
     """
     Constant deceleration, known by its duration: S_s = v T_s / 2.
 
-    Too short for a robot that coasts before it brakes.
-
-    :param duration: from start of braking to standstill (s) at ``speed``
-    :param speed: fastest speed for which the duration holds (m/s); slower is over-estimated
+    Too short for a robot that coasts before it brakes. Its parameters are those of the worst case.
     """
-
-    duration: float
-    speed: float
-
-    def __post_init__(self) -> None:
-        check_not_negative(duration=self.duration, speed=self.speed)
-
-    def time(self, speed: float) -> float:
-        """Return the stopping time in s; a faster speed is an InputError."""
-        _check_covered(speed, self.speed)
-        return self.duration
 
     def distance(self, speed: float) -> float:
         """Return the stopping distance in m; a faster speed is an InputError."""
-        return speed * self.time(speed) / 2.0
+        return super().distance(speed) / 2.0
 
 
 @dataclass(frozen=True, kw_only=True)

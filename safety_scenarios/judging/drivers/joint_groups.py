@@ -140,7 +140,41 @@ def _values(command: Commanded) -> tuple[float, ...] | None:
         return None
 
 
-class ForwardCommand(DriverPlugin):
+class _JointArrays(DriverPlugin):
+    """What drivers share that hand each number of an array on to its joint."""
+
+    joints: tuple[str, ...] = ()
+    """Left out: those of ``robot.joints``."""
+
+    interfaces: ClassVar[tuple[str, ...]] = (ARRAY,)
+    zero_when_deactivated: ClassVar[bool]
+    """Whether the joints are stopped after an array of the wrong length."""
+
+    @property
+    def is_joint_space(self) -> bool:
+        """Whether its axes are joints: yes."""
+        return True
+
+    @property
+    def quantity(self) -> Literal['velocity', 'position', 'effort']:
+        """What the numbers are."""
+        return 'velocity'
+
+    def follow(self, start: Start) -> Follower | None:
+        """Return where the joints are, command by command; None where that is unknown."""
+        return ArrayFollower(
+            self.joints, start, driver=self.kind, is_humble=self.distro == 'humble',
+            zero_when_deactivated=self.zero_when_deactivated) \
+            if self.joints and self.quantity == 'velocity' else None
+
+    def execute(self, commands: Sequence[Commanded], start: Start, until_ns: int) -> Execution:
+        """Return the arrays that have the right length, and what follows one that has not."""
+        return execute_array(
+            commands, driver=self.kind, joints=self.joints, of=self.quantity,
+            is_humble=self.distro == 'humble', zero_when_deactivated=self.zero_when_deactivated)
+
+
+class ForwardCommand(_JointArrays):
     """
     Hands each number on to its joint, and has no timeout: the last value persists.
 
@@ -150,31 +184,18 @@ class ForwardCommand(DriverPlugin):
     """
 
     kind: Literal['forward_command'] = 'forward_command'
-    joints: tuple[str, ...] = ()
-    """Left out: those of ``robot.joints``."""
     of: Literal['velocity', 'position', 'effort'] = 'velocity'
-    """What the numbers are; of effort no motion follows that could be told."""
+    """What the numbers are; no motion can be predicted from an effort."""
 
-    interfaces: ClassVar[tuple[str, ...]] = (ARRAY,)
+    zero_when_deactivated: ClassVar[bool] = False
 
     @property
-    def is_joint_space(self) -> bool:
-        """Whether its axes are joints: yes."""
-        return True
-
-    def follow(self, start: Start) -> Follower | None:
-        """Return where the joints are, command by command; None where nobody could tell."""
-        return ArrayFollower(
-            self.joints, start, driver=self.kind, is_humble=self.distro == 'humble',
-            zero_when_deactivated=False) if self.joints and self.of == 'velocity' else None
-
-    def execute(self, commands: Sequence[Commanded], start: Start, until_ns: int) -> Execution:
-        """Return the arrays that have the right length."""
-        return execute_array(commands, driver=self.kind, joints=self.joints, of=self.of,
-                             is_humble=self.distro == 'humble', zero_when_deactivated=False)
+    def quantity(self) -> Literal['velocity', 'position', 'effort']:
+        """What the numbers are, as declared."""
+        return self.of
 
 
-class JointVelocity(DriverPlugin):
+class JointVelocity(_JointArrays):
     """
     Hands each velocity on to its joint, as forward_command; deactivated, it commands 0.
 
@@ -184,24 +205,5 @@ class JointVelocity(DriverPlugin):
     """
 
     kind: Literal['joint_velocity'] = 'joint_velocity'
-    joints: tuple[str, ...] = ()
-    """Left out: those of ``robot.joints``."""
 
-    interfaces: ClassVar[tuple[str, ...]] = (ARRAY,)
-
-    @property
-    def is_joint_space(self) -> bool:
-        """Whether its axes are joints: yes."""
-        return True
-
-    def follow(self, start: Start) -> Follower | None:
-        """Return where the joints are, command by command; None where nobody could tell."""
-        return ArrayFollower(
-            self.joints, start, driver=self.kind, is_humble=self.distro == 'humble',
-            zero_when_deactivated=True) if self.joints else None
-
-    def execute(self, commands: Sequence[Commanded], start: Start, until_ns: int) -> Execution:
-        """Return the arrays that have the right length, and 0 after one that has not."""
-        return execute_array(
-            commands, driver=self.kind, joints=self.joints, of='velocity',
-            is_humble=self.distro == 'humble', zero_when_deactivated=True)
+    zero_when_deactivated: ClassVar[bool] = True

@@ -3,6 +3,7 @@
 
 """The diff_drive, omni_wheel_drive and steering controllers of ros2_controllers."""
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import ClassVar, Literal
@@ -25,26 +26,56 @@ from safety_scenarios.judging.drivers._velocity_commands import (
 from safety_scenarios.scenario.driver import Commanded, DriverPlugin, Execution, Follower, Start
 
 
-class DiffDrive(DriverPlugin):
-    """
-    Executes linear.x and angular.z, and brakes when commands cease.
+class _LimitedWheels(DriverPlugin):
+    """What drivers of a base share that limit each axis and brake when commands cease."""
 
-    Source: ros2_controllers, diff_drive_controller/src/diff_drive_controller.cpp 110 and 428
-    (master 94e74de35, jazzy ed360c97d, kilted 0f8eb14e1), 101 (humble ad559d9c8). Since jazzy a
-    stale command is ignored and one that is not finite too; on humble both reach the wheels.
-    """
-
-    kind: Literal['diff_drive'] = 'diff_drive'
     timeout_s: float = Field(default=0.5, ge=0, le=3600, json_schema_extra={'unit': 's'})
-    """``cmd_vel_timeout``: the age of a command's stamp at which it brakes; 0: never."""
+    """``cmd_vel_timeout``: the age of a command's stamp at which it brakes."""
     linear: AxisLimits | None = None
-    """Limits of ``linear.x``; left out: none, so that zero is standstill at once."""
+    """Limits of each linear axis; left out: none, so that zero is standstill at once."""
     angular: AxisLimits | None = None
     """Limits of ``angular.z``."""
     update_rate_hz: float = Field(default=100.0, gt=0, le=10_000,
                                   json_schema_extra={'unit': 'Hz'})
     """How often set-points go to the wheels."""
 
+    def execute(self, commands: Sequence[Commanded], start: Start, until_ns: int) -> Execution:
+        """Return the velocities that go to the wheels, as those of the base."""
+        taken, limit = take(commands, self._terms()), self._limit()
+        if limit is None:
+            return at_once(taken, self.kind, self.timeout_ns, until_ns, self._period_ns)
+        return in_cycles(taken, self.kind, self.timeout_ns, until_ns, self._period_ns, limit)
+
+    def follow(self, start: Start) -> Follower:
+        """Return the velocities of the base, command by command."""
+        return Rolling(self._terms(), self.timeout_ns, self._period_ns, self._limit())
+
+    @property
+    def _period_ns(self) -> int:
+        return round(1e9 / self.update_rate_hz)
+
+    @abstractmethod
+    def _terms(self) -> Terms:
+        """Return which commands it takes."""
+
+    def _limit(self) -> Callable[[Vector, Vector, Vector], Vector] | None:
+        if self.linear is None and self.angular is None:
+            return None
+        return partial(limited, (self.linear, self.linear, self.angular),
+                       self._period_ns * 1e-9, self.distro != 'humble')
+
+
+class DiffDrive(_LimitedWheels):
+    """
+    Executes linear.x and angular.z, and brakes when commands cease.
+
+    Source: ros2_controllers, diff_drive_controller/src/diff_drive_controller.cpp 110 and 428
+    (master 94e74de35, jazzy ed360c97d, kilted 0f8eb14e1), 101 (humble ad559d9c8). Since jazzy a
+    stale command is ignored and one that is not finite too; on humble both reach the wheels. With
+    the timeout 0 it never brakes by itself.
+    """
+
+    kind: Literal['diff_drive'] = 'diff_drive'
     interfaces: ClassVar[tuple[str, ...]] = (STAMPED, TWIST)
     executes: ClassVar[tuple[bool, bool, bool]] = (True, False, True)
     source: ClassVar[str] = 'diff_drive_controller.cpp 428'
@@ -62,21 +93,6 @@ class DiffDrive(DriverPlugin):
         """Return why it does not execute a command, empty if it does."""
         return why_not(command, self._terms()) if self.may_reject(command.message.type) else ''
 
-    def execute(self, commands: Sequence[Commanded], start: Start, until_ns: int) -> Execution:
-        """Return the velocities that go to the wheels, as those of the base."""
-        taken, limit = take(commands, self._terms()), self._limit()
-        if limit is None:
-            return at_once(taken, self.kind, self.timeout_ns, until_ns, self._period_ns)
-        return in_cycles(taken, self.kind, self.timeout_ns, until_ns, self._period_ns, limit)
-
-    def follow(self, start: Start) -> Follower:
-        """Return the velocities of the base, command by command."""
-        return Rolling(self._terms(), self.timeout_ns, self._period_ns, self._limit())
-
-    @property
-    def _period_ns(self) -> int:
-        return round(1e9 / self.update_rate_hz)
-
     def _terms(self) -> Terms:
         is_humble = self.distro == 'humble'
         return Terms(
@@ -86,14 +102,8 @@ class DiffDrive(DriverPlugin):
             drops_stale=self.assumed or not is_humble,
             drops_nan=not (self.assumed or is_humble), source=self.source)
 
-    def _limit(self) -> Callable[[Vector, Vector, Vector], Vector] | None:
-        if self.linear is None and self.angular is None:
-            return None
-        return partial(limited, (self.linear, self.linear, self.angular),
-                       self._period_ns * 1e-9, self.distro != 'humble')
 
-
-class Omni(DriverPlugin):
+class Omni(_LimitedWheels):
     """
     Executes linear.x, linear.y and angular.z, and brakes when commands cease.
 
@@ -102,16 +112,6 @@ class Omni(DriverPlugin):
     """
 
     kind: Literal['omni'] = 'omni'
-    timeout_s: float = Field(default=0.5, ge=0, le=3600, json_schema_extra={'unit': 's'})
-    """``cmd_vel_timeout``: the age of a command's stamp at which it brakes."""
-    linear: AxisLimits | None = None
-    """Limits of ``linear.x`` and of ``linear.y``."""
-    angular: AxisLimits | None = None
-    """Limits of ``angular.z``."""
-    update_rate_hz: float = Field(default=100.0, gt=0, le=10_000,
-                                  json_schema_extra={'unit': 'Hz'})
-    """How often set-points go to the wheels."""
-
     interfaces: ClassVar[tuple[str, ...]] = (STAMPED,)
 
     @property
@@ -123,32 +123,11 @@ class Omni(DriverPlugin):
         """Return why it does not execute a command, empty if it does."""
         return why_not(command, self._terms())
 
-    def execute(self, commands: Sequence[Commanded], start: Start, until_ns: int) -> Execution:
-        """Return the velocities of the base."""
-        taken, limit = take(commands, self._terms()), self._limit()
-        if limit is None:
-            return at_once(taken, self.kind, self.timeout_ns, until_ns, self._period_ns)
-        return in_cycles(taken, self.kind, self.timeout_ns, until_ns, self._period_ns, limit)
-
-    def follow(self, start: Start) -> Follower:
-        """Return the velocities of the base, command by command."""
-        return Rolling(self._terms(), self.timeout_ns, self._period_ns, self._limit())
-
-    @property
-    def _period_ns(self) -> int:
-        return round(1e9 / self.update_rate_hz)
-
     def _terms(self) -> Terms:
         return Terms(
             driver=self.kind, types=self.interfaces, axes=(True, True, True),
             stale_ns=self.timeout_ns, drops_stale=True, drops_nan=True,
             source='omni_wheel_drive_controller.cpp 285')
-
-    def _limit(self) -> Callable[[Vector, Vector, Vector], Vector] | None:
-        if self.linear is None and self.angular is None:
-            return None
-        return partial(limited, (self.linear, self.linear, self.angular),
-                       self._period_ns * 1e-9, True)
 
 
 class Ackermann(DriverPlugin):
