@@ -16,8 +16,8 @@ from typing import IO
 from safety_scenarios.errors import ControllerError
 from safety_scenarios.ros.domain import owned_segments
 from safety_scenarios.ros.parameters import to_arguments
+from safety_scenarios.ros.sealing import Seal
 from safety_scenarios.ros.simulator_settings import SimulatorSettings
-from safety_scenarios.ros.worlds.simulator_link.sealing import Seal
 from safety_scenarios.scenario.settings import ControllerSettings
 
 CONTROLLER_NODE = 'controller_node'

@@ -31,12 +31,12 @@ from safety_scenarios.ros.link.link import RosLink
 from safety_scenarios.ros.link.publishing import LiveTopics, PERIOD_S
 from safety_scenarios.ros.link.wiring import Witness
 from safety_scenarios.ros.measuring_node import MeasuringNode, RosoutReport
+from safety_scenarios.ros.sealing import Seal
 from safety_scenarios.ros.simulator_settings import SimulatorSettings
 from safety_scenarios.ros.spinning import ros_context, Spin, spinning, undisturbed
 from safety_scenarios.ros.worlds.external.connect import external_control
 from safety_scenarios.ros.worlds.simulator_link.control import TopicControl, WorldControl
 from safety_scenarios.ros.worlds.simulator_link.link import WorldLink
-from safety_scenarios.ros.worlds.simulator_link.sealing import Seal
 from safety_scenarios.scenario.blocks.agents import ros_token
 from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.measuring import Calibration, Measuring, METHODS, UNCALIBRATED_MS

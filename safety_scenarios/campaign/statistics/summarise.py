@@ -88,7 +88,8 @@ def summarise(results: Sequence[TrialResult], *, controller: str | ControllerSpe
         by_patterns=sum(result.is_by_patterns and result.verdict is Verdict.PASS
                         for result in counted),
         preflight=tuple(preflight), calibration=calibration, chance=_chance(counted),
-        command=command, is_in_harness=is_in_harness, sut=sut, weighed=weighed(counted), scores=scored(counted), world=of_campaign(
+        command=command, is_in_harness=is_in_harness, sut=sut, weighed=weighed(counted),
+        scores=scored(counted), world=of_campaign(
             {name: [result for result in found if not result.warmup]
              for name, found in rows.items()}, bool(early), link))
 

@@ -39,6 +39,8 @@ from safety_scenarios.trial.links.thinking import seldom_collected, Thinking
 from safety_scenarios.trial.parameters import read_parameters
 
 _NO_LIMIT = 1 << 62
+_THINKS = 'decide', 'side', 'answer', 'converse'
+"""Requests in which the controller thinks."""
 _WRONG_INPUT = 'input'
 _HANGS = 'hangs'
 
@@ -74,10 +76,8 @@ class ControllerServer:
                     return
 
     def _replied(self, request: Request, answer: Callable[[Any], Any]) -> bytes:
-        took: Callable[[], int] = lambda: 0
         try:
-            if request.kind in ('decide', 'side', 'answer', 'converse'):
-                took = self._thinking.watch()
+            took = self._thinking.watch() if request.kind in _THINKS else _no_time
             try:
                 found = answer(request.content)
             finally:
@@ -176,6 +176,10 @@ def _end_with(descriptor: int) -> None:
     watched.register(descriptor, 0)  # what is always reported: that it was hung up
     watched.poll()
     os._exit(0)
+
+
+def _no_time() -> int:
+    return 0
 
 
 def _flush(stream: Any) -> None:

@@ -410,7 +410,8 @@ class _Child:
 
     def _keep(self, status: int) -> None:
         code = os.waitstatus_to_exitcode(status)
-        self.ending = f'exit status {code}' if code >= 0 else f'signal {signal.Signals(-code).name}'
+        self.ending = f'exit status {code}' if code >= 0 \
+            else f'signal {signal.Signals(-code).name}'
 
 
 def _end(frames: Frames, child: _Child, owner: int) -> None:

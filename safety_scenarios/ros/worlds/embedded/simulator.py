@@ -23,6 +23,7 @@ from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.convert import from_raw, interface_class, set_header_stamp, to_ros
 from safety_scenarios.ros.measuring_node import WithoutClock
 from safety_scenarios.ros.parameters import read_settings, refuse_unknown_parameters
+from safety_scenarios.ros.sealing import OPEN, Seal
 from safety_scenarios.ros.simulator_settings import SimulatorSettings
 from safety_scenarios.ros.worlds.embedded.commanders import Arrivals, Commanders, RobotFrames
 from safety_scenarios.ros.worlds.embedded.persistent_world import (
@@ -44,7 +45,6 @@ from safety_scenarios.ros.worlds.simulator_link.protocol import (
     TOLD,
     Told,
 )
-from safety_scenarios.ros.worlds.simulator_link.sealing import Seal
 from safety_scenarios.scenario.blocks.nominal_calls import CommandTopic
 from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.intent import read_intent
@@ -105,7 +105,7 @@ class Simulator(StandingHost):
     :param seal: of what travels between it and the evaluator; by default it travels as it is
     """
 
-    def __init__(self, node: SimulatorNode, seal: Seal = Seal()) -> None:
+    def __init__(self, node: SimulatorNode, seal: Seal = OPEN) -> None:
         self._node, self._settings, self._seal = node, node.settings, seal
         factor = self._settings.real_time_factor
         self._arrivals = Arrivals(_ASKED)

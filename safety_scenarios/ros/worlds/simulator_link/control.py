@@ -15,6 +15,7 @@ from safety_scenarios.errors import InputError, LinkTimeoutError, MeasurementErr
 from safety_scenarios.ros.controller_process import SIMULATOR_NODE
 from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.inbox import Inbox
+from safety_scenarios.ros.sealing import OPEN, Seal
 from safety_scenarios.ros.worlds.simulator_link.protocol import (
     ANSWER,
     Answer,
@@ -26,7 +27,6 @@ from safety_scenarios.ros.worlds.simulator_link.protocol import (
     TOLD,
     Told,
 )
-from safety_scenarios.ros.worlds.simulator_link.sealing import Seal
 from safety_scenarios.scenario.intent import Intent
 from safety_scenarios.trial.trial import Trial
 from std_msgs.msg import String
@@ -116,7 +116,7 @@ class TopicControl:
     name = 'mujoco'
 
     def __init__(self, node: Node, timeout_s: float, alarm: Callable[[], str | None],
-                 seal: Seal = Seal()) -> None:
+                 seal: Seal = OPEN) -> None:
         self._seal = seal
         self._node, self._timeout_s, self._alarm = node, timeout_s, alarm
         self._count, self._token = 0, secrets.token_hex(4)

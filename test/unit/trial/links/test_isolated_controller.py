@@ -212,14 +212,14 @@ def test_judging_is_out_of_reach(own, name):
 
 
 def test_a_module_that_changes_judging_when_it_is_imported_changes_nothing(tmp_path):
-    (tmp_path / 'own_patching.py').write_text(textwrap.dedent('''
+    (tmp_path / 'own_patching.py').write_text(textwrap.dedent("""
         import safety_scenarios.campaign.trials as trials
         import safety_scenarios.scenario.verdict as verdict
         from own_hostile import Drives
         verdict.Verdict.worst = staticmethod(lambda verdicts: verdict.Verdict.PASS)
         trials.evaluate = lambda *given: 1 / 0
         open('imported', 'w').close()
-        '''))
+        """))
     (tmp_path / 'own_hostile.py').write_text(OWN)
     done = subprocess.run(
         [sys.executable, '-c', 'import sys; from safety_scenarios.cli.main import main; '

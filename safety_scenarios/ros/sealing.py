@@ -23,8 +23,7 @@ class Seal:
     """
     Encrypts and authenticates texts by a key: SHAKE-256 as a stream cipher, then keyed BLAKE2b.
 
-    :param key: shared with the other end; empty: texts travel as they are, for a simulator that
-        somebody else has started
+    :param key: shared with the other end; empty: texts travel as they are
     """
 
     def __init__(self, key: bytes = b'') -> None:
@@ -68,6 +67,10 @@ class Seal:
     def line(self) -> bytes:
         """Return the key as a line for the standard input of the other process."""
         return self.key.hex().encode() + b'\n'
+
+
+OPEN = Seal()
+"""Of a simulator that somebody else has started: texts travel as they are."""
 
 
 def seal_of_parent() -> Seal:
