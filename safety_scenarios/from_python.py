@@ -34,7 +34,8 @@ def run(*scenarios: str | os.PathLike[str] | Scenario, controller: GivenControll
         ``Scenario`` objects; none: robotic
     :param controller: the name of a plug-in or ``external``; in loopback also a class or an
         object with ``decide(observation)`` or ``answer(messages)``, or a function of an
-        ``Observation`` that returns a ``Command``
+        ``Observation`` that returns a ``Command``; it runs in a process of its own, unless
+        ``isolate=False``
     :param output: a new folder for traces, results and ``report.html``; None: nothing is written
         to the disk
     :param observers: are told about each trial as it ends

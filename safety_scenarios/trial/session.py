@@ -176,7 +176,8 @@ class LinkPlugin(AbstractContextManager[Session]):
     """
 
     in_this_process: ClassVar[bool] = False
-    """Whether it can be given the controller itself, and not only a name."""
+    """Whether it can be given the controller itself, and not only a name; one that is not the
+    harness's own comes as its process (``hosted`` takes both)."""
 
     @final
     def __init__(self, plan: LinkPlan, folder: Path) -> None:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-A link without DDS: controller and live agents in this process, in simulated time.
+A link without DDS: controller and live agents in simulated time.
 
 Time passes only while the engine waits. Messages take no time, and the controller thinks in none:
 what is measured is its logic and its period. The same trial gives the same record to the byte.
