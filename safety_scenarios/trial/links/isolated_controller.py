@@ -222,8 +222,8 @@ class IsolatedController:
         """Begin before anything is planned; what a new interpreter cannot import is forked."""
         if not self._is_fork:
             try:
-                self._is_loaded = True
                 self.request('load', ('', self._pickled))
+                self._is_loaded = True
                 return
             except SafetyScenariosError:  # as of a module that only this process can import
                 self.close()
@@ -265,6 +265,7 @@ class RemoteController(ControllerPlugin):
     _within_s: float = PrivateAttr()
     _took_ns: int = PrivateAttr(default=0)
     _delay_ns: int = PrivateAttr(default=0)
+    _trials: dict[str, int] = PrivateAttr(default_factory=dict)
     _seen_ns: Callable[[], int] = PrivateAttr()
     _late: Callable[[], None] = PrivateAttr()
     _observations: ObservationWriter = PrivateAttr(default_factory=ObservationWriter)
@@ -340,8 +341,9 @@ class RemoteController(ControllerPlugin):
         return text
 
     def converse(self, turn: Turn) -> Sequence[Utterance]:
-        """Return what it does in its turn; which trial it is in is not its business."""
-        heard = turn.heard.model_copy(update={'trial_id': ''})
+        """Return what it does in its turn; trials are numbered there, as an id names the plan."""
+        number = self._trials.setdefault(turn.heard.trial_id, len(self._trials) + 1)
+        heard = turn.heard.model_copy(update={'trial_id': f'trial {number}'})
         written, self._delay_ns = self._asked(
             'converse', turn.model_copy(update={'heard': heard}))
         return utterances_read(written)
