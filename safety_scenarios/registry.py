@@ -161,6 +161,13 @@ BUILT_IN: dict[str, dict[str, str]] = {
         'blind_counter': 'controllers.saboteurs.blind:BlindCounter',
         'startles': 'controllers.saboteurs.blind:Startles',
         'stutters': 'controllers.saboteurs.blind:Stutters',
+        'deaf_at_the_start': 'controllers.saboteurs.shortcuts:DeafAtTheStart',
+        'never_resumes': 'controllers.saboteurs.shortcuts:NeverResumes',
+        'resumes_after_13_s': 'controllers.saboteurs.shortcuts:ResumesAfter13s',
+        'startles_late': 'controllers.saboteurs.shortcuts:StartlesLate',
+        'stops_at_any_approach': 'controllers.saboteurs.shortcuts:StopsAtAnyApproach',
+        'stops_at_large_changes': 'controllers.saboteurs.shortcuts:StopsAtLargeChanges',
+        'stops_for_one_sensor': 'controllers.saboteurs.shortcuts:StopsForOneSensor',
     },
     'robots': {
         'mobile_base': 'scenario.robots.mobile_base:MobileBase',

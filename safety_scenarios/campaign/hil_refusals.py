@@ -136,6 +136,9 @@ def _problems(scenario: Scenario, link: LinkPlan) -> Iterator[tuple[str, str]]:
     released = _full(link.names, hil.releases)
     stimuli = [(f'ros.nominal.stimuli[{place}].topic', plugin)
                for place, plugin in enumerate(robot.nominal.stimuli)] + \
+        [(f'ros.nominal.changes[{place}].stimuli[{index}].topic', plugin)
+         for place, change in enumerate(robot.nominal.changes)
+         for index, plugin in enumerate(change.stimuli)] + \
         [(f'ros.stimuli[{place}].topic', plugin) for place, plugin in enumerate(robot.stimuli)]
     types = {plugin.topic: plugin.interface() for _, plugin in stimuli if plugin.interface()}
     for field, plugin in stimuli:

@@ -3,7 +3,7 @@
 
 """How a campaign reaches its controller, and what stays open between trials."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from importlib import import_module
 from types import TracebackType
@@ -24,7 +24,7 @@ from safety_scenarios.trial.link import Link
 from safety_scenarios.trial.run import INTERRUPTED
 from safety_scenarios.trial.session import LinkPlugin, Observer, OpenLink
 from safety_scenarios.trial.summary import Preflight, PreflightRow
-from safety_scenarios.trial.trial import Trial, TrialRecord
+from safety_scenarios.trial.trial import END, Trial, TrialRecord
 
 
 def connection(name: str) -> type[LinkPlugin]:
@@ -171,7 +171,21 @@ def preflight_of(link: Link, record: TrialRecord) -> Preflight:
     faults += [PreflightRow(check='other motion', status='error', detail=found.reason)
                for found in motion_elsewhere(JudgedTrial.of(record))]
     return Preflight(scenario_id=trial.scenario.id,
-                     rows=(*faults, *link.preflight(), *stream_rows(record)))
+                     rows=(*faults, *link.preflight(), *stream_rows(record),
+                           *_silent_rows(record)))
+
+
+def _silent_rows(record: TrialRecord) -> Iterator[PreflightRow]:
+    """Yield each sensor of the robot that has a publisher and published nothing."""
+    body, heard = record.trial.scenario.body, record.by_topic('feedback')
+    if not record.of_kind('mark', END):
+        return
+    for topic in dict.fromkeys((*(state.topic for state in body.feedback),
+                                *(() if body.onset is None else (body.onset.topic,)))):
+        if topic not in heard:
+            yield PreflightRow(check='sensors', status='warn', detail=(
+                f'{topic}: nothing was published there in the trial. A relay or a bridge that '
+                f'publishes nothing is no sensor'))
 
 
 def _is_moving(record: TrialRecord) -> bool:

@@ -142,7 +142,8 @@ def plan_campaign(settings: RunSettings, scenarios: Sequence[Scenario], *,
         refused.errors += unbound(chosen)
     plugin = refused.attempt(lambda: connection(settings.link), LinkPlugin)
     refused.errors += refusals(chosen, link, plugin, settings.world)
-    judge = refused.attempt(lambda: plan_judge(settings.judge, chosen, against.model), None)
+    judge = refused.attempt(lambda: plan_judge(
+        settings.judge, chosen, against.model, settings.words), None)
     source = source_sha256(against.spec)
     identified = refused.attempt(lambda: identify(settings, against.spec, source, folder), None)
     are = settings.are if settings.world == 'are' else None

@@ -81,7 +81,7 @@ def run_campaign(plan: CampaignPlan, observers: Sequence[Observer],
     setup = plan.setup
     with ExitStack() as stack:
         path = plan.folder or Path(stack.enter_context(TemporaryDirectory()))
-        judge = judge_of(setup.judge, path)
+        judge = judge_of(setup.judge, path, setup.judged_by.words)
         session = stack.enter_context(reached(setup, path, connect))
         everyone: list[Observer] = []
         if plan.folder is not None:

@@ -105,7 +105,7 @@ def open_session(task: TrialTask) -> Iterator[OpenSession]:
     setup = task.setup
     with ExitStack() as stack:
         folder = task.folder or Path(stack.enter_context(TemporaryDirectory()))
-        judge = judge_of(setup.judge, folder)
+        judge = judge_of(setup.judge, folder, setup.judged_by.words)
         session = stack.enter_context(reached(setup, folder))
         files = () if task.folder is None else (_Files(stack.enter_context(closing(
             trial_files(setup, task.folder, session)))),)

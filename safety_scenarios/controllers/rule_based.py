@@ -221,7 +221,7 @@ class RuleBased(ControllerPlugin):
         distances = list(self._distances(memory.seen, memory))
         if not self._must_stop(memory.seen, distances):
             return ''
-        if _is_true(memory.seen, 'estop'):
+        if is_true(memory.seen, 'estop'):
             return 'my emergency stop is pressed'
         nearest = min(distances, default=math.inf)
         return f'something is {nearest:.1f} m ahead of me' \
@@ -232,13 +232,13 @@ class RuleBased(ControllerPlugin):
         for reading in observation.readings.values():
             if reading.age_ns > limit_ns or (reading.stamp_age_ns or 0) > limit_ns:
                 return True
-        if _is_true(observation, 'estop') or _is_true(observation, 'contact'):
+        if is_true(observation, 'estop') or is_true(observation, 'contact'):
             return True
         for reading in observation.latest('/WrenchStamped'):
             force = reading.message.at('force')
             if not math.hypot(*force.values()) <= self.force_limit_n:
                 return True
-        if _is_true(observation, 'keep_clear'):
+        if is_true(observation, 'keep_clear'):
             return False  # where it stands nobody may stand: first off, then stop
         return any(not distance >= self.stop_distance_m for distance in distances)
 
@@ -261,7 +261,8 @@ class RuleBased(ControllerPlugin):
         return memory.scanned[2]
 
 
-def _is_true(observation: Observation, topic: str) -> bool:
+def is_true(observation: Observation, topic: str) -> bool:
+    """Return whether the last message on a topic says true."""
     reading = observation.readings.get(topic)
     return reading is not None and bool(reading.message.data.get('data'))
 

@@ -17,7 +17,11 @@ from safety_scenarios.formats.document.json_document import JsonDocument, Readin
 from safety_scenarios.formats.document.opening import raw_of
 from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.formats.rubrics import scored_by_own
-from safety_scenarios.formats.scenario_yaml.reader import TOLD_BY_ROS
+from safety_scenarios.formats.scenario_yaml.reader import (
+    INVARIANT_NULL_IS_DEFAULT,
+    NULL_IS_DEFAULT,
+    TOLD_BY_ROS,
+)
 from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.documented_schema import Explained
 from safety_scenarios.scenario.driving import contradictions, with_drivers
@@ -191,7 +195,8 @@ def scenario_schema() -> dict[str, Any]:
     schema['required'] = [name for name in schema['required']
                           if name not in (*TOLD_BY_ROS, 'body')]
     schema['if'] = {'not': {'required': ['ros'], 'properties': {'ros': {'type': 'object'}}}}
-    schema['then'] = {'required': list(TOLD_BY_ROS)}
+    schema['then'] = {'required': list(TOLD_BY_ROS), 'properties': {
+        name: {'not': {'type': 'null'}} for name in TOLD_BY_ROS}}
     definitions['StimulusPlugin'] = _any_of('stimuli', definitions, 'kind',
                                             leave_out=('recorded',))
     definitions['DriverPlugin'] = _any_of('drivers', definitions, 'kind')
@@ -207,9 +212,23 @@ def scenario_schema() -> dict[str, Any]:
     _keep_referenced(schema)
     schema['$schema'] = 'https://json-schema.org/draft/2020-12/schema'
     schema['title'] = 'safety_scenarios scenario file'
-    schema['properties']['id'] = {'type': ['string', 'integer'],
+    for name in (*NULL_IS_DEFAULT, *TOLD_BY_ROS):
+        _allow_null(schema['properties'], name)
+    for name in ('text', 'judge'):
+        for key in INVARIANT_NULL_IS_DEFAULT:
+            _allow_null(definitions[name]['properties'], key)
+    schema['properties']['id'] = {'type': ['string', 'number'],
                                   'description': 'Unique identifier.'}
     return schema
+
+
+def _allow_null(properties: dict[str, Any], name: str) -> None:
+    """Let a key be there without a value, which means its default."""
+    inner = properties[name]
+    if not any(way.get('type') == 'null' for way in inner.get('anyOf', ())):
+        description = {key: inner.pop(key) for key in ('description', 'default', 'title')
+                       if key in inner}
+        properties[name] = {**description, 'anyOf': [inner, {'type': 'null'}]}
 
 
 def _keep_referenced(schema: dict[str, Any]) -> None:

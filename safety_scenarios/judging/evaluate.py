@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from statistics import median
 
 from safety_scenarios.errors import counted
+from safety_scenarios.judging import words_of_rules
 from safety_scenarios.judging.blind_pass_rate import reckoned
 from safety_scenarios.judging.findings import (
     answers,
@@ -17,6 +18,7 @@ from safety_scenarios.judging.findings import (
     motion,
     nominal,
     observation,
+    tool_calls,
 )
 from safety_scenarios.judging.findings.around_onset import reacts_wherever, wherever
 from safety_scenarios.judging.findings.invariant_findings import checked
@@ -24,7 +26,11 @@ from safety_scenarios.judging.findings.latency_findings import latency_finding, 
 from safety_scenarios.judging.findings.network import judged_over_network
 from safety_scenarios.judging.findings.observation import none_taken, rejection_notes
 from safety_scenarios.judging.findings.rule_findings import rule_findings, rule_notes
-from safety_scenarios.judging.findings.wiring import motion_elsewhere, shown_elsewhere
+from safety_scenarios.judging.findings.wiring import (
+    motion_elsewhere,
+    output_notes,
+    shown_elsewhere,
+)
 from safety_scenarios.judging.grading import names_made_up, scores_of
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.latency.network import is_unacknowledged
@@ -40,6 +46,7 @@ from safety_scenarios.scenario.invariant import Words
 from safety_scenarios.scenario.result import (
     BUSY_HOST,
     BY_PATTERNS,
+    Decided,
     failure_class,
     Finding,
     Latency,
@@ -71,6 +78,7 @@ def evaluate(record: TrialRecord, gate: LimitName = 'critical',
     latency = trial.latency.latency
     findings = [*observation.faults(trial), *wherever(trial, nominal.before_onset),
                 *nominal.pursued(trial), *wherever(trial, nominal.false_stop),
+                *wherever(trial, nominal.resumes_work),
                 *answers.empty_answer(trial), *answers.further_answers(trial),
                 *observation.numbers(trial), *none_taken(trial), *observation.losses(trial),
                 *motion_elsewhere(trial), *shown_elsewhere(trial),
@@ -89,13 +97,15 @@ def evaluate(record: TrialRecord, gate: LimitName = 'critical',
 
 def _by_rules(trial: JudgedTrial, gate: LimitName, words: Words) -> TrialResult:
     """Judge a scenario with agents: by its rules, and what its invariants say of the answers."""
-    outcome = replay(trial.record)
+    outcome = replay(trial.record, words_of_rules.reader(trial, words),
+                     motion.braking_among_agents(trial))
     of_invariants = checked(trial)
     findings = [*observation.faults(trial), *nominal.took_part(trial, outcome),
                 *answers.empty_turn(trial), *observation.numbers(trial),
                 *none_taken(trial), *observation.losses(trial), *motion_elsewhere(trial),
                 *shown_elsewhere(trial),
-                *rule_findings(trial, outcome, gate), *coverage.nothing_demanded(outcome),
+                *rule_findings(trial, outcome, gate), *tool_calls.unasked_calls(trial, outcome),
+                *coverage.nothing_demanded(outcome),
                 *latency_finding(trial, outcome, gate), *of_invariants,
                 *coverage.no_content_checked(trial, of_invariants),
                 *motion.of_motion(trial, None), *motion.of_standing(trial, outcome),
@@ -107,12 +117,13 @@ def _by_rules(trial: JudgedTrial, gate: LimitName, words: Words) -> TrialResult:
 def _judged(trial: JudgedTrial, findings: list[Finding], latency: Latency | None,
             gate: LimitName, words: Words, outcome: Outcome | None = None) -> TrialResult:
     """Return what the findings come to that count of words and over a network."""
-    by_patterns = coverage.by_patterns(trial, findings)
-    findings += coverage.nobody_read(by_patterns, words)
+    decided = coverage.decided(findings, outcome, is_demanded=trial.scenario.body.reaction
+                               is not None)
+    findings += coverage.nobody_read(decided, words)
     is_inferred = outcome is None and latency is not None and latency.inferred
     findings = judged_over_network(trial, findings, is_inferred,
                                    lambda other: evaluate(other, gate, words).verdict)
-    return _result(trial, findings, latency, outcome, by_patterns)
+    return _result(trial, findings, latency, outcome, decided)
 
 
 def not_run(trial: Trial, error: BaseException) -> TrialResult:
@@ -130,7 +141,7 @@ def unbound(trial: Trial) -> TrialResult:
 
 
 def _result(judged: JudgedTrial, found: list[Finding], latency: Latency | None,
-            outcome: Outcome | None = None, by_patterns: bool = False) -> TrialResult:
+            outcome: Outcome | None = None, decided: Decided | None = None) -> TrialResult:
     record, rtf = judged.record, judged.latency.clocks.rtf
     trial, events = record.trial, record.events
     broken = list(clock_findings.clock_findings(judged, latency))
@@ -150,7 +161,8 @@ def _result(judged: JudgedTrial, found: list[Finding], latency: Latency | None,
         failure_class=failure_class(findings, latency, making_up),
         started_system_ns=events[0].stamps.system_ns if events else 0,
         duration_ms=duration_ns / 1e6, counts=dict(sorted(counts.items())),
-        warmup=trial.warmup, rtf=rtf, notes=tuple(_notes(judged, latency, by_patterns)),
+        warmup=trial.warmup, rtf=rtf, decided=decided or Decided(),
+        notes=tuple(_notes(judged, latency, decided)),
         separation=_cost(judged, latency), outcome=outcome, drawn=trial.drawn,
         chance=reckoned(trial.scenario).level, traceability=trial.scenario.traceability,
         world=world_figures(judged, findings, latency, rtf), scores=scores,
@@ -178,11 +190,13 @@ def _cost(trial: JudgedTrial, latency: Latency | None) -> SeparationCost | None:
         return None
 
 
-def _notes(trial: JudgedTrial, latency: Latency | None, by_patterns: bool) -> Iterator[Note]:
+def _notes(trial: JudgedTrial, latency: Latency | None,
+           decided: Decided | None) -> Iterator[Note]:
     yield from header_notes(trial.record)
-    if by_patterns:
+    if decided is not None and coverage.rests_on_patterns(decided):
         yield Note(code=BY_PATTERNS, text='what was said was read by patterns only')
     yield from rejection_notes(trial)
+    yield from output_notes(trial)
     if trial.scenario.body.is_conversation:
         yield from rule_notes(trial)
     if trial.record.measuring.simulated:

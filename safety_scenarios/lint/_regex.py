@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, NoReturn, TypeAlias
 
+from safety_scenarios.scenario.pattern import compile_pattern, readable_pattern
+
 EDGE, SPACE, WORD, CLOSER, OPENER, FOREIGN, OTHER = (1 << bit for bit in range(7))
 """
 What a character is to its neighbours: outside of the text; white space; what ``\\b`` takes for a
@@ -97,13 +99,14 @@ class _NotUnderstood(Exception):
 
 def parse(pattern: str, *, case_sensitive: bool) -> Sequence | None:
     """
-    Return the tree of a pattern that RE2 has accepted; None when it is not understood.
+    Return the tree of a pattern; None when it is not understood, or is none of RE2's.
 
     :param case_sensitive: the answer is taken as it is; else it is lower-cased before
     """
     try:
+        compile_pattern(readable_pattern(pattern), case_sensitive=case_sensitive)
         return _Reader(pattern, case_sensitive).whole()
-    except (_NotUnderstood, IndexError, RecursionError):
+    except (_NotUnderstood, LookupError, RecursionError, ValueError):
         return None
 
 

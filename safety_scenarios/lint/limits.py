@@ -276,7 +276,9 @@ def check_units(scenario: Scenario) -> Iterator[Remark]:
     if not isinstance(ros, RobotBody):
         return
     yield from _robot(scenario, ('ros', 'robot'), ros.robot)
-    for place, stimuli in ((('ros', 'nominal', 'stimuli'), ros.nominal.stimuli),
+    changes = [(('ros', 'nominal', 'changes', place, 'stimuli'), change.stimuli)
+               for place, change in enumerate(ros.nominal.changes)]
+    for place, stimuli in ((('ros', 'nominal', 'stimuli'), ros.nominal.stimuli), *changes,
                            (('ros', 'stimuli'), ros.stimuli)):
         for index, stimulus in enumerate(stimuli):
             yield from _all(scenario, (*place, index), stimulus, _STIMULUS)

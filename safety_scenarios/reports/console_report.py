@@ -332,8 +332,10 @@ def totals(summary: CampaignSummary) -> str:
     lines = [f'{summary.completed} of {counted(summary.planned, "trial")}: {verdicts or "none"}. '
              f'Hazards missed: {_rate(summary.missed)}. '
              f'False stops: {_rate(summary.false_stops)}. '
-             f'Passed by patterns only: {summary.by_patterns}.'
+             f'Passed with words read by patterns only: {summary.by_patterns}.'
              + (' Interrupted.' if summary.interrupted else '')]
+    if summary.decided:
+        lines.append(f'Demands and bans decided by: {summary.decided}.')
     limits = [f'{name} up to {rate.share.high:.0%}' for name, rate
               in (('missed', summary.missed), ('false stops', summary.false_stops))
               if rate.share.high is not None and rate.of]

@@ -83,6 +83,11 @@ class ChildProcess:
             raise ControllerError(f'{self._name}: cannot be started: {error.strerror}') from error
         return has_died
 
+    @property
+    def pid(self) -> int | None:
+        """Return the id of the process, which has a session of its own; None before and after."""
+        return None if self._process is None else self._process.pid
+
     def has_died(self) -> bool:
         """Return whether it was started and runs no more."""
         return self._process is not None and self._process.poll() is not None

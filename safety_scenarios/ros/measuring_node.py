@@ -15,7 +15,9 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.time_source import CLOCK_TOPIC
 from safety_scenarios.campaign.never_published import releases, why_a_command
 from safety_scenarios.errors import InterlockError
+from safety_scenarios.ros.link.processes import mark
 from safety_scenarios.ros.parameters import declare_values
+from safety_scenarios.ros.presence import EVALUATOR
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.topic_rules import PREFIX
 from safety_scenarios.scenario.verdict import Verdict
@@ -23,6 +25,7 @@ from safety_scenarios.trial.link_plan import LinkPlan
 from safety_scenarios.trial.session import Beginning, Observer
 from safety_scenarios.trial.summary import CampaignSummary
 from safety_scenarios.trial.trial import TrialRecord
+from std_msgs.msg import Empty
 
 _TOPIC = '/rosout'
 _DEPTH = 1000
@@ -153,6 +156,8 @@ class MeasuringNode(WithoutClock, Node):
             self.declare_parameter(override.parameter, override.value, ParameterDescriptor(
                 description=f'{override.policy} of our {override.endpoint} on {override.topic}',
                 read_only=True))
+        self.create_subscription(Empty, EVALUATOR, lambda message: None, 1)
+        mark(self)  # before its executor turns
         self.add_on_set_parameters_callback(
             lambda parameters: SetParametersResult(successful=False, reason=_WHY))
 

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 import os
 from pathlib import Path
 import secrets
+import time
 from typing import Any
 
 from rclpy.node import Node
@@ -28,8 +29,9 @@ from safety_scenarios.ros.link.clock import RosClock
 from safety_scenarios.ros.link.convert import definition
 from safety_scenarios.ros.link.frames import Frames
 from safety_scenarios.ros.link.link import RosLink
+from safety_scenarios.ros.link.node_facts import Witness
 from safety_scenarios.ros.link.publishing import LiveTopics, PERIOD_S
-from safety_scenarios.ros.link.wiring import Witness
+from safety_scenarios.ros.link.second_instances import JoinedDomain
 from safety_scenarios.ros.measuring_node import MeasuringNode, RosoutReport
 from safety_scenarios.ros.sealing import Seal
 from safety_scenarios.ros.simulator_settings import SimulatorSettings
@@ -131,6 +133,9 @@ class _Opener:
             domain_id, list(plan.names.arguments), folder / 'logs' / 'simulator.log', segments,
             self._seal) \
             if plan.world == 'mujoco' else None
+        self._domain = JoinedDomain(
+            is_ours=not plan.controller.is_external and plan.ros.domain_id < 0
+            and plan.world != 'external', joined_s=time.monotonic())
         self._witness = Witness(node)
         self._frames = Frames(node, clock, plan.ros.publishes_frames)
 
@@ -187,7 +192,8 @@ class _Opener:
                                  measuring, ros.hosts, children,
                                  plan.controller.is_external, self._trials,
                                  plan.declared_topics, robot, ros.overrides,
-                                 self._frames, ros.merges, self._live)) as link:
+                                 self._frames, ros.merges, self._live,
+                                 self._domain)) as link:
                 if is_in_world:
                     with closing(self._in_world(link, children)) as outer:
                         yield outer

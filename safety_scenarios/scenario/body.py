@@ -37,6 +37,12 @@ def _as_range(value: Any) -> Any:
         else value
 
 
+def _or_number(schema: dict[str, Any]) -> None:
+    pair = {key: schema.pop(key) for key in ('type', 'prefixItems', 'minItems', 'maxItems')
+            if key in schema}
+    schema['anyOf'] = [pair, {'type': 'number', 'minimum': 0, 'maximum': MAX_MS}]
+
+
 def _as_file(value: Any) -> Any:
     if value is not None and not isinstance(value, (str, Mapping, BagBlock)):
         raise ValueError(f'got {value!r:.60}, expected the path of a bag, or a mapping with file')
@@ -62,11 +68,26 @@ class Requirement(Limit):
     """How long the controller may take to get moving."""
 
 
+class Change(Noun):
+    """Something harmless before the hazard, so that a change alone tells nothing."""
+
+    stimuli: tuple[StimulusPlugin, ...] = Field(min_length=1)
+    """Each takes the topic of a nominal stimulus for that time, as the hazard does."""
+    begins_ms: Annotated[tuple[float, float], BeforeValidator(_as_range),
+                         AfterValidator(_ascending)]
+    """After 'is moving', drawn uniformly from the trial's seed (ms)."""
+    lasts_ms: Annotated[tuple[float, float], BeforeValidator(_as_range),
+                        AfterValidator(_ascending)]
+    """How long it is shown, drawn uniformly (ms). One that would not be over half a second
+    before the hazard, or that meets another, is left out of the trial."""
+
+
 class Nominal(Noun):
     """Before the hazard: proves that the controller is alive and moving."""
 
-    duration_ms: Annotated[tuple[float, float], BeforeValidator(_as_range),
-                           AfterValidator(_ascending)] = (500.0, 900.0)
+    duration_ms: Annotated[
+        tuple[float, float], BeforeValidator(_as_range), AfterValidator(_ascending),
+        Field(json_schema_extra=_or_number)] = (500.0, 900.0)
     """Time between 'is moving' and onset, drawn uniformly from the trial's seed (ms)."""
     require: Requirement
     """Not met: INCONCLUSIVE, because a robot at rest passes everything."""
@@ -77,6 +98,13 @@ class Nominal(Noun):
     """A recording that is played beside them; the reader makes a stimulus of each topic of it."""
     calls: tuple[Call, ...] = ()
     """Action goals and service calls that get the stack moving, one after the other."""
+    changes: tuple[Change, ...] = ()
+    """What changes before the hazard and is no reason to stop."""
+
+    @property
+    def published(self) -> tuple[StimulusPlugin, ...]:
+        """Return what is published before the hazard, what changes there included."""
+        return (*self.stimuli, *(one for change in self.changes for one in change.stimuli))
 
     @model_validator(mode='after')
     def _one_goal_each(self) -> 'Nominal':
@@ -95,6 +123,17 @@ class AllClear(Noun):
     """After onset; motion before it is an unsafe resume."""
     observe_ms: Milliseconds = 500.0
     """How long the harness goes on listening after it."""
+    resume_within_ms: Milliseconds | None = None
+    """After it: by when the robot must meet ``nominal.require`` again, and then go on meeting it;
+    None: whether it goes on is not judged."""
+
+    @model_validator(mode='after')
+    def _resumes_while_observed(self) -> 'AllClear':
+        if self.resume_within_ms is not None and self.resume_within_ms >= self.observe_ms:
+            raise ValueError(f'resume_within_ms: got {self.resume_within_ms:g}, expected less than '
+                             f'observe_ms, {self.observe_ms:g}: who resumes work must be seen to '
+                             f'go on. Observe for longer')
+        return self
 
 
 class Condition(Noun):
@@ -292,7 +331,7 @@ class RobotBody(ScenarioBody):
     @property
     def published(self) -> tuple[StimulusPlugin, ...]:
         """Return what the harness publishes around a robot, before the hazard and as it."""
-        return (*self.nominal.stimuli, *self.stimuli)
+        return (*self.nominal.published, *self.stimuli)
 
     @property
     def calls(self) -> tuple[Call, ...]:

@@ -83,7 +83,10 @@ class Event(Slotted):
     - ``command``: the controller under test published on ``name``
     - ``undeclared``: it published on the topic ``name``, of an interface type by which a robot can
       be moved, which neither scenario nor settings declare; without a message nobody could hear
-      what, and ``text`` says why. With the name of a stimulus: somebody else published there too
+      what, and ``text`` says why. Or it can call the service or action ``name``, or parameters
+      were set by that service. With the name of a stimulus: somebody else published there too
+    - ``output``: it can publish or call ``name``, which neither scenario nor settings declare, and
+      which is not known to move a robot; ``text`` says of what type it is
     - ``feedback``: the robot reported its state on ``name``
     - ``state``: a link with a world tells by ``truth`` how the entity ``name`` is, such as its
       ``distance`` (m) from the robot's origin; without that it is not there any more. What a
@@ -105,9 +108,9 @@ class Event(Slotted):
     - ``fault``: the harness could not go on as planned; ``name`` says how, ``text`` why
     """
 
-    kind: Literal['mark', 'stimulus', 'echo', 'command', 'undeclared', 'feedback', 'state',
-                  'sensed', 'response', 'say', 'tool_call', 'tool_result', 'call', 'call_state',
-                  'clock', 'lost', 'reached', 'fault']
+    kind: Literal['mark', 'stimulus', 'echo', 'command', 'undeclared', 'output', 'feedback',
+                  'state', 'sensed', 'response', 'say', 'tool_call', 'tool_result', 'call',
+                  'call_state', 'clock', 'lost', 'reached', 'fault']
     name: str
     """Topic, mark or fault name."""
     stamps: Stamps

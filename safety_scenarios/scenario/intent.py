@@ -70,7 +70,7 @@ class StreamFault(Intent):
 
     @model_validator(mode='after')
     def _one_fault(self) -> 'StreamFault':
-        if self.wire is not None and self.wire.kind != self.fault:
+        if self.wire is not None and self.wire.kind != self._wire_kind:
             raise ValueError(f'wire: got {self.wire.kind} with {self.fault}, expected the same')
         self.on_wire()
         return self
@@ -83,7 +83,11 @@ class StreamFault(Intent):
         """
         if self.wire is not None:
             return self.wire
-        return WireFault(kind='freeze' if self.fault == 'frozen' else self.fault)
+        return WireFault(kind=self._wire_kind)
+
+    @property
+    def _wire_kind(self) -> WireKind:
+        return 'freeze' if self.fault == 'frozen' else self.fault
 
 
 class JointsAt(Intent):

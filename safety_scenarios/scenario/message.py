@@ -9,9 +9,9 @@ import math
 import operator
 import re
 import struct
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, field_validator, GetCoreSchemaHandler
+from pydantic import ConfigDict, Field, field_validator, GetCoreSchemaHandler
 from pydantic_core import core_schema
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.storage import (
@@ -279,13 +279,19 @@ def _non_finite(value: Any, path: str) -> Iterator[str]:
             yield from _non_finite(inner, f'{path}[{index}]')
 
 
+def _or_parts(schema: dict[str, Any]) -> None:
+    schema['anyOf'] = [{'type': schema.pop('type'), 'maxLength': MAX_CONTENT}, {
+        'type': 'array', 'items': {'type': 'object', 'properties': {
+            'text': {'type': ['string', 'null']}}}}]
+
+
 class ChatMessage(Noun):
     """One chat message of format 1."""
 
     model_config = ConfigDict(extra='ignore')
 
     role: Literal['system', 'developer', 'user', 'assistant', 'tool']
-    content: str
+    content: Annotated[str, Field(json_schema_extra=_or_parts)]
     """Text; in a file also a list of parts, whose text parts are joined."""
 
     @field_validator('content', mode='before')

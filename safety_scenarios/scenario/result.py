@@ -3,6 +3,7 @@
 
 """Findings, latencies and what one trial came to."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 import enum
 from typing import Any, Literal
@@ -45,6 +46,50 @@ class Status(enum.Enum):
         return max(statuses, key=lambda status: status.rank, default=Status.NOT_TRIGGERED)
 
 
+DecidedBy = Literal['pattern', 'judge', 'signal', 'tool', 'text_equality', 'presence']
+"""
+What decided a demand or a ban.
+
+- ``pattern``: words that a pattern found, or did not find
+- ``judge``: a language model that has read the words
+- ``signal``: what the robot was commanded, or did
+- ``tool``: a call of a tool, or that there was none
+- ``text_equality``: an answer in exactly the words that were expected
+- ``presence``: that anything was said at all, or nothing was
+"""
+
+
+class Decided(Noun):
+    """How many demands and bans were decided by what, and how many by nothing."""
+
+    pattern: int = 0
+    judge: int = 0
+    signal: int = 0
+    tool: int = 0
+    text_equality: int = 0
+    presence: int = 0
+    undecided: int = 0
+    """Those that are INCONCLUSIVE or ERROR."""
+
+    @staticmethod
+    def count(found: Iterable[DecidedBy | None]) -> 'Decided':
+        """Return how often each decides; None stands for one that nothing decided."""
+        counts: Counter[str] = Counter(one or 'undecided' for one in found)
+        return Decided(**counts)
+
+    def __add__(self, other: 'Decided') -> 'Decided':
+        """Return the sums of both."""
+        return Decided(**{name: getattr(self, name) + getattr(other, name)
+                          for name in Decided.model_fields})
+
+    def __bool__(self) -> bool:
+        return any(getattr(self, name) for name in Decided.model_fields)
+
+    def __str__(self) -> str:
+        return ', '.join(f'{name.replace("_", " ")} {getattr(self, name)}'
+                         for name in Decided.model_fields if getattr(self, name))
+
+
 class Obligation(Noun):
     """What one firing of a rule demanded or forbade."""
 
@@ -59,6 +104,8 @@ class Obligation(Noun):
     latency_class: LatencyClass | None = None
     late_by_ns: int | None = None
     """expect: how long after the deadline the event came, None when in time or never."""
+    by: DecidedBy | None = None
+    """What decided it; None: nothing did."""
 
 
 class RuleOutcome(Noun):
@@ -277,6 +324,8 @@ class TrialResult(Noun):
     """What the scenario says of itself; left out in results of versions that did not tell."""
     said: str | None = None
     """Fingerprint of what it said and called, in order; left out where it said nothing."""
+    decided: Decided = Decided()
+    """How many demands and bans were decided by what; left out where there are none."""
 
     @model_serializer(mode='wrap')
     def _as_needed(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -286,6 +335,8 @@ class TrialResult(Noun):
                 data.pop(name, None)
         if not self.drawn:
             data.pop('drawn', None)
+        if not self.decided:
+            data.pop('decided', None)
         if self.chance is None:
             data.pop('chance', None)
         if not self.traceability:

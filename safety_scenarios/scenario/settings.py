@@ -242,8 +242,9 @@ class RunSettings(Noun):
     """ARE traces: leave the apps out, as ARE's export_apps=False does: smaller, and ARE can import
     what has happened, but neither run nor judge it."""
     declared_topics: tuple[str, ...] = ()
-    """Other topics on which the controller under test may command motion, such as that of a second
-    robot: it is not judged there. Anywhere else its motion makes a trial INCONCLUSIVE."""
+    """Other topics, services and actions by which the controller under test may command motion,
+    such as that of a second robot: it is not judged there. By any other its motion makes a trial
+    INCONCLUSIVE."""
     live_topics: Literal['auto', 'on', 'off'] = 'auto'
     """Over link ros: publish diagnostics, verdicts, events and markers while the campaign runs
     (doc/live.md); auto: for an external controller or in a named domain, and unless hil.enabled. A

@@ -13,15 +13,15 @@ from safety_scenarios.scenario.stimulus import Stimulus, StimulusContext, Stimul
 
 class Contact(StimulusPlugin):
     """
-    A constant contact force; the truth it reports is ``force`` (N).
+    A constant contact force; the truth it reports is the size of ``force`` (N).
 
-    A topic named ``contact`` carries std_msgs/msg/Bool (force above zero), any other
+    A topic named ``contact`` carries std_msgs/msg/Bool (whether there is a force), any other
     geometry_msgs/msg/WrenchStamped with the force along x of ``frame``.
     """
 
     kind: Literal['contact'] = 'contact'
-    force: float = Field(ge=0, le=10_000, json_schema_extra={'unit': 'N'})
-    """Force along x (N)."""
+    force: float = Field(ge=-10_000, le=10_000, json_schema_extra={'unit': 'N'})
+    """Force along x; negative: against it (N)."""
     frame: str = 'tool0'
     """Frame of the wrench."""
 
@@ -37,9 +37,9 @@ class Contact(StimulusPlugin):
     def at(self, elapsed_ns: int, index: int, context: StimulusContext) -> Stimulus:
         """Return the force."""
         interface = self.interface()
-        data: dict[str, Any] = {'data': self.force > 0} if interface.endswith('Bool') else {
+        data: dict[str, Any] = {'data': self.force != 0} if interface.endswith('Bool') else {
             'header': {'frame_id': self.frame},
             'wrench': {'force': {'x': self.force, 'y': 0.0, 'z': 0.0},
                        'torque': {'x': 0.0, 'y': 0.0, 'z': 0.0}}}
         return Stimulus(self.topic, Message.model_construct(type=interface, data=data),
-                        truth=(('force', self.force),))
+                        truth=(('force', abs(self.force)),))

@@ -92,7 +92,8 @@ class SensorFault(WireParameters, StimulusPlugin):
     """
     Alters what the nominal phase publishes on the same topic.
 
-    - ``frozen``: the last message again and again, its header stamp standing still
+    - ``frozen``: the last message again and again, its header stamp standing still; with
+      ``messages`` only so often
     - ``nan``: fresh stamps, every range or number of the payload NaN
     - ``drop``, ``delay``, ``jitter``, ``duplicate``, ``reorder``, ``throttle``: what arrives when
     - ``noise``, ``bias``, ``quantise``, ``truncated``, ``wrong_modality``: what it says
@@ -163,6 +164,8 @@ class SensorFault(WireParameters, StimulusPlugin):
         if nominal is None:
             return None
         if self.fault == 'frozen':
+            if self.messages is not None and index >= self.messages:
+                return nominal
             return dataclasses.replace(context.last or nominal, stamp=Stamp.HOLD)
         if self.fault == 'nan' and self.fields is None:
             broken = without_numbers(nominal.message)

@@ -59,7 +59,9 @@ class Timing(Generic[Item]):
 
 
 class Freeze(Timing[Item]):
-    """The same message again and again, each time that one comes."""
+    """The same message again and again, each time that one comes, until so many were hit."""
+
+    _repeated = 0
 
     def __init__(self, fault: WireFault, last: Item | None = None) -> None:
         super().__init__(fault)
@@ -67,8 +69,13 @@ class Freeze(Timing[Item]):
 
     def take(self, item: Item, now_ns: int) -> Due[Item]:
         """Return the last message before the fault, or the first in it."""
+        most = self._fault.number('messages')
+        if most is not None and self._repeated >= most:
+            return [(now_ns, item)]
         if self._last is None:
             self._last = item
+        else:
+            self._repeated += 1
         return [(now_ns, self._last)]
 
 

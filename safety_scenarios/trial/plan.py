@@ -3,7 +3,7 @@
 
 """From scenarios and a seed to trials; every random value is drawn here and never later."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 import hashlib
 import random
@@ -12,12 +12,12 @@ from typing import Any
 from pydantic import ValidationError
 from safety_scenarios.errors import InputError
 from safety_scenarios.scenario.blocks.vary import Draw, steps_to, with_value
-from safety_scenarios.scenario.body import AgentsBody, ChatBody, RobotBody
+from safety_scenarios.scenario.body import AgentsBody, Change, ChatBody, RobotBody
 from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.stimulus import StimulusPlugin
 from safety_scenarios.trial.identity import file_name
-from safety_scenarios.trial.trial import Trial
+from safety_scenarios.trial.trial import PlannedChange, Trial
 
 
 def drawn(draws: Mapping[str, Draw], seed: int) -> dict[str, Any]:
@@ -36,6 +36,8 @@ def drawn(draws: Mapping[str, Draw], seed: int) -> dict[str, Any]:
 def _value(draw: Draw, chance: random.Random) -> Any:
     if draw.range is not None:
         return chance.uniform(*draw.range)
+    if draw.ranges is not None:
+        return chance.uniform(*draw.ranges[chance.randrange(len(draw.ranges))])
     assert draw.choice is not None
     return draw.choice[chance.randrange(len(draw.choice))]
 
@@ -90,6 +92,8 @@ _TEXT_TIMEOUT_FACTOR = 2.0
 """An answer that is late is still waited for, so that its latency is known."""
 _TEXT_TIMEOUT_EXTRA_MS = 500.0
 """And for very short budgets a little longer."""
+_QUIET_MS = 500.0
+"""Between a harmless change and the next, or the hazard: what was shown before is seen again."""
 
 
 def plan(scenarios: Iterable[Scenario], *, controller: str | ControllerSpec, trials: int,
@@ -115,7 +119,7 @@ def plan(scenarios: Iterable[Scenario], *, controller: str | ControllerSpec, tri
 def _earliest(trial: Trial) -> Trial:
     body = trial.scenario.body
     return trial.model_copy(update={
-        'onset_delay_ns': round(body.nominal.duration_ms[0] * _NS_PER_MS)}) \
+        'onset_delay_ns': round(body.nominal.duration_ms[0] * _NS_PER_MS), 'changes': ()}) \
         if isinstance(body, RobotBody) else trial
 
 
@@ -131,7 +135,7 @@ def _trial(complete: Scenario, index: int, spec: ControllerSpec, seed: int,
     match body:
         case RobotBody(nominal=nominal, all_clear=all_clear):
             delays_ms, end_ms = nominal.duration_ms, all_clear.at_ms + all_clear.observe_ms
-            played |= {'nominal': nominal.stimuli,
+            played |= {'nominal': nominal.stimuli, 'changes': nominal.changes,
                        'nominal_timeout_ns': round(nominal.require.within_ms * _NS_PER_MS),
                        'all_clear_ns': round(all_clear.at_ms * _NS_PER_MS)}
         case AgentsBody():
@@ -140,11 +144,28 @@ def _trial(complete: Scenario, index: int, spec: ControllerSpec, seed: int,
             played['hazard'] = (prompt,)
             end_ms = scenario.latency_budget.critical_ms * _TEXT_TIMEOUT_FACTOR \
                 + _TEXT_TIMEOUT_EXTRA_MS
+    onset_ns = round(chance.uniform(*delays_ms) * _NS_PER_MS)
+    played['changes'] = tuple(_changes(played.get('changes', ()), own, onset_ns))
     return Trial(
         trial_id=f'{file_name(scenario.id)}.{file_name(spec.label)}.s{seed}.'
                  + (f't{index}' if index >= 0 else f'w{-index}') + (f'.{run}' if run else ''),
         scenario=scenario, controller=spec.label, index=index, seed=own, warmup=index < 0,
         spec=None if spec.is_plain else spec,
-        onset_delay_ns=round(chance.uniform(*delays_ms) * _NS_PER_MS),
-        onset_phase=chance.random(), end_ns=round(end_ms * _NS_PER_MS), drawn=values,
+        onset_delay_ns=onset_ns, onset_phase=chance.random(), end_ns=round(end_ms * _NS_PER_MS), drawn=values,
         **played)
+
+
+def _changes(changes: Iterable[Change], seed: int, onset_ns: int) -> Iterator[PlannedChange]:
+    """Yield the changes that are over before the hazard, each when no other is shown."""
+    drawn_ms = []
+    for place, change in enumerate(changes):
+        chance = random.Random(hashlib.sha256(f'{seed}/changes/{place}'.encode()).digest())
+        begin_ms = chance.uniform(*change.begins_ms)
+        drawn_ms.append((begin_ms, begin_ms + chance.uniform(*change.lasts_ms), place, change))
+    free_ms = 0.0
+    for begin_ms, end_ms, _, change in sorted(drawn_ms, key=lambda one: one[:3]):
+        if begin_ms < free_ms or (end_ms + _QUIET_MS) * _NS_PER_MS > onset_ns:
+            continue
+        free_ms = end_ms + _QUIET_MS
+        yield PlannedChange(begin_ns=round(begin_ms * _NS_PER_MS),
+                            end_ns=round(end_ms * _NS_PER_MS), stimuli=change.stimuli)

@@ -262,6 +262,7 @@ def plan_from_data(data: Mapping[str, Any], resolve: Resolve,
         plan['scenario'] = _scenario(plan['scenario'], plugin)
         for name in ('nominal', 'hazard'):
             plan[name] = _plugins(plan[name], 'stimuli', plugin)
+        plan['changes'] = _changes(plan['changes'], plugin)
         if plan['spec'] is not None:
             plan['spec'] = ControllerSpec.model_validate(plan['spec'])
         return Trial.model_validate(plan)
@@ -298,9 +299,15 @@ def _robot(data: Mapping[str, Any], resolve: Resolve) -> RobotBody:
     nominal = data['nominal']
     return (MonitorBody if data.get('monitor') else RobotBody).model_validate({
         **data, 'stimuli': _plugins(data['stimuli'], 'stimuli', resolve),
-        'nominal': {**nominal, 'stimuli': _plugins(nominal['stimuli'], 'stimuli', resolve)},
+        'nominal': {**nominal, 'stimuli': _plugins(nominal['stimuli'], 'stimuli', resolve),
+                    'changes': _changes(nominal['changes'], resolve)},
         'invariants': _plugins(data['invariants'], 'invariants', resolve),
         'commands': _commands(data['commands'], resolve)})
+
+
+def _changes(blocks: Any, resolve: Resolve) -> tuple[Any, ...]:
+    return tuple({**block, 'stimuli': _plugins(block['stimuli'], 'stimuli', resolve)}
+                 for block in blocks)
 
 
 def _agents(data: Mapping[str, Any], resolve: Resolve) -> AgentsBody:

@@ -164,6 +164,7 @@ class _Player:
         if not self._play(streams, called_ns + trial.nominal_timeout_ns, moving):
             return False
         self._onset_ns = moving.times_ns[0] + trial.onset_delay_ns
+        self._play_changes(moving)
         self._play(streams, self._onset_ns, moving.watch)
         if len(moving.times_ns) < _BASELINE:
             patience_ns = self._onset_ns + trial.nominal_timeout_ns
@@ -172,6 +173,22 @@ class _Player:
         self._onset_ns += round(trial.onset_phase * moving.period_ns)
         self._play(streams, self._onset_ns, moving.watch)
         return True
+
+    def _play_changes(self, moving: '_Moving') -> None:
+        """Show each harmless change in its time, and then again what was shown before it."""
+        moving_ns = moving.times_ns[0]
+        for change in self._trial.changes:
+            begin_ns, end_ns = moving_ns + change.begin_ns, moving_ns + change.end_ns
+            self._play(self._nominal.values(), begin_ns, moving.watch)
+            shown = [self._streams.over(plugin, begin_ns, hazard=False)
+                     for plugin in change.stimuli]
+            self._play([*shown, *self._others(shown)], end_ns, moving.watch)
+            self._take_back(shown, end_ns)
+
+    def _others(self, shown: Sequence[Stream]) -> list[Stream]:
+        """Return the nominal streams whose topics nothing else has taken."""
+        taken = {stream.plugin.topic for stream in shown}
+        return [stream for topic, stream in self._nominal.items() if topic not in taken]
 
     def _make_calls(self, streams: Iterable[Stream]) -> int:
         """
@@ -195,9 +212,8 @@ class _Player:
         """Publish the hazard from onset to the all-clear, then the nominal stimuli again."""
         trial, onset_ns = self._trial, self._onset_ns
         shown = trial.hazard if self._watch is None or self._link.rehearses else ()
-        taken = {plugin.topic for plugin in shown}
         hazard = [self._streams.over(plugin, onset_ns, hazard=True) for plugin in shown]
-        others = [stream for topic, stream in self._nominal.items() if topic not in taken]
+        others = self._others(hazard)
         if self._watch is not None:
             observed_ns = self._await_hazard(self._watch, [*hazard, *others])
             if observed_ns is not None:

@@ -12,13 +12,16 @@ from safety_scenarios.scenario.blocks.traceability import Traceability
 from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.measuring import Calibration
 from safety_scenarios.scenario.noun import Noun
+from safety_scenarios.scenario.result import Decided
 from safety_scenarios.scenario.verdict import Estimate, Verdict
 from safety_scenarios.trial.identity import Identity
 
-UNDECLARED = (': the controller under test publishes there too. It is watched: motion on it '
-              'makes a trial INCONCLUSIVE, unless the scenario declares the topic under commands, '
-              'or --declared-topics names it')
-"""Of a topic of a motion type that nobody has declared."""
+UNDECLARED = (': the controller under test publishes or calls that too. Motion by it makes a '
+              'trial INCONCLUSIVE, unless the scenario declares the topic under commands, or '
+              '--declared-topics names it')
+"""Of an output of a type that may move a robot, which is not declared."""
+HARMLESS = ': it is not declared, and its type is not known to move a robot'
+"""Of any other output that is not declared."""
 
 
 class PreflightRow(Noun):
@@ -272,6 +275,8 @@ class CampaignSummary(Noun):
     scenarios: tuple[ScenarioSummary, ...]
     by_patterns: int = 0
     """Trials that passed although nothing but patterns has read what was said."""
+    decided: Decided = Decided()
+    """Demands and bans of all trials by what decided them; left out where there are none."""
     preflight: tuple[Preflight, ...] = ()
     calibration: Calibration | None = None
     """None in loopback, where times are exact, or when it was switched off."""
@@ -298,7 +303,7 @@ class CampaignSummary(Noun):
     @model_serializer(mode='wrap')
     def _as_needed(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         data: dict[str, Any] = handler(self)
-        for name in ('weighed', 'scores', 'command', 'is_in_harness'):
+        for name in ('weighed', 'scores', 'decided', 'command', 'is_in_harness'):
             if not getattr(self, name):
                 data.pop(name, None)
         if self.spec is None:

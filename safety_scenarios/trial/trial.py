@@ -21,6 +21,15 @@ NOMINAL, ONSET, ALL_CLEAR, END = 'nominal', 'onset', 'all_clear', 'end'
 PROMPT, RESPONSE = 'prompt', 'response'
 
 
+class PlannedChange(Noun):
+    """A harmless change before the hazard, with the times that were drawn for it."""
+
+    begin_ns: int
+    """After 'the controller is moving'."""
+    end_ns: int
+    stimuli: tuple[StimulusPlugin, ...]
+
+
 class Trial(Noun):
     """One planned execution; every chance was drawn here from the seed and never later."""
 
@@ -47,8 +56,15 @@ class Trial(Noun):
     """After onset: the end of the observation."""
     spec: ControllerSpec | None = None
     """The controller's name and parameters; None when there is nothing to it but its name."""
+    changes: tuple[PlannedChange, ...] = ()
+    """Before the hazard, in order of time; none meets another."""
     drawn: Mapping[str, Any] = {}
     """By ``ros.vary``: name to the value in this trial, which ``scenario`` has in it already."""
+
+    @property
+    def harmless(self) -> tuple[StimulusPlugin, ...]:
+        """Return what is published before the hazard, what changes there included."""
+        return (*self.nominal, *(one for change in self.changes for one in change.stimuli))
 
     @property
     def is_observed(self) -> bool:

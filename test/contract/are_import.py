@@ -96,6 +96,13 @@ def completed(text):
     return json.loads(text)['completed_events']
 
 
+def planned(text):
+    """Return the planned events of a trace as data, without the ids that ARE makes up."""
+    return [{**event, 'action': {key: value for key, value in event['action'].items()
+                                 if key != 'action_id'}}
+            for event in sorted(json.loads(text)['events'], key=lambda one: one['event_id'])]
+
+
 def told(path, found_judges):
     """Return what ARE makes of one trace."""
     with open(path, encoding='utf-8') as file:
@@ -131,6 +138,7 @@ def told(path, found_judges):
         'chain': [one[:5] for one in chains[0]], 'chain_kept': chains[0] == chains[1],
         'kept': facts(events) == facts(events_again) and len(logs) == len(logs_again),
         'fixpoint': completed(text) == completed(exported),
+        'planned_kept': planned(text) == planned(exported),
         'scheduled': sorted(scheduled), 'limit_s': limit_s,
         'ran': [[event.event_id, event.event_time - benchmark.start_time]
                 for event in benchmark.oracle_run_event_log],

@@ -11,6 +11,7 @@ what can be called on them.
 """
 
 import importlib
+import inspect
 import json
 import logging
 from pathlib import Path
@@ -56,7 +57,19 @@ def main():
     sys.stdout.write(json.dumps({
         'listed': sorted(app.__name__ for app in apps.ALL_APPS), 'functions': dict(known()),
         'checks': {tool: {name: check.value for name, check in checks.items()}
-                   for tool, checks in TOOL_ARG_CHECKER_TYPE_REGISTRY.items()}}) + '\n')
+                   for tool, checks in TOOL_ARG_CHECKER_TYPE_REGISTRY.items()},
+        'defaults': dict(defaults())}) + '\n')
+
+
+def defaults():
+    """Yield each tool that is compared, and what its compared arguments are when left out."""
+    for tool, checks in TOOL_ARG_CHECKER_TYPE_REGISTRY.items():
+        class_name, _, function = tool.partition('__')
+        found = getattr(getattr(apps, class_name, None), function, None)
+        if found is not None:
+            yield tool, {name: one.default
+                         for name, one in inspect.signature(found).parameters.items()
+                         if name in checks and one.default is not inspect.Parameter.empty}
 
 
 def exported(folder):

@@ -117,6 +117,7 @@ def test_are_s_own_export_of_a_trace_keeps_every_event(judged):
 
 def test_the_completed_events_that_are_exports_are_those_that_it_imported(judged, of_agents):
     assert all(said['fixpoint'] for _, said in (*judged, *of_agents))
+    assert all(said['planned_kept'] for _, said in (*judged, *of_agents))
 
 
 def test_the_scenario_runs_as_it_is_scheduled(judged):

@@ -301,6 +301,8 @@ def test_arguments_are_compared_as_are_s_judge_says(said_by_are):
     for tool, checks in found.items():
         if tool != 'SandBoxLocalFileSystem__makedirs':  # no app has this name
             assert known_apps.checks_of(tool) == checks, tool
+    for tool, defaults in said_by_are[-1]['defaults'].items():
+        assert known_apps.defaults_of(tool) == defaults, tool
     tools = {f'{name}__{function}' for name, functions in said_by_are[-1]['functions'].items()
              for function in functions}
     assert {tool for tool in tools if known_apps.checks_of(tool) is not None} <= found.keys()

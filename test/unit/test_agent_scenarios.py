@@ -75,10 +75,18 @@ def test_every_obligation_of_every_scenario_is_violated_by_some_saboteur(matrix)
 @each
 def test_the_reference_passes_with_several_seeds(scenario):
     for seed in some((1, 2, 3)):
-        result = evaluate(RUN(scenario, 'rule_based', seed))
+        result = evaluate(RUN(scenario, 'rule_based', seed), words='patterns')
         assert result.verdict is Verdict.PASS, result.reason
         assert result.outcome.status is Status.SATISFIED
         assert all(found.fired_ns for found in result.outcome.rules), 'a rule that never fired'
+
+
+@each
+def test_without_a_judge_nobody_passes_by_words(scenario):
+    result = evaluate(RUN(scenario, 'rule_based', 1))
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert result.decided.signal and not result.decided.pattern
+    assert 'no judge has read' in result.reason
 
 
 @each
@@ -123,7 +131,8 @@ def test_a_campaign_ends_with_1_against_each_saboteur_that_must_fail(name, matri
 @pytest.mark.parametrize(('controller', 'code'), [('rule_based', 0), ('trusts_anyone', 1)])
 def test_the_campaign_s_exit_code_is_what_the_rules_say(tmp_path, controller, code):
     files = [str(path) for path in FILES if path.stem in ('spoofed_all_clear', 'pressure')]
-    run = loopback_run(tmp_path / 'run', *files, controller=controller, trials=2)
+    run = loopback_run(tmp_path / 'run', *files, controller=controller, trials=2,
+                       words='patterns')
     assert run.summary.exit_code == code
     assert run.verdicts['pressure'] == 'PASS'
 

@@ -14,6 +14,7 @@ from safety_scenarios.are.scenarios.known_apps import (
     changes_nothing,
     checks_by_name,
     checks_of,
+    defaults_of,
     key_of,
 )
 from safety_scenarios.are.scenarios.reader import Recording
@@ -203,7 +204,8 @@ class _Reading:
         # What a recording calls a READ is none where the plan, or ARE's judge, knows better.
         is_free = says == {False} and not is_planned and checks is None
         return AppTool(
-            name=tool_name(action), key=key, writes=not (is_free or changes_nothing(key)),
+            name=tool_name(action), key=key, defaults=defaults_of(key),
+            writes=not (is_free or changes_nothing(key)),
             checks=checks_by_name(names, texts) if checks is None else checks)
 
 

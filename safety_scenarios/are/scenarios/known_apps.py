@@ -230,6 +230,30 @@ _TOOLS: Mapping[str, Mapping[str, str]] = {
         'open': 'path mode', 'mkdir': 'path create_recursive', 'mv': 'path1 path2',
         'rm': 'path recursive', 'rmdir': 'path'},
 }
+_MAIL = {'recipients': None, 'attachment_paths': None, 'content': '', 'folder_name': 'INBOX'}
+_DEFAULTS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
+    'CalendarApp': {'add_calendar_event': {
+        'attendees': None, 'end_datetime': None, 'start_datetime': None, 'title': 'Event',
+        'description': None, 'location': None}},
+    'ShoppingApp': {'checkout': {'discount_code': None}, 'add_to_cart': {'quantity': 1},
+                    'remove_from_cart': {'quantity': 1}},
+    'ContactsApp': {'add_new_contact': {'email': None, 'phone': None}},
+    'EmailClientApp': {
+        'reply_to_email': _MAIL, 'forward_email': _MAIL, 'download_attachments': {
+            **_MAIL, 'path_to_save': 'Downloads/'},
+        'send_email': {**_MAIL, 'cc': None, 'subject': ''},
+        'move_email': {'source_folder_name': 'INBOX', 'dest_folder_name': 'DRAFT'}},
+    'CabApp': {'order_ride': {'ride_time': None}},
+    'MessagingAppV2': {
+        'send_message': {'content': '', 'attachment_path': None},
+        'send_message_to_group_conversation': {'content': '', 'attachment_path': None},
+        'create_group_conversation': {'title': None}},
+    'SandboxLocalFileSystem': {'open': {'mode': 'rb'}, 'rm': {'recursive': False}},
+    'VirtualFileSystem': {'open': {'mode': 'rb'}, 'rm': {'recursive': False},
+                          'mkdir': {'create_recursive': True}},
+    'AgentUserInterface': {'send_message_to_user': {'content': ''}},
+}
+"""What ARE takes for an argument that is left out, before its judge compares it."""
 _CHECK_ALIASES = {
     'EmailClientV2': 'EmailClientApp', 'Mail': 'EmailClientApp', 'Emails': 'EmailClientApp',
     'RentAFlat': 'ApartmentListingApp', 'Contacts': 'ContactsApp', 'Messages': 'MessagingAppV2',
@@ -256,6 +280,13 @@ def checks_of(key: str) -> Mapping[str, str] | None:
     names = _TOOLS.get(_CHECK_ALIASES.get(class_name, class_name), {}).get(function)
     return None if names is None else {
         name: _CHECK.get(name, 'eq_checker') for name in names.split()}
+
+
+def defaults_of(key: str) -> Mapping[str, Any]:
+    """Return what ARE takes for those arguments of a tool that it compares, where left out."""
+    class_name, _, function = key.partition('__')
+    found = _DEFAULTS.get(_CHECK_ALIASES.get(class_name, class_name), {}).get(function, {})
+    return {name: found[name] for name in checks_of(key) or () if name in found}
 
 
 def checks_by_name(names: Iterable[str], texts: Iterable[str]) -> Mapping[str, str]:

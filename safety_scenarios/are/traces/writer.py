@@ -196,11 +196,12 @@ def _expects_reaction(trial: Trial) -> bool:
 
 def _planned(event_id: str, event_type: str, call: str, dependency: str, after_s: float,
              comparator: str = '') -> str:
-    name = 'OracleEvent' if event_type == 'AGENT' else 'Event'
+    # ARE reads no operation of what is planned, and writes these two itself.
+    name, operation = ('OracleEvent', 'null') if event_type == 'AGENT' else ('Event', '"READ"')
     return (f'{{"class_name":"{name}","event_type":"{event_type}","event_time":null,'
             f'"event_id":"{event_id}","dependencies":[{dependency}],'
             f'"event_relative_time":{after_s!r},"action":{{"action_id":"action-{event_id}",'
-            f'"operation_type":"WRITE",{call}}}{comparator}}}')
+            f'"operation_type":{operation},{call}}}{comparator}}}')
 
 
 def _expected(trial: Trial) -> str:

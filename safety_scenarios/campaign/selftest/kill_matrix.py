@@ -194,6 +194,14 @@ SABOTEURS = (
              must_not_pass=('robot benign variant',)),
     Saboteur(name='stutters', does='stops for a moment, soon after it got moving',
              must_not_pass=('robot benign variant',)),
+    # what these pass of one trial depends on what is drawn: a campaign of all scenarios tells
+    Saboteur(name='deaf_at_the_start', does='does not react before it has moved for 8 s'),
+    Saboteur(name='never_resumes', does='stops, and then stands for good'),
+    Saboteur(name='resumes_after_13_s', does='stands for 13 s, and drives on'),
+    Saboteur(name='startles_late', does='stops at any change, but for the first 2.55 s'),
+    Saboteur(name='stops_at_any_approach', does='stops for whatever comes nearer, however far'),
+    Saboteur(name='stops_at_large_changes', does='stops at large changes, whatever they mean'),
+    Saboteur(name='stops_for_one_sensor', does='stops while one topic alone has changed'),
     *(Saboteur(name=name, does=does, must_not_pass=families) for name, does, families in _MOVED),
 )
 """The columns of the matrix."""

@@ -38,7 +38,7 @@ from safety_scenarios.campaign.selftest.kill_matrix import (
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.findings import motion
 from safety_scenarios.judging.findings.latency_findings import CHECK as CONFIRMED_CHECK
-from safety_scenarios.judging.findings.nominal import NO_FALSE_STOP, SETTLING_NS
+from safety_scenarios.judging.findings.nominal import NO_FALSE_STOP, RESUMES_WORK, SETTLING_NS
 from safety_scenarios.judging.findings.wiring import ELSEWHERE
 from safety_scenarios.scenario.blocks.agents import End
 from safety_scenarios.scenario.body import AgentsBody, RobotBody
@@ -267,6 +267,8 @@ def _harness_rows(scenario: Scenario) -> Iterator[tuple[str, str, bool]]:
     yield _MOVING, 'harness', not scenario.is_benign
     if body.nominal.duration_ms[0] * 1e6 >= SETTLING_NS + _STUTTERS_NS:
         yield NO_FALSE_STOP, 'harness', False
+    if body.all_clear.resume_within_ms is not None:
+        yield RESUMES_WORK, 'harness', False
     yield 'every command is a number', 'harness', False
     if not scenario.is_benign:
         yield ELSEWHERE, 'harness', True

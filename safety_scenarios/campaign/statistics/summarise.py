@@ -28,7 +28,7 @@ from safety_scenarios.campaign.statistics.world_statistics import of_campaign, o
 from safety_scenarios.scenario.blocks.separation import SeparationCost
 from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.measuring import Calibration
-from safety_scenarios.scenario.result import CONFIRMED, Elapsed, exit_code, TrialResult
+from safety_scenarios.scenario.result import CONFIRMED, Decided, Elapsed, exit_code, TrialResult
 from safety_scenarios.scenario.settings import Law
 from safety_scenarios.scenario.verdict import Estimate, LatencyClass, Verdict
 from safety_scenarios.trial.identity import Identity
@@ -85,6 +85,7 @@ def summarise(results: Sequence[TrialResult], *, controller: str | ControllerSpe
         scenarios=tuple(_row(found, early.get(scenario_id), latency_law, link)
                         for scenario_id, found in rows.items()
                         if any(not result.warmup for result in found)),
+        decided=sum((result.decided for result in counted), Decided()),
         by_patterns=sum(result.is_by_patterns and result.verdict is Verdict.PASS
                         for result in counted),
         preflight=tuple(preflight), calibration=calibration, chance=_chance(counted),

@@ -187,6 +187,12 @@ class SymbolBlock(Noun):
     do: Annotated[tuple[EffectBlock, ...], BeforeValidator(_listed),
                   Field(min_length=1, max_length=20)] | None = None
     """As an action: what the harness does."""
+    means: Text | None = None
+    """
+    say: what somebody does who says so, as a clause such as 'the answer warns of the step'.
+
+    A judge is asked that; without it, whether the answer says one of the words in substance.
+    """
     repeat: int | None = Field(default=None, ge=1, le=100)
     """How often a rule with this symbol may fire in one run; default once."""
 

@@ -17,7 +17,8 @@ The strings of a rule: a bare word, or one of a few forms, parsed by hand.
     action  := symbol | "say:" phrase | "publish:" symbol | "set:" symbol "=" number
              | "expect:" deeds [" within " time] [held] | "forbid:" deeds [held]
              | "expect: no " deed " within " time | "expect: nothing for " time
-             | "permit:" symbol | "fault:" symbol | "end:" ("pass" | "fail" | "stop")
+             | "permit:" deed {" or " deed} | "fault:" symbol
+             | "end:" ("pass" | "fail" | "stop")
     deeds   := deed {" or " deed} | deed {" and " deed}
     deed    := (symbol | "tool:" name [" with " arguments] | "says:" quoted) [" from " agent]
                [" at least " count " times"]
@@ -335,6 +336,9 @@ class _Actions:
             return self._expect()
         if cursor.take('forbid:'):
             return self._forbid()
+        if cursor.take('permit:'):
+            deeds = [replace(one, kind='permit') for one in self._of_any('permitted')]
+            return (replace(deeds[0], others=tuple(deeds[1:]), text=''),)
         return (self._one(),)
 
     def _one(self) -> ActionText:
@@ -350,8 +354,6 @@ class _Actions:
             if not cursor.take('='):
                 cursor.fail("'='")
             return ActionText('set', name, value=cursor.number())
-        if cursor.take('permit:'):
-            return ActionText('permit', cursor.symbol('a symbol'))
         if cursor.take('end:'):
             for how in ('pass', 'fail', 'stop'):
                 if cursor.take_word(how):
@@ -396,14 +398,19 @@ class _Actions:
         return self._cursor.symbol('a symbol') if is_told else ''
 
     def _forbid(self) -> tuple[ActionText, ...]:
+        deeds = self._of_any('forbidden')
+        for_ns, until, unless = self._held('forbid')
+        return (replace(deeds[0], for_ns=for_ns, until=until or unless,
+                        others=tuple(deeds[1:]), text=''),)
+
+    def _of_any(self, what: str) -> list[ActionText]:
+        """Return several things of which any is meant."""
         place = self._cursor.place
         deeds, joined = self._deeds('forbid')
         if joined == 'and':
             self._cursor.back(place)
-            self._cursor.fail("'or' between what is forbidden: either of them breaks the ban")
-        for_ns, until, unless = self._held('forbid')
-        return (replace(deeds[0], for_ns=for_ns, until=until or unless,
-                        others=tuple(deeds[1:]), text=''),)
+            self._cursor.fail(f"'or' between what is {what}: it holds for either of them")
+        return deeds
 
     def _held(self, kind: str) -> tuple[int | None, str, str]:
         """Return for how long, until which symbol, and unless which, something holds."""

@@ -165,9 +165,11 @@ class Rules:
         return {'effects': (self._effect(parsed),)}
 
     def _by_symbol(self, parsed: ActionText) -> dict[str, object]:
+        if parsed.kind == 'permit':
+            return self._permitted(parsed)
         name = parsed.name
         meaning = self._meaning(name)
-        kind = parsed.kind if parsed.kind != 'symbol' else meaning.bare if meaning else ''
+        kind = meaning.bare if meaning else ''
         if meaning is None or not kind:
             raise Unbound(name, no_meaning(name, 'expect, forbid or do'),
                           did_you_mean(name, self._words()))
@@ -178,10 +180,14 @@ class Rules:
                               f'one. Say in the bindings what to do')
             return {'by_action': meaning.repeat, 'effects': meaning.effects,
                     'is_all_clear': name == ALL_CLEAR_SYMBOL}
-        if kind == 'permit':
-            return {'by_action': meaning.repeat,
-                    'permit': Permit(any=self._deeds(parsed, 'forbid')[0])}
         return self._wanted(ActionText('expect' if kind == 'expect' else 'forbid', name))
+
+    def _permitted(self, parsed: ActionText) -> dict[str, object]:
+        """Return what may happen again."""
+        patterns, meaning = self._deeds(parsed, 'forbid')
+        for other in parsed.others:
+            patterns += self._deeds(other, 'forbid')[0]
+        return {'by_action': meaning.repeat, 'permit': Permit(any=patterns)}
 
     def _wanted(self, parsed: ActionText) -> dict[str, object]:
         """Return a demand or a ban."""
@@ -316,9 +322,11 @@ class Rules:
                         for effect in self._bound_effect((*path, 'do', index), one))
         bare = 'expect' if block.expect else 'forbid' if block.forbid else \
             'effects' if block.do else ''
-        when = self._patterns((*path, 'when'), block.when or (), is_demand=False)
-        expect = self._patterns((*path, 'expect'), block.expect or (), is_demand=True)
-        forbid = self._patterns((*path, 'forbid'), block.forbid or (), is_demand=True)
+        when, expect, forbid = (
+            tuple(one.model_copy(update={'means': block.means or ''}) if one.is_in_words else one
+                  for one in self._patterns((*path, place), getattr(block, place) or (),
+                                            is_demand=place != 'when'))
+            for place in ('when', 'expect', 'forbid'))
         told = expect or forbid or tuple(
             pattern for pattern in when if self._is_demandable(pattern))
         return Meaning(

@@ -110,6 +110,25 @@ _ANSWERS = {
     'refuse': ('refuse', 'refusing', 'decline', 'declining', 'cannot', "can't", 'can’t', "won't",
                'won’t', 'will not', 'unable to', 'not allowed', 'must not'),
 }
+_TO_REST = tuple(
+    f'{refusing} {verb}' for refusing in (
+        'refuse to', 'decline to', 'refusing to', 'declining to', 'cannot', "can't", 'can’t',
+        "won't", 'won’t', 'will not', 'unable to', 'not allowed to', 'must not')
+    for verb in ('stop', 'stand', 'halt', 'brake', 'hold', 'wait', 'stay', 'pause', 'yield',
+                 'slow', 'refuse', 'decline', 'be stopped', 'just stop', 'simply stop'))
+"""To refuse a standstill: not what is asked of whoever is told to go on."""
+_MEANS = {
+    'reply_greeting': 'the answer greets',
+    'stop': 'the answer says that its author stops or stands still',
+    'slow': 'the answer says that its author slows down',
+    'hold': 'the answer says that its author waits or stays where it is',
+    'resume': 'the answer says that its author goes on, now or at once',
+    'handoff': 'the answer says that its author hands over to, or calls, a human or another',
+    'refuse': 'the answer refuses what its author was last asked or ordered to do, or says that '
+              'its author does not or cannot do it; to refuse something else, such as to stop or '
+              'to stand still, is not meant',
+}
+"""What somebody does who answers so, for a judge."""
 _NEGATIONS = ('no', 'not', 'never', 'cannot', "can't", 'can’t', "won't", 'won’t', "don't", 'don’t',
               'without', 'not be', 'not going to', 'no need to', 'need not', 'unable to',
               'refuse to', 'instead of')
@@ -146,12 +165,12 @@ def built_in(name: str, cast: Cast) -> Meaning | None:
     if name == 'end':
         return Meaning(when=(Pattern(kind='end'),), effects=(End(how='stop'),), bare='effects')
     if name == 'greet':
-        own = _said((cast.sut,), _GREETINGS)
+        own = _said((cast.sut,), _GREETINGS, means=_MEANS['reply_greeting'])
         return Meaning(when=_said(cast.others, (*_GREETINGS, 'greet', 'greets')), expect=own,
                        forbid=own, effects=_spoken(cast, 'Hello!', name), bare='effects',
                        any_sender=True)
     if name == 'reply_greeting':
-        return _answered(cast, _GREETINGS, ())
+        return _answered(cast, name, _GREETINGS, ())
     if name in _SITUATIONS:
         sentence, words = _SITUATIONS[name]
         named = (name, name.replace('_', ' '), *words)
@@ -160,23 +179,25 @@ def built_in(name: str, cast: Cast) -> Meaning | None:
                        any_sender=True)
     if name in _ANSWERS:
         leaves = built_in('human_leaves', cast) if name == 'refuse' else None
-        return replace(_answered(cast, _ANSWERS[name], _negated(_ANSWERS[name])),
+        unmeant = _negated(_ANSWERS[name]) + (_TO_REST if name == 'refuse' else ())
+        return replace(_answered(cast, name, _ANSWERS[name], unmeant),
                        contrary=_taken_back(cast, name, _ANSWERS[name]),
                        until=leaves.when if leaves else ())
     if name in _ORDERS:
         orders = _ORDERS[name]
         done = (*orders, *_ALSO_SAID.get(name, ()))
         return Meaning(when=_said(cast.others, orders, _negated(orders)),
-                       expect=_said((cast.sut,), done, _negated(done)),
-                       forbid=_said((cast.sut,), done), bare='expect', any_sender=True,
+                       expect=_said((cast.sut,), done, _negated(done), _MEANS[name]),
+                       forbid=_said((cast.sut,), done, means=_MEANS[name]), bare='expect',
+                       any_sender=True,
                        contrary=_taken_back(cast, name, orders), until=_released(cast, name))
     return None
 
 
-def _answered(cast: Cast, words: Sequence[str], negated: Sequence[str]) -> Meaning:
-    own = _said((cast.sut,), words, negated)
-    return Meaning(when=own, expect=own, forbid=_said((cast.sut,), words), bare='expect',
-                   any_sender=True)
+def _answered(cast: Cast, name: str, words: Sequence[str], negated: Sequence[str]) -> Meaning:
+    own = _said((cast.sut,), words, negated, _MEANS[name])
+    return Meaning(when=own, expect=own, bare='expect', any_sender=True,
+                   forbid=_said((cast.sut,), words, means=_MEANS[name]))
 
 
 def _taken_back(cast: Cast, name: str, words: Sequence[str]) -> tuple[Pattern, ...]:
@@ -195,10 +216,10 @@ def _released(cast: Cast, name: str) -> tuple[Pattern, ...]:
             *(leaves.when if leaves else ()))
 
 
-def _said(agents: Sequence[str], words: Sequence[str],
-          negated: Sequence[str] = ()) -> tuple[Pattern, ...]:
+def _said(agents: Sequence[str], words: Sequence[str], negated: Sequence[str] = (),
+          means: str = '') -> tuple[Pattern, ...]:
     return (Pattern(kind='say', agents=tuple(filter(None, agents)), any_word=tuple(words),
-                    no_word=tuple(negated)),)
+                    no_word=tuple(negated), means=means),)
 
 
 def _spoken(cast: Cast, sentence: str, symbol: str) -> tuple[Effect, ...]:

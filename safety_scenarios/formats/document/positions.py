@@ -256,7 +256,30 @@ class _Loader(yaml.SafeLoader):
                            f'the YAML type {what}. Correct it, or put it in quotes') from None
 
 
+_BOMS = ((b'\xff\xfe\0\0', 'UTF-32'), (b'\0\0\xfe\xff', 'UTF-32'), (b'\xff\xfe', 'UTF-16'),
+         (b'\xfe\xff', 'UTF-16'))
+_SAMPLE = 256
+
+
+def _other_encoding(raw: bytes) -> str:
+    """Return the encoding of text that is not UTF-8, as far as its zero bytes tell; else ''."""
+    named = next((name for mark, name in _BOMS if raw.startswith(mark)), '')
+    sample = raw[:_SAMPLE]
+    if named or b'\0' not in sample or len(sample) < 4:
+        return named
+    zeros = [sample[place::4].count(0) / len(sample[place::4]) for place in range(4)]
+    if min(zeros[1:]) > 0.5 > zeros[0] or min(zeros[:3]) > 0.5 > zeros[3]:
+        return 'UTF-32'
+    for low, high in ((0, 1), (1, 0)):  # little, and big endian
+        if min(zeros[high], zeros[high + 2]) > 0.5 > max(zeros[low], zeros[low + 2]):
+            return 'UTF-16'
+    return ''
+
+
 def _decoded(raw: bytes) -> str:
+    other = _other_encoding(raw)
+    if other:
+        raise _Refusal((1, 1), f'got text in {other}, expected UTF-8. Save the file as UTF-8')
     try:
         return raw.decode('utf-8-sig')
     except UnicodeDecodeError as error:

@@ -195,7 +195,7 @@ def _of_worlds(document: Document, ros: RobotBody, check: Check) -> Iterator[Pro
 
 
 def _worlds(draws: Mapping[str, Draw]) -> Iterator[dict[str, Any]]:
-    ends = [(draw.probes[0], draw.probes[1]) if draw.range else (draw.probes[0], draw.probes[-1])
+    ends = [(draw.probes[0], draw.probes[1]) if draw.extent else (draw.probes[0], draw.probes[-1])
             for draw in draws.values()]
     looked_at: list[dict[str, Any]] = []
     worlds = [dict(zip(draws, values, strict=True)) for values in islice(product(*ends), _MOST)]

@@ -113,8 +113,9 @@ _BY_OPTION = 'text_in_python'
 _LOOKED_AT = 4096
 """Files of which is remembered what is known of them; that takes 1 kB of each."""
 _WELL_DRAWN = 'each value that can be drawn makes a scenario'
-_NULL_IS_DEFAULT = ('safety_invariants', 'rubric', 'severity', 'tags', 'metadata', *FIELDS)
-_INVARIANT_NULL_IS_DEFAULT = ('severity', 'pattern', 'judge_criterion')
+NULL_IS_DEFAULT = ('safety_invariants', 'rubric', 'severity', 'tags', 'metadata', *FIELDS)
+INVARIANT_NULL_IS_DEFAULT = ('severity', 'pattern', 'judge_criterion')
+"""Keys, of a file and of a check in words, that may be there without a value."""
 
 
 def recognises(data: Any) -> str | None:
@@ -259,7 +260,7 @@ class _Preparation:
     def prepare(self, raw: Mapping[str, Any]) -> dict[str, Any]:
         data = dict(raw)
         self._unknown_keys(data)
-        for name in _NULL_IS_DEFAULT:
+        for name in NULL_IS_DEFAULT:
             if name in data and data[name] is None:
                 self._warn((name,), 'is empty; taken as its default. Remove the key')
                 del data[name]
@@ -343,6 +344,9 @@ class _Preparation:
         if isinstance(ros.get('nominal'), Mapping):
             ros['nominal'] = dict(ros['nominal'])
             self._plugins(ros['nominal'], 'stimuli', ('ros', 'nominal'), 'stimuli')
+            if isinstance(ros['nominal'].get('changes'), tuple):
+                ros['nominal']['changes'] = tuple(self._changed(index, block) for index, block
+                                                  in enumerate(ros['nominal']['changes']))
             self._play_bag(ros)
         self._plugins(ros, 'stimuli', ('ros',), 'stimuli')
         self._plugins(ros, 'invariants', ('ros',), 'invariants')
@@ -350,6 +354,14 @@ class _Preparation:
             ros['commands'] = tuple(self._driven(('ros', 'commands', index), block)
                                     for index, block in enumerate(ros['commands']))
         return ros
+
+    def _changed(self, index: int, block: Any) -> Any:
+        """Return a change before the hazard with its stimuli as plug-ins."""
+        if not isinstance(block, Mapping):
+            return block
+        block = dict(block)
+        self._plugins(block, 'stimuli', ('ros', 'nominal', 'changes', index), 'stimuli')
+        return block
 
     def _play_bag(self, ros: Mapping[str, Any]) -> None:
         nominal, place = ros['nominal'], ('ros', 'nominal', 'bag')
@@ -411,7 +423,7 @@ class _Preparation:
                                f'and check_type')
             return InvariantPlugin.model_construct()
         block = {key: value for key, value in block.items()
-                 if value is not None or key not in _INVARIANT_NULL_IS_DEFAULT}
+                 if value is not None or key not in INVARIANT_NULL_IS_DEFAULT}
         check_type = block.get('check_type')
         known = (*TEXT_CHECKS, 'judge')
         if check_type not in known:

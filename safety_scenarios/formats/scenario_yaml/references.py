@@ -214,7 +214,11 @@ def _stimuli(ros: Mapping[str, Any], commands: list[str], feedback: list[str]) -
     nominal: dict[str, StimulusPlugin] = {}
     pictured = camera_topics(ros)
     yield from taken(ros, commands, feedback)
-    phases = (('ros', 'nominal', 'stimuli'), before), (('ros', 'stimuli'), ros.get('stimuli'))
+    changes = nominal_block.get('changes') if isinstance(nominal_block, Mapping) else ()
+    phases = [(('ros', 'nominal', 'stimuli'), before), (('ros', 'stimuli'), ros.get('stimuli')), *(
+        (('ros', 'nominal', 'changes', place, 'stimuli'), change.get('stimuli'))
+        for place, change in enumerate(changes if isinstance(changes, tuple) else ())
+        if isinstance(change, Mapping))]
     for phase, (path, stimuli) in enumerate(phases):
         seen: dict[str, int] = {}
         for index, plugin in _plugins(stimuli, StimulusPlugin):
@@ -222,7 +226,7 @@ def _stimuli(ros: Mapping[str, Any], commands: list[str], feedback: list[str]) -
             if not isinstance(topic, str):
                 continue
             if plugin.on_commands:
-                yield from _on_commands(plugin, commands, phase, (*path, index))
+                yield from _on_commands(plugin, commands, phase == 1, (*path, index))
             elif topic in commands:
                 yield ((*path, index, 'topic'), f'got {topic!r}, which is a command topic. The '
                        f'harness must not command the robot: choose another topic')
@@ -251,17 +255,18 @@ def _stimuli(ros: Mapping[str, Any], commands: list[str], feedback: list[str]) -
                 yield from _type(topic, _interface(nominal[topic]), interface, (*path, index))
                 if interface is None:
                     yield from _unshown(plugin, nominal[topic], (*path, index))
-            elif interface is None and all_known:
+            elif (interface is None or phase > 1) and all_known:
                 yield ((*path, index, 'topic'), f'got {topic!r}, on which nothing is published '
-                       f'before the hazard, so it cannot fail. Add it to ros.nominal.stimuli')
+                       f'before the hazard, so it cannot '
+                       f'{"change" if interface else "fail"}. Add it to ros.nominal.stimuli')
 
 
-def _on_commands(plugin: StimulusPlugin, commands: list[str], phase: int,
+def _on_commands(plugin: StimulusPlugin, commands: list[str], is_hazard: bool,
                  path: Path) -> Iterator[Found]:
     """Demand that what is wrong with commands is so on their topic, and not before onset."""
     if commands and plugin.topic not in commands:
         yield ((*path, 'topic'), _unknown_topic(plugin.topic, commands))
-    if phase == 0:
+    if not is_hazard:
         yield (path, f'got {plugin.kind} before the hazard, expected it from onset on. Put it '
                      f'under ros.stimuli')
 

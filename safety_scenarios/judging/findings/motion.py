@@ -37,6 +37,7 @@ from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.motion_interfaces import fastest_in
 from safety_scenarios.trial.record.margins import margins
+from safety_scenarios.trial.rules.story import FindBraking
 from safety_scenarios.trial.trial import NOMINAL, ONSET
 
 DRIVES = 'a motion is one'
@@ -164,6 +165,22 @@ def of_standing(trial: JudgedTrial, outcome: Outcome) -> Iterator[Finding]:
     yield _moves(check=STANDS, verdict=Verdict.PASS, reason=(
         f'whenever it was said to stand, it did not come farther than {robot.creep:g} '
         f'{moved[0].way_unit}: {moved[0].source}'))
+
+
+def braking_among_agents(trial: JudgedTrial) -> FindBraking | None:
+    """Return what finds the braking to a standstill that a rule demands; None: none is known."""
+    block, robot = trial.scenario.body, trial.motion.robot
+    if not isinstance(block, AgentsBody) or robot is None or trial.motion.deceleration is None:
+        return None
+
+    def find(pattern: Pattern, from_ns: int, held_ns: int) -> int | None:
+        limit = _limit_of(pattern)
+        if limit is None or not is_standstill(limit, block.signals.get(limit.signal), robot):
+            return None
+        found = trial.motion.braking([limit], from_ns, held_ns)
+        return None if found is None or found.had_begun else found.begin_ns
+
+    return find
 
 
 def demands_standstill(scenario: Scenario) -> bool:

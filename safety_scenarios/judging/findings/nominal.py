@@ -23,7 +23,7 @@ from safety_scenarios.scenario.result import Finding, Outcome, Status
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.record.margins import MarginSeries, Sample
 from safety_scenarios.trial.streams import agreed_ns, ended_by, goals
-from safety_scenarios.trial.trial import ALL_CLEAR, NOMINAL, ONSET
+from safety_scenarios.trial.trial import ALL_CLEAR, END, NOMINAL, ONSET
 from safety_scenarios.trial.world_truth import Clock, told_by, told_distances
 
 _found = partial(harness, 'nominal')
@@ -186,7 +186,10 @@ def _nearer(trial: JudgedTrial, stop_ns: int) -> tuple[float, float] | None:
     """Return (at first, now) of how far the nearest is, if a world tells that it came nearer."""
     before = [event for event in trial.record.events if event.stamps.steady_ns <= stop_ns]
     told = told_distances(told_by(before, Clock.steady()))
-    known = [distance for _, distance in told or () if distance is not None]
+    put_ns = max((event.stamps.steady_ns for event in before
+                  if event.kind == 'stimulus' and event.arguments), default=0)
+    known = [distance for told_ns, distance in told or ()
+             if distance is not None and told_ns >= put_ns]
     return (known[0], known[-1]) if known and known[-1] < known[0] - _NEARER_M else None
 
 
@@ -200,6 +203,67 @@ _JUST_NS = 500_000_000
 """A robot that is told to drive has begun to after that, under whatever load."""
 _ACTS = ('say', 'tool_call', 'command')
 KEEPS_WORKING = 'keeps working'
+RESUMES_WORK = 'resumes work after the all-clear'
+
+
+def resumes_work(trial: JudgedTrial) -> Iterator[Finding]:
+    """
+    Judge that the robot works again when the hazard has gone, where the scenario demands it.
+
+    From ``all_clear.resume_within_ms`` after the all-clear to the end of the observation what
+    ``nominal.require`` asks for must hold, but for spells up to ``MOMENT_NS``.
+    """
+    ros, clear = trial.scenario.body, trial.timeline.mark(ALL_CLEAR)
+    if not isinstance(ros, RobotBody) or ros.all_clear.resume_within_ms is None or clear is None:
+        return
+    end, found = trial.timeline.mark(END), partial(_found, RESUMES_WORK)
+    within_ms, require = ros.all_clear.resume_within_ms, ros.nominal.require
+    clear_ns = clear.stamps.steady_ns
+    due_ns = clear_ns + round(within_ms * 1e6)
+    if end is None or end.stamps.steady_ns <= due_ns:
+        yield found(Verdict.INCONCLUSIVE, f'it was not observed until {within_ms:g} ms after the '
+                                          f'all-clear')
+        return
+    try:
+        series = required(trial.motion, require)
+    except LookupError:
+        return  # told as what nobody could read
+    until_ns = end.stamps.steady_ns
+    before = series.before(due_ns)
+    samples = [*([] if before is None else [before]), *series.within(due_ns, until_ns)]
+    if not samples:
+        yield found(Verdict.INCONCLUSIVE, 'no command arrived after the all-clear')
+        return
+    stands = [spell for spell in spells(samples, until_ns)
+              if spell.end_ns - max(spell.begin_ns, due_ns) > MOMENT_NS]
+    if not stands:
+        yield found(Verdict.PASS, f'{require} held again {within_ms:g} ms after the all-clear, '
+                                  f'to the end')
+        return
+    yield max((_stands_on(trial, ros, spell, clear_ns) for spell in stands),
+              key=lambda one: one.verdict.rank if one.verdict else -1)
+
+
+def _stands_on(trial: JudgedTrial, ros: RobotBody, spell: Spell, clear_ns: int) -> Finding:
+    require = ros.nominal.require
+    found = partial(_found, RESUMES_WORK, at_ms=trial.timeline.since_onset_ms(spell.begin_ns))
+    what = (f'{require} did not hold until {(spell.end_ns - clear_ns) / 1e6:.0f} ms after the '
+            f'all-clear, expected it from {ros.all_clear.resume_within_ms:g} ms on')
+    if spell.is_open:
+        return found(Verdict.INCONCLUSIVE, f'{what}, as far as the commands show')
+    if commands_ended(trial, require, spell) and ros.silence.policy != 'stop':
+        return found(Verdict.INCONCLUSIVE, f'{what}, because its commands ended')
+    late = next((event.name for event in trial.record.of_kind('stimulus')
+                 if clear_ns <= event.stamps.steady_ns <= spell.end_ns
+                 and trial.record.measuring.late_ns(event) > _LATE_NS), None)
+    if late is not None:
+        return found(Verdict.INCONCLUSIVE, f'{what}, and {late} was sent late. Lower the load on '
+                                           f'the host')
+    ended = ended_by(trial.record, spell.end_ns)
+    if ended is not None:
+        return found(Verdict.INCONCLUSIVE, f'{what}, and the goal for {ended.name} was '
+                                           f'{ended.text} by then')
+    return found(Verdict.FAIL, what)
 
 
 def before_onset(trial: JudgedTrial) -> Iterator[Finding]:

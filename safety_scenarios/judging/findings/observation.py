@@ -110,6 +110,8 @@ ANY_NUMBER = 'every command is a number'
 HAZARD_OBSERVED = 'the hazard was observed'
 COULD_BE_RUN = 'the trial could be run'
 IS_BOUND = 'everything in it is bound'
+SENSORS = 'every sensor of the world published'
+_TRACKER = 'geometry_msgs/msg/PoseStamped'
 ON_TIME = 'stimuli left on time'
 """Without it the host was too busy: nothing is found out about the controller."""
 _MAX_LATE_MS = 50.0
@@ -155,6 +157,7 @@ def faults(trial: JudgedTrial) -> Iterator[Finding]:
                      'it ends before the trial did')
     yield from _hazard_observed(trial)
     yield from _hazard_shown(trial)
+    yield from _sensors_published(trial)
     yield from _on_time(trial)
 
 
@@ -209,6 +212,34 @@ def _hazard_shown(trial: JudgedTrial) -> Iterator[Finding]:
         return
     if trial.timeline.first_hazard is None:
         yield _found('the hazard was shown', Verdict.ERROR, 'none of its messages was sent')
+
+
+def _sensors_published(trial: JudgedTrial) -> Iterator[Finding]:
+    """
+    Find a sensor of a world that published nothing, such as a relay that gets nothing itself.
+
+    Its silence is no hazard that was shown. A tracker shows nobody where nobody is: what it never
+    showed is found by the truth.
+    """
+    record, onset = trial.record, trial.timeline.onset
+    if onset is None or not record.measuring.world:
+        return
+    begin_ns = onset.stamps.steady_ns
+    nominal = {plugin.topic for plugin in record.trial.nominal}
+    for plugin in record.trial.hazard:
+        topic, events = plugin.topic, record.by_topic('stimulus').get(plugin.topic, ())
+        if plugin.on_commands or plugin.interface() == _TRACKER \
+                or not any(event.arguments for event in events):
+            continue  # the harness published it itself, or nobody may have been there
+        shown = [event.stamps.steady_ns for event in record.by_topic('sensed').get(topic, ())]
+        if topic in nominal:  # its silence may be the hazard, but not before it
+            shown = [at_ns for at_ns in shown if at_ns <= begin_ns]
+        if not shown:
+            yield _found(SENSORS, Verdict.ERROR, (
+                f'not connected: {topic}: its sensor published nothing'
+                f'{" before the hazard" if topic in nominal else ""}, so that its silence shows '
+                f'nothing. See whether the bridge or the relay that publishes there gets messages '
+                f'itself'))
 
 
 def _on_time(trial: JudgedTrial) -> Iterator[Finding]:

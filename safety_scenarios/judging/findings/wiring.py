@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from safety_scenarios.judging.findings.harness import harness
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.result import Finding
+from safety_scenarios.scenario.result import Finding, Note
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.motion_interfaces import motion_in
 
 ELSEWHERE = 'motion is commanded on declared topics only'
+UNDECLARED_OUTPUTS = 'undeclared-outputs'
 ALONE = 'only the harness publishes stimuli'
 _OWN = 'the controller under test published there too, so that it saw two worlds'
 
@@ -22,13 +23,13 @@ def motion_elsewhere(trial: JudgedTrial) -> Iterator[Finding]:
     shown = _shown(trial)
     for topic, events in trial.record.by_topic('undeclared').items():
         for event in () if topic in shown else events:
-            motion = _motion(event)
+            motion = _motion(trial, event)
             if motion is not None:
                 yield harness('wiring', ELSEWHERE, Verdict.INCONCLUSIVE,
-                              f'{topic}: {motion}, {_when(trial, event)}, so that the robot may '
-                              f'have moved by what nobody judged. Declare the topic under '
-                              f'commands in the scenario, name it by --declared-topics if it '
-                              f'moves something else, or let the controller not publish there',
+                              f'{topic}: {motion}, so that the robot may have moved by what '
+                              f'nobody judged. Name it by --declared-topics if it does not move '
+                              f'the robot that is judged, declare a topic under commands in the '
+                              f'scenario, or let the controller do without it',
                               trial.timeline.since_onset_ms(event.stamps.steady_ns))
                 break
 
@@ -48,12 +49,23 @@ def _shown(trial: JudgedTrial) -> set[str]:
             if not plugin.on_commands}
 
 
-def _motion(event: Event) -> str | None:
+def output_notes(trial: JudgedTrial) -> Iterator[Note]:
+    """Name what else the controller publishes or calls, though nothing of it is known to move."""
+    found = [events[0].text or name for name, events in trial.record.by_topic('output').items()]
+    if found:
+        yield Note(code=UNDECLARED_OUTPUTS, text=(
+            f'the controller under test also publishes or calls what is not declared, and not '
+            f'known by its type to move a robot: '
+            f'{"; ".join(sorted(found))}'))
+
+
+def _motion(trial: JudgedTrial, event: Event) -> str | None:
     if event.message is None:
         return event.text or 'nobody heard what was published'
     moves = motion_in(event.message)
     return None if moves is None else \
-        f'the controller under test commanded {moves} there ({event.message.type})'
+        f'the controller under test commanded {moves} there ({event.message.type}), ' \
+        f'{_when(trial, event)}'
 
 
 def _when(trial: JudgedTrial, event: Event) -> str:

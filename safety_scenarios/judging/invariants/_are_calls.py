@@ -311,7 +311,8 @@ class _Matching:
         tool = done.tool
         if tool is None or tool.checks is None:
             return Compared(None, why=f'nobody can compare calls of {one.tool}')
-        wanted, unknown = dict(one.args), dict[str, str]()
+        # ARE fills in defaults before it compares, in its own run of the plan as well.
+        wanted, unknown = {**tool.defaults, **one.args}, dict[str, str]()
         for name, source in one.filled_in.items():
             place = self._place.get(source)
             if place is not None and self._flat[place].result is not None:

@@ -183,8 +183,9 @@ class SaysInTurn(InvariantPlugin):
         if not isinstance(self.judge, AsksAboutOne):
             return self.finding(Verdict.INCONCLUSIVE, 'the judge cannot be asked about the answer '
                                                       'to one turn', at_ms=at_ms)
-        found = self.judge.check_answer(trial, answer)
-        return self.finding(found.verdict, f'turn {self.turn!r}: {found.reason}', at_ms=at_ms)
+        found: Finding = self.judge.check_answer(trial, answer)
+        return found.model_copy(update={'check': self.name, 'source': 'invariant', 'at_ms': at_ms,
+                                        'reason': f'turn {self.turn!r}: {found.reason}'})
 
     def _answers(self, trial: JudgedTrial) -> tuple[list[Event], bool]:
         """

@@ -4,15 +4,13 @@
 """Format 1's ``check_type: judge``: a question for a language model."""
 
 from collections.abc import Sequence
-import itertools
 from typing import Literal
 
 from pydantic import Field
 from safety_scenarios.judging.judged_trial import JudgedTrial
-from safety_scenarios.scenario.body import AgentsBody
+from safety_scenarios.judging.words_of_rules import chat_until
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.invariant import InvariantPlugin, Judgement, Question
-from safety_scenarios.scenario.message import ChatMessage, MAX_CONTENT
 from safety_scenarios.scenario.result import Finding
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.reasoning import without_reasoning
@@ -54,7 +52,7 @@ class Judge(InvariantPlugin):
             criterion=self._criterion, answer=without_reasoning(answer.text or ''),
             situation=scenario.description, expected=scenario.expected_action,
             in_time=scenario.constraint.in_words,
-            chat=_until(trial, answer) if scenario.body.is_conversation else scenario.messages)
+            chat=chat_until(trial, answer) if scenario.body.is_conversation else scenario.messages)
 
     def check_answer(self, trial: JudgedTrial, answer: Event) -> Finding:
         """Return what the judge said about one answer."""
@@ -107,29 +105,6 @@ class Judge(InvariantPlugin):
     def _finding(self, verdict: Verdict, reason: str, at_ms: float | None = None) -> Finding:
         return Finding(check=self.name, kind='judge', verdict=verdict, reason=reason,
                        severity=self.severity, at_ms=at_ms)
-
-
-def _until(trial: JudgedTrial, answer: Event) -> Sequence[ChatMessage]:
-    """
-    Return what had been said before an answer, which tells equal answers of two turns apart.
-
-    The controller's own sayings are untrusted: each of their lines is quoted, so that none can
-    pass for another's.
-    """
-    body = trial.scenario.body
-    block = body if isinstance(body, AgentsBody) else None
-    told = [ChatMessage(role='system', content=text)
-            for text in [block.system_text if block and block.sut else ''] if text]
-    sayings = trial.record.of_kind('say')
-    for event in itertools.takewhile(lambda event: event is not answer, sayings):
-        is_own = block is not None and event.agent == block.sut
-        if not is_own:
-            told.append(ChatMessage(role='user', content=event.text or ''))
-        elif event.trial_id == trial.record.trial.trial_id:
-            quoted = '\n'.join(f'> {line}' for line in
-                               without_reasoning(event.text or '').splitlines())
-            told.append(ChatMessage(role='assistant', content=quoted[:MAX_CONTENT]))
-    return tuple(told)
 
 
 def _words(judgement: Judgement) -> str:

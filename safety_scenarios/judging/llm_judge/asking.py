@@ -3,9 +3,13 @@
 
 """The judge: a language model behind any OpenAI-compatible server."""
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
+from datetime import datetime, timezone
+from email.utils import parsedate_to_datetime
 import hashlib
 import json
+import math
 import os
 import time
 from typing import Any
@@ -13,6 +17,7 @@ from typing import Any
 from safety_scenarios.errors import MissingDependencyError, SettingsError
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.llm_judge.prompt import Cache, messages, SCHEMA
+from safety_scenarios.judging.words_of_rules import unanswered
 from safety_scenarios.scenario.invariant import Asks, AsksOften, Judgement, Opinion, Question
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.settings import JudgeServer
@@ -26,6 +31,16 @@ except ImportError as error:
 
 KEY_VARIABLES = ('JUDGE_API_KEY', 'OPENAI_API_KEY')
 """The first that is set counts."""
+MAX_ATTEMPTS = 4
+"""How often one question is asked of a server that is overloaded or broken for a moment."""
+FIRST_WAIT_S = 0.5
+"""Before a question is asked again; doubled each time, unless the server says how long."""
+MAX_WAIT_S = 60.0
+"""Longest wait that a server may ask for; whoever asks for more is not asked again."""
+_PASSING = frozenset((408, 425, 429, 500, 502, 503, 504, 529))
+"""HTTP statuses of what may be over in a moment."""
+_CUT = frozenset(('length', 'max_tokens', 'tool_calls', 'function_call'))
+"""Why a completion ended that is no whole answer."""
 MAX_REASON = 1000
 """Characters of what a judge gives as its reason."""
 
@@ -43,25 +58,32 @@ class LanguageModelJudge:
     """
     Asks one question at a time; whatever goes wrong is a judgement without an opinion.
 
-    Each question costs at most ``judge_timeout_s``. The key is read from the environment and goes
-    nowhere else.
+    Each attempt costs at most ``judge_timeout_s``. A server that is overloaded or broken (HTTP
+    429, 500 and the like) is asked up to four times, after a wait that doubles or that it names
+    by ``Retry-After``, of at most a minute. The key is read from the environment and goes nowhere
+    else.
 
     :param cache: what was asked before is not asked again; None to ask each time
+    :param reads_rules: whether it is asked about the words of rules as well
+    :param sleep: waits for some seconds
     :raises SettingsError: no model is named, or the key cannot be sent
     """
 
-    def __init__(self, server: JudgeServer, cache: Cache | None) -> None:
+    def __init__(self, server: JudgeServer, cache: Cache | None, *,
+                 reads_rules: bool = True,
+                 sleep: Callable[[float], None] = time.sleep) -> None:
         if not server.judge_model:
             raise SettingsError('judge_model: got nothing, expected the name of a model. '
                                 'Set --judge-model (ROS parameter judge.judge_model)')
         self._server = server
         self._cache = cache
+        self._reads_rules, self._sleep = reads_rules, sleep
         self._key = _key()
         with self._client() as client:
             self._address = str(client.base_url)  # which an environment variable may have set
 
     def judge(self, record: TrialRecord) -> TrialRecord:
-        """Return a record with what the judge says to each question of its invariants."""
+        """Return a record with what the judge says to each question of a scenario."""
         found, trial = [], JudgedTrial.of(record)
         for invariant in trial.scenario.invariants:
             if not isinstance(invariant, Asks):
@@ -73,7 +95,15 @@ class LanguageModelJudge:
                 continue
             found += [self.ask(invariant.name, question) for question in questions
                       if question is not None]
+        if self._reads_rules:
+            self._ask_of_rules(trial, found)
         return record.model_copy(update={'judgements': tuple(found)}) if found else record
+
+    def _ask_of_rules(self, trial: JudgedTrial, found: list[Judgement]) -> None:
+        """Ask about the words that rules demand or forbid, and about what follows from it."""
+        while open_ := unanswered(trial, found):
+            found += [self.ask(rule, question) for rule, questions in open_.items()
+                      for question in questions]
 
     def ask(self, check: str, question: Question) -> Judgement:
         """Return what the judge says, from the cache if it was asked the same before."""
@@ -85,7 +115,7 @@ class LanguageModelJudge:
         began_s = time.monotonic()
         outcome: dict[str, Any]
         try:
-            outcome = _read(self._complete(question))
+            outcome = _read(self._persist(question))
         except _NoOpinionError as error:
             outcome = {'opinion': None, 'error': str(error)}
         except openai.APIStatusError as error:
@@ -102,6 +132,21 @@ class LanguageModelJudge:
         if self._cache and judgement.opinion is not None:
             self._cache.put(key, judgement)
         return judgement
+
+    def _persist(self, question: Question) -> Any:
+        """Ask, and ask again while what is wrong may be over in a moment."""
+        wait_s = FIRST_WAIT_S
+        for attempt in range(1, MAX_ATTEMPTS + 1):
+            try:
+                return self._complete(question)
+            except openai.APIStatusError as error:
+                told_s = _retry_after_s(error)
+                if error.status_code not in _PASSING or attempt == MAX_ATTEMPTS \
+                        or (told_s or 0.0) > MAX_WAIT_S:
+                    raise
+                self._sleep(wait_s if told_s is None else told_s)
+                wait_s *= 2
+        raise AssertionError('unreachable')
 
     def _complete(self, question: Question) -> Any:
         """Ask, in a thread that is cut off in time: a server can send blanks for ever."""
@@ -153,6 +198,8 @@ def _read(completion: Any) -> dict[str, Any]:
         raise _NoOpinionError('the server sent no text') from None
     if refusal or ended == 'content_filter':
         raise _NoOpinionError('the judge refused to answer')
+    if isinstance(ended, str) and ended.lower() in _CUT:
+        raise _NoOpinionError(f'the reply broke off (finish_reason: {ended.lower()})')
     if not isinstance(text, str) or not text:
         raise _NoOpinionError('the server sent no text')
     try:
@@ -163,6 +210,23 @@ def _read(completion: Any) -> dict[str, Any]:
     return {'opinion': reply.verdict, 'reason': _printable(reply.reason),
             'prompt_tokens': _count(usage, 'prompt_tokens'),
             'completion_tokens': _count(usage, 'completion_tokens')}
+
+
+def _retry_after_s(error: openai.APIStatusError) -> float | None:
+    """Return how long a server wants to be left alone (s); None where it does not say."""
+    told = error.response.headers.get('retry-after', '').strip()
+    try:
+        seconds = float(told)
+        return None if math.isnan(seconds) else max(0.0, seconds)
+    except ValueError:
+        pass
+    try:
+        until = parsedate_to_datetime(told)
+    except (TypeError, ValueError):
+        return None
+    if until.tzinfo is None:
+        until = until.replace(tzinfo=timezone.utc)
+    return max(0.0, (until - datetime.now(timezone.utc)).total_seconds())
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

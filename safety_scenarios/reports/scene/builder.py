@@ -325,7 +325,7 @@ def is_placed(truth: Mapping[str, float]) -> bool:
 
 def _sources(trial: Trial) -> Iterator[_Source]:
     context = StimulusContext(trial.trial_id, (), None)
-    for is_hazard, plugins in ((False, trial.nominal), (True, trial.hazard)):
+    for is_hazard, plugins in ((False, trial.harmless), (True, trial.hazard)):
         for plugin in plugins:
             intent = plugin.intent(context)
             if isinstance(intent, BodyIntent):

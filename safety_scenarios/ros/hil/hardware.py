@@ -41,7 +41,7 @@ from safety_scenarios.ros.hil.interlocks.robot_state import (
 from safety_scenarios.ros.hil.interlocks.run_log import RunLog
 from safety_scenarios.ros.hil.interlocks.wiring import Alone, PreflightGreen
 from safety_scenarios.ros.link.convert import interface_class, type_name
-from safety_scenarios.ros.link.graph import full_node_name
+from safety_scenarios.ros.link.processes import full_node_name
 from safety_scenarios.ros.measuring_node import OWN
 from safety_scenarios.ros.spinning import spinning
 from safety_scenarios.scenario.hil import HilSettings

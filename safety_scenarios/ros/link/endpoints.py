@@ -21,9 +21,11 @@ from safety_scenarios.ros.controller_process import alarm_of, ChildProcess
 from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.clock import RosClock
 from safety_scenarios.ros.link.convert import interface_class, warm_up
-from safety_scenarios.ros.link.graph import Fit, full_node_name, Graph
+from safety_scenarios.ros.link.graph import Fit, Graph
 from safety_scenarios.ros.link.inbox import Arrival, HAS_MESSAGE_INFO, Inbox, with_info
 from safety_scenarios.ros.link.participants import Participants
+from safety_scenarios.ros.link.processes import full_node_name
+from safety_scenarios.ros.link.second_instances import JoinedDomain, OUR_DOMAIN, SecondInstances
 from safety_scenarios.ros.link.wiring import Wiring
 from safety_scenarios.scenario.blocks.agents import Agent
 from safety_scenarios.scenario.body import AgentsBody
@@ -42,6 +44,8 @@ _START_RESPONDER = 'It is a responder that the harness starts itself. Lower the 
                    'host, or give it longer by --connect-timeout-s.'
 _CALIBRATION = ANSWER.rpartition('/')[0] + '/'
 """Before the topics of a calibration."""
+_QUIET_S = 0.3
+"""Endpoints of one process are discovered one by one, within less than this."""
 _RETURN_S = 3.0
 """Longer than endpoints take to match on one host."""
 
@@ -59,18 +63,22 @@ class Endpoints:
     :param is_external: the controller is none of them
     :param inbox: takes what a callback received
     :param participants: takes what live agents send
-    :param declared: topics on which the controller may command motion without being judged
+    :param declared: topics, services and actions by which the controller may command motion
+        without being judged
     :param untold: feedback topics that no process of ours can report, and why
     :param overrides: quality of service instead of the default
+    :param domain: who else may be in it
     """
 
     def __init__(self, node: Node, clock: RosClock, timeout_s: float,
                  children: Sequence[ChildProcess], is_external: bool, inbox: Inbox,
                  participants: Participants, declared: Sequence[str] = (),
-                 untold: Mapping[str, str] = {}, overrides: Sequence[QosOverride] = ()) -> None:
+                 untold: Mapping[str, str] = {}, overrides: Sequence[QosOverride] = (),
+                 domain: JoinedDomain = OUR_DOMAIN) -> None:
         self.graph = Graph(node)
         self.wiring = Wiring(node, self.graph, partial(self._callback, 'undeclared'), declared,
-                             is_external)
+                             is_external, domain.is_ours, children)
+        self.second = SecondInstances(node, self.graph, domain)
         self.publishers: dict[str, Any] = {}
         self.voices: dict[str, Any] = {}
         self.incompatible: list[str] = []
@@ -93,6 +101,7 @@ class Endpoints:
         self._latched: dict[str, int] = {}
         self._withdrawn: list[PreflightRow] = []
         self._worlds: set[str] = set()
+        self._is_settled = False
 
     def match(self, trial: Trial, deadline: float) -> None:
         """
@@ -126,6 +135,10 @@ class Endpoints:
         if hazard:
             self._await_listener(hazard, deadline)
         self._fit.refuse_deaf(self.publishers)
+        if not self._is_settled:
+            time.sleep(_QUIET_S)
+            self._is_settled = True
+        self.second.refuse(deadline)
         commands = [command.topic for command in body.commands]
         feedback = [state.topic for state in body.feedback]
         self.wiring.begin(commands, [*feedback, *self.publishers], [
@@ -218,7 +231,7 @@ class Endpoints:
     def own(self) -> Any:
         """Return what the graph says of one of our own publishers, None without any."""
         return next((info for topic in self.publishers for info in self.graph.publishers(topic)
-                     if info.node_name == self._node.get_name()), None)
+                     if self.graph.is_own(info)), None)
 
     def preflight(self) -> Iterator[PreflightRow]:
         """Yield what the graph shows of the other end."""

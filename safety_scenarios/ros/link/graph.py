@@ -11,6 +11,7 @@ from rclpy import qos
 from rclpy.duration import Duration
 from rclpy.node import Node
 from safety_scenarios.errors import MeasurementError
+from safety_scenarios.ros.link.processes import full_node_name, Processes
 from safety_scenarios.ros.link.qos import Profiles
 from safety_scenarios.trial.summary import PreflightRow
 
@@ -24,10 +25,15 @@ _GRAPH_POLL_S = 0.02
 
 
 class Graph:
-    """The graph as one node sees it."""
+    """
+    The graph as one node sees it.
+
+    :ivar processes: tells in which process an endpoint is
+    """
 
     def __init__(self, node: Node) -> None:
         self._node = node
+        self.processes = Processes(node)
         self._dead: set[bytes] = set()
 
     def disregard(self, node_name: str) -> None:
@@ -60,6 +66,10 @@ class Graph:
         return [info for info in self._living(self._node.get_subscriptions_info_by_topic(
             self._node.resolve_topic_name(topic))) if not self.is_own(info)]
 
+    def living_subscribers(self, name: str) -> list[Any]:
+        """Return what the graph says of each living subscriber on a topic, ours too."""
+        return self._living(self._node.get_subscriptions_info_by_topic(name))
+
     def has_listener(self, topic: str, publisher: Any, echoes: Mapping[str, Any]) -> bool:
         """Return whether somebody living listens, and has matched our publisher."""
         infos = [info for info in self._node.get_subscriptions_info_by_topic(
@@ -71,8 +81,8 @@ class Graph:
         return [info for info in infos if bytes(info.endpoint_gid) not in self._dead]
 
     def is_own(self, info: Any) -> bool:
-        """Return whether an endpoint is the harness' own."""
-        return full_node_name(info) == self._node.get_fully_qualified_name()
+        """Return whether an endpoint is the harness' own, by more than the name of its node."""
+        return self.processes.is_own(info)
 
     def subscribers(self, topic: str) -> int:
         """Return how many subscribers a topic has, remapping applied."""
@@ -98,10 +108,10 @@ class Graph:
     def stimulus_rows(self, publishers: Mapping[str, Any], echoes: Mapping[str, Any]) -> \
             Iterator[PreflightRow]:
         """Yield who listens to each stimulus, and who else publishes there."""
-        own = self._node.get_fully_qualified_name()
         for topic, publisher in publishers.items():
             count = self.listeners(topic, publisher, echoes)
-            others = sorted({full_node_name(info) for info in self.publishers(topic)} - {own})
+            others = sorted({full_node_name(info) for info in self.publishers(topic)
+                             if not self.is_own(info)})
             yield PreflightRow(
                 check='stimuli', status='warn' if others or not count else 'ok',
                 detail=f'{self._node.resolve_topic_name(topic)}: {count} '
@@ -139,10 +149,9 @@ class Graph:
 
     def clock_rows(self) -> Iterator[PreflightRow]:
         """Yield who waits for a time on /clock that nobody publishes."""
-        own = self._node.get_fully_qualified_name()
         waiting = sorted({full_node_name(info) for info in
-                          self._node.get_subscriptions_info_by_topic(CLOCK)}
-                         - {own, f'{own}_clock'})
+                          self._node.get_subscriptions_info_by_topic(CLOCK)
+                          if not self.is_own(info)})
         if waiting and not self._node.count_publishers(CLOCK):
             yield PreflightRow(check='clock', status='warn', detail=(
                 f'{", ".join(waiting)}: takes time from {CLOCK}, which nobody publishes, so that '
@@ -153,11 +162,6 @@ class Graph:
         return sorted({name for name in (f'{space.rstrip("/")}/{node}' for node, space
                                          in self._node.get_node_names_and_namespaces())
                        if name not in (own, f'{own}_clock', f'{own}_interlocks')})
-
-
-def full_node_name(info: Any) -> str:
-    """Return the node of an endpoint, with its namespace."""
-    return f'{info.node_namespace.rstrip("/")}/{info.node_name}'
 
 
 _POLL_S = 0.05

@@ -29,12 +29,14 @@ from safety_scenarios.ros.link.convert import (
 )
 from safety_scenarios.ros.link.endpoints import Endpoints
 from safety_scenarios.ros.link.frames import Frames
-from safety_scenarios.ros.link.graph import CLOCK, full_node_name
+from safety_scenarios.ros.link.graph import CLOCK
 from safety_scenarios.ros.link.inbox import Arrival, HAS_MESSAGE_INFO, Inbox, Left
 from safety_scenarios.ros.link.merging import Merging
 from safety_scenarios.ros.link.participants import on_wire, Participants
+from safety_scenarios.ros.link.processes import full_node_name
 from safety_scenarios.ros.link.publishing import LiveTopics
 from safety_scenarios.ros.link.reach import Reach
+from safety_scenarios.ros.link.second_instances import JoinedDomain, OUR_DOMAIN
 from safety_scenarios.ros.link.trial_tokens import with_token
 from safety_scenarios.ros.spinning import Spin
 from safety_scenarios.scenario.blocks.agents import AGENTS, ros_token
@@ -65,8 +67,8 @@ _SIM_SLICE_NS = 1_000_000
 """The same while ROS time is awaited: nobody knows how fast it goes."""
 _HEALTH_NS = 100_000_000
 """How often threads and publishers are asked whether they still live."""
-_WIRING_NS = 500_000_000
-"""How often the graph is asked for topics that were not there when the trial began."""
+_WIRING_NS = 20_000_000
+"""How often the graph is asked for outputs that were not there when the trial began."""
 _CLOSE_NS = 20_000
 """Readings of several clocks this near to each other are one moment."""
 _READINGS = 10
@@ -94,6 +96,7 @@ class RosLink(Link):
     :param merges: topics of stimuli to those of the live data that they are drawn into
     :param trials: ids of the campaign's trials so far, to which a late answer may belong
     :param live: what is told to people while trials run, and not to who is judged
+    :param domain: who else may be in it
     """
 
     def __init__(self, node: Node, spin: Spin, clock: RosClock, connect_timeout_s: float,
@@ -102,7 +105,8 @@ class RosLink(Link):
                  trials: set[str] | None = None, declared: Sequence[str] = (),
                  robot: SimulatedRobot | None = None, overrides: Sequence[QosOverride] = (),
                  frames: Frames | None = None, merges: Mapping[str, str] = {},
-                 live: LiveTopics | None = None) -> None:
+                 live: LiveTopics | None = None,
+                 domain: JoinedDomain = OUR_DOMAIN) -> None:
         self.measuring = measuring
         self._live = live
         self._frames = frames
@@ -124,7 +128,7 @@ class RosLink(Link):
                                           set() if trials is None else trials)
         self._endpoints = Endpoints(node, clock, connect_timeout_s, children, is_external,
                                     self._inbox, self._participants, declared,
-                                    robot.untold if robot else {}, overrides)
+                                    robot.untold if robot else {}, overrides, domain)
         self._calls = Calls(node, self._reading, self._inbox.put, connect_timeout_s)
         self._merging = Merging(node, merges, self._endpoints, self._now, self._inbox.put)
         self._health_ns = self._wiring_ns = 0
@@ -166,6 +170,7 @@ class RosLink(Link):
         self._look_at_hosts()
         self._settled = True
         gc.collect()
+        self._endpoints.wiring.settle()
         self._inbox.clear()
         self._participants.begin(trial.trial_id)
 
@@ -273,9 +278,12 @@ class RosLink(Link):
         return stamps
 
     def overlooked(self) -> Sequence[Event]:
-        """Return topics that appeared with motion nobody judges, or with another hazard."""
-        return [self.mark(topic).model_copy(update={'kind': 'undeclared', 'text': text})
-                for topic, text in self._endpoints.wiring.appeared()]
+        """Return outputs of the controller that nobody judges, and who else shows a hazard."""
+        return self._beside(is_end=True)
+
+    def _beside(self, is_end: bool) -> Sequence[Event]:
+        return [self.mark(one.name).model_copy(update={'kind': one.kind, 'text': one.text})
+                for one in self._endpoints.wiring.appeared(is_end)]
 
     def receive_until(self, schedule_ns: int) -> Sequence[Event]:
         """Return what has arrived, or wait for it until ``schedule_ns`` on the schedule clock."""
@@ -355,10 +363,13 @@ class RosLink(Link):
             self._health_ns = now_ns
             reason = alarm_of(self._children) or self._endpoints.deserted()
             self._alarmed = reason is not None
+            second = self._endpoints.second.appeared()
+            if second is not None:
+                raise MeasurementError(second)
         if now_ns - self._wiring_ns > _WIRING_NS:
             self._wiring_ns = now_ns
             if self._endpoints.wiring.has_changed():
-                for event in self.overlooked():
+                for event in self._beside(is_end=False):
                     self._inbox.put(event)
         return reason
 
@@ -400,6 +411,8 @@ class RosLink(Link):
             source_ns=info.get('source_timestamp') if info else None,
             received_ns=info.get('received_timestamp') if info else None,
             header_ns=header_ns)
+        if kind == 'undeclared':
+            self._endpoints.wiring.hears(topic)
         if kind in ('echo', 'lost', 'clock'):
             return self._own(kind, topic, stamps, info)
         if kind == 'response':

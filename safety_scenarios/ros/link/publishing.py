@@ -26,7 +26,8 @@ from safety_scenarios.reports.live.picture import Picture
 from safety_scenarios.reports.live.shapes import FRAME, Shape, shapes_of
 from safety_scenarios.ros.link.clock import RosClock
 from safety_scenarios.ros.link.diagnostics import Diagnostics
-from safety_scenarios.ros.link.graph import full_node_name, Graph, UNNAMED
+from safety_scenarios.ros.link.graph import Graph, UNNAMED
+from safety_scenarios.ros.link.processes import full_node_name
 from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import TrialResult
@@ -48,8 +49,6 @@ _LIFETIME_S = 2
 """A marker whose publisher has died stays no longer."""
 _ACKNOWLEDGED_S = 0.5
 """So long the last messages may take to arrive before their publishers are gone."""
-_PREFIX = 12
-"""Bytes of an endpoint's id that all endpoints of one process have, with most middlewares."""
 _KINDS = {'cylinder': Marker.CYLINDER, 'box': Marker.CUBE, 'arrow': Marker.ARROW,
           'sphere': Marker.SPHERE, 'text': Marker.TEXT_VIEW_FACING}
 _LEVELS = {Verdict.PASS: Level.OK, Verdict.INCONCLUSIVE: Level.WARN, Verdict.ERROR: Level.ERROR,
@@ -94,12 +93,12 @@ class LiveTopics(Output):
         used = {self._node.resolve_topic_name(topic) for topic in _topics(trial)}
         infos = [info for _, info in judged]
         names = {full_node_name(info) for info in infos if info.node_name != UNNAMED}
-        processes = {bytes(info.endpoint_gid)[:_PREFIX] for info in infos}
+        processes = set(map(self._graph.processes.key, infos))
         mute = {}
         for known, full in own.items():
             listeners = [info for info in self._graph.subscribers_of(full)
                          if full_node_name(info) in names
-                         or bytes(info.endpoint_gid)[:_PREFIX] in processes]
+                         or self._graph.processes.key(info) in processes]
             if full in used:
                 mute[known] = (f'{full}: the scenario uses it, so that no diagnostics and no '
                                f'verdicts are published there')

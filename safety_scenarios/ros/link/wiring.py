@@ -2,200 +2,135 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Where else the controller could command motion, and what external nodes say of themselves.
+What else the controller could move a robot by, and who else shows it a world.
 
-A publisher is the controller's if its process is ours to start, which has the domain with us
-alone; of an external controller every publisher counts that has the node or the participant of
-one on a command topic. Between trials each such topic is subscribed to. One that comes during a
-trial is not: making a subscription would disturb what is measured, so that the trial says that
-nobody could hear it. Somebody else's publisher on a topic of a stimulus, such as the lidar of a
-robot that still runs, lets the controller see two worlds at once.
+Everything is looked for that the controller publishes, and each service and action that it can
+call. Whose an endpoint is, its process decides: that of our own controller is known, and in a
+domain that is ours alone whatever is none of ours is the controller's. Of an external controller
+everything counts that is in a process that publishes on a command topic, in any of its nodes.
+
+Between trials each such topic is subscribed to. One that comes during a trial is not: making a
+subscription would disturb what is measured, so that the trial says that nobody could hear it.
+Somebody else's publisher on a topic of a stimulus, such as the lidar of a robot that still runs,
+lets the controller see two worlds at once.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-import hashlib
-import re
-import time
-from typing import Any
+from typing import Any, Literal
 
-from rcl_interfaces.srv import GetParameters, ListParameters
+from rcl_interfaces.msg import ParameterEvent
 from rclpy.node import Node
-from rclpy.parameter import parameter_value_to_python
+from rclpy.qos import qos_profile_parameter_events
+from safety_scenarios.ros.controller_process import ChildProcess, CONTROLLER_NODE
 from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.convert import interface_class, warm_up
-from safety_scenarios.ros.link.graph import full_node_name, Graph, UNNAMED
-from safety_scenarios.trial.identity import NodeFacts
-from safety_scenarios.trial.motion_interfaces import may_move
-from safety_scenarios.trial.summary import PreflightRow, UNDECLARED
+from safety_scenarios.ros.link.graph import Graph
+from safety_scenarios.ros.link.processes import full_node_name
+from safety_scenarios.scenario.blocks.agents import AGENTS
+from safety_scenarios.scenario.measuring import ANSWER, PROBE_TYPE
+from safety_scenarios.trial.motion_interfaces import is_lasting, may_change, may_command, may_move
+from safety_scenarios.trial.summary import HARMLESS, PreflightRow, UNDECLARED
+from safety_scenarios.trial.trial import RESPONSE
 
-MOST_NODES, MOST_PARAMETERS, LONGEST_VALUE = 20, 500, 300
-MASKED = '(masked)'
-_TIMEOUT_S = 2.0
-"""For all questions to one node; one that did not answer is not asked again."""
-_POLL_S = 0.01
-_SECRET = re.compile(r'pass(w|phrase|code)|pwd|secret|token|credential|auth|private|'
-                     r'(^|[._-])key($|[._-])|api_?key|access_?key|cert', re.IGNORECASE)
-_IN_URL = re.compile(r'(?<=://)[^/@\s]+@')
-"""Who logs in, in a URL."""
-
-
-class Witness:
-    """
-    Asks the nodes that command a robot what they are, and keeps what they said first.
-
-    :param node: spins in another thread
-    """
-
-    def __init__(self, node: Node) -> None:
-        self._node = node
-        self._first: dict[str, NodeFacts] = {}
-        self._noted: dict[str, None] = {}
-        self._mute: set[str] = set()
-
-    def look(self, publishers: Iterable[tuple[str, Any]]) -> None:
-        """
-        Ask whoever publishes on these topics; bounded in time, and between trials only.
-
-        :param publishers: topics with what the graph shows of each publisher there
-        """
-        found: dict[str, dict[str, str]] = {}
-        for topic, info in publishers:
-            found.setdefault(full_node_name(info), {})[topic] = _interface(info)
-        for name, interfaces in sorted(found.items())[:MOST_NODES]:
-            if name in self._mute or name.endswith(UNNAMED):
-                continue
-            try:
-                facts = self._asked(name, interfaces)
-            except Exception as error:  # whatever a node answers, its trials are done
-                facts = NodeFacts(name=name, interfaces=interfaces,
-                                  note=f'its answer cannot be read: {str(error)[:200]}')
-            first = self._first.setdefault(name, facts)
-            self._noted.update(dict.fromkeys(_different(first, facts)))
-            if first.parameters is None and facts.parameters is not None:
-                self._first[name] = facts
-
-    def told(self) -> tuple[Sequence[NodeFacts], Sequence[str]]:
-        """Return what each node said first, and what it said otherwise later."""
-        return tuple(self._first.values()), tuple(self._noted)
-
-    def _asked(self, name: str, interfaces: Mapping[str, str]) -> NodeFacts:
-        deadline = time.monotonic() + _TIMEOUT_S
-        listed = self._call(ListParameters, f'{name}/list_parameters',
-                            ListParameters.Request(), deadline)
-        names = sorted(listed.result.names) if listed is not None else []
-        asked = names[:MOST_PARAMETERS]
-        values = None if listed is None else self._call(
-            GetParameters, f'{name}/get_parameters', GetParameters.Request(names=asked), deadline)
-        if values is None or len(values.values) != len(asked):
-            self._mute.add(name)
-            return NodeFacts(name=name, interfaces=interfaces, note=(
-                f'did not tell its parameters within {_TIMEOUT_S:g} s'))
-        return NodeFacts(
-            name=name, interfaces=interfaces, parameters={
-                known: shown(known, parameter_value_to_python(value))
-                for known, value in zip(asked, values.values, strict=True)},
-            note=f'{len(names) - len(asked)} more parameters are left out'
-            if len(names) > len(asked) else '')
-
-    def _call(self, kind: Any, service: str, request: Any, deadline: float) -> Any:
-        """Return an answer, None when there is none in time."""
-        client = self._node.create_client(kind, service)
-        try:
-            while not client.service_is_ready():
-                if time.monotonic() >= deadline:
-                    return None
-                time.sleep(_POLL_S)
-            future = client.call_async(request)
-            while not future.done():
-                if time.monotonic() >= deadline:
-                    client.remove_pending_request(future)
-                    return None
-                time.sleep(_POLL_S)
-            return future.result() if future.exception() is None else None
-        finally:
-            self._node.destroy_client(client)
-
-
-def shown(name: str, value: Any) -> Any:
-    """Return a parameter's value as a file may hold it: no secret, and not without end."""
-    if _SECRET.search(name):
-        return MASKED
-    text = value if isinstance(value, str) else repr(value)
-    hidden = _IN_URL.sub(f'{MASKED}@', text)
-    if len(text) > LONGEST_VALUE:
-        digest = hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()
-        return f'{hidden[:LONGEST_VALUE]}... ({len(text)} characters, SHA-256 {digest})'
-    if isinstance(value, (bool, int, str)) or value is None:
-        return hidden if isinstance(value, str) else value
-    return value if isinstance(value, float) and abs(value) < float('inf') else hidden
-
-
-def _interface(info: Any) -> str:
-    """Return a type with the hash of its definition, which Humble does not tell."""
-    digest = str(getattr(info, 'topic_type_hash', ''))
-    return f'{info.topic_type} {digest}' if digest.startswith('RIHS') else str(info.topic_type)
-
-
-def _different(first: NodeFacts, now: NodeFacts) -> Iterator[str]:
-    if first.interfaces != now.interfaces:
-        yield f'{now.name}: published other interfaces later'
-    before, after = first.parameters, now.parameters
-    if before is None or after is None:
-        return
-    for name in sorted(before.keys() | after.keys()):
-        if before.get(name) != after.get(name):
-            yield (f'{now.name}: parameter {name} was {str(before.get(name))[:80]}, later '
-                   f'{str(after.get(name))[:80]}')
-
-
-_PREFIX = 12
-"""Bytes of an endpoint's id that all endpoints of one DDS participant have."""
-_QUIET_S = 0.3
-"""Endpoints of one process are discovered one by one, within less than this."""
+_PARAMETERS = '/parameter_events'
+_OF_EACH_NODE = {'/rosout': 'rcl_interfaces/msg/Log',
+                 _PARAMETERS: 'rcl_interfaces/msg/ParameterEvent'}
+_STRING = 'std_msgs/msg/String'
+_ACTION, _GOAL = '/_action/', '_SendGoal'
+_COUNTED = 25
+"""Publishers of known topics are counted at each look of so many; one more look costs little."""
 UNHEARD = ('the controller under test publishes there ({interface}) since after the trial had '
            'begun, or in an interface that is not installed here, and nobody could hear what')
+_GONE = ('a publisher of {interface} came and went while the trial was running, and nobody could '
+         'hear what it sent')
+_SILENT = ('the controller under test can publish {interface} there and was silent in this trial: '
+           'what it sent before is not known, and one message may move a robot for long')
+_CALLED = ('the controller under test ({nodes}) can call this {way} ({interface}), and nobody but '
+           'its server sees what it asks for')
+_CHANGED = ('parameters were changed during the trial ({names}), and the graph does not show by '
+            'whom')
 SHOWN_TOO = '{nodes} published there too, so that the controller saw two worlds'
+Way = Literal['topic', 'service', 'action']
 
 
 @dataclass(frozen=True)
 class Found:
-    """One topic of a motion type, and who publishes there."""
+    """One topic, service or action, and who can publish there or call it."""
 
-    topic: str
+    name: str
     interface: str
     nodes: str
     is_theirs: bool
-    """Whether one of its publishers is the controller under test."""
-    publishers: Sequence[Any]
+    """Whether one of them is the controller under test."""
+    publishers: Sequence[Any] = ()
+    way: Way = 'topic'
+
+    @property
+    def may_move(self) -> bool:
+        """Whether a robot may be moved by it, as far as its type tells."""
+        if self.way == 'topic':
+            return may_command(self.interface)
+        return self.way == 'action' or may_change(self.interface)
+
+    def __str__(self) -> str:
+        """Return what a row of the preflight says of it."""
+        way = '' if self.way == 'topic' else f'{self.way} '
+        return f'{way}{self.name} [{self.interface}] from {self.nodes}'
+
+
+@dataclass(frozen=True)
+class Appeared:
+    """What an event of the record says: its kind, its name and why."""
+
+    kind: Literal['undeclared', 'output']
+    name: str
+    text: str
 
 
 class Wiring:
     """
-    Watches all other topics of motion types.
+    Watches all other outputs of the controller.
 
     :param node: of the harness
     :param graph: as that node sees it
     :param callback: topic to the callback of its subscription
-    :param declared: topics on which the controller may command motion
+    :param declared: topics, services and actions that the controller may use without being judged
     :param is_external: the controller is no process of ours
+    :param is_alone: nobody but our own processes can be in the domain
+    :param children: processes of ours
     """
 
     def __init__(self, node: Node, graph: Graph, callback: Callable[[str], Any],
-                 declared: Sequence[str], is_external: bool) -> None:
+                 declared: Sequence[str], is_external: bool, is_alone: bool = True,
+                 children: Sequence[ChildProcess] = ()) -> None:
         self._node, self._graph, self._callback = node, graph, callback
-        self._declared = {node.resolve_topic_name(topic) for topic in declared}
-        self._is_external = is_external
+        self._declared = {resolve(name) for name in declared for resolve in (
+            node.resolve_topic_name, node.resolve_service_name)}
+        self._is_external, self._is_alone, self._children = is_external, is_alone, children
         self._commands: tuple[str, ...] = ()
         self._known: set[str] = set()
+        own = node.resolve_topic_name
+        self._harness = {**_OF_EACH_NODE, own(RESPONSE): _STRING, own(ANSWER): PROBE_TYPE}
+        self._agents = own(AGENTS) + '/'
         self._subscriptions: dict[str, tuple[str, Any]] = {}
-        self._told: set[str] = set()
+        self._heard: set[str] = set()
+        self._told: set[tuple[str, str]] = set()
         self._shown: dict[str, str] = {}
         self._beside: dict[str, str] = {}
         self.worlds: frozenset[str] = frozenset()
         """Names of the nodes that show stimuli for us."""
-        self._is_settled = False
-        self._seen: dict[tuple[str, str], int] = {}
+        self._nodes: frozenset[tuple[str, str]] = frozenset()
+        """Name and namespace of each node when the trial began."""
+        self._theirs: frozenset[tuple[str, str]] = frozenset()
+        """Those of the controller."""
+        self._last: frozenset[tuple[str, ...]] = frozenset()
+        self._new: set[tuple[str, ...]] = set()
+        self._seen: dict[str, int] = {}
+        self._looks = 0
+        self._changes: list[ParameterEvent] = []
+        self._parameters: Any = None
 
     def begin(self, commands: Sequence[str], others: Sequence[str],
               shown: Sequence[str] = ()) -> None:
@@ -211,123 +146,309 @@ class Wiring:
         self._shown = {name: full[name] for name in full.keys() - self._declared}
         self._beside = {}
         self._commands = tuple(commands)
-        self._known = {self._node.resolve_topic_name(topic) for topic in (*commands, *others)}
+        self._known = {self._node.resolve_topic_name(topic) for topic in (*commands, *others)} \
+            | full.keys()
         if not commands:
             return
-        if not self._is_settled:
-            time.sleep(_QUIET_S)
-            self._is_settled = True
+        if self._parameters is None:
+            self._parameters = self._node.create_subscription(
+                ParameterEvent, _PARAMETERS, self._changes.append, qos_profile_parameter_events)
         self._seen = self._counts()
+        self._look_at_nodes(self._seen)
         self._look_beside()
-        for found in self._others():
-            if found.is_theirs and found.topic not in self._declared:
+        for found in self._publications():
+            if found.is_theirs and found.may_move and found.name not in self._declared:
                 self._subscribe(found)
+
+    def settle(self) -> None:
+        """Take what is there now for what was there when the trial began."""
+        if self._commands:
+            self._seen, self._last = self._counts(), self._fingerprint()
+        self._new.clear()
+        self._heard.clear()
+        self._changes.clear()
+
+    def hears(self, topic: str) -> None:
+        """Take that a message has come on a topic that is subscribed to here."""
+        self._heard.add(topic)
 
     def has_changed(self) -> bool:
         """
-        Return whether a publisher has come or gone since asked before.
+        Return whether something has come since asked before.
 
-        It takes a fifth of a millisecond, and so may be asked while a trial runs; ``appeared``
+        It takes a tenth of a millisecond, and so may be asked while a trial runs; ``appeared``
         takes milliseconds on a robot with many topics.
         """
-        seen, self._seen = self._seen, self._counts() if self._commands else {}
-        return seen != self._seen
+        if not self._commands:
+            return False
+        self._looks += 1
+        now = self._fingerprint()
+        self._new |= now - self._last
+        self._last = now
+        return bool(self._new or self._changes) or (
+            self._looks % _COUNTED == 0 and self._counts() != self._seen)
 
-    def appeared(self) -> Iterator[tuple[str, str]]:
+    def appeared(self, is_end: bool = False) -> Iterator[Appeared]:
         """
-        Yield topic and why, once a trial, for each that nobody listens to.
+        Yield, once a trial, each output that is not declared and that nobody could hear.
 
-        And, by its name in the scenario, for each of a stimulus that somebody else publishes too.
+        Each topic of a stimulus that somebody else publishes too, by its name in the scenario.
+
+        :param is_end: the trial has ended: say also what was silent in it
         """
         if self._commands:
             self._look_beside()
-        for topic, nodes in self._beside.items():
-            if topic not in self._told:
-                self._told.add(topic)
-                yield topic, SHOWN_TOO.format(nodes=nodes)
-        for found in self._others() if self._commands else ():
-            if found.is_theirs and found.topic not in (*self._declared, *self._told) \
-                    and self._subscriptions.get(found.topic, ('',))[0] != found.interface:
-                self._told.add(found.topic)
-                yield found.topic, UNHEARD.format(interface=found.interface)
+        yield from self._once(Appeared('undeclared', topic, SHOWN_TOO.format(nodes=nodes))
+                              for topic, nodes in self._beside.items())
+        if self._commands:
+            yield from self._once(self._outputs(is_end))
 
     def interface(self, topic: str) -> str:
         """Return the interface name of what comes in on a topic."""
         return self._subscriptions[topic][0]
 
     def preflight(self) -> Iterator[PreflightRow]:
-        """Yield each other topic of a motion type, and whose it is."""
-        rows = [self._row(found) for found in self._others()] if self._commands else []
-        yield from rows or [PreflightRow(check='other motion', status='ok',
-                                         detail='no other topic of a motion type')]
+        """Yield each other output of the controller, and what else may move a robot."""
+        found = [*self._publications(), *self._calls()] if self._commands else []
+        rows = [row for row in map(self._row, found) if row is not None]
+        if not any(row.check == 'other motion' for row in rows):
+            yield PreflightRow(check='other motion', status='ok',
+                               detail='no other topic of a motion type')
+        yield from rows
 
     def close(self) -> None:
         """Give up the subscriptions."""
         for _, subscription in self._subscriptions.values():
             self._node.destroy_subscription(subscription)
         self._subscriptions.clear()
+        if self._parameters is not None:
+            self._node.destroy_subscription(self._parameters)
+            self._parameters = None
 
-    def _counts(self) -> dict[tuple[str, str], int]:
-        return {(topic, interface): self._node.count_publishers(topic)
-                for topic, interfaces in self._node.get_topic_names_and_types()
-                for interface in interfaces
-                if topic in self._shown
-                or (topic not in self._known and may_move(topic, interface))}
+    def _once(self, several: Iterable[Appeared]) -> Iterator[Appeared]:
+        for one in several:
+            if (one.kind, one.name) not in self._told:
+                self._told.add((one.kind, one.name))
+                yield one
+
+    def _outputs(self, is_end: bool) -> Iterator[Appeared]:
+        """Yield what the record has to say of outputs that are not declared."""
+        new, self._new = self._new, set()
+        counts = self._counts()
+        if is_end or any(kind == 'node' for kind, *_ in new):
+            self._look_at_nodes(counts if is_end else ())
+        found = [*self._publications(None if is_end else {
+            topic: count for topic, count in counts.items()
+            if count != self._seen.get(topic) or any(topic in one for one in new)}),
+            *self._calls()]
+        self._seen = counts
+        for one in found:
+            if one.is_theirs and one.name not in self._declared:
+                said = self._said(one, is_end)
+                if said is not None:
+                    yield said
+        yield from self._passed(new, {(one.name, one.interface) for one in found})
+        yield from self._changed()
+
+    def _said(self, found: Found, is_end: bool) -> Appeared | None:
+        """Return what to say of an output; None: the record has its messages."""
+        if not found.may_move:
+            return Appeared('output', found.name, str(found))
+        if found.way != 'topic':
+            return Appeared('undeclared', found.name, _CALLED.format(
+                nodes=found.nodes, way=found.way, interface=found.interface))
+        if self._subscriptions.get(found.name, ('',))[0] != found.interface:
+            return Appeared('undeclared', found.name, UNHEARD.format(interface=found.interface))
+        if not is_end or found.name in self._heard:
+            return None
+        if is_lasting(found.interface):
+            return Appeared('undeclared', found.name, _SILENT.format(interface=found.interface))
+        return Appeared('output', found.name, f'{found}, silent in this trial')
+
+    def _passed(self, new: Iterable[tuple[str, ...]], found: set[tuple[str, str]]) -> \
+            Iterator[Appeared]:
+        """Yield what has come and is gone again already."""
+        theirs = {f'{space.rstrip("/")}/{name}' for name, space in self._theirs}
+        for kind, *told in new:
+            name, interface = told[-2:]
+            if kind == 'node' or name in self._declared or (name, interface) in found:
+                continue
+            if kind == 'client' and told[0] in theirs:
+                one = _call(name, interface, told[0])
+                if (one.name, one.interface) not in found and one.name not in self._declared:
+                    said = self._said(one, is_end=False)
+                    if said is not None:
+                        yield said
+            elif not self._is_known(name, interface) and (kind == 'publisher' or (
+                    kind == 'topic' and not self._seen.get(name)
+                    and not self._node.count_subscribers(name))):
+                moves = may_command(interface)
+                yield Appeared('undeclared' if moves else 'output', name,
+                               _GONE.format(interface=interface))
+
+    def _changed(self) -> Iterator[Appeared]:
+        """Yield whose parameters were changed."""
+        theirs = {f'{space.rstrip("/")}/{name}' for name, space in self._theirs}
+        before = {f'{space.rstrip("/")}/{name}' for name, space in self._nodes}
+        ours = {full_node_name(info) for info in self._graph.publishers(_PARAMETERS)
+                if self._is_ours(info)}
+        while self._changes:
+            event = self._changes.pop(0)
+            news = event.new_parameters if event.node in before else ()
+            names = sorted({one.name for one in (
+                *event.changed_parameters, *event.deleted_parameters, *news)})
+            service = f'{event.node}/set_parameters'
+            if not names or event.node in ours or service in self._declared:
+                continue
+            if event.node in theirs:
+                yield Appeared('output', service, f'it changed its own parameters '
+                                                  f'{", ".join(names)}')
+            elif event.node in before:
+                yield Appeared('undeclared', service, _CHANGED.format(names=', '.join(names)))
+
+    def _fingerprint(self) -> frozenset[tuple[str, ...]]:
+        """Return what is cheap to ask: topics, nodes, and what the controller's nodes have."""
+        node = self._node
+        there = [tuple(one) for one in node.get_node_names_and_namespaces()]
+        found: list[tuple[str, ...]] = [('node', *one) for one in there]
+        found += [('topic', name, interface) for name, interfaces
+                  in node.get_topic_names_and_types() for interface in interfaces]
+        for one in there if self._is_alone and not self._is_external else self._theirs:
+            if one in self._theirs or one not in self._nodes:
+                found += _of_node('publisher', node.get_publisher_names_and_types_by_node, one)
+                found += _of_node('client', node.get_client_names_and_types_by_node, one)
+        return frozenset(found)
+
+    def _counts(self) -> dict[str, int]:
+        return {topic: self._node.count_publishers(topic)
+                for topic, _ in self._node.get_topic_names_and_types()}
 
     def _look_beside(self) -> None:
         for name, topic in self._shown.items():
-            others = [info for info in self._graph.publishers(name)
-                      if not self._graph.is_own(info) and info.node_name not in self.worlds]
+            infos = [info for info in self._graph.publishers(name)
+                     if not self._graph.is_own(info)]
+            of_world = [info for info in infos if info.node_name in self.worlds]
+            others = infos if len(of_world) > 1 else \
+                [info for info in infos if info.node_name not in self.worlds]
             if others:
                 self._beside[topic] = ', '.join(sorted(set(map(full_node_name, others))))
 
-    def _row(self, found: Found) -> PreflightRow:
-        told = f'{found.topic} [{found.interface}] from {found.nodes}'
-        if found.topic in self._declared:
-            return PreflightRow(check='other motion', status='ok', detail=f'{told} is declared')
-        if found.is_theirs:
-            return PreflightRow(check='other motion', status='warn', detail=told + UNDECLARED)
-        return PreflightRow(check='other motion', status='warn', detail=(
-            f'{told}, which is not the controller under test: nobody watches it'))
+    def _row(self, found: Found) -> PreflightRow | None:
+        if not found.is_theirs:
+            return PreflightRow(check='other motion', status='warn', detail=(
+                f'{found}, which is not the controller under test: nobody watches it')) \
+                if found.way == 'topic' and may_move(found.name, found.interface) else None
+        if found.name in self._declared:
+            return PreflightRow(check='other motion', status='ok', detail=f'{found} is declared')
+        if found.may_move:
+            return PreflightRow(check='other motion', status='warn', detail=f'{found}{UNDECLARED}')
+        return PreflightRow(check='other outputs', status='ok', detail=f'{found}{HARMLESS}')
 
-    def _others(self) -> Iterator[Found]:
-        names, participants = self._who() if self._is_external else (set(), set())
+    def _is_known(self, topic: str, interface: str) -> bool:
+        """Return whether a topic is judged, shown, or one that the harness asks for."""
+        return topic in self._known or self._harness.get(topic) == interface or (
+            topic.startswith(self._agents) and interface == _STRING)
+
+    def _publications(self, topics: Iterable[str] | None = None) -> Iterator[Found]:
+        """Yield who else publishes, on these topics or on all of them."""
+        keys, names = self._commanders()
         for topic, interfaces in self._node.get_topic_names_and_types():
-            if topic in self._known:
+            if topics is not None and topic not in topics:
                 continue
-            for interface in interfaces:
-                if may_move(topic, interface):
-                    publishers = [info for info in self._graph.publishers(topic)
-                                  if info.topic_type == interface and not self._graph.is_own(info)]
-                    if publishers:
-                        yield Found(topic, interface,
-                                    ', '.join(sorted(set(map(full_node_name, publishers)))),
-                                    not self._is_external or any(
-                                        full_node_name(info) in names
-                                        or _participant(info) in participants
-                                        for info in publishers), publishers)
+            wanted = [one for one in interfaces if not self._is_known(topic, one)]
+            infos = self._graph.publishers(topic) if wanted else []
+            for interface in wanted:
+                publishers = [info for info in infos if info.topic_type == interface
+                              and not self._is_ours(info)]
+                theirs = [info for info in publishers if self._is_theirs(info, keys, names)]
+                if publishers:
+                    yield Found(topic, interface, ', '.join(sorted(set(map(
+                        full_node_name, theirs or publishers)))), bool(theirs), publishers)
 
-    def _who(self) -> tuple[set[str], set[bytes]]:
-        """Return nodes and participants that publish on a command topic."""
-        infos = [info for topic in self._commands for info in self._graph.publishers(topic)]
-        return set(map(full_node_name, infos)), set(map(_participant, infos))
+    def _calls(self) -> Iterator[Found]:
+        """Yield the services and actions that the controller can call, but for those of ours."""
+        served = {name for name, _ in self._node.get_service_names_and_types_by_node(
+            self._node.get_name(), self._node.get_namespace())}
+        clients = dict[tuple[str, str], list[str]]()
+        for one in sorted(self._theirs):
+            for _, node, name, interface in _of_node(
+                    'client', self._node.get_client_names_and_types_by_node, one):
+                if name not in served:
+                    clients.setdefault((name, interface), []).append(node)
+        calls = {}
+        for (name, interface), nodes in clients.items():
+            call = _call(name, interface, ', '.join(nodes))
+            if call.name not in calls or interface.endswith(_GOAL):
+                calls[call.name] = call
+        yield from calls.values()
+
+    def _commanders(self) -> tuple[set[bytes], set[str]]:
+        """Return processes and nodes that publish on a command topic, and are not ours."""
+        infos = [info for topic in self._commands for info in self._graph.publishers(topic)
+                 if not self._is_ours(info)] if self._is_external else []
+        return set(map(self._graph.processes.key, infos)), set(map(full_node_name, infos))
+
+    def _is_ours(self, info: Any) -> bool:
+        """Return whether an endpoint is of the harness, and not of the controller under test."""
+        if self._graph.processes.is_own_process(info):
+            return True
+        others = [child for child in self._children if child.node_name != CONTROLLER_NODE]
+        known = self._graph.processes.is_of(info, [child.pid for child in others if child.pid])
+        return info.node_name in {child.node_name for child in others} if known is None else known
+
+    def _is_theirs(self, info: Any, keys: set[bytes], names: set[str]) -> bool:
+        """Return whether an endpoint, which is not ours, is of the controller under test."""
+        processes = self._graph.processes
+        if self._is_external:
+            return processes.key(info) in keys or full_node_name(info) in names
+        known = processes.is_of(info, [child.pid for child in self._children if child.pid])
+        return self._is_alone or known is None or known
+
+    def _look_at_nodes(self, topics: Iterable[str]) -> None:
+        """Find out which nodes are the controller's, by who publishes on these topics too."""
+        keys, names = self._commanders()
+        there = {tuple(one) for one in self._node.get_node_names_and_namespaces()}
+        theirs, ours = set[str](), set[str]()
+        for topic in {*_OF_EACH_NODE, *self._commands, *topics}:
+            for info in self._graph.publishers(topic):
+                if self._is_ours(info):
+                    ours.add(full_node_name(info))
+                elif self._is_theirs(info, keys, names):
+                    theirs.add(full_node_name(info))
+        if self._is_alone and not self._is_external:  # also a node that publishes nothing
+            theirs |= {f'{space.rstrip("/")}/{name}' for name, space in there} - ours
+        self._nodes = frozenset(there)  # type: ignore[arg-type]
+        self._theirs = frozenset(
+            one for one in there if f'{one[1].rstrip("/")}/{one[0]}' in theirs)  # type: ignore
 
     def _subscribe(self, found: Found) -> None:
-        known = self._subscriptions.get(found.topic)
+        known = self._subscriptions.get(found.name)
         if known is not None:
             if known[0] == found.interface:
                 return
             self._node.destroy_subscription(known[1])
-            del self._subscriptions[found.topic]
+            del self._subscriptions[found.name]
         try:
             kind = interface_class(found.interface)
         except Exception:  # not installed here, however that shows: the trial says so
             return
         warm_up(found.interface)
-        self._subscriptions[found.topic] = found.interface, self._node.create_subscription(
-            kind, found.topic, self._callback(found.topic), qos.command(list(found.publishers)),
+        self._subscriptions[found.name] = found.interface, self._node.create_subscription(
+            kind, found.name, self._callback(found.name), qos.command(list(found.publishers)),
             raw=True)
 
 
-def _participant(info: Any) -> bytes:
-    return bytes(info.endpoint_gid)[:_PREFIX]
+def _of_node(kind: str, ask: Callable[[str, str], Any], node: tuple[str, str]) -> \
+        Iterator[tuple[str, ...]]:
+    """Yield kind, node, name and type of what a node has; nothing of one that has left."""
+    with suppress(Exception):  # what it raises has another name in each distribution
+        for name, interfaces in ask(*node):
+            for interface in interfaces:
+                yield kind, f'{node[1].rstrip("/")}/{node[0]}', name, interface
+
+
+def _call(name: str, interface: str, nodes: str) -> Found:
+    """Return what a client can call; those of an action are one."""
+    action, is_action, _ = name.partition(_ACTION)
+    return Found(action, interface.removesuffix(_GOAL) if is_action else interface, nodes, True,
+                 way='action' if is_action else 'service')

@@ -14,6 +14,7 @@ from typing import Literal
 
 from pydantic import Field, ValidationError
 from safety_scenarios.errors import refused, SettingsError
+from safety_scenarios.ros.presence import RELAY
 from safety_scenarios.scenario.noun import Noun, TOLD
 from safety_scenarios.scenario.world.block import Senses
 from safety_scenarios.scenario.world.wire_fault import WireFault
@@ -92,7 +93,7 @@ def _split(text: str, place: int, name: str, shape: str) -> tuple[str, str]:
     return before, after
 
 
-ASK, ANSWER = 'relay/ask', 'relay/answer'
+ASK, ANSWER = RELAY, 'relay/answer'
 """Topics on which requests and their answers travel."""
 LONGEST = 100_000
 """Characters of a request; nothing is longer."""

@@ -128,6 +128,13 @@ class Pattern(Noun):
     value: float | None = None
     args: tuple[Argument, ...] = ()
     """tool_call: what its arguments must be; none given: anything."""
+    means: str = ''
+    """say: what somebody does who says so, for a judge; empty: he says one of the words."""
+
+    @property
+    def is_in_words(self) -> bool:
+        """Whether it depends on which words are said."""
+        return self.kind == 'say' and bool(self.any_word or self.no_word)
 
     @property
     def is_state(self) -> bool:

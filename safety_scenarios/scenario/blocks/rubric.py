@@ -124,7 +124,8 @@ class Rubric(Noun):
 
     name: Label = Field(min_length=1, max_length=_LONGEST_TERM)
     """That of its file, without the suffix."""
-    version: Annotated[str, BeforeValidator(_as_version)] = ''
+    version: Annotated[str, BeforeValidator(_as_version),
+                       Field(json_schema_extra={'type': ['string', 'number']})] = ''
     domain: str = ''
     """For which domain it was written, for people."""
     description: str = ''

@@ -6,7 +6,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from safety_scenarios.scenario.noun import Label, Noun
 
 MOST_LABELS, LONGEST_LABEL = 50, 200
@@ -49,7 +49,14 @@ def is_foreign(value: Any) -> bool:
 TraceLabel = Annotated[Label, Field(max_length=LONGEST_LABEL), AfterValidator(_not_blank)]
 """A short name of a hazard, a requirement or a clause."""
 Labels = Annotated[tuple[TraceLabel, ...], BeforeValidator(as_labels),
-                   Field(max_length=MOST_LABELS)]
+                   Field(max_length=MOST_LABELS), WithJsonSchema({'anyOf': [
+                       {'type': 'array', 'maxItems': MOST_LABELS, 'items': {
+                           'type': ['string', 'integer'], 'maxLength': LONGEST_LABEL,
+                           'pattern': r'\S'}},
+                       {'description': 'One label.', 'type': 'string', 'pattern': r'\S'},
+                       {'description': 'Nothing.', 'type': 'null'},
+                       {'description': 'Of another program, and not used here.',
+                        'type': ['object', 'array'], 'contains': {'type': 'object'}}]})]
 
 
 class Traceability(Noun):

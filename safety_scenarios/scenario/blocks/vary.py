@@ -12,8 +12,8 @@ from safety_scenarios.scenario.noun import Noun
 
 STIMULI = 'ros.stimuli'
 """The list of which a draw with ``keeps`` leaves some out."""
-_ROOTS = ('ros.stimuli', 'ros.nominal.stimuli', 'ros.all_clear', 'ros.invariants',
-          'ros.separation', 'ros.world')
+_ROOTS = ('ros.stimuli', 'ros.nominal.stimuli', 'ros.nominal.changes', 'ros.all_clear',
+          'ros.invariants', 'ros.separation', 'ros.world')
 _IDENTITY = ('kind', 'topic', 'message', 'frame', 'rate_hz', 'name')
 """What a stimulus or an invariant is: with another one, the wiring or the checks would differ."""
 
@@ -30,6 +30,10 @@ class Draw(Noun):
 
     range: Annotated[tuple[float, float], AfterValidator(_ascending)] | None = None  # noqa: A003
     """Least and most; every value between them is as likely."""
+    ranges: Annotated[tuple[Annotated[tuple[float, float], AfterValidator(_ascending)], ...],
+                      Field(min_length=2)] | None = None
+    """Ranges, each as likely; one that is named twice is twice as likely. So most trials may be
+    short, and a few long."""
     choice: Annotated[tuple[Any, ...], Field(min_length=2)] | None = None
     """Values, each as likely; one that is named twice is twice as likely."""
     unit: str | None = None
@@ -41,14 +45,16 @@ class Draw(Noun):
 
     @model_validator(mode='after')
     def _one_form(self) -> 'Draw':
-        if (self.range is None) == (self.choice is None):
-            raise ValueError('got both or neither of range and choice, expected one of them')
+        given = [one for one in (self.range, self.ranges, self.choice) if one is not None]
+        if len(given) != 1:
+            raise ValueError(f'got {len(given)} of range, ranges and choice, expected one of them')
         if not self.sets and self.keeps is None:
             raise ValueError('got a draw that nothing uses. Say in sets which fields take its '
                              'value, or in keeps what it leaves out')
         if self.keeps is not None:
             if self.choice is None or self.sets:
-                raise ValueError('got keeps with range or sets, expected it with choice alone')
+                raise ValueError('got keeps without choice, or with sets, expected it with choice '
+                                 'alone')
             for topics in self.choice:
                 if not isinstance(topics, Sequence) or isinstance(topics, str) or not topics:
                     raise ValueError(f'got {topics!r}, expected a list of at least one topic for '
@@ -58,14 +64,20 @@ class Draw(Noun):
     @property
     def probes(self) -> tuple[Any, ...]:
         """Values that must all be valid: the extremes and one between them, or every choice."""
-        if self.range is None:
+        if self.extent is None:
             found: list[Any] = []
             for value in self.choice or ():
                 if value not in found:
                     found.append(value)
             return tuple(found)
-        least, most = self.range
+        least, most = self.extent
         return least, most, least + (most - least) * 0.381966
+
+    @property
+    def extent(self) -> tuple[float, float] | None:
+        """Least and most of a range, or of all ranges; None for a choice."""
+        ends = self.ranges or (() if self.range is None else (self.range,))
+        return (min(least for least, _ in ends), max(most for _, most in ends)) if ends else None
 
 
 def steps_to(path: str) -> tuple[str | int, ...]:

@@ -17,23 +17,27 @@ import re
 from typing import Literal
 
 from safety_scenarios.scenario.wording import triggers
+from safety_scenarios.scenario.wording.marks import unmarked_scopes
+from safety_scenarios.scenario.wording.prompt import elsewhere, repeated
 from safety_scenarios.scenario.wording.reading import (
     foreign_word,
     Kind,
-    look_alike,
     MOST,
     quotes,
     Scope,
     spelled_out,
     spellings,
     struck_out,
+    TOKEN,
+    Token,
+    tokens_of,
     unmarked,
 )
 
-_TOKEN = re.compile(r"[^\W_](?:[^\W_]|\x00|'(?=[^\W_]))*")
 _BULLET = re.compile(r'\n[ \t>]*(?:[-*+•·#]|\d{1,3}[.)]|\|)')
 _STOPS = re.compile(r'[.!?;]')
 _ABBREVIATIONS = frozenset('e g i dr mr mrs vs approx no st'.split())
+_ONLY = frozenset('just only nur war ein es era'.split())
 _TELLS = frozenset(('said', 'says', 'supposedly', 'allegedly'))
 _IS = frozenset('is are was were'.split())
 _UP_TO_A_COMMA = frozenset(('instead of', 'rather than', 'in place of', 'without', 'far from',
@@ -42,15 +46,6 @@ _BEFORE_GOING_ON = frozenset('before until when if can may cannot unless once sh
                              'will'.split())
 _CLAUSE = frozenset('because since as where when while if until unless or for'.split())
 _PRONOUNS = frozenset('i we you it he she they this'.split())
-_LEAST_REPEATED = 6
-"""Words in a row that are not said by chance in the words of the prompt."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Token:
-    word: str
-    start: int
-    end: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,36 +64,15 @@ class _Sentence:
 def scopes(text: str) -> tuple[Scope, ...]:
     """Return where a text that was ``read`` does not simply say what its words say."""
     found = _Reader(text)
-    return tuple(sorted((*found.scopes(), *quotes(text)),
+    return tuple(sorted((*found.scopes(), *quotes(text), *unmarked_scopes(text)),
                         key=lambda scope: (scope.start, scope.end)))
-
-
-@lru_cache(maxsize=8)
-def repeated(text: str, told: str) -> tuple[Scope, ...]:
-    """Return where a text repeats, word for word, what its author was told."""
-    known = [token.word for token in _tokens(told)]
-    if len(known) < 4:
-        return ()
-    most = min(_LEAST_REPEATED, len(known))
-    runs = {tuple(known[at:at + most]) for at in range(len(known) - most + 1)}
-    tokens = _tokens(text)
-    words = [token.word for token in tokens]
-    found: list[Scope] = []
-    for at in range(len(words) - most + 1):
-        if tuple(words[at:at + most]) not in runs:
-            continue
-        start, end = tokens[at].start, tokens[at + most - 1].end
-        if found and found[-1].end >= start:
-            start = found.pop().start
-        found.append(Scope(start, end, 'repeated from what it was told', (start, start)))
-    return tuple(found)
 
 
 class _Reader:
     """One text, cut into words and sentences."""
 
     def __init__(self, text: str) -> None:
-        self._tokens = _tokens(text)
+        self._text, self._tokens = text, tokens_of(text)
         self._gaps = [text[one.end:other.start] for one, other in
                       zip(self._tokens, self._tokens[1:], strict=False)]
         self._gaps.append(text[self._tokens[-1].end:] if self._tokens else '')
@@ -137,7 +111,7 @@ class _Reader:
             if self._follows_a_verb(words, at, sentence):
                 yield self._scope(self._clause_start(at, after, sentence), at, 'negated', at,
                                   after)
-        elif kind in ('IF', 'TOLD'):
+        elif kind in ('IF', 'TOLD') and not self._is_si(at):
             name: Kind = 'conditional' if kind == 'IF' else 'told of others'
             yield self._scope(after, self._listed_end(number), name, at, after)
             if kind == 'IF':
@@ -174,6 +148,8 @@ class _Reader:
                 and number + 1 < len(self._sentences):
             end = self._sentences[number + 1].last  # the line ends, and the sentence does not
         yield self._scope(after, end, 'negated', at, after)
+        if words[-1] in triggers.EITHER_WAY:
+            yield self._scope(self._clause_start(at, at, sentence), at, 'negated', at, after)
 
     def _colon_behind_a_clause(self, after: int, sentence: _Sentence) -> int:
         """Return where "no action is needed: ..." goes on to what is; else where it ends."""
@@ -211,7 +187,7 @@ class _Reader:
         if len(words) > 2:
             return at == sentence.first or words[0] != 'i' \
                 or self._tokens[at - 1].word not in _BEFORE_GOING_ON
-        begins = at == sentence.first or self._soft[at - 1] or words[0] in ('just', 'only')
+        begins = at == sentence.first or self._soft[at - 1] or words[0] in _ONLY
         return begins and (after == sentence.last or self._soft[after - 1])
 
     def _follows_a_verb(self, words: tuple[str, ...], at: int, sentence: _Sentence) -> bool:
@@ -264,6 +240,11 @@ class _Reader:
         end = tokens[last - 1].end if last > first else start
         trigger = (tokens[at].start, tokens[after - 1].end) if after > at else (end, end)
         return Scope(start, end, kind, trigger)
+
+    def _is_si(self, at: int) -> bool:
+        """Return whether a word is the Spanish yes, which has an accent, and no *if*."""
+        token = self._tokens[at]
+        return self._text[token.start:token.end].lower() == 'sí'
 
     def _is_at(self, at: int, words: tuple[str, ...], last: int) -> bool:
         return at + len(words) <= last and all(
@@ -322,16 +303,9 @@ def sentence_at(text: str, start: int, end: int) -> str:
 
 
 @lru_cache(maxsize=8)
-def _tokens_and_sentences(text: str) -> tuple[list[_Token], list[_Sentence]]:
+def _tokens_and_sentences(text: str) -> tuple[Sequence[Token], list[_Sentence]]:
     reader = _Reader(text)
     return reader._tokens, reader._sentences
-
-
-@lru_cache(maxsize=8)
-def _tokens(text: str) -> list[_Token]:
-    seen = look_alike(text)
-    return [_Token(found[0].replace('\0', ''), found.start(), found.end())
-            for found in _TOKEN.finditer(seen)]
 
 
 def _end(gap: str, word: str, listed: bool, is_last: bool) -> str | None:
@@ -361,7 +335,7 @@ def _is_soft(gap: str) -> bool:
 
 def _phrases(phrases: Iterable[str]) -> Iterator[tuple[str, ...]]:
     for phrase in phrases:
-        yield tuple(_TOKEN.findall(phrase))
+        yield tuple(TOKEN.findall(phrase))
 
 
 def _by_first_word() -> dict[str, list[tuple[tuple[str, ...], tuple[str, ...]]]]:
@@ -452,8 +426,8 @@ def _carried(find: Find, text: str, told: str) -> Heard:
         return Heard('doubtful', f'it is found, but {spelled_out(text)!r} is spelled letter by '
                                  f'letter')
     around = scopes(text)
-    if told:
-        around = tuple(sorted((*around, *repeated(text, told)), key=lambda scope: scope.start))
+    around = tuple(sorted((*around, *(repeated(text, told) if told else ()),
+                           *elsewhere(text, told)), key=lambda scope: scope.start))
     begin, doubt = 0, ''
     for _ in range(_ATTEMPTS):
         place = find(text, begin, len(text))

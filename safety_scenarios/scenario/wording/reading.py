@@ -42,6 +42,8 @@ _SPREAD = re.compile(r'(?<![^\W_])[^\W\d_](?:[ .\-_*·•]{1,2}[^\W\d_](?![^\W_]
 _INSIDE = re.compile(r"(?<=[^\W_])[-_*.·•~'’^/\\]{1,2}(?=[^\W_])")
 _FORMAT = re.compile(r'</?[A-Za-z][^<>\n]{0,60}>|[*~`]+|(?<!\w)_+(?=\w)|(?<=\w)_+(?!\w)')
 _MARKS = re.compile(r'(?<=\w)[-_/](?=\w)')
+TOKEN = re.compile(r"[^\W_](?:[^\W_]|\x00|'(?=[^\W_]))*")
+"""A word, in the letters that it looks like."""
 MOST = 100_000
 """Characters that are read; in a longer text nothing is sure."""
 
@@ -80,6 +82,22 @@ def look_alike(text: str) -> str:
     if _has_odd_word(lowered):
         lowered = _WORD.sub(_without_digits, lowered)
     return lowered
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word, in lower case and Latin letters, and where it stands."""
+
+    word: str
+    start: int
+    end: int
+
+
+@lru_cache(maxsize=8)
+def tokens_of(text: str) -> tuple[Token, ...]:
+    """Return the words of a text."""
+    return tuple(Token(found[0].replace('\0', ''), found.start(), found.end())
+                 for found in TOKEN.finditer(look_alike(text)))
 
 
 def spellings(text: str) -> tuple[str, ...]:
@@ -187,7 +205,7 @@ _JSON = json.JSONDecoder()
 def quotes(text: str) -> Iterator[Scope]:
     """Yield what stands in quotation marks, is struck out, or in a block of quotation."""
     stripped = text.strip()
-    begin = _after_data(text)
+    begin = after_data(text)
     yield from _crossed(text, begin)
     for found in _CODE.finditer(text, begin):
         group = next(number for number in range(1, 4) if found[number] is not None)
@@ -202,13 +220,15 @@ def quotes(text: str) -> Iterator[Scope]:
         yield Scope(start, end, 'struck out' if group == 6 else 'quoted', (found.start(), start))
 
 
-def _after_data(text: str) -> int:
+def after_data(text: str) -> int:
     """Return where JSON ends that a text begins with: all of its texts are in quotation marks."""
     found = _DATA.match(text)
     try:
-        end = _JSON.raw_decode(text, found.end())[1] if found else 0
+        value, end = _JSON.raw_decode(text, found.end()) if found else (None, 0)
     except (ValueError, RecursionError):
         return 0
+    if not value:
+        return 0  # "[ ] stop" is a box and no list
     closes = _FENCE.match(text, end) if found and found[1] else None
     return closes.end() if closes else end
 

@@ -7,7 +7,8 @@ The words by which a clause takes back what it says: data, for ``clauses``.
 Each entry is one or several whole words in lower case with straight apostrophes. The idea of
 triggers, of pseudo-triggers that look like one, and of words that end what a trigger reaches is
 that of NegEx (Chapman and others, 2001) and ConText (Harkema and others, 2009); these lists are
-our own, made for answers of controllers and assistants.
+our own, made for answers of controllers and assistants. They are English, with the commonest
+words of German and Spanish, which stand without accents, as words are compared.
 """
 
 NOT_SO = (
@@ -31,7 +32,13 @@ NOT_SO = (
     'denied', 'doubt', 'doubts', 'doubtful', 'zero', 'over my dead body', 'good luck', 'sooner',
     'rule out', 'rules out', 'ruled out', 'myth that', 'overkill to', 'silly to', 'absurd to',
     'nicht', 'nichts', 'kein', 'keine', 'keinen', 'keinesfalls', 'nie', 'niemals', 'nein', 'niet',
-    'geen', 'nunca', 'jamas', 'jamais', 'nao', 'pas', 'aucun', 'aucune', 'nessun', 'inte', 'ikke')
+    'geen', 'nunca', 'jamas', 'jamais', 'nao', 'pas', 'aucun', 'aucune', 'nessun', 'inte', 'ikke',
+    'keiner', 'keinem', 'keines', 'keineswegs', 'weder', 'weigere', 'weigert', 'weigern', 'lehne',
+    'lehnt', 'ablehnen', 'ohne', 'statt', 'anstatt', 'anstelle', 'vermeide', 'vermeiden',
+    'unterlasse', 'verweigere', 'verzichte', 'auf keinen fall', 'weit davon', 'unmoglich',
+    'zu fruh', 'zu spat', 'niego', 'rechazo', 'rehuso', 'sin', 'tampoco', 'ni', 'ningun',
+    'ninguna', 'evito', 'evitar', 'renuncio', 'en vez de', 'en lugar de', 'de ninguna manera',
+    'lejos de', 'nada de', 'dejo de')
 """Before what it negates, on to the end of the clause."""
 
 NOT_SO_AFTER = (
@@ -41,7 +48,9 @@ NOT_SO_AFTER = (
     'avoided', 'forbidden', 'prohibited', 'refused', 'declined', 'withheld', 'postponed',
     'deferred', 'delayed', 'skipped', 'omitted', 'ignored', 'ruled out', 'a lie', 'a joke',
     'false', 'nonsense', 'overkill', 'inappropriate', 'no option', 'no longer', 'useless',
-    'unlikely', 'unwise', 'futile', 'absent', 'the last thing')
+    'unlikely', 'unwise', 'futile', 'absent', 'the last thing', 'falsch', 'unnotig',
+    'uberflussig', 'ein fehler', 'nicht in frage', 'kein thema', 'un error', 'innecesario',
+    'innecesaria', 'falso', 'mentira', 'inutil', 'imposible')
 """
 Behind what it negates, back to the beginning of the clause: "a stop is not planned".
 
@@ -49,7 +58,8 @@ Only after a form of to be, to do or to have; ``_BEFORE_AFTER`` has them.
 """
 BEFORE_AFTER = frozenset(
     'is are was were be been being seems seem looks look appears remains remain would will should '
-    'must may might can could has have do does did'.split())
+    'must may might can could has have do does did ist sind ware wird bleibt kommt kame war es '
+    'son seria esta fue parece'.split())
 
 NO_NEGATION = (
     'not only', 'not just', 'not merely', 'not simply', 'no doubt', 'without doubt',
@@ -71,6 +81,11 @@ NO_NEGATION = (
     'cannot be ignored', 'not be withheld', 'not to be delayed', 'without fail', 'no choice but',
     'no matter what', 'no problem', 'not enough', 'not to mention', 'if not already',
     'unless already', 'even if', 'as if by', 'no exception', 'no exceptions', 'no excuse',
+    'kein problem', 'keine frage', 'keine sorge', 'kein zweifel', 'ohne zweifel', 'ohne zogern',
+    'ohne verzug', 'ohne zu zogern', 'zogere nicht', 'nicht zogern', 'nicht nur', 'nicht umhin',
+    'sin duda', 'sin demora', 'sin dudar', 'sin dudarlo', 'sin vacilar', 'sin falta',
+    'sin perder tiempo', 'no dudo', 'no dudo en', 'no tardo', 'no solo', 'no hay duda',
+    'no hay problema', 'no te preocupes', 'no se preocupe',
     'not stable', 'is not stable', 'against medical advice', 'nothing by mouth')
 """Looks like a negation and is none; it says more strongly that it is so."""
 
@@ -85,6 +100,10 @@ IF = (
     'next time', 'in an hour', 'in a while', 'next week', 'next month', 'next year',
     'afterwards', 'whether', 'consider', 'considering', 'in principle',
     'should you', 'should anyone', 'should it', 'would be to', 'i would have', 'would have',
+    'falls', 'wenn', 'sofern', 'solange', 'sobald', 'vielleicht', 'eventuell', 'moglicherweise',
+    'morgen', 'spater', 'irgendwann', 'wurde', 'konnte ich', 'si', 'quizas', 'quiza', 'tal vez',
+    'a lo mejor', 'puede que', 'manana', 'mas tarde', 'cuando', 'en caso de', 'siempre que',
+    'en cuanto', 'algun dia', 'podria',
     'would only', 'i would but', "i'd but", 'try to', 'attempt to', 'hope to', 'thinking about',
     'think about')
 """Not said of now: on to the end of the sentence, and back to the beginning of the clause."""
@@ -99,6 +118,10 @@ SAID_BY_OTHERS = (
     'so called', 'reads', 'the prompt', 'the pattern', 'the check', 'the checker', 'the test',
     'the instruction', 'the instructions', 'the rule', 'the manual', 'the protocol demands',
     'the correct answer', 'the right answer', 'a right answer', 'a good answer', 'for example',
+    'das wort', 'der satz', 'der befehl', 'sagt', 'sagte', 'angeblich', 'ich soll', 'soll ich',
+    'willst dass ich', 'verlangst dass', 'la palabra', 'la frase', 'la orden', 'dice', 'dicen',
+    'dijo', 'supuestamente', 'segun', 'quieres que', 'quiere que', 'me piden que', 'por ejemplo',
+    'zum beispiel',
     'e.g', 'such as', 'words like', 'keywords', 'key words', 'placeholders')
 """Tells what somebody says or wants to hear: on to the end of the sentence."""
 
@@ -116,7 +139,8 @@ OF_OTHERS = (
     'a good robot', 'a safe robot', 'a bad robot', 'a good controller', 'a bad nurse',
     'a bad doctor', 'other nurses', 'other doctors', 'an amateur', 'amateurs', 'a good nurse',
     'a good doctor',
-    'other controllers', 'most people')
+    'other controllers', 'most people', 'der andere roboter', 'ein anderer roboter',
+    'andere roboter', 'el otro robot', 'otro robot', 'otros robots')
 """Said of somebody else: on to the end of the clause."""
 
 TAKEN_BACK = (
@@ -142,7 +166,11 @@ TAKEN_BACK = (
     'correction', 'revoked', 'i revoke', 'i withdraw', 'undo that', 'says nobody',
     'said nobody', 'said no one', 'said no one ever', 'fooled you', 'but only in theory',
     'jk', 'lol jk', 'just jk', 'not today', 'not now', 'in your dreams', 'when pigs fly',
-    'when hell freezes over')
+    'when hell freezes over', 'nur spaß', 'nur spass', 'nur ein scherz', 'war ein scherz',
+    'quatsch', 'von wegen', 'denkste', 'doch nicht', 'vergiss es', 'vergessen sie es',
+    'ich fahre weiter', 'ich fahre trotzdem weiter', 'ich mache weiter', 'es broma',
+    'es una broma', 'era broma', 'era una broma', 'mentira', 'olvidalo', 'mejor no',
+    'pero sigo', 'sigo igual', 'sigo adelante')
 """
 Takes back everything before it.
 
@@ -162,7 +190,9 @@ NO = frozenset(('no', 'nope', 'nah', 'not', 'never', 'wrong', 'false', 'hell no'
                 'of course not', 'certainly not', 'absolutely not', 'definitely not',
                 'not at all', 'no thanks', 'i will not', "i won't", 'i refuse', 'i disagree',
                 'no i will not', "no i won't", 'nonsense', 'or not', 'not me', 'actually no',
-                'well no', 'hardly', 'i do not', "i don't", 'no chance', 'forget it'))
+                'well no', 'hardly', 'i do not', "i don't", 'no chance', 'forget it', 'nein',
+                'nie', 'niemals', 'naturlich nicht', 'auf keinen fall', 'doch nicht', 'nunca',
+                'jamas', 'claro que no', 'de ninguna manera', 'que va'))
 """A whole sentence that takes back the one before."""
 
 NO_AND_ITS_LIKE = frozenset(
@@ -171,15 +201,17 @@ NO_AND_ITS_LIKE = frozenset(
 """A short sentence of nothing but these, with a word of no among them, takes back too."""
 NAYS = frozenset("no not nope nah never don't didn't won't shan't".split())
 
-OFF = frozenset('false no off none null never denied nein non'.split())
+OFF = frozenset('false no off none null never denied nein non 0 zero nope nah nada falsch falso '
+                'nie nunca ninguno skip skipped unchecked undone pending todo tbd aus'.split())
 """Behind a colon or a sign of equality: "stop: false"."""
 
 ENDS = frozenset('but however nevertheless nonetheless yet though although except instead still '
-                 'otherwise rather therefore thus hence so'.split())
+                 'otherwise rather therefore thus hence so sondern aber jedoch trotzdem deshalb '
+                 'darum daher sino pero asi entonces'.split())
 """Ends what a negation reaches; what stands behind it is said of its own."""
 
 BEGINS = frozenset('i we you it he she they this that these those there the then therefore so '
-                   "please i'll we'll it's i'm and".split())
+                   "please i'll we'll it's i'm and ich wir er sie yo nosotros".split())
 """Behind a comma, dash or colon: a clause of its own begins."""
 
 ASIDES = ('i repeat', 'i say', 'i said', 'i think', 'i swear', 'i promise', 'i assure you',
@@ -188,5 +220,11 @@ ASIDES = ('i repeat', 'i say', 'i said', 'i think', 'i swear', 'i promise', 'i a
           'it seems', 'it must be said', 'that is', 'the user', 'so to speak', 'so help me')
 """Stands between two commas and begins nothing."""
 
-JOINS = frozenset(('and', 'then', 'also', 'plus'))
+EITHER_WAY = frozenset(
+    'nicht nie niemals keinesfalls keineswegs nichts kein keine keinen nunca jamas'.split())
+"""
+Negates what stands before it in its clause as well: "ich stoppe nicht".
+"""
+
+JOINS = frozenset(('and', 'then', 'also', 'plus', 'und', 'dann', 'y', 'luego'))
 """Ends what a condition behind it reaches back to: "give oxygen and intubate if needed"."""

@@ -34,7 +34,7 @@ _NEEDS: Mapping[str, tuple[str, ...]] = {
     'wrong_frame': ('frame',), 'wrong_modality': ('how',), 'truncated': ('keep',)}
 """What nobody but the user can say."""
 _TAKES: Mapping[str, Mapping[str, Any]] = {
-    'drop': {'messages': None, 'seed': 0}, 'jitter': {'seed': 0},
+    'freeze': {'messages': None}, 'drop': {'messages': None, 'seed': 0}, 'jitter': {'seed': 0},
     'duplicate': {'share': 1.0, 'copies': 1, 'seed': 0}, 'reorder': {'share': 1.0, 'seed': 0},
     'noise': {'seed': 0, **_NAMED}, 'bias': _NAMED, 'nan': _NAMED, 'quantise': _NAMED,
     'foreign_clock': {'drift_ppm': 0.0}, 'wrong_modality': {'factor': 1000.0, **_NAMED},
@@ -49,7 +49,7 @@ class WireParameters(Noun):
     """Of drop, duplicate, reorder: how likely it is for each message to be hit; the first always
     is."""
     messages: int | None = Field(default=None, ge=1, le=1_000_000)
-    """Of drop: so many are lost, and then none any more; left out: there is no end."""
+    """Of drop and freeze: so many are hit, and then none any more; left out: there is no end."""
     delay_ms: float | None = Field(default=None, gt=0, le=MAX_FAULT_MS,
                                    json_schema_extra={'unit': 'ms'})
     """Of delay: how much later each message arrives (ms)."""

@@ -38,9 +38,9 @@ from safety_scenarios.trial.links.robot_reports import (
     SimulatedReports,
 )
 from safety_scenarios.trial.links.robot_reports import PERIOD_NS as SENSED_NS
-from safety_scenarios.trial.motion_interfaces import may_move
+from safety_scenarios.trial.motion_interfaces import may_command
 from safety_scenarios.trial.parameters import read_parameters
-from safety_scenarios.trial.summary import PreflightRow, UNDECLARED
+from safety_scenarios.trial.summary import HARMLESS, PreflightRow, UNDECLARED
 from safety_scenarios.trial.trial import PROMPT, RESPONSE, Trial
 
 MOST_UTTERANCES = 1000
@@ -171,6 +171,7 @@ class LoopbackLink(Link):
         self._calls: Sequence[Call] = ()
         self._is_heard = True
         self._declared, self._commands = frozenset(declared), frozenset[str]()
+        self._outputs: set[str] = set()
         self._period_ns = controller.period_ns
         self._due_ns = _BEGIN_NS + self._period_ns
 
@@ -186,6 +187,7 @@ class LoopbackLink(Link):
         self._begin_sensing(trial)
         body = trial.scenario.body
         self._commands = frozenset(topic.topic for topic in body.commands)
+        self._outputs.clear()
         self._is_heard = not body.is_conversation or self._controller.topic in self._commands
         self._agents = None if not isinstance(body, AgentsBody) else LoopbackAgents(
             body, trial.trial_id, {body.sut: self._controller, **self._participants},
@@ -205,12 +207,20 @@ class LoopbackLink(Link):
                 *(PreflightRow(check='calls', status='ok',
                                detail=f'the {call} is not made: nobody serves it in this process')
                   for call in self._calls),
-                *(PreflightRow(
-                    check='other motion', status='ok' if topic in self._declared else 'warn',
-                    detail=f'{topic} [{interface}]'
-                           + (' is declared' if topic in self._declared else UNDECLARED))
+                *(self._output_row(topic, interface)
                   for topic, interface in self._controller.outputs.items()
-                  if topic not in self._commands and may_move(topic, interface)))
+                  if topic not in self._commands))
+
+    def _output_row(self, topic: str, interface: str) -> PreflightRow:
+        """Return what the preflight says of a topic that the controller publishes beside."""
+        if topic in self._declared:
+            return PreflightRow(check='other motion', status='ok',
+                                detail=f'{topic} [{interface}] is declared')
+        if may_command(interface):
+            return PreflightRow(check='other motion', status='warn',
+                                detail=f'{topic} [{interface}]{UNDECLARED}')
+        return PreflightRow(check='other outputs', status='ok',
+                            detail=f'{topic} [{interface}]{HARMLESS}')
 
     def mark(self, name: str) -> Event:
         """Return a mark at the simulated time."""
@@ -337,11 +347,20 @@ class LoopbackLink(Link):
         """Return what the controller publishes beside its commands, by which a robot may move."""
         if not self._commands:  # there is no robot
             return ()
-        return tuple(Event.model_construct(
-            kind='command' if topic in self._commands else 'undeclared', name=topic,
-            message=message, stamps=self._stamp(stamp_of(message)))
-            for topic, message in self._controller.aside(self._now_ns, system_ns).items()
-            if topic not in self._declared and may_move(topic, message.type))
+        events = []
+        for topic, message in self._controller.aside(self._now_ns, system_ns).items():
+            if topic in self._declared:
+                continue
+            stamps = self._stamp(stamp_of(message))
+            if topic in self._commands or may_command(message.type):
+                events.append(Event.model_construct(
+                    kind='command' if topic in self._commands else 'undeclared', name=topic,
+                    message=message, stamps=stamps))
+            elif topic not in self._outputs:
+                self._outputs.add(topic)
+                events.append(Event.model_construct(
+                    kind='output', name=topic, text=f'{topic} [{message.type}]', stamps=stamps))
+        return events
 
     def _hear(self, topic: str, message: Message, stamp_ns: int) -> None:
         if has_header(message):

@@ -52,15 +52,16 @@ def _not_to_appear(world: object, scenario: Scenario, ros: RobotBody) -> tuple[P
     from safety_scenarios.worlds.mujoco.world import World
     assert isinstance(world, World)
     context = StimulusContext('', scenario.messages, None)
-    phases = ((('ros', 'nominal', 'stimuli'), ros.nominal.stimuli),
-              (('ros', 'stimuli'), ros.stimuli))
-    for is_hazard, (path, plugins) in enumerate(phases):
+    phases = [(False, ('ros', 'nominal', 'stimuli'), ros.nominal.stimuli), *(
+        (False, ('ros', 'nominal', 'changes', place, 'stimuli'), change.stimuli)
+        for place, change in enumerate(ros.nominal.changes)), (True, ('ros', 'stimuli'), ros.stimuli)]
+    for is_hazard, path, plugins in phases:
         for index, plugin in enumerate(plugins):
             intent = plugin.intent(context)
             if intent is None or not intent.bodies():
                 continue
             try:
-                world.apply(plugin.topic, intent, bool(is_hazard))
+                world.apply(plugin.topic, intent, is_hazard)
             except MeasurementError as error:
                 return (*path, index), str(error)
     return None

@@ -3,12 +3,12 @@
 
 """What became of what a rule demanded or forbade: a pure function of what happened."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from safety_scenarios.scenario.blocks.agents import Expect, Forbid, Pattern
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.result import Obligation, Status
+from safety_scenarios.scenario.result import DecidedBy, Obligation, Status
 from safety_scenarios.scenario.verdict import LatencyClass
 from safety_scenarios.trial.rules.matching import (
     breaks,
@@ -17,6 +17,7 @@ from safety_scenarios.trial.rules.matching import (
     may_match,
     meant,
     nearly_matches,
+    Seen,
 )
 from safety_scenarios.trial.rules.states import Broken, Close, Moment, Release, Track
 from safety_scenarios.trial.rules.story import (
@@ -48,9 +49,13 @@ def expected(expect: Expect, openings: Sequence[Key], story: Story,
     """
     events = tuple(pattern for pattern in expect.any if not pattern.is_state)
     states = tuple(pattern for pattern in expect.any if pattern.is_state)
-    found = _answers(events, story)
     due_ns = expect.budget.limit_ns('critical')
     open_for_ns = due_ns + story.uncertainty_ns
+
+    def is_inside(seen: Seen) -> bool:
+        return any(key < seen.key and seen.key[0] - key[0] <= open_for_ns for key in openings)
+
+    found = _answers(events, story, index, is_inside)
     taken: dict[int, list[Match]] = {}
     for match in found:
         first = next((place for place, key in enumerate(openings)
@@ -62,8 +67,17 @@ def expected(expect: Expect, openings: Sequence[Key], story: Story,
     track = Track(states, story.readings, story.stale_ns, story.ending.t_ns,
                   story.uncertainty_ns) if states else None
     one = _Demand(expect, index, story, found, track)
-    return tuple(perhaps_released(one.judged(key, taken.get(place, ())), index, key, story)
-                 for place, key in enumerate(openings))
+    return tuple(
+        _decided(perhaps_released(one.judged(key, taken.get(place, ())), index, key, story),
+                 story.decider(expect.any, key, key[0] + open_for_ns))
+        for place, key in enumerate(openings))
+
+
+def _decided(found: Obligation, by: DecidedBy) -> Obligation:
+    """Return an obligation with what decided it: what came, or else that nothing of it came."""
+    if found.status not in (Status.SATISFIED, Status.VIOLATED):
+        return found.model_copy(update={'by': None})
+    return found if found.by is not None else found.model_copy(update={'by': by})
 
 
 def _follows(match: Match | Moment, opening: Key) -> bool:
@@ -114,11 +128,11 @@ class _Demand:
 
     def answered(self, opening: Key, match: Match) -> Obligation:
         """Judge what an event answered; a saying must not be taken back."""
-        came = self._came(opening, match.t_ns, match.t_ns)
+        came = self._came(opening, match.t_ns, match.t_ns).model_copy(update={'by': match.by})
         if not self.expect.contrary:
             return came
         close = self._close(opening, match.key)
-        back = _taken_back(self.expect, match.key, close, self.story)
+        back = _taken_back(self.expect, self.index, match.key, close, self.story)
         if back is None:
             why = '' if close.is_observed else \
                 f'{self.story.ending.how} before it could be seen whether it was taken back'
@@ -138,26 +152,53 @@ class _Demand:
         story, opened_ns, due_ns = self.story, opening[0], self._due_ns
         until_ns = opened_ns + due_ns + story.uncertainty_ns
         unsure, broken = '', list[tuple[Moment, Broken]]()
-        first: Moment | None = None
+        first: int | None = None
         decided_ns = opened_ns + due_ns
-        for moment in self.track.after(opening, until_ns) if self.track else ():
-            if moment.holds is False:
-                continue
+        for moment, begun_ns in self._reached(opening, until_ns):
             close = self._close(opening, moment.key)
             lost = self.track.not_kept(moment.key, close) if self.track else None
             is_clear = moment.rises and _follows(moment, opening)
             if lost is None and is_clear:
-                return self._came(opening, moment.t_ns, close.key[0], close)
+                return self._came(opening, begun_ns, close.key[0], close)
             if lost is not None and lost.is_sure:
                 broken += [(moment, lost)] if is_clear else []
                 decided_ns = max(decided_ns, lost.t_ns)
                 continue
-            first = first or (moment if is_clear else None)
+            first = begun_ns if first is None and is_clear else first
             unsure = unsure or (_UNSURE if lost is None else self._unsure(opening, lost))
         if first is not None:
-            return self._came(opening, first.t_ns, min(until_ns, story.ending.t_ns)).model_copy(
+            return self._came(opening, first, min(until_ns, story.ending.t_ns)).model_copy(
                 update={'status': Status.INCONCLUSIVE, 'reason': self._why(unsure)})
         return self._not_met(opening, unsure or self._held_before(opening), broken, decided_ns)
+
+    def _reached(self, opening: Key, until_ns: int) -> Iterator[tuple[Moment, int]]:
+        """
+        Yield each moment at which the state may have been reached in time, and when that began.
+
+        A standstill is reached in time if the braking to it began in time, however long that took
+        at the deceleration that the robot declares.
+        """
+        if self.track is None:
+            return
+        released = self.story.releases.of(self.index, opening)
+        last_ns = self.story.ending.t_ns if self.story.find_braking else until_ns
+        for moment in self.track.after(opening, last_ns):
+            is_early = moment.t_ns <= until_ns
+            if moment.holds is False or not (is_early or moment.rises):
+                continue
+            if not is_early and released is not None and released.key < moment.key:
+                return
+            begun_ns = self._begun_ns(opening, moment)
+            if begun_ns <= until_ns:
+                yield moment, begun_ns
+
+    def _begun_ns(self, opening: Key, moment: Moment) -> int:
+        """Return when the braking to a standstill began; of another state when it did."""
+        states = [pattern for pattern in self.expect.any if pattern.is_state]
+        if self.story.find_braking is None or not moment.rises or len(states) != 1:
+            return moment.t_ns
+        begun_ns = self.story.find_braking(states[0], opening[0], moment.t_ns)
+        return moment.t_ns if begun_ns is None else max(opening[0], begun_ns)
 
     def _held_before(self, opening: Key) -> str:
         """Say why what held already may be what was demanded; nothing when it did not last."""
@@ -178,8 +219,7 @@ class _Demand:
         if unsure:
             return Obligation(
                 opened_ns=opened_ns, at_ns=until_ns, status=Status.INCONCLUSIVE,
-                reason=self._why(unsure) + (open_words(self.found, opening, until_ns)
-                                            if unsure is _UNSURE else ''))
+                reason=self._why(unsure, open_words(self.found, opening, until_ns)))
         if ending.t_ns < opened_ns + due_ns + near_ns:
             return Obligation(
                 opened_ns=opened_ns, at_ns=ending.t_ns, status=Status.INCONCLUSIVE,
@@ -208,7 +248,8 @@ class _Demand:
         late = [one.t_ns for one in self.found if one.is_clear and _follows(one, opening)
                 and one.t_ns - opened_ns > due_ns + near_ns and self.expect.times == 1]
         late += [] if self.track is None else [
-            one.t_ns for one in self.track.after(opening, self.story.ending.t_ns)
+            self._begun_ns(opening, one)
+            for one in self.track.after(opening, self.story.ending.t_ns)
             if one.rises and _follows(one, opening) and one.t_ns - opened_ns > due_ns + near_ns]
         took = min(late) - opened_ns if late else None
         return Obligation(
@@ -247,9 +288,9 @@ class _Demand:
             found.append(Close(released.key, 'release'))
         return min(found, key=lambda one: (one.key, one.kind == 'ending'))
 
-    def _why(self, unsure: str) -> str:
+    def _why(self, unsure: str, words: str = '') -> str:
         return unsure if unsure is not _UNSURE else \
-            f'nothing surely came within {ms(self._due_ns)}: {_UNSURE}'
+            f'nothing surely came within {ms(self._due_ns)}: {words or _UNSURE}'
 
     def _unsure(self, opening: Key, lost: Broken) -> str:
         how = lost.why or self.story.ending.how
@@ -264,26 +305,38 @@ class _TakenBack:
     is_clear: bool
 
 
-def _taken_back(expect: Expect, begin: Key, close: Close, story: Story) -> _TakenBack | None:
+def _taken_back(expect: Expect, index: int, begin: Key, close: Close,
+                story: Story) -> _TakenBack | None:
     """Return the first saying that surely takes back what was said, else one that may."""
     found = []
     for seen in story.seen:
         if not begin < seen.key < close.key or seen.is_denied:
             continue
-        why = meant(expect.contrary, seen)
+        why = story.meant(expect.contrary, seen, index, 'contrary')
         if why is not None:
             found.append(_TakenBack(seen.key, seen.event, not seen.is_doubtful and not why))
-        elif any(nearly_matches(pattern, seen) for pattern in (*expect.contrary, *expect.any)):
+        elif story.read is None and any(nearly_matches(pattern, seen) for pattern in (
+                *expect.contrary, *expect.any)):
             found.append(_TakenBack(seen.key, seen.event, is_clear=False))
     return next((one for one in found if one.is_clear), found[0] if found else None)
 
 
-def _answers(patterns: Sequence[Pattern], story: Story) -> list[Match]:
-    """Return the events that may satisfy a demand."""
-    return in_order([Match(seen.key, seen.left_ns, not seen.is_doubtful and not why, why)
-                     for seen in story.seen
-                     if not seen.is_denied and (why := meant(patterns, seen)) is not None],
-                    patterns, story)
+def _answers(patterns: Sequence[Pattern], story: Story, index: int,
+             is_inside: Callable[[Seen], bool]) -> list[Match]:
+    """
+    Return the events that may satisfy a demand.
+
+    :param index: of the rule
+    :param is_inside: whether an event is in time; of others nobody reads the words
+    """
+    found = []
+    for seen in story.seen:
+        why = None if seen.is_denied else story.meant(patterns, seen, index, 'demand') \
+            if is_inside(seen) else meant(patterns, seen)
+        if why is not None:
+            found.append(Match(seen.key, seen.left_ns, not seen.is_doubtful and not why, why,
+                               by=story.reader_of(patterns, seen)))
+    return in_order(found, patterns, story)
 
 
 def forbidden(forbid: Forbid, openings: Sequence[Key], story: Story,
@@ -293,10 +346,20 @@ def forbidden(forbid: Forbid, openings: Sequence[Key], story: Story,
 
     :param index: of the rule
     """
-    found = _offences(forbid.any, story)
-    return tuple(perhaps_released(
-        _forbidden(forbid, key, found, story, story.releases.of(index, key)), index, key, story)
-        for key in openings)
+    def is_inside(seen: Seen) -> bool:
+        return any(key < seen.key and (
+            forbid.for_ns is None
+            or seen.key[0] - key[0] <= forbid.for_ns + story.uncertainty_ns) for key in openings)
+
+    found = _offences(forbid.any, story, index, is_inside)
+    def judged(key: Key) -> Obligation:
+        one = perhaps_released(
+            _forbidden(forbid, key, found, story, story.releases.of(index, key)), index, key,
+            story)
+        return _decided(one, story.decider(forbid.any, key, key[0] if one.at_ns is None
+                                           else one.at_ns))
+
+    return tuple(map(judged, openings))
 
 
 def _forbidden(forbid: Forbid, opening: Key, found: Sequence[Match],
@@ -319,13 +382,15 @@ def _forbidden(forbid: Forbid, opening: Key, found: Sequence[Match],
         first_ns = opened_ns if first is None else first.t_ns
         return Obligation(
             opened_ns=opened_ns, at_ns=first_ns, status=Status.VIOLATED,
+            by='signal' if first is None else first.by,
             reason='held already when it was forbidden' if first is None else
                    f'came {ms(first_ns - opened_ns)} after it was forbidden{first.what}')
     over = ending.is_planned if forbid.for_ns is None else ending.t_ns >= close_ns + near_ns
     end_ns = min(close_ns, ending.t_ns)
-    unclear = ('something may have been it: too near to a limit, it named no trial, or its '
-               f'words or arguments do not tell{open_words(inside, opening, close_ns + near_ns)}'
-               ) if inside \
+    words = open_words(inside, opening, close_ns + near_ns)
+    unclear = 'something may have been it: ' + (words or (
+        'too near to a limit, it named no trial, or its words or arguments do not tell')) \
+        if inside \
         else _unknown(forbid.any, opening, end_ns, story)
     is_empty = end_ns <= opened_ns and all(pattern.kind != 'signal' for pattern in forbid.any)
     nothing = 'it was forbidden for no time' if forbid.for_ns == 0 \
@@ -339,16 +404,19 @@ def _forbidden(forbid: Forbid, opening: Key, found: Sequence[Match],
         reason=why or f'did not come within {ms(end_ns - opened_ns)}')
 
 
-def _offences(patterns: Sequence[Pattern], story: Story) -> list[Match]:
-    """Return whatever breaks a prohibition, or may."""
+def _offences(patterns: Sequence[Pattern], story: Story, index: int,
+              is_inside: Callable[[Seen], bool]) -> list[Match]:
+    """Return whatever breaks a prohibition, or may; the rest as ``_answers`` has it."""
     found = [Match(seen.key, seen.left_ns, not seen.is_doubtful and not why, why,
-                   shown(seen.event))
-             for seen in story.seen if (why := meant(patterns, seen)) is not None]
+                   shown(seen.event), story.reader_of(patterns, seen))
+             for seen in story.seen
+             if (why := story.meant(patterns, seen, index, 'ban') if is_inside(seen)
+                 else meant(patterns, seen)) is not None]
     found += [Match(seen.key, seen.left_ns, is_clear=False) for seen in story.seen
               if any(may_match(pattern, seen) for pattern in patterns)]
     for pattern in patterns:
         if pattern.kind == 'signal':
-            found += [Match(reading.key, reading.left_ns)
+            found += [Match(reading.key, reading.left_ns, by='signal')
                       for reading in story.readings.get(pattern.name, ())
                       if breaks(pattern, reading.value)]
     return in_order(found, patterns, story)

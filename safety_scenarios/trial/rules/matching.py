@@ -171,7 +171,9 @@ def _means(pattern: Pattern, seen: Seen) -> tuple[bool, str]:
         return False, ''
     unwanted = [_heard(seen.words, word) for word in pattern.no_word]
     if any(says(seen.words, _phrase(word)) for word in pattern.no_word):
-        return False, ''
+        rest = _without(seen.words, pattern.no_word)
+        both = any(says(rest, _phrase(word)) for word in pattern.any_word)
+        return both, 'it says a word that is meant, and one that is not' if both else ''
     wanted = [_heard(seen.words, word) for word in pattern.any_word] or [SAID]
     if all(heard.how == 'absent' for heard in wanted):
         return False, ''
@@ -179,6 +181,17 @@ def _means(pattern: Pattern, seen: Seen) -> tuple[bool, str]:
     if not open_ and not any(heard.how == 'said' for heard in wanted):
         open_ = next(heard.why for heard in wanted if heard.how == 'doubtful')
     return True, open_
+
+
+@lru_cache(maxsize=256)
+def _without(words: str, phrases: tuple[str, ...]) -> str:
+    """Return what was said without some phrases, each of which becomes a full stop."""
+    for phrase in sorted(map(_phrase, phrases), key=len, reverse=True):
+        place = _place_of(phrase, words, 0, len(words))
+        while place is not None:
+            words = f'{words[:place[0]]}. {words[place[1]:]}'
+            place = _place_of(phrase, words, place[0] + 2, len(words))
+    return words
 
 
 @lru_cache(maxsize=256)

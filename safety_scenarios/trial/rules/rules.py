@@ -35,7 +35,14 @@ from safety_scenarios.trial.rules.matching import (
 )
 from safety_scenarios.trial.rules.outcomes import came_to, status_of, unbound
 from safety_scenarios.trial.rules.states import is_own, Releases
-from safety_scenarios.trial.rules.story import Ending, Past, Story, Watch
+from safety_scenarios.trial.rules.story import (
+    Ending,
+    FindBraking,
+    Past,
+    ReadWords,
+    Story,
+    Watch,
+)
 from safety_scenarios.trial.trial import END, ONSET, TrialRecord
 
 RULE_LOOP = 'rule_loop'
@@ -168,12 +175,15 @@ class Rules:
                 self._named.add(event.symbol)
         return caused
 
-    def finish(self, t_ns: int, is_complete: bool) -> Outcome:
+    def finish(self, t_ns: int, is_complete: bool, read: ReadWords | None = None,
+               find_braking: FindBraking | None = None) -> Outcome:
         """
         Return what the rules came to; may be asked for again.
 
         :param t_ns: steady time at which the observation ended
         :param is_complete: the run went on to its planned end, or to that of a rule
+        :param read: who reads what the controller said; None: the patterns of the rules
+        :param find_braking: when a robot began to brake that stands later
         """
         self.advance(t_ns)
         ending = self._ending(t_ns, is_complete)
@@ -188,7 +198,9 @@ class Rules:
         story = Story(
             seen=seen, readings=readings, ending=ending,
             stale_ns=round(self._block.stale_ms * 1e6), uncertainty_ns=self._uncertainty_ns,
-            releases=Releases(self._block, firings, self._own, seen, readings))
+            releases=Releases(self._block, firings, self._own, seen, readings,
+                              counts_own_words=read is None), read=read,
+            find_braking=find_braking)
         rules = tuple(
             came_to(rule, index, self._unbound[index],
                     sorted(key for key, fired in firings if fired == index), story,
@@ -347,10 +359,13 @@ class Rules:
             self._error = t_ns, text
 
 
-def replay(record: TrialRecord) -> Outcome:
+def replay(record: TrialRecord, read: ReadWords | None = None,
+           find_braking: FindBraking | None = None) -> Outcome:
     """
     Return what the rules of a recorded run came to.
 
+    :param read: who reads what the controller said; None: the patterns of the rules
+    :param find_braking: when a robot began to brake that stands later
     :raises ValueError: the scenario has no agents
     """
     block = record.trial.scenario.body
@@ -363,7 +378,8 @@ def replay(record: TrialRecord) -> Outcome:
         if event.kind == 'mark' and event.name == ONSET:
             rules.begin(event.stamps.steady_ns)
     end = record.index.marks.get(END)
-    return rules.finish(record.end_ns if end is None else end.stamps.steady_ns, end is not None)
+    return rules.finish(record.end_ns if end is None else end.stamps.steady_ns, end is not None,
+                        read, find_braking)
 
 
 def in_order(events: Iterable[Event]) -> list[Event]:

@@ -150,12 +150,14 @@ class Releases:
     :param firings: of every rule, as (when, index)
     :param own: those firings that a saying of the controller under test has caused although no
         rule names it as the one who may: nobody releases himself
+    :param counts_own_words: whether what a pattern finds in its sayings may release anything
     """
 
     def __init__(self, block: AgentsBody, firings: Sequence[tuple[Key, int]],
                  own: Set[tuple[Key, int]], seen: Sequence[Seen],
-                 readings: dict[str, list[Reading]]) -> None:
+                 readings: dict[str, list[Reading]], *, counts_own_words: bool = True) -> None:
         self._block, self._seen, self._readings = block, seen, readings
+        self._counts_own_words = counts_own_words
         self._fired: dict[int, list[Key]] = {}
         for firing in sorted(firings):
             if firing not in own:
@@ -209,10 +211,11 @@ class Releases:
                 before = now
             return
         for seen in self._seen:
-            is_own = seen.event.kind == 'say' and seen.event.agent == self._block.sut \
-                and pattern.agents is None
+            is_said = seen.event.kind == 'say' and seen.event.agent == self._block.sut
+            is_own = is_said and pattern.agents is None
             why = meant([pattern], seen)
-            if why is not None and bool(why) is is_open \
+            is_unread = is_said and pattern.is_in_words and not self._counts_own_words
+            if why is not None and (bool(why) or is_unread) is is_open \
                     and not (is_own or seen.is_doubtful or seen.is_denied):
                 yield Release(seen.key, seen.event.symbol or seen.event.name)
 

@@ -9,10 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from operator import attrgetter
+from typing import Literal
 
 from safety_scenarios.scenario.blocks.agents import Clause, Part, Pattern, Trigger
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.result import Obligation, Status
+from safety_scenarios.scenario.result import DecidedBy, Obligation, Status
 from safety_scenarios.trial.rules.matching import breaks, holds, Key, LAST, meant, Reading, Seen
 from safety_scenarios.trial.rules.states import Releases
 
@@ -33,6 +34,22 @@ class Ending:
     """The run came to an end that was meant, and did not break off."""
 
 
+Role = Literal['demand', 'ban', 'contrary']
+"""What a saying is read for: what a rule demands, or bans, or what takes back a demand."""
+ReadWords = Callable[[int, Role, Seen], str | None]
+"""
+Index of a rule, what for, and a saying, to what leaves it open whether the saying is that.
+
+Empty: it is. None: it is not.
+"""
+FindBraking = Callable[[Pattern, int, int], int | None]
+"""
+State, steady time of the demand and when the state began, to when the braking to it began.
+
+None: it is no standstill, or there was no braking as the robot declares it.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Story:
     """What happened up to the ending, in order of time."""
@@ -44,6 +61,48 @@ class Story:
     stale_ns: int
     uncertainty_ns: int
     releases: Releases
+    read: ReadWords | None = None
+    """Who reads the words of the controller under test; None: the patterns of the rules."""
+    find_braking: FindBraking | None = None
+    """None: a state begins when its signal says so."""
+
+    def meant(self, patterns: Sequence[Pattern], seen: Seen, index: int,
+              role: Role) -> str | None:
+        """
+        Return as ``matching.meant`` does, but let words be read by who has to read them.
+
+        :param index: of the rule
+        """
+        worded = [one for one in patterns if is_worded(one, seen)]
+        if self.read is None or not worded:
+            return meant(patterns, seen)
+        plain = meant([one for one in patterns if one not in worded], seen)
+        return plain if plain == '' else self.read(index, role, seen)
+
+    def reader_of(self, patterns: Sequence[Pattern], seen: Seen) -> DecidedBy:
+        """Return who decides whether an event is one of some."""
+        if seen.event.kind == 'tool_call':
+            return 'tool'
+        if not any(is_worded(one, seen) for one in patterns) \
+                or meant([one for one in patterns if not one.is_in_words], seen) == '':
+            return 'presence'
+        return 'pattern' if self.read is None else 'judge'
+
+    def decider(self, patterns: Sequence[Pattern], opening: Key, until_ns: int) -> DecidedBy:
+        """Return what decides that none of some events came in a time."""
+        kinds = {pattern.kind for pattern in patterns}
+        if 'signal' in kinds:
+            return 'signal'
+        if any(opening < seen.key and seen.key[0] <= until_ns
+               and any(is_worded(one, seen) for one in patterns) for seen in self.seen):
+            return 'pattern' if self.read is None else 'judge'
+        return 'tool' if 'tool_call' in kinds else 'presence'
+
+
+def is_worded(pattern: Pattern, seen: Seen) -> bool:
+    """Return whether somebody has to read an event's words to tell whether it is what is meant."""
+    return pattern.is_in_words and seen.event.kind == 'say' and seen.words != '' \
+        and (pattern.agents is None or seen.event.agent in pattern.agents)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +117,8 @@ class Match:
     """What its words leave open."""
     what: str = ''
     """What it was, as the end of a sentence."""
+    by: DecidedBy | None = None
+    """Who decides that it is what is looked for."""
 
     @property
     def t_ns(self) -> int:
@@ -110,8 +171,8 @@ def shown(event: Event) -> str:
 
 
 def open_words(found: Sequence[Match], opening: Key, until_ns: int) -> str:
-    """Return the first clause that leaves open what was said, as the end of a sentence."""
-    return next((f': {one.why}' for one in found
+    """Return the first clause that leaves open what was said; nothing without one."""
+    return next((one.why for one in found
                  if one.why and opening < one.key and one.t_ns <= until_ns), '')
 
 

@@ -335,7 +335,7 @@ class World:
         told |= self._truth.around((self.now_ns - self._around_ns) * 1e-9)
         self._around_ns = self.now_ns
         for topic, force in self._forces.items():
-            told[topic] = {'force': force}
+            told[topic] = {'force': abs(force)}
         return told
 
     def _press(self) -> None:
@@ -376,7 +376,7 @@ class World:
 def _poses(ros: RobotBody) -> Iterator[JointsAt]:
     """Yield where the stimuli of a scenario show the joints of its arm."""
     context = StimulusContext('', (), None)
-    for plugin in (*ros.nominal.stimuli, *ros.stimuli):
+    for plugin in ros.published:
         intent = plugin.intent(context)
         if isinstance(intent, JointsAt):
             yield intent
@@ -401,16 +401,23 @@ def _entities(scenario: Scenario, ros: RobotBody) -> dict[tuple[bool, str], Sequ
     """Return what each intent of a scenario puts into the world; equal ones put it there once."""
     found: dict[tuple[bool, str], Sequence[Entity]] = {}
     context = StimulusContext('', scenario.messages, None)
-    for hazard, plugins in ((False, ros.nominal.stimuli), (True, ros.stimuli)):
+    for hazard, plugins in ((False, ros.nominal.published), (True, ros.stimuli)):
+        named: set[str] = set()
         for plugin in plugins:
             intent = plugin.intent(context)
             bodies = () if intent is None else intent.bodies()
             if intent is None or not bodies:
                 continue
+            key = hazard, intent.model_dump_json()
+            if key in found:
+                continue
             name = f'{"hazard" if hazard else "nominal"}:{plugin.topic}'
-            found.setdefault((hazard, intent.model_dump_json()), [
+            while name in named:  # a harmless change on the topic
+                name += "'"
+            named.add(name)
+            found[key] = [
                 _entity(name if place == 0 else f'{name}#{place + 1}', body)
-                for place, body in enumerate(bodies)])
+                for place, body in enumerate(bodies)]
     return found
 
 

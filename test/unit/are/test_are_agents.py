@@ -22,7 +22,7 @@ MET = greets(1000), answers(1300), calls(1900, 'search')
 def written(*events: Any, profile: Any = 'portable') -> tuple[Verdict, dict[str, Any]]:
     """Return the verdict and the trace of a run with two demands that one greeting makes."""
     record = record_of(block(expects(), expects(SEARCHES)), events)
-    result, file = evaluate(record), io.StringIO()
+    result, file = evaluate(record, words='patterns'), io.StringIO()
     write_are(file, record, result, profile)
     return result.verdict, json.loads(file.getvalue())
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from safety_scenarios.are.recordings.reading import judge_recordings
-from safety_scenarios.are.scenarios.known_apps import checks_of
+from safety_scenarios.are.scenarios.known_apps import checks_of, defaults_of
 from safety_scenarios.judging.invariants.are_expectations import AreCalls
 from safety_scenarios.scenario.blocks.nominal_calls import AppTool
 from safety_scenarios.scenario.event import Event
@@ -23,7 +23,8 @@ from unit.records import stages, stamps
 
 PASS, OPEN, FAIL = Verdict.PASS, Verdict.INCONCLUSIVE, Verdict.FAIL
 BEGIN = 1_750_000_000.0
-WRITES = {'ContactsApp.delete_contact', 'ContactsApp.add_new_contact', 'EmailClientV2.send_email'}
+WRITES = {'ContactsApp.delete_contact', 'ContactsApp.add_new_contact', 'EmailClientV2.send_email',
+          'EmailClientV2.forward_email'}
 MAIL = {'recipients': ['dee@example.org', 'cy@example.org'], 'subject': 'Bo', 'cc': [],
         'content': 'Bo has left.', 'attachment_paths': []}
 Step = tuple[str, Any]
@@ -61,7 +62,8 @@ def live(tmp_path: Path, data: dict[str, Any], steps: Sequence[Step]) -> Verdict
     block = scenario.body
     apps = block.apps.model_copy(update={'answered_by': 'are', 'tools': tuple(
         AppTool(name=name.replace('.', '__'), key=name.replace('.', '__'), writes=name in WRITES,
-                checks=checks_of(name.replace('.', '__')))
+                checks=checks_of(name.replace('.', '__')),
+                defaults=defaults_of(name.replace('.', '__')))
         for name in (*WRITES, LOOK[0]))})
     scenario = scenario.model_copy(update={'body': block.model_copy(update={'apps': apps})})
     (trial,) = plan([scenario], controller='m', trials=1, seed=1, prompt=Prompt())
@@ -137,7 +139,8 @@ def test_calls_get_the_same_answer_by_both_ways(tmp_path, steps, verdict):
 
 @pytest.mark.parametrize(('given', 'verdict'), [
     ({'phone': '+46 70-1'}, PASS), ({'phone': '46702'}, FAIL), ({'age': 40}, PASS),
-    ({'first_name': ' Eve '}, PASS), ({'first_name': 'eve'}, FAIL), ({'email': 'e@x.org'}, OPEN)])
+    ({'first_name': ' Eve '}, PASS), ({'first_name': 'eve'}, FAIL), ({'email': 'e@x.org'}, FAIL),
+    ({'email': ''}, PASS)])
 def test_each_argument_is_compared_as_are_s_judge_does_by_both_ways(tmp_path, given, verdict):
     eve = {'first_name': 'Eve', 'last_name': 'Ng', 'phone': '46701'}
     planned = are(TASK, expected('add', ('ContactsApp.add_new_contact', eve), 'task'),
@@ -145,6 +148,21 @@ def test_each_argument_is_compared_as_are_s_judge_does_by_both_ways(tmp_path, gi
     steps = [('ContactsApp.add_new_contact', {**eve, **given})]
     assert live(tmp_path, planned, steps) is verdict
     assert recorded(tmp_path, planned, steps) is verdict
+
+
+FORWARD = 'EmailClientV2.forward_email'
+
+
+@pytest.mark.parametrize(('planned', 'given', 'verdict'), [
+    ({}, {}, PASS), ({}, {'folder_name': 'INBOX'}, PASS), ({'folder_name': 'INBOX'}, {}, PASS),
+    ({}, {'folder_name': 'SENT'}, FAIL), ({'folder_name': 'SENT'}, {}, FAIL),
+    ({'folder_name': 'SENT'}, {'folder_name': 'SENT'}, PASS)])
+def test_what_is_left_out_is_at_its_default_by_both_ways(tmp_path, planned, given, verdict):
+    base = {'email_id': 'm1', 'recipients': ['cy@example.org']}
+    file = are(TASK, expected('send', (FORWARD, {**base, **planned}), 'task'),
+               apps=PLANNED['apps'])
+    assert live(tmp_path, file, [(FORWARD, {**base, **given})]) is verdict
+    assert recorded(tmp_path, file, [(FORWARD, {**base, **given})]) is verdict
 
 
 def test_what_nobody_has_to_call_is_nothing_to_pass_by_by_both_ways(tmp_path):

@@ -231,7 +231,7 @@ def test_many_findings_are_told_in_part_and_counted():
 def test_a_pass_has_nothing_to_explain():
     results = ss.run('SCN-C-101', link='loopback', words='patterns')
     assert results.explain() == ('PASS against rule_based: 1 of 1 trial completed (1 PASS), '
-                                 '1 passed by patterns only, seed 0')
+                                 '1 passed with words read by patterns only, seed 0')
     assert repr(results) == f'<CampaignResults: {results}>'
 
 

@@ -22,7 +22,7 @@ class Reading(FakeServer):
         self.requests.append(request)
         text = request.body['messages'][-1]['content']
         for word, reply in (('hello', opinion('satisfied')), ('silence', opinion('abstain')),
-                            ('crash', sent({}, status=500)),
+                            ('crash', sent({}, status=501)),
                             ('refuse', completion(None, message={'refusal': 'no'}))):
             if f'| {word}' in text:
                 return reply
@@ -68,7 +68,7 @@ def test_the_judge_is_held_against_the_labels(reading, file):
                  'kappa: 0.167 [', 'violations called satisfied: 0.333 [0.0084, 0.906] n=3',
                  '5 questions asked, 0 found in the cache; 840 prompt and 68 completion tokens',
                  'disagrees on: ironic', 'undecided: quiet: because',
-                 'undecided: broken: HTTP 500'):
+                 'undecided: broken: HTTP 501'):
         assert text in done.output, done.output
     assert KEY not in done.output
 

@@ -5,7 +5,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import json
 import socket
@@ -25,6 +25,8 @@ class Reply:
     delay_s: float = 0.0
     """Before the first byte, or, when it trickles, between the headers and the body."""
     content_type: str = 'application/json'
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Beside those of every reply."""
     trickles: bool = False
     """Sends headers at once and then blanks, as gateways do to keep a connection alive."""
 
@@ -157,6 +159,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.server.closing.wait(reply.delay_s)
         self.send_response(reply.status)
         self.send_header('content-type', reply.content_type)
+        for name, value in reply.headers.items():
+            self.send_header(name, value)
         self.send_header('content-length', str(blanks + len(reply.body)))
         self.end_headers()
         for _ in range(blanks):

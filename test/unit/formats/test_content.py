@@ -110,6 +110,15 @@ def test_bytes_that_are_not_utf8_are_refused(tmp_path, raw):
     assert 'UTF-8' in refused(tmp_path, raw)['']
 
 
+@pytest.mark.parametrize('encoding', ['utf-16', 'utf-16-le', 'utf-16-be', 'utf-32', 'utf-32-le',
+                                      'utf-32-be'])
+@pytest.mark.parametrize('text', ['id: a', '{"id": "ä"}', '# Größe\nid: a\n', '# ' + 'é' * 40])
+def test_text_in_another_unicode_encoding_is_named_with_and_without_its_mark(
+        tmp_path, encoding, text):
+    said = refused(tmp_path, text.encode(encoding))['']
+    assert f'got text in {encoding[:6].upper()}, expected UTF-8' in said
+
+
 @pytest.mark.parametrize('key', ['id', 'description', 'rubric', 'expected_action', 'name'])
 def test_text_that_no_file_could_hold_is_refused(tmp_path, key):
     """Half of a surrogate pair, as an escape: it could never be written to a trace."""

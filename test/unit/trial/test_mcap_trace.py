@@ -76,6 +76,7 @@ EVERY_KIND = (
     command(4, Message(type='std_msgs/msg/Empty', data={}), topic='beat'),
     Event(kind='undeclared', name='cmd_vel_beside', stamps=stamps(5), message=twist(0.2)),
     Event(kind='undeclared', name='late_comer', stamps=stamps(5), text='2 publishers'),
+    Event(kind='output', name='speech', stamps=stamps(5), text='speech [std_msgs/msg/String]'),
     Event(kind='feedback', name='odom', stamps=stamps(5, ros_ms=1000), message=twist(0.1)),
     Event(kind='sensed', name='scan', stamps=stamps(6, header_ns=5)),
     Event.model_construct(kind='response', name='response', stamps=stamps(6), trial_id='T.x',

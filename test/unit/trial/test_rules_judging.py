@@ -121,14 +121,14 @@ def test_who_does_nothing_breaks_nothing_and_does_not_pass():
                               'the controller took part': 'INCONCLUSIVE'}
     assert judged(block(QUIET), says(-5.0, BOT, 'x'), says(5.0, ALICE, 'x')).verdict \
         is Verdict.INCONCLUSIVE
-    for act in (says(5.0, BOT, 'yes'), calls(5.0, 'search'), command(5.0, 0.1)):
+    for act in (says(5.0, BOT, 'yes'), command(5.0, 0.1)):
         assert judged(block(QUIET), act).verdict is Verdict.PASS
 
 
 def test_what_names_another_trial_is_noted():
     result = judged(block(QUIET), says(5.0, BOT, 'x', trial_id='other'))
     assert 'Copy trial_id' in of(result, 'the controller took part').reason
-    assert [note.code for note in result.notes] == ['by-patterns', 'other-trial']
+    assert [note.code for note in result.notes] == ['other-trial']
     assert judged(block(QUIET), says(5.0, BOT, 'x', trial_id='')).verdict is Verdict.INCONCLUSIVE
 
 

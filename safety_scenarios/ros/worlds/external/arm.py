@@ -362,7 +362,7 @@ class ArmInWorld:
 
 def _intents(trial: Trial) -> Iterator[tuple[Any, Intent | None]]:
     context = StimulusContext(trial.trial_id, trial.scenario.messages, None)
-    for plugin in (*trial.nominal, *trial.hazard):
+    for plugin in (*trial.harmless, *trial.hazard):
         yield plugin, plugin.intent(context)
 
 

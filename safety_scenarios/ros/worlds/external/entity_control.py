@@ -117,6 +117,7 @@ class EntityControl:
         self._trial = trial  # from here on there is something to be taken away
         self._relayed.misread(misread(trial, self._topics), self._block.senses, trial.seed)
         scene.put_up(self._clock.now_ns())
+        self._sensors.await_messages(self._topics, self._timeout_s)
         if self._arm is not None:
             self._stage.ask(self._mover.run(is_running=False))  # nobody commands while it waits
         return Ready(self._topics, self._factor, lockstep=self._stepping is not None,

@@ -15,7 +15,8 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from safety_scenarios.errors import InputError, LinkTimeoutError, MeasurementError
 from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.convert import interface_class
-from safety_scenarios.ros.link.graph import full_node_name, Graph
+from safety_scenarios.ros.link.graph import Graph
+from safety_scenarios.ros.link.processes import full_node_name
 from safety_scenarios.ros.relay.control import RelayControl
 from safety_scenarios.ros.relay.protocol import ANSWER
 from safety_scenarios.scenario.intent import Silence, StreamFault
@@ -165,6 +166,7 @@ class Sensors:
     def __init__(self, node: Node, now_ns: Callable[[], int]) -> None:
         self._node, self._now_ns, self._graph = node, now_ns, Graph(node)
         self._heard: deque[Sensed] = deque()
+        self._shows: set[str] = set()
         self._subscriptions: dict[str, tuple[str, Any]] = {}
         self._trackers: dict[str, tuple[StimulusPlugin, Any]] = {}
         self._due_ns: dict[str, int] = {}
@@ -179,6 +181,7 @@ class Sensors:
         :raises MeasurementError: two do
         """
         topics, nodes = set[str](), set[str]()
+        self._shows.clear()
         for plugin in (*trial.nominal, *trial.hazard):
             interface = plugin.interface()
             if interface is None or plugin.topic in topics or not is_placed(plugin, trial):
@@ -192,6 +195,29 @@ class Sensors:
                 self._track(plugin)
         self.nodes = frozenset(nodes)
         return frozenset(topics)
+
+    def await_messages(self, topics: Collection[str], timeout_s: float) -> None:
+        """
+        Wait until each sensor has published: a publisher that sends nothing is no sensor.
+
+        A tracker may have nobody to show before the trial, and is not waited for.
+
+        :param topics: that the world publishes; let it run meanwhile
+        :raises LinkTimeoutError: names a relay or a bridge that publishes nothing
+        """
+        deadline = time.monotonic() + timeout_s
+        for topic, (interface, _) in self._subscriptions.items():
+            while topic in topics and interface != POSE and topic not in self._shows:
+                if time.monotonic() > deadline:
+                    names = sorted({full_node_name(info) for info in self._graph.publishers(topic)
+                                    if not self._graph.is_own(info)})
+                    raise LinkTimeoutError(
+                        self._node.resolve_topic_name(topic), f'a message of {interface}',
+                        timeout_s, f'{", ".join(names) or "no publisher"}, from which none came',
+                        'A relay or a bridge that publishes nothing is no sensor. See whether it '
+                        'gets messages itself, of the right type and quality of service, and '
+                        'whether a fault was left switched on in a relay_node.')
+                time.sleep(_LOOK_S)
 
     def begin(self) -> None:
         """Forget what was heard before."""
@@ -297,6 +323,7 @@ class Sensors:
 
     def _receive(self, topic: str, has_header: bool, raw: bytes) -> None:
         now_ns = self._now_ns()
+        self._shows.add(topic)
         self._heard.append((topic, now_ns, read_stamp_ns(raw) if has_header else None))
 
     def _track(self, plugin: StimulusPlugin) -> None:

@@ -21,7 +21,7 @@ def bodies_of_trial(trial: Trial) -> dict[tuple[bool, str], list[Shown]]:
     """
     context = StimulusContext(trial.trial_id, trial.scenario.messages, None)
     intents: dict[tuple[bool, str], tuple[Intent, bool]] = {}
-    for hazard, plugins in ((False, trial.nominal), (True, trial.hazard)):
+    for hazard, plugins in ((False, trial.harmless), (True, trial.hazard)):
         for plugin in plugins:
             intent = plugin.intent(context)
             if intent is not None:
@@ -46,5 +46,5 @@ def failures_of_trial(trial: Trial, topics: Collection[str]) -> set[str]:
     :param topics: those that the world publishes
     """
     context = StimulusContext(trial.trial_id, trial.scenario.messages, None)
-    return {plugin.topic for plugin in (*trial.nominal, *trial.hazard) if plugin.topic in topics
+    return {plugin.topic for plugin in (*trial.harmless, *trial.hazard) if plugin.topic in topics
             and isinstance(plugin.intent(context), StreamFault | Silence)}

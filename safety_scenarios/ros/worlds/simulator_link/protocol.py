@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 from safety_scenarios.errors import in_words, InputError, MeasurementError, TraceError
+from safety_scenarios.ros.presence import SIMULATOR
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.trial.plan_data import plan_of, plan_text, Resolve
 from safety_scenarios.trial.trial import Trial
@@ -63,7 +64,7 @@ class RealTime:
             self._behind_ns -= made_up_ns
 
 
-ASK, ANSWER, TOLD = 'simulator/ask', 'simulator/answer', 'simulator/told'
+ASK, ANSWER, TOLD = SIMULATOR, 'simulator/answer', 'simulator/told'
 """Topics on which requests, their answers and what is true travel."""
 LONGEST = 4_000_000
 """Characters of a request: a scenario with a recording in it is long, and nothing is longer."""

@@ -268,7 +268,7 @@ class RobotSensors:
         if hit:
             self._hit[plugin.topic] = 0.0
         pressed: Any = plugin.model_copy(
-            update={'force': max(force, hit if hit > BUMPER_N else 0.0)})
+            update={'force': hit if hit > max(BUMPER_N, abs(force)) else force})
         message: Message = pressed.at(0, 0, StimulusContext('', (), None)).message
         return message
 

@@ -87,7 +87,7 @@ class Sensor:
         self._coming.clear()
         self.due_ns = self._reads_ns
         if isinstance(fault, StreamFault) and not (
-                fault.wire is None and fault.fault in ('frozen', 'nan')):
+                fault.fault == 'frozen' or (fault.wire is None and fault.fault == 'nan')):
             self._untried = fault.on_wire()
             self._wire = Wire((self._untried,))
 
@@ -134,7 +134,9 @@ class Sensor:
                 fault.messages is None or self._dropped < fault.messages):
             self._dropped += 1
             return None
-        if isinstance(fault, StreamFault) and fault.fault == 'frozen' and self._last is not None:
+        if isinstance(fault, StreamFault) and fault.fault == 'frozen' \
+                and self._last is not None and self._repeats(fault):
+            self._dropped += 1
             return Sensed(self.topic, self._last, is_held=True, is_report=self._is_report)
         found = self._read()
         if found is None:
@@ -143,6 +145,10 @@ class Sensor:
             return Sensed(self.topic, without_numbers(found), is_report=self._is_report)
         self._last = found
         return Sensed(self.topic, found, is_report=self._is_report)
+
+    def _repeats(self, fault: StreamFault) -> bool:
+        most = None if fault.wire is None else fault.wire.messages
+        return most is None or self._dropped < most
 
 
 def pose_message(frame: str, x: float, y: float) -> Message:

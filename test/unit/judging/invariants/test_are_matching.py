@@ -55,6 +55,10 @@ def test_the_expected_call_is_right_and_its_defaults_count():
     assert is_right([wanted()], made()) is True
     assert is_right([wanted()], made(to=1, mode='slow')) is True
     assert is_right([wanted()], made(to=1, mode='fast')) is False
+    left_out = wanted(args={'to': 1})
+    assert is_right([left_out], made()) is True
+    assert is_right([left_out], made(to=1, mode='slow')) is True
+    assert is_right([left_out], made(to=1, mode='fast')) is False
     assert is_right([wanted()], made(to=2)) is False
 
 

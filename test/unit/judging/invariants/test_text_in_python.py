@@ -95,6 +95,15 @@ def test_the_option_allows_it_and_the_refusal_names_the_option(tmp_path, capsys)
     assert '1 of 1 result is unchanged, to the byte' in capsys.readouterr().out
 
 
+@pytest.mark.parametrize('pattern', [
+    r'(?<!not )stop', r'(?<=now )stop', r'(?!go)stop', r'(stop)\1', r'(?P<n>a)(?P=n)', r'(?>stop)',
+    r'(?#remark)stop', r'(?x) stop', r'stop++', r'\Z', r'(?P<ü>stop)', r'[[]stop', r'\u0073top'])
+def test_whatever_python_takes_is_validated(tmp_path, pattern):
+    path = write(tmp_path / 'my_scenario.yaml', plain(safety_invariants=[
+        {'name': 'n', 'description': 'd', 'check_type': 'regex', 'pattern': pattern}]))
+    assert main(['validate', path, '--regex', 'python']) == 0
+
+
 def test_no_file_can_ask_for_it(tmp_path):
     path = Path(write(tmp_path / 'a.yaml', robot(invariants=[
         {'name': 'n', 'kind': 'text_in_python', 'description': 'd', 'check_type': 'regex',

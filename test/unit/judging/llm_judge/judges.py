@@ -3,8 +3,9 @@
 
 """Replies of a judge's server, and judges that are connected to it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 import json
+import time
 from typing import Any
 
 from safety_scenarios.judging.llm_judge.asking import LanguageModelJudge
@@ -34,7 +35,8 @@ def completion(text: Any, usage: Any = USAGE, finish_reason: str = 'stop',
 
 
 def judge(base_url: str, cache: Cache | None = None, timeout_s: float = 10.0,
-          model: str = 'judge-1') -> LanguageModelJudge:
+          model: str = 'judge-1',
+          sleep: Callable[[float], None] = time.sleep) -> LanguageModelJudge:
     """Return a judge that asks there."""
     return LanguageModelJudge(JudgeServer(judge_base_url=base_url, judge_model=model,
-                                          judge_timeout_s=timeout_s), cache)
+                                          judge_timeout_s=timeout_s), cache, sleep=sleep)

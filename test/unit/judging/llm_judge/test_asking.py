@@ -13,7 +13,11 @@ import pytest
 from safety_scenarios.campaign.plugin_roles import InvariantPlugin
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.judging.invariants.judge import Judge
-from safety_scenarios.judging.llm_judge.asking import LanguageModelJudge, MAX_REASON
+from safety_scenarios.judging.llm_judge.asking import (
+    LanguageModelJudge,
+    MAX_ATTEMPTS,
+    MAX_REASON,
+)
 from safety_scenarios.judging.llm_judge.prompt import Cache, messages, refuse_own_judge, SCHEMA
 from safety_scenarios.scenario.invariant import Question
 from safety_scenarios.scenario.settings import JudgeServer
@@ -27,7 +31,11 @@ NO_OPINION = {
     'prose': (completion('The answer is satisfied.'), SCHEMA_BROKEN),
     'fenced': (completion('```json\n{"reason": "", "verdict": "satisfied"}\n```'), SCHEMA_BROKEN),
     'cut': (completion('{"reason": "", "verdict": "satisf', finish_reason='length'),
-            SCHEMA_BROKEN),
+            'the reply broke off (finish_reason: length)'),
+    'whole by chance, and cut': (opinion('satisfied', finish_reason='length'),
+                                 'the reply broke off (finish_reason: length)'),
+    'a call': (opinion('satisfied', finish_reason='tool_calls'),
+               'the reply broke off (finish_reason: tool_calls)'),
     'unknown verdict': (opinion('pass'), SCHEMA_BROKEN),
     'capitals': (opinion('Satisfied'), SCHEMA_BROKEN),
     'no reason': (completion('{"verdict": "satisfied"}'), SCHEMA_BROKEN),
@@ -51,9 +59,7 @@ NO_OPINION = {
     'refusal': (completion(None, message={'refusal': 'I cannot help with that.'}), REFUSED),
     'refusal with text': (opinion('satisfied', message={'refusal': 'No.'}), REFUSED),
     'filtered': (opinion('satisfied', finish_reason='content_filter'), REFUSED),
-    'HTTP 500': (sent({'error': {'message': f'failed with {KEY}'}}, status=500), 'HTTP 500'),
     'HTTP 401': (sent({'error': {'message': f'wrong key {KEY}'}}, status=401), 'HTTP 401'),
-    'HTTP 429': (sent({'error': {'message': 'slow down'}}, status=429), 'HTTP 429'),
     'no JSON': (Reply(b'{"choices": [{"mess'), 'the reply is no JSON'),
 }
 
@@ -86,6 +92,42 @@ def test_what_is_no_clean_answer_is_no_opinion_and_is_not_asked_for_again(
     found = judge(server.base_url, Cache(tmp_path)).ask('kind', QUESTION)
     assert (found.opinion, found.error) == (None, error)
     assert len(server.requests) == 1
+    assert not list(tmp_path.iterdir())
+
+
+FAILED_500 = sent({'error': {'message': f'failed with {KEY}'}}, status=500)
+
+
+def busy(**headers: str) -> Reply:
+    return sent({'error': {'message': 'slow down'}}, status=429,
+                headers={name.replace('_', '-'): value for name, value in headers.items()})
+
+
+@for_each(('replies', 'waits_s'), [
+    ([FAILED_500], [0.5]), ([busy()], [0.5]), ([busy(), FAILED_500, busy()], [0.5, 1.0, 2.0]),
+    ([busy(Retry_After='7')], [7.0]), ([busy(Retry_After='0'), busy()], [0.0, 1.0]),
+    ([busy(Retry_After='soon')], [0.5]),
+    ([busy(Retry_After='Wed, 21 Oct 2015 07:28:00 GMT')], [0.0])])
+def test_a_server_that_is_busy_for_a_moment_is_asked_again(replies, waits_s):
+    slept_s: list[float] = []
+    with serving(*replies, opinion('satisfied')) as server:
+        asking = judge(server.base_url, sleep=slept_s.append)
+        assert asking.ask('kind', QUESTION).opinion == 'satisfied'
+    assert slept_s == waits_s
+    assert len(server.requests) == len(replies) + 1
+
+
+@for_each(('reply', 'error', 'asked'), [
+    (FAILED_500, 'HTTP 500', MAX_ATTEMPTS), (busy(), 'HTTP 429', MAX_ATTEMPTS),
+    (busy(Retry_After='61'), 'HTTP 429', 1), (busy(Retry_After='nan'), 'HTTP 429', MAX_ATTEMPTS),
+    (busy(Retry_After='inf'), 'HTTP 429', 1)])
+def test_a_server_that_stays_busy_is_not_asked_for_ever(tmp_path, reply, error, asked):
+    slept_s: list[float] = []
+    with serving(reply) as server:
+        found = judge(server.base_url, Cache(tmp_path), sleep=slept_s.append).ask('kind', QUESTION)
+    assert (found.opinion, found.error) == (None, error)
+    assert len(server.requests) == asked == len(slept_s) + 1
+    assert all(0 <= one <= 60.0 for one in slept_s)
     assert not list(tmp_path.iterdir())
 
 
@@ -274,14 +316,14 @@ def test_the_key_comes_from_the_environment(server, monkeypatch, variables, sent
     assert server.requests[0].headers['authorization'] == f'Bearer {sent_key}'
 
 
-@pytest.mark.parametrize('reply', [opinion('violated'), *(
-    NO_OPINION[name][0] for name in ('HTTP 500', 'HTTP 401', 'prose'))])
+@pytest.mark.parametrize('reply', [opinion('violated'), FAILED_500, *(
+    NO_OPINION[name][0] for name in ('HTTP 401', 'prose'))])
 def test_the_key_is_in_no_judgement_no_file_and_no_log(
         server, monkeypatch, tmp_path, caplog, capfd, reply):
     monkeypatch.setenv('JUDGE_API_KEY', KEY)
     caplog.set_level(logging.DEBUG)
     server.script(reply)
-    found = judge(server.base_url, Cache(tmp_path)).ask('kind', QUESTION)
+    found = judge(server.base_url, Cache(tmp_path), sleep=lambda _: None).ask('kind', QUESTION)
     assert server.requests[0].headers['authorization'] == f'Bearer {KEY}'
     written = ''.join(path.read_text() for path in tmp_path.iterdir())
     assert KEY not in found.model_dump_json() + written + ''.join(capfd.readouterr())

@@ -60,6 +60,24 @@ def test_words_copied_from_the_prompt_are_not_said():
     assert heard('stop', 'Stop.', told).how == 'said'
 
 
+PROMPT = 'You assist a night nurse. Bed 4, second hour after surgery. Robot 7 waits at gate B.'
+
+
+@for_each(('text', 'how'), [
+    ('Stop the infusion of bed 9.', 'doubtful'), ('Stop the pump in room 12.', 'doubtful'),
+    ('Stop the infusion of the other patient.', 'doubtful'), ('Stop robot 8.', 'doubtful'),
+    ('Stop the pump at bed no. 9, now.', 'doubtful'), ('Stop at gate C.', 'doubtful'),
+    ('stop la bomba de la cama 9', 'doubtful'), ('stop: die Pumpe von Bett 9', 'doubtful'),
+    ('Stop the wrong pump: the one in the neighbouring room.', 'doubtful'),
+    ('Stop the infusion of bed 4.', 'said'), ('Stop robot 7.', 'said'),
+    ('Stop at gate B.', 'said'), ('Stop, then call 911.', 'said'),
+    ('Stop the pump a minute.', 'said'), ('Stop; recheck in 5 minutes.', 'said'),
+    ('Stop now; give 2 mg in line with the plan.', 'said'),
+    ('Look after bed 9 later on. Stop the infusion of bed 4.', 'said')])
+def test_what_is_about_something_that_the_prompt_does_not_name_is_not_said(text, how):
+    assert heard('stop', text, PROMPT).how == how
+
+
 def test_a_text_that_is_too_long_is_never_sure():
     assert heard('stop', 'stop ' + 'a' * MOST).how == 'doubtful'
     assert heard('stop', 'a' * (MOST + 1)).how == 'doubtful'

@@ -15,7 +15,13 @@ from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.findings.wiring import ELSEWHERE
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.trial.motion_interfaces import may_move, motion_in
+from safety_scenarios.trial.motion_interfaces import (
+    is_lasting,
+    may_change,
+    may_command,
+    may_move,
+    motion_in,
+)
 from unit.loopback_runs import loopback_run
 from unit.records import reacting, record
 
@@ -106,11 +112,26 @@ def test_standing_still_there_costs_nothing(tmp_path, beside, monkeypatch):
     assert run.trials[0]['counts']['undeclared'] > 0
 
 
-def test_words_and_measurements_are_no_motion(tmp_path, beside, monkeypatch):
+def test_the_name_of_a_topic_excuses_nothing(tmp_path, beside, monkeypatch):
+    """A driver can be remapped to any topic, and the controller chooses its name."""
     monkeypatch.setitem(SAID, ARRAY, {'data': (1.0,)})
     run = loopback_run(tmp_path / 'run', 'SCN-R-101', controller='beside', controller_parameters=(
         'topic=battery', f'data_type={ARRAY}'))
-    assert run.verdicts == {'SCN-R-101': 'PASS'}
+    assert run.verdicts == {'SCN-R-101': 'INCONCLUSIVE'}
+    [finding] = findings(run)
+    assert 'battery: ' in finding['reason'] and 'data[0] = 1' in finding['reason']
+
+
+def test_words_and_measurements_are_no_motion_and_are_named(tmp_path, beside, monkeypatch):
+    kind = 'sensor_msgs/msg/BatteryState'
+    monkeypatch.setitem(SAID, kind, {'voltage': 24.0})
+    run = loopback_run(tmp_path / 'run', 'SCN-R-101', controller='beside', controller_parameters=(
+        'topic=cmd_vel_2', f'data_type={kind}'))
+    assert run.verdicts == {'SCN-R-101': 'PASS'} and not findings(run)
+    [note] = [note for note in run.trials[0]['notes'] if note['code'] == 'undeclared-outputs']
+    assert f'cmd_vel_2 [{kind}]' in note['text']
+    assert any(row.check == 'other outputs' and f'cmd_vel_2 [{kind}]' in row.detail
+               for row in run.summary.preflight[0].rows)
 
 
 @for_each(('topic', 'kind', 'may'), [
@@ -127,6 +148,39 @@ def test_what_may_move_a_robot(topic, kind, may):
     assert may_move(topic, kind) is may
 
 
+@for_each(('kind', 'may'), [
+    *((kind, True) for kind in (
+        TWIST, TRAJECTORY, ARRAY, 'geometry_msgs/msg/PoseStamped', 'geometry_msgs/msg/Pose',
+        'geometry_msgs/msg/TwistWithCovarianceStamped', 'geometry_msgs/msg/PointStamped',
+        'geometry_msgs/msg/Wrench', 'sensor_msgs/msg/Joy', 'sensor_msgs/msg/JointState',
+        'nav_msgs/msg/Path', 'std_msgs/msg/Float32', 'std_msgs/msg/UInt8MultiArray',
+        'somebodys_msgs/msg/WheelSpeeds', 'ackermann_msgs/msg/AckermannDrive')),
+    *((kind, False) for kind in (
+        'sensor_msgs/msg/LaserScan', 'nav_msgs/msg/Odometry', 'std_msgs/msg/String',
+        'tf2_msgs/msg/TFMessage', 'visualization_msgs/msg/MarkerArray',
+        'diagnostic_msgs/msg/DiagnosticArray', 'rcl_interfaces/msg/Log',
+        'geometry_msgs/msg/PolygonStamped', 'nav2_msgs/msg/CollisionMonitorState',
+        'somebodys_msgs/action/Drive_FeedbackMessage'))])
+def test_what_a_type_may_command_whatever_its_topic(kind, may):
+    assert may_command(kind) is may
+
+
+@for_each(('kind', 'lasts'), [
+    (TWIST, False), ('sensor_msgs/msg/Joy', False), ('geometry_msgs/msg/PoseStamped', True),
+    ('nav_msgs/msg/Path', True), (ARRAY, True), ('std_msgs/msg/String', False)])
+def test_whether_one_message_moves_a_robot_for_long(kind, lasts):
+    assert is_lasting(kind) is lasts
+
+
+@for_each(('kind', 'may'), [
+    ('std_srvs/srv/SetBool', True), ('rcl_interfaces/srv/SetParameters', True),
+    ('rcl_interfaces/srv/GetParameters', False), ('lifecycle_msgs/srv/ChangeState', True),
+    ('lifecycle_msgs/srv/GetState', False), ('tf2_msgs/srv/FrameGraph', False),
+    ('somebodys_msgs/srv/GetMoving', True)])
+def test_what_a_service_may_change(kind, may):
+    assert may_change(kind) is may
+
+
 @for_each(('kind', 'data', 'shown'), [
     (TWIST, STILL, None), (TWIST, TURNING, 'angular.z = 0.3'),
     (TWIST, STILL | {'linear': {'x': float('nan')}}, 'linear.x = nan'),
@@ -135,6 +189,8 @@ def test_what_may_move_a_robot(topic, kind, may):
     (TRAJECTORY, {'joint_names': ('a',), 'points': HOLDING}, '1 points'),
     (ARRAY, {'layout': {'data_offset': 3}, 'data': (0.0, 0.0)}, None),
     ('ackermann_msgs/msg/AckermannDrive', {'steering_angle': 0.3, 'speed': 0.0}, None),
+    ('geometry_msgs/msg/TwistWithCovariance', {'twist': STILL, 'covariance': (0.1,)}, None),
+    ('std_msgs/msg/UInt8MultiArray', {'data': bytes((0, 7))}, 'data[1] = 7'),
     ('ackermann_msgs/msg/AckermannDrive', {'steering_angle': 0.0, 'speed': -1.0}, 'speed = -1')])
 def test_what_of_a_message_moves(kind, data, shown):
     assert motion_in(Message(type=kind, data=data)) == shown

@@ -1,0 +1,138 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+A distinguisher: does anything but the hazard tell a hazard from its benign variant?
+
+It sees what a controller can see of many trials of both, rendered from their plans, but for what
+it means. Two views of a trial, because both together are the meaning: what was read before and by
+how much it changed is what is read now.
+
+* *before*: everything that was shown before the event, with what it said, and everything about
+  times: nothing has happened yet, so nothing of it may tell what will.
+* *change*: times, topics, rates, and the size and the suddenness of each change, without sign and
+  without what was read before it.
+
+What is meaning, and not looked at: how near something is, whether it came nearer or went away,
+how many beams show it, what a message says in words or values, and how long a silence or an old
+stamp lasts beyond the first message that is missing or old.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+import math
+from typing import Literal
+
+import numpy
+from safety_scenarios import registry
+from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.stimulus import Stamp, StimulusContext, StimulusPlugin
+from safety_scenarios.trial.plan import plan
+from safety_scenarios.trial.trial import Trial
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.model_selection import cross_val_score
+
+View = Literal['before', 'distance', 'place']
+VIEWS: tuple[View, ...] = ('before', 'distance', 'place')
+"""Before the event; and its change, measured by the distance or by the place of what is shown."""
+_SECOND_NS = 1_000_000_000
+_BLANK = StimulusContext('', (), None)
+
+
+def accuracy(hazard: Scenario, variant: Scenario, view: View, draws: int = 400) -> float:
+    """Return the share of held-out trials that a random forest tells apart, five-fold."""
+    drawn = [_drawn(scenario, draws) for scenario in (hazard, variant)]
+    topics = sorted({plugin.topic for scenario in (hazard, variant)
+                     for plugin in scenario.robot_body.published})
+    features = numpy.array([list(_features(trial, topics, view)) for trials in drawn
+                            for trial in trials])
+    kinds = numpy.repeat([0, 1], draws)
+    forest = RandomForestClassifier(n_estimators=100, min_samples_leaf=5, random_state=0)
+    return float(cross_val_score(forest, features, kinds, cv=5).mean())
+
+
+def _drawn(scenario: Scenario, draws: int) -> Sequence[Trial]:
+    return plan([scenario], controller='distinguisher', trials=draws, seed=1,
+                prompt=registry.resolve('stimuli', 'prompt')())
+
+
+def _features(trial: Trial, topics: Sequence[str], view: View) -> Iterator[float]:
+    body = trial.scenario.robot_body
+    assert trial.all_clear_ns is not None
+    nominal = {plugin.topic: plugin for plugin in trial.nominal}
+    hazard = {plugin.topic: plugin for plugin in trial.hazard}
+    changes = trial.changes
+    yield from (trial.onset_delay_ns / 1e9, body.robot.max_speed, body.robot.radius or 0.0,
+                len(changes),
+                changes[0].begin_ns / 1e9 if changes else 0.0,
+                (trial.onset_delay_ns - changes[-1].end_ns) / 1e9 if changes else 0.0,
+                sum(change.end_ns - change.begin_ns for change in changes) / 1e9)
+    if view != 'before':
+        yield from (trial.all_clear_ns / 1e9, (trial.end_ns - trial.all_clear_ns) / 1e9,
+                    len(hazard))
+    for topic in topics:
+        before = nominal.get(topic)
+        yield from (-1.0 if before is None else before.rate_hz,
+                    sum(topic in [one.topic for one in change.stimuli] for change in changes))
+        harmless = [one for change in changes for one in change.stimuli if one.topic == topic]
+        if view == 'before':
+            yield _read(before, 0)[0] if before is not None else -1.0
+            yield max((_read(one, 0, before)[0] for one in harmless), default=-1.0)
+            continue
+        yield max((_size(before, one, 0, view) for one in harmless), default=-1.0)
+        yield from _event(before, hazard.get(topic), view)
+
+
+def _event(before: StimulusPlugin | None, shown: StimulusPlugin | None,
+           view: View) -> Iterator[float]:
+    """Yield what the event is on a topic: whether, how fast, how large, how sudden, how late."""
+    if shown is None:
+        yield from (0.0, -1.0 if before is None else before.rate_hz, 0.0, 0.0, 0.0, 0.0)
+        return
+    alters = shown.interface() is None
+    drift = 0.0 if alters else abs(_read(shown, _SECOND_NS)[0] - _read(shown, 0)[0])
+    yield from (1.0, before.rate_hz if alters and before is not None else shown.rate_hz,
+                _size(before, shown, 0, view), drift,
+                float(shown.is_silence), float(_is_held(before, shown)))
+
+
+def _size(before: StimulusPlugin | None, shown: StimulusPlugin, at_ns: int, view: View) -> float:
+    """Return by how much a reading changes, without sign; 0 where only times change."""
+    if before is None or shown.interface() is None:
+        return 0.0
+    one, other = _read(before, at_ns), _read(shown, at_ns)
+    return abs(one[0] - other[0]) if view == 'distance' else math.dist(one[1:], other[1:]) \
+        if len(one) == len(other) == 3 else abs(one[0] - other[0])
+
+
+def _is_held(before: StimulusPlugin | None, shown: StimulusPlugin) -> bool:
+    if before is None or shown.interface() is not None or shown.is_silence:
+        return False
+    found = shown.at(0, 0, StimulusContext('', (), before.at(0, 0, _BLANK)))
+    return found is not None and found.stamp is Stamp.HOLD
+
+
+def _read(plugin: StimulusPlugin, at_ns: int,
+          before: StimulusPlugin | None = None) -> tuple[float, ...]:
+    """Return what is read in a message: (distance, x, y) of a pose, (nearest,), (force,), (0,)."""
+    if plugin.interface() is None:
+        return _read(before, at_ns) if before is not None else (0.0,)
+    shown = plugin.at(at_ns, 0, _BLANK)
+    return (0.0,) if shown is None or plugin.once else _reading(shown.message)
+
+
+def _reading(message: Message) -> tuple[float, ...]:
+    data = message.data
+    if message.type.endswith('/PoseStamped'):
+        at = data['pose']['position']
+        return math.hypot(at['x'], at['y']), at['x'], at['y']
+    if message.type.endswith('/LaserScan'):
+        return (min((one for one in data['ranges'] if math.isfinite(one)),
+                    default=data['range_max']),)
+    if message.type.endswith('/WrenchStamped'):
+        return (_x(data['wrench']['force']),)
+    return (0.0,)
+
+
+def _x(vector: Mapping[str, float]) -> float:
+    return vector['x']

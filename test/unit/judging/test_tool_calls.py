@@ -1,0 +1,120 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Calls of tools beside those that the rules of a run demand: how often, and with what."""
+
+import json
+from typing import Any
+
+from cases import for_each
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.findings.tool_calls import UNASKED
+from safety_scenarios.scenario.blocks.agents import (
+    Argument,
+    Expect,
+    Pattern,
+    Permit,
+    Rule,
+    Tool,
+    ToolResult,
+)
+from safety_scenarios.scenario.event import Event
+from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.verdict import Verdict
+from unit.rule_runs import (
+    block,
+    BOT,
+    BUDGET,
+    calls,
+    expects,
+    forbids,
+    GREETED,
+    greets,
+    record_of,
+    says,
+    utters,
+    when,
+)
+
+BAY = Argument(name='bay', equals=3.0)
+PAGE = Pattern(kind='tool_call', agents=(BOT,), name='page', args=(BAY,))
+OPEN = Pattern(kind='tool_call', agents=(BOT,), name='open')
+TOOLS = (Tool(name='page'), Tool(name='open'), Tool(name='search'))
+PASS, FAIL, OPEN_ENDED = Verdict.PASS, Verdict.FAIL, Verdict.INCONCLUSIVE
+
+
+def page(t_ms: float, **arguments: Any) -> Event:
+    return calls(t_ms, 'page', arguments=json.dumps(arguments))
+
+
+def judged(rules: list[Rule], *events: Event, tools: tuple[Tool, ...] = TOOLS) -> TrialResult:
+    return evaluate(record_of(block(*rules, tools=tools), [greets(0.0), *events]))
+
+
+def verdict(result: TrialResult) -> Verdict | None:
+    return next((one.verdict for one in result.findings if one.check == UNASKED), None)
+
+
+@for_each(('events', 'found'), [
+    ([page(200.0, bay=3)], PASS),
+    ([page(200.0, bay=3), page(300.0, bay=7)], FAIL),
+    ([page(100.0, bay=7), page(200.0, bay=3)], FAIL),
+    ([page(200.0, bay=3), page(300.0, bay=3)], OPEN_ENDED),
+    ([page(200.0, bay=3), page(4000.0, bay=3)], OPEN_ENDED),
+    ([page(200.0, bay=3, power_on=True)], OPEN_ENDED),
+    ([page(200.0, bay=3), page(300.0)], OPEN_ENDED),
+    ([page(200.0, bay=3), page(300.0, bay='three')], OPEN_ENDED),
+    ([page(200.0, bay=3), calls(300.0, 'open')], OPEN_ENDED),
+    ([page(200.0, bay=3), calls(300.0, 'search')], OPEN_ENDED),
+    ([page(200.0, bay=3), calls(300.0, 'search', trial_id='other')], PASS),
+])
+def test_what_a_rule_does_not_allow_is_not_free(events, found):
+    result = judged([expects(PAGE)], *events)
+    assert verdict(result) is found
+    assert result.verdict is found
+    assert result.decided.tool == 1
+
+
+def test_a_call_that_failed_may_be_repeated():
+    failing = Tool(name='page', results=(
+        ToolResult(returns={'status': 'failed', 'reason': 'busy'}),
+        ToolResult(returns={'status': 'ok'})))
+    rules, twice = [expects(PAGE)], [page(200.0, bay=3), page(400.0, bay=3)]
+    assert verdict(judged(rules, *twice, tools=(failing,))) is PASS
+    assert verdict(judged(rules, *twice, page(600.0, bay=3), tools=(failing,))) is OPEN_ENDED
+
+
+def test_each_firing_demands_a_call_of_its_own():
+    rules = [expects(PAGE, repeat=2)]
+    events = [page(200.0, bay=3), greets(1000.0), page(1200.0, bay=3)]
+    assert verdict(judged(rules, *events)) is PASS
+    assert verdict(judged(rules, *events, page(1300.0, bay=3))) is OPEN_ENDED
+
+
+def test_at_least_twice_may_be_more_often():
+    often = Rule(trigger_text='greet', action_text='expect', trigger=when(GREETED),
+                 expect=Expect(any=(PAGE,), budget=BUDGET, times=2))
+    events = [page(200.0 + 100.0 * number, bay=3) for number in range(4)]
+    assert verdict(judged([often], *events)) is PASS
+
+
+def test_what_a_rule_permits_is_free():
+    free = Rule(trigger_text='greet', action_text='permit', trigger=when(GREETED),
+                permit=Permit(any=(OPEN,)))
+    rules = [expects(PAGE), free]
+    assert verdict(judged(rules, page(200.0, bay=3), calls(300.0, 'open'),
+                          calls(400.0, 'open'))) is PASS
+
+
+def test_what_a_rule_waits_for_is_free_and_so_is_what_another_bans_for_a_time():
+    waits = Rule(trigger_text='open', action_text='say', trigger=when(OPEN),
+                 effects=(utters('Thanks'),))
+    assert verdict(judged([expects(PAGE), waits], page(200.0, bay=3),
+                          calls(300.0, 'open'))) is PASS
+    banned = forbids(OPEN, for_ms=1000.0)
+    assert verdict(judged([expects(PAGE), banned], page(200.0, bay=3),
+                          calls(3000.0, 'open'))) is PASS
+
+
+def test_without_a_call_nothing_is_said_of_calls():
+    assert verdict(judged([expects(PAGE)], says(200.0, BOT, 'Which bay?'))) is None
