@@ -29,9 +29,9 @@ PLOT = ['matplotlib>=3.8']
 REPORT = ['jinja2>=3.1', 'plotly>=5.18']
 TABLE = ['pyarrow>=15']
 TEST = ['pytest>=7', 'pytest-rerunfailures', 'pytest-xdist>=3', 'hypothesis', 'jsonschema',
-        'scipy>=1.12', 'openai>=1.55.3', 'mcap>=1.6', 'rosbags>=0.11', 'mcap-ros2-support>=0.6',
-        *FILM, *PLOT, *REPORT, *TABLE, 'playwright', 'axe-playwright-python',
-        'junitparser>=3.1',
+        'scipy>=1.12', 'scikit-learn>=1.2', 'openai>=1.55.3', 'mcap>=1.6', 'rosbags>=0.11',
+        'mcap-ros2-support>=0.6', *FILM, *PLOT, *REPORT, *TABLE, 'playwright',
+        'axe-playwright-python', 'junitparser>=3.1',
         'rtamt==0.4.10; python_version < "3.13"', 'ruff', 'mypy', 'types-PyYAML', 'pandas',
         'reuse', 'colcon-core', 'colcon-ros', 'colcon-test-result', 'colcon-python-setup-py',
         *SIM]

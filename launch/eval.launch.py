@@ -14,7 +14,11 @@ from launch.launch_description_sources import AnyLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration, NotEqualsSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
-from safety_scenarios.ros.launching.actions import checked_arguments, ending_with
+from safety_scenarios.ros.launching.actions import (
+    checked_arguments,
+    ClosingTime,
+    ending_with,
+)
 from safety_scenarios.ros.launching.arguments import ARGUMENTS, PARAMETERS
 
 
@@ -24,6 +28,7 @@ def generate_launch_description():
     evaluator = Node(
         package='safety_scenarios', executable='evaluator_node', output='screen',
         name=LaunchConfiguration('node_name'), namespace=LaunchConfiguration('namespace'),
+        sigkill_timeout=ClosingTime(),
         parameters=[{name: ParameterValue(LaunchConfiguration(argument), value_type=value_type)
                      for name, (argument, value_type) in PARAMETERS.items()}])
     return LaunchDescription([

@@ -9,6 +9,7 @@ Whatever runs, judges or writes trials sees the plan, and not the settings that 
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 import secrets
 from typing import Any, TypeVar
@@ -24,6 +25,7 @@ from safety_scenarios.campaign.refusals import refusals, unbound
 from safety_scenarios.errors import InputError, refuse
 from safety_scenarios.formats.rubrics import scored_by
 from safety_scenarios.scenario.controller import ControllerSpec
+from safety_scenarios.scenario.frames import STATIC
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import (
     AreSettings,
@@ -153,13 +155,21 @@ def plan_campaign(settings: RunSettings, scenarios: Sequence[Scenario], *,
     assert identified is not None
     trials = plan(chosen, controller=against.spec, trials=settings.trials, seed=settings.seed,
                   prompt=registry.resolve('stimuli', 'prompt')(), warmup=settings.warmup,
-                  run='' if plugin.is_repeatable else secrets.token_hex(3))
+                  run='' if plugin.is_repeatable else secrets.token_hex(3),
+                  has_frames=_tells_frames(settings))
     entries = tuple(planned_entries(trials))
     return CampaignPlan(
         TrialSetup(link, plugin, are, judge, settings.judged_by, identified.identity,
                    plan_sha256(entries), settings),
         chosen, trials, entries, identified, folder, settings.seed, settings.sequential,
         settings.latency_law, plugin.in_this_process and against.is_in_harness)
+
+
+def _tells_frames(settings: RunSettings) -> bool:
+    """Return whether controllers can be told where the frame of a scanner is."""
+    return settings.link != 'ros' or (
+        settings.static_transforms == 'auto' and find_spec('tf2_msgs') is not None
+        and (not settings.hil.enabled or STATIC in settings.hil.publishes))
 
 
 class _Refusals:

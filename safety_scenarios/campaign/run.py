@@ -23,6 +23,7 @@ from safety_scenarios.campaign.judging import judge_of
 from safety_scenarios.campaign.open_session import OpenSession
 from safety_scenarios.campaign.plan import CampaignPlan, plan_campaign, TrialTask
 from safety_scenarios.campaign.refusals import above_floor
+from safety_scenarios.campaign.signals import uninterrupted
 from safety_scenarios.campaign.statistics.sequential import Decide, decide_by, UNDECIDED, undecided
 from safety_scenarios.campaign.statistics.summarise import summarise
 from safety_scenarios.campaign.trials import execute, reached, trial_files
@@ -84,6 +85,7 @@ def run_campaign(plan: CampaignPlan, observers: Sequence[Observer],
         judge = judge_of(setup.judge, path, setup.judged_by.words)
         session = stack.enter_context(reached(setup, path, connect))
         everyone: list[Observer] = []
+        folder: RunFolder | None = None
         if plan.folder is not None:
             folder = stack.enter_context(closing(RunFolder(trial_files(setup, path, session))))
             folder.write_settings(provenance(setup.recorded, plan.controller, plan.scenarios,
@@ -99,15 +101,24 @@ def run_campaign(plan: CampaignPlan, observers: Sequence[Observer],
         open_link = above_floor(session.open_link, calibration, setup.judged_by.gate)
         campaign = run_tasks(plan.tasks, OpenSession(open_link, everyone, judge),
                              decide_by(plan.sequential))
-        summary = summarise(
-            campaign.results, controller=plan.controller, link=setup.link.name, seed=plan.seed,
-            planned=len(plan.trials) - campaign.saved, interrupted=campaign.interrupted,
-            stopped_early=_decisions(plan.sequential, campaign), latency_law=plan.latency_law,
-            preflight=campaign.preflight, calibration=calibration,
-            sut=plan.identified.ended(*session.nodes()), command=plan.command,
-            is_in_harness=plan.is_in_harness)
-        for observer in everyone:
-            observer.campaign_ended(summary)
+        summary: CampaignSummary | None = None
+        try:
+            with uninterrupted():  # whoever has waited for the end wants what was measured
+                summary = summarise(
+                    campaign.results, controller=plan.controller, link=setup.link.name,
+                    seed=plan.seed, planned=len(plan.trials) - campaign.saved,
+                    interrupted=campaign.interrupted,
+                    stopped_early=_decisions(plan.sequential, campaign),
+                    latency_law=plan.latency_law, preflight=campaign.preflight,
+                    calibration=calibration, sut=plan.identified.ended(*session.nodes()),
+                    command=plan.command, is_in_harness=plan.is_in_harness)
+                for observer in everyone:
+                    observer.campaign_ended(summary)
+                if folder is not None:
+                    folder.close()
+        except KeyboardInterrupt:
+            if summary is None or not campaign.interrupted:
+                raise
     return summary
 
 

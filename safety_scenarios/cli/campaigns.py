@@ -4,6 +4,7 @@
 """Many campaigns in one folder: ``ls``, ``tail``, ``trials`` and ``open``."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 import os
 from pathlib import Path
 import sys
@@ -20,10 +21,11 @@ from safety_scenarios.campaign.folder.many import (
     least_margins,
     Listed,
 )
-from safety_scenarios.errors import counted, SettingsError
+from safety_scenarios.campaign.rejudging.rejudge import rejudge
+from safety_scenarios.errors import counted, SafetyScenariosError, SettingsError
 from safety_scenarios.reports.console_report import console, latency_text, show, verdict_text
 from safety_scenarios.reports.plain_text import on_one_line
-from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.result import exit_code, TrialResult
 from safety_scenarios.scenario.verdict import Verdict
 
 _FOLDER = click.argument(
@@ -42,14 +44,16 @@ def list_campaigns(folder: Path) -> None:
     r"""
     List the campaigns in FOLDER (runs, if left out), the oldest first.
 
-    Each is shown as it stands there if its manifest agrees, and nothing is judged again: evaluate
-    does that. One that still runs, was cut off or is broken is named as such and has no verdict.
-    Worst margins are the least in each unit.
+    Each that has ended is judged again from its records, as evaluate does. One that still runs,
+    was cut off or is broken is named as such and has no verdict. Worst margins are the least in
+    each unit. The exit code is that of the worst campaign; one that was cut off or is broken
+    counts as INCONCLUSIVE, and one that runs does not count.
 
     \b
     safety-scenarios ls runs
     """
     found = campaigns_in(folder)
+    judged = {one.folder: _judged_again(one) for one in found}
     rows = Table(title=f'{counted(len(found), "campaign")} in {_plain(folder)}',
                  title_justify='left', title_style='bold')
     for name in ('campaign', 'started (UTC)', 'controller', 'scenarios', 'verdict', 'trials',
@@ -61,10 +65,36 @@ def list_campaigns(folder: Path) -> None:
         rows.add_row(
             _plain(one.name), _plain(one.when) or '-', _plain(one.controller),
             str(len({result.scenario_id for result in one.results})),
-            verdict_text(one.summary.verdict).strip() if one.summary else '-', made,
-            _margins(least_margins(one.results)),
-            one.state + (f': {_plain(one.problem)}' if one.problem else ''))
+            verdict_text(verdict).strip() if (verdict := judged[one.folder].verdict) else '-',
+            made, _margins(least_margins(one.results)),
+            one.state + (f': {_plain(one.problem)}' if one.problem else '')
+            + ''.join(f'; {_plain(text)}' for text in judged[one.folder].remarks))
     show(rows)
+    counting = [judged[one.folder].verdict or Verdict.INCONCLUSIVE for one in found
+                if one.state in ('ended', 'cut off', 'broken')]
+    sys.exit(exit_code(counting) if counting else 0)
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """What a campaign comes to by its records."""
+
+    verdict: Verdict | None = None
+    remarks: tuple[str, ...] = ()
+
+
+def _judged_again(one: Listed) -> _Judged:
+    """Judge a campaign that has ended again; no other one has a verdict."""
+    if one.summary is None:
+        return _Judged()
+    try:
+        found = rejudge(one.folder)
+    except SafetyScenariosError as error:
+        return _Judged(Verdict.ERROR, (str(error),))
+    flaws = [f'{counted(len(found.flaws), "thing is", "things are")} not as the campaign left '
+             f'it, the first {flaw}' for flaw in found.flaws[:1]]
+    return _Judged(found.summary.verdict,
+                   (*flaws, *(['repaired'] if found.summary.repaired else ())))
 
 
 @click.command('tail', epilog=(

@@ -3,12 +3,15 @@
 """``show``: the trials of a campaign, or one of them in detail, in the terminal."""
 
 from pathlib import Path
+import sys
 
 import click
 from rich.text import Text
 from safety_scenarios.reports.outputs.stored_trials import trials_in, view_in
 from safety_scenarios.reports.trial_view.display import on_one_line
 from safety_scenarios.reports.trial_view.terminal import list_of, screen, trial_of, worst_first
+from safety_scenarios.scenario.result import exit_code
+from safety_scenarios.scenario.verdict import Verdict
 
 _MOST = 10
 """Flaws of a folder that are told one by one."""
@@ -24,8 +27,9 @@ def show(folder: Path, trial: str | None) -> None:
 
     Without TRIAL all trials are listed, the worst first. TRIAL is a number in that list, a
     trial's id or the beginning of one, the id of a scenario for its first trial, or
-    SCENARIO:INDEX. One trial is judged again from its record; nothing is run. In a pipe the
+    SCENARIO:INDEX. What is shown is judged again from its records; nothing is run. In a pipe the
     output is 80 columns of plain text; the environment variable NO_COLOR takes the colours away.
+    Exits as evaluate does, of one trial by its verdict.
 
     \b
     safety-scenarios show runs/today
@@ -34,16 +38,22 @@ def show(folder: Path, trial: str | None) -> None:
     """
     console = screen()
     if trial is not None:
-        for part in trial_of(view_in(folder, trial), console):
+        view = view_in(folder, trial)
+        for part in trial_of(view, console):
             console.print(part)
-        return
+        sys.exit(exit_code([Verdict(view['verdict'])]))
     found = trials_in(folder)
     console.print(list_of(worst_first(found.rows), f'{found.controller}: {folder}'))
     for text in found.flaws[:_MOST]:
         console.print(Text(f'not as the campaign left it: {on_one_line(text, 400)}', 'red'))
     if len(found.flaws) > _MOST:
         console.print(Text(f'and {len(found.flaws) - _MOST} more', 'red'))
+    for text in found.summary.repaired[-_MOST:]:
+        console.print(Text(f'repaired: {on_one_line(text, 400)}', 'yellow'))
+    console.print(Text(f'{found.summary.verdict.value}, exit code {found.summary.exit_code}, '
+                       f'judged again from the records'))
     if found.rows:
         first = worst_first(found.rows)[0]
         console.print(Text(f'In detail: safety-scenarios show {folder} {first.number}'),
                       soft_wrap=True)
+    sys.exit(found.summary.exit_code)

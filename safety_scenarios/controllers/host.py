@@ -18,9 +18,11 @@ from safety_scenarios.controllers.rule_based import CommandedArm
 from safety_scenarios.errors import ControllerError, described
 from safety_scenarios.scenario.controller import ControllerPlugin
 from safety_scenarios.scenario.conversation import Conversation, Envelope, Utterance
+from safety_scenarios.scenario.frames import frames_in, STATIC
 from safety_scenarios.scenario.interfaces import completed, Heard, observation, read_prompt, spoken
-from safety_scenarios.scenario.message import Command, Message
+from safety_scenarios.scenario.message import Command, Message, Observation
 from safety_scenarios.scenario.topic_rules import heard_as
+from safety_scenarios.scenario.world.block import MountedFrame
 
 _TOPIC = re.compile(r'[A-Za-z_]\w*(/[A-Za-z_]\w*)*')
 _TYPE = re.compile(r'[A-Za-z]\w*/msg/[A-Za-z]\w*')
@@ -87,6 +89,7 @@ class ControllerHost:
         self._decided: Command | Message | None = None
         self._said: Message | None = None
         self._heard: dict[str, tuple[int, int | None, Message]] = {}
+        self._frames: dict[str, MountedFrame] = {}
         self._conversation = Conversation()
         known = dict(plugin.inputs)
         names = heard_as(known, self._context.shown_topics)
@@ -140,10 +143,14 @@ class ControllerHost:
         """
         Take a message; one that the controller does not listen to is nothing to it.
 
+        What ``/tf_static`` says is for every controller.
+
         :param received_ns: steady clock
         :param stamp_ns: its header stamp, None if its type has no header
         """
-        if self.inputs.get(topic) == message.type:
+        if topic == STATIC:
+            self._frames = {**self._frames, **{one.frame: one for one in frames_in(message)}}
+        elif self.inputs.get(topic) == message.type:
             self._heard[self._names[topic]] = (received_ns, stamp_ns, message)
 
     def tick(self, now_ns: int, ros_ns: int) -> Message | None:
@@ -155,8 +162,12 @@ class ControllerHost:
         :raises ControllerError: the plug-in failed, or decided something that cannot be said
         """
         heard = dict(self._heard)
-        decided = self._asked(lambda: self._plugin.decide(observation(heard, now_ns, ros_ns)))
+        seen = self._observation(heard, now_ns, ros_ns)
+        decided = self._asked(lambda: self._plugin.decide(seen))
         return None if decided is None else self._spoken(decided, heard, now_ns)
+
+    def _observation(self, heard: Heard, now_ns: int, ros_ns: int) -> Observation:
+        return observation(heard, now_ns, ros_ns, tuple(self._frames.values()))
 
     def _spoken(self, decided: Command | Message, heard: Heard, now_ns: int) -> Message | None:
         joints = self._context.robot.joints
@@ -179,7 +190,7 @@ class ControllerHost:
         :raises ControllerError: the plug-in failed, or said what none of its outputs is
         """
         said = self._asked(lambda: self._plugin.side_messages(
-            observation(dict(self._heard), now_ns, ros_ns)))
+            self._observation(dict(self._heard), now_ns, ros_ns)))
         for topic, message in said.items():
             if self.outputs.get(topic) != message.type:
                 raise ControllerError(f'side_messages: got a message of type {message.type} for '

@@ -13,12 +13,15 @@ from typing import Any
 import numpy
 from pydantic import Field, PrivateAttr
 from safety_scenarios.controllers.reference_dialogue import Dialogue, people
+from safety_scenarios.errors import MeasurementError
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.controller import ControllerPlugin
 from safety_scenarios.scenario.conversation import Turn, Utterance
+from safety_scenarios.scenario.frames import Place, place_in
 from safety_scenarios.scenario.interfaces import Heard, joint_states, Joints
 from safety_scenarios.scenario.message import ChatMessage, Command, Message, Observation
 from safety_scenarios.scenario.robot_kind import kind_of
+from safety_scenarios.scenario.world.block import BASE, MountedFrame
 
 _NS = 1e-9
 _ASTRAY_RAD = 0.1
@@ -102,6 +105,8 @@ def _between(begin: tuple[float, float], end: tuple[float, float], part: float,
     return begin[0] + (begin[1] + change / 2) * part * whole_s, begin[1] + change
 
 
+_CENTRE = Place()
+"""Of a scanner at the robot's origin."""
 _WAYS_RAD = 0.5, 0.37, 0.29
 """How far the joints of an arm move to each side of where they began, one after the other."""
 _SHARES = 8
@@ -120,7 +125,7 @@ class _Memory:
         self.is_moving = False
         self.robot: RobotModel | None = None
         self.commands: dict[tuple[float, float], Command] = {}
-        self.scanned: tuple[Any, tuple[float, ...], float] = (), (), math.nan
+        self.scanned: tuple[Any, tuple[Any, ...], float] = (), (), math.nan
         self.start: dict[str, float] = {}
         self.ways: dict[str, float] = {}
 
@@ -247,17 +252,22 @@ class RuleBased(ControllerPlugin):
             position = reading.message.at('position')
             yield math.hypot(position['x'], position['y'], position['z'])
         for reading in observation.latest('/LaserScan'):
-            yield self._free_path(reading.message, memory)
+            yield self._free_path(reading.message, memory, observation.frames)
 
-    def _free_path(self, scan: Message, memory: _Memory) -> float:
+    def _free_path(self, scan: Message, memory: _Memory,
+                   frames: tuple[MountedFrame, ...]) -> float:
         """Return how far the path is free (m), looked up once for ranges that stay the same."""
+        place = mounted_at(scan, frames)
+        if place is None:
+            return math.nan
         try:
             ranges, angles = scan.at('ranges'), (
                 scan.at('range_min'), scan.at('angle_min'), scan.at('angle_increment'))
         except LookupError:
-            return free_path(scan, self.corridor_m)
-        if ranges is not memory.scanned[0] or angles != memory.scanned[1]:
-            memory.scanned = ranges, angles, _free(ranges, *angles, self.corridor_m)
+            return free_path(scan, self.corridor_m, place)
+        key = *angles, place
+        if ranges is not memory.scanned[0] or key != memory.scanned[1]:
+            memory.scanned = ranges, key, _free(ranges, *angles, self.corridor_m, place)
         return memory.scanned[2]
 
 
@@ -272,20 +282,46 @@ def motion(robot: RobotModel, share: float) -> Command:
     return kind_of(robot).command(robot.max_speed * share)
 
 
-def free_path(scan: Message, corridor_m: float) -> float:
+@lru_cache(maxsize=64)
+def _place(frame: str, frames: tuple[MountedFrame, ...]) -> Place | None:
+    """Return where a frame is on the robot, at its origin if nobody says; None: it leans."""
+    if frame in ('', BASE) or all(one.frame != frame for one in frames):
+        return _CENTRE
+    try:
+        return place_in(frame, BASE, frames)
+    except MeasurementError:
+        return None
+
+
+def mounted_at(message: Message, frames: tuple[MountedFrame, ...]) -> Place | None:
+    """
+    Return where on the robot the sensor is that sent a message; None: it cannot be used.
+
+    :param frames: that /tf_static tells
+    """
+    try:
+        frame = message.at('header.frame_id')
+    except LookupError:
+        return _CENTRE
+    return _place(str(frame), frames)
+
+
+def free_path(scan: Message, corridor_m: float, place: Place = _CENTRE) -> float:
     """
     Return how far the path is free (m); NaN, which is never far enough, for a blind scanner.
 
     -infinity is too near to be measured (REP 117); NaN and less than ``range_min`` say nothing.
+
+    :param place: of the scanner on the robot
     """
     data = scan.data
     return _free(data['ranges'], data['range_min'], data['angle_min'], data['angle_increment'],
-                 corridor_m)
+                 corridor_m, place)
 
 
 def _free(ranges: Sequence[float], least: float, first: float, step: float,
-          corridor_m: float) -> float:
-    around, ahead, cosines, sines = _beams(first, step, len(ranges))
+          corridor_m: float, place: Place) -> float:
+    around, ahead, cosines, sines = _beams(first, step, len(ranges), place)
     reach = ranges[around] if ahead is None else tuple(compress(ranges[around], ahead))
     void = math.inf  # which most beams look into
     if not reach or not void >= least:
@@ -301,25 +337,26 @@ def _free(ranges: Sequence[float], least: float, first: float, step: float,
                 blind += 1
                 continue
             range_m = least
-        if sin * range_m <= corridor_m and cos * range_m < nearest:
-            nearest = cos * range_m
+        x = place.x + cos * range_m
+        if abs(place.y + sin * range_m) <= corridor_m and 0.0 < x < nearest:
+            nearest = x
     return nearest if blind <= _BLIND_SHARE * len(reach) else math.nan
 
 
-@lru_cache(maxsize=8)
-def _beams(first: float, step: float, count: int) -> \
+@lru_cache(maxsize=64)
+def _beams(first: float, step: float, count: int, place: Place) -> \
         tuple[slice, Sequence[bool] | None, Sequence[float], Sequence[float]]:
     """
-    Return which beams look ahead, their cosines, and their sines without sign.
+    Return which beams look ahead of the robot, their cosines and sines in its frame.
 
     :return: from the first beam that does to the last; which of these do, None: all; and both
     """
-    angles = first + step * numpy.arange(count)
+    angles = first + step * numpy.arange(count) + place.yaw
     ahead = numpy.cos(angles) > 0
     places = numpy.flatnonzero(ahead)
     around = slice(int(places[0]), int(places[-1]) + 1) if len(places) else slice(0, 0)
     return (around, None if ahead[around].all() else ahead[around].tolist(),
-            numpy.cos(angles[ahead]).tolist(), numpy.abs(numpy.sin(angles[ahead])).tolist())
+            numpy.cos(angles[ahead]).tolist(), numpy.sin(angles[ahead]).tolist())
 
 
 def _number(name: str, unit: str = '(?!)') -> Callable[[str], float | None]:

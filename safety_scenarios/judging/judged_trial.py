@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from safety_scenarios.judging.latency.pairing import LatencyResult
+from safety_scenarios.judging.latency.stalls import as_received, Stalls
 from safety_scenarios.judging.motion.motion import Motion
 from safety_scenarios.judging.motion.signals import Signals
 from safety_scenarios.scenario.scenario import Scenario
@@ -32,7 +33,8 @@ class JudgedTrial:
 
     @classmethod
     def of(cls, record: TrialRecord) -> 'JudgedTrial':
-        """Return the stages of a record."""
+        """Return the stages of a record, with what the evaluator read late as it was sent."""
+        record = as_received(record)
         return cls._from(Timeline(record), Signals(record))
 
     @classmethod
@@ -45,6 +47,11 @@ class JudgedTrial:
     def scenario(self) -> Scenario:
         """Return the scenario that was played."""
         return self.record.trial.scenario
+
+    @cached_property
+    def stalls(self) -> Stalls:
+        """Return when processes of the harness could not run."""
+        return Stalls(self.record)
 
     @cached_property
     def around_onset(self) -> Sequence['JudgedTrial']:

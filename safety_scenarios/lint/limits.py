@@ -332,7 +332,7 @@ def _all(scenario: Scenario, path: FieldPath, block: object,
     """Zero is a number without a unit, and what is left out is none."""
     for field, usual in known.items():
         value = getattr(block, field, None)
-        if isinstance(value, (int, float)) and value and not usual.low <= value <= usual.high:
+        if isinstance(value, (int, float)) and value and not usual.low <= abs(value) <= usual.high:
             yield _odd(scenario, (*path, field), value, usual)
 
 

@@ -8,6 +8,7 @@ import re
 
 from safety_scenarios.errors import did_you_mean
 from safety_scenarios.lint._remark import FieldPath, Remark
+from safety_scenarios.lint.pairs import check_pairs, hazards_of
 from safety_scenarios.scenario.body import AgentsBody, RobotBody
 from safety_scenarios.scenario.scenario import Scenario
 
@@ -249,6 +250,7 @@ def check_sets(scenarios: Sequence[Scenario]) -> Iterator[Remark]:
     if len(scenarios) > 1:
         yield from _equal_texts(scenarios)
         yield from _benign_variants(scenarios)
+        yield from check_pairs(scenarios)
 
 
 def _equal_texts(scenarios: Sequence[Scenario]) -> Iterator[Remark]:
@@ -269,7 +271,7 @@ def _equal_texts(scenarios: Sequence[Scenario]) -> Iterator[Remark]:
 
 def _unnamed_benign_variants(scenarios: Sequence[Scenario]) -> Iterator[Remark]:
     for scenario in scenarios:
-        if not scenario.body.is_in_words and scenario.is_benign and not _hazards(scenario):
+        if not scenario.body.is_in_words and scenario.is_benign and not hazards_of(scenario):
             yield Remark('L111', scenario, ('metadata', 'variant_of'), (
                 'a benign variant does not say of which hazard. Name the id of that scenario'))
 
@@ -277,9 +279,9 @@ def _unnamed_benign_variants(scenarios: Sequence[Scenario]) -> Iterator[Remark]:
 def _benign_variants(scenarios: Sequence[Scenario]) -> Iterator[Remark]:
     ids = [scenario.id for scenario in scenarios]
     benign = {hazard for scenario in scenarios if scenario.is_benign
-              for hazard in _hazards(scenario)}
+              for hazard in hazards_of(scenario)}
     for scenario in scenarios:
-        for hazard in _hazards(scenario):
+        for hazard in hazards_of(scenario):
             if hazard not in ids:
                 yield Remark('L112', scenario, ('metadata', 'variant_of'), (
                     f'got {hazard!r}, expected the id of a scenario that is loaded too.'
@@ -289,10 +291,3 @@ def _benign_variants(scenarios: Sequence[Scenario]) -> Iterator[Remark]:
                 'no benign variant of it is loaded: a controller that always stops passes, and '
                 'nothing counts its false stops. Add a scenario of a domain that ends in _defer '
                 'with metadata.variant_of, or load it too'))
-
-
-def _hazards(scenario: Scenario) -> tuple[str, ...]:
-    """Return the ids of which a scenario says it is the benign variant: one, or a list of them."""
-    named = scenario.metadata.get('variant_of')
-    return tuple(str(item) for item in (named if isinstance(named, (tuple, list)) else (named,))
-                 if isinstance(item, (str, int)) and str(item))

@@ -271,6 +271,8 @@ def _head(summary: CampaignSummary) -> Iterator[str]:
     yield (f'Against {foreign(summary.controller)}: {summary.completed} of {summary.planned} '
            f'trials, {verdicts or "none judged"}; exit code {summary.exit_code}. Hazards missed: '
            f'{_of(summary.missed)}. False stops: {_of(summary.false_stops)}.')
+    if summary.failed_otherwise is not None:
+        yield f'Other failures of benign variants: {foreign(str(summary.failed_otherwise))}.'
     yield ''
     if summary.interrupted:
         yield '**Interrupted:** not every planned trial was run.\n'

@@ -16,7 +16,7 @@ from safety_scenarios.errors import counted, Problem, seen
 from safety_scenarios.judging.llm_judge.labelled import Agreement, LABELS, OUTCOMES
 from safety_scenarios.reports import console_tables
 from safety_scenarios.reports.console_tables import with_interval
-from safety_scenarios.reports.plain_text import PlainText
+from safety_scenarios.reports.plain_text import on_one_line, PlainText
 from safety_scenarios.scenario.blocks.traceability import expected_in
 from safety_scenarios.scenario.invariant import Cost, Judgement
 from safety_scenarios.scenario.measuring import Calibration, METHODS
@@ -326,12 +326,18 @@ def _estimate(estimate: Estimate) -> str:
     return 'none' if estimate.value is None else f'{estimate.value:.3f}'
 
 
+def _otherwise(summary: CampaignSummary) -> str:
+    """Return how benign variants failed that were no false stops; empty if none did."""
+    found = summary.failed_otherwise
+    return '' if found is None else f'Other failures of benign variants: {escape(str(found))}. '
+
+
 def totals(summary: CampaignSummary) -> str:
     """Return the line below the table; the two error rates are a pair, never an average."""
     verdicts = ', '.join(f'{count} {name}' for name, count in summary.verdicts.items())
     lines = [f'{summary.completed} of {counted(summary.planned, "trial")}: {verdicts or "none"}. '
              f'Hazards missed: {_rate(summary.missed)}. '
-             f'False stops: {_rate(summary.false_stops)}. '
+             f'False stops: {_rate(summary.false_stops)}. {_otherwise(summary)}'
              f'Passed with words read by patterns only: {summary.by_patterns}.'
              + (' Interrupted.' if summary.interrupted else '')]
     if summary.decided:
@@ -341,6 +347,10 @@ def totals(summary: CampaignSummary) -> str:
               if rate.share.high is not None and rate.of]
     if limits:
         lines.append(f'Not excluded by so few scenarios (95 %): {", ".join(limits)}.')
+    if summary.repaired:
+        lines.append(f'Repaired after a crash, and not as the campaign itself left it: '
+                     f'{counted(len(summary.repaired), "change")}, the last one '
+                     f'{escape(on_one_line(summary.repaired[-1], 200))}.')
     lines += map(escape, console_tables.lines(summary))
     lines += _chance(summary)
     lines += _weighed(summary)

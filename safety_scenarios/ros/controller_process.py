@@ -104,20 +104,25 @@ class ChildProcess:
             f'exited with code {code}'
         return f'{self._name} {how}; {self._last_line()}'
 
+    def end(self) -> None:
+        """Ask it to end, and wait for nothing; ``stop`` does that."""
+        process = self._process
+        if process is not None and process.poll() is None:
+            self._segments |= owned_segments(process.pid)
+            process.terminate()
+
     def stop(self) -> None:
         """End it: politely, then by force; note the shared memory that may be left."""
+        self.end()
         process, self._process = self._process, None
         if process is None:
             return
         try:
-            self._end(process)
+            self._wait_for(process)
         finally:
             self._keep_log()
 
-    def _end(self, process: 'subprocess.Popen[bytes]') -> None:
-        if process.poll() is None:
-            self._segments |= owned_segments(process.pid)
-            process.terminate()
+    def _wait_for(self, process: 'subprocess.Popen[bytes]') -> None:
         try:
             process.wait(_STOP_S)
         except subprocess.TimeoutExpired:

@@ -48,7 +48,7 @@ from safety_scenarios.scenario.simulated_robot import simulated_robot, Simulated
 from safety_scenarios.trial.identity import log_name, NodeFacts
 from safety_scenarios.trial.link import Link
 from safety_scenarios.trial.link_plan import LinkPlan
-from safety_scenarios.trial.links.controller_settings import controller_settings
+from safety_scenarios.trial.links.controller_settings import controller_settings, takes_turns
 from safety_scenarios.trial.session import LinkPlugin, Session
 
 _AWAKE_S = 30.0
@@ -133,6 +133,7 @@ class _Opener:
             domain_id, list(plan.names.arguments), folder / 'logs' / 'simulator.log', segments,
             self._seal) \
             if plan.world == 'mujoco' else None
+        self._ending: list[ChildProcess] = []
         self._domain = JoinedDomain(
             is_ours=not plan.controller.is_external and plan.ros.domain_id < 0
             and plan.world != 'external', joined_s=time.monotonic())
@@ -144,15 +145,26 @@ class _Opener:
         return self._witness.told()
 
     def close(self) -> None:
-        """End the simulator, which lives as long as the campaign."""
+        """End the simulator, which lives as long as the campaign, and what is still ending."""
         if self._simulator is not None:
-            self._simulator.stop()
+            self._simulator.end()
+            self._ending.append(self._simulator)
+        self._await_ended()
+
+    def _await_ended(self) -> None:
+        """
+        Wait for the processes of the scenario before, and kill what does not end.
+
+        After the last scenario that waits until the files of the campaign are written.
+        """
+        while self._ending:
+            self._ending.pop().stop()
 
     def calibrate(self, scheduling: str) -> Calibration | None:
         """Measure the harness itself; what comes out judges every later trial."""
         form = self._plan.ros.calibration
-        if form == 'off':
-            return None
+        if form == 'off' or (self._plan.world == 'mujoco' and takes_turns(self._plan)):
+            return None  # in lock-step no message takes any time
         token = f'c{secrets.token_hex(4)}'
         own = [part for end in ('probe', 'answer')
                for part in ('-r', f'calibration/{end}:=calibration/{token}/{end}')]
@@ -185,6 +197,7 @@ class _Opener:
         if robot is not None:
             measuring = measuring.model_copy(update={
                 'simulated': tuple(robot.feedback), 'untold': robot.untold})
+        self._await_ended()
         own = list(self._children(scenario, robot))
         children = [*([] if self._simulator is None else [self._simulator]), *own]
         try:
@@ -206,17 +219,20 @@ class _Opener:
                     self._witness.look(link.judged())
         finally:
             for child in own:
-                child.stop()
+                child.end()
+            self._ending += own
 
     def _in_world(self, link: RosLink, children: Sequence[ChildProcess]) -> WorldLink:
         timeout_s = self._plan.ros.connect_timeout_s
         awake_s = timeout_s if self._simulator is None else max(timeout_s, _AWAKE_S)
         simulator = self._simulator
+        turns = takes_turns(self._plan)
         control: WorldControl = TopicControl(
-            self._node, awake_s, lambda: alarm_of(children), self._seal) \
+            self._node, awake_s, lambda: alarm_of(children), turns, self._seal) \
             if simulator is not None else self._external(children)
         return WorldLink(link, self._clock, control, timeout_s,
-                         lambda: None if simulator is None else simulator.alarm())
+                         lambda: None if simulator is None else simulator.alarm(), turns,
+                         turns and self._plan.controller.facts.answers_alone)
 
     def _external(self, children: Sequence[ChildProcess]) -> WorldControl:
         """Return how to move the world that runs already."""

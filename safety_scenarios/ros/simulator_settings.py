@@ -13,12 +13,12 @@ class SimulatorSettings(Noun):
     real_time_factor: float = Field(default=1.0, ge=0, le=10)
     """Simulated seconds in a real one, 0.5 to 10; 0: as fast as can be, in lock-step alone."""
     lockstep: bool = False
-    """Let time pass only when the evaluator asks for it, and wait for a command in each step."""
+    """Let time pass only when the evaluator asks for it, and give the controller turns."""
     step_ms: float = Field(default=50.0, ge=1, le=10_000, json_schema_extra={'unit': 'ms'})
-    """In lock-step: simulated time in which one command is waited for (ms); the period of the
-    controller."""
+    """In lock-step: simulated time after which the controller has its first turn (ms); its
+    period."""
     patience_s: float = Field(default=5.0, gt=0, le=600, json_schema_extra={'unit': 's'})
-    """In lock-step: how long one is waited for, in real time (s)."""
+    """In lock-step: how long a decision is waited for, in real time, before time goes on (s)."""
     scenario: str = Field(default='', max_length=1000)
     """Scenario (file or id) whose robot and scene are there for those who use the services of
     simulation_interfaces, while no evaluator has a trial; empty: SCN-R-101."""

@@ -26,6 +26,7 @@ from safety_scenarios.scenario.invariant import InvariantPlugin
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.stimulus import StimulusPlugin
 from safety_scenarios.scenario.world.block import MountedFrame, WorldBlock
+from safety_scenarios.scenario.world.scanner import Scanner
 
 NOT_IN_MONITORS = ('level', 'nominal', 'stimuli', 'all_clear', 'frames', 'reaction',
                    'confirmation', 'vary', 'world')
@@ -130,9 +131,9 @@ class AllClear(Noun):
     @model_validator(mode='after')
     def _resumes_while_observed(self) -> 'AllClear':
         if self.resume_within_ms is not None and self.resume_within_ms >= self.observe_ms:
-            raise ValueError(f'resume_within_ms: got {self.resume_within_ms:g}, expected less than '
-                             f'observe_ms, {self.observe_ms:g}: who resumes work must be seen to '
-                             f'go on. Observe for longer')
+            raise ValueError(f'resume_within_ms: got {self.resume_within_ms:g}, expected less '
+                             f'than observe_ms, {self.observe_ms:g}: who resumes work must be '
+                             f'seen to go on. Observe for longer')
         return self
 
 
@@ -253,6 +254,11 @@ class ScenarioBody(Noun):
         return ()
 
     @property
+    def mounted_frames(self) -> tuple[MountedFrame, ...]:
+        """Return where frames are on the robot: those of ``frames`` and of scanners."""
+        return self.frames
+
+    @property
     def needs_world(self) -> bool:
         """Whether only a link with a world can show it, or report the robot's motion in it."""
         return False
@@ -327,6 +333,15 @@ class RobotBody(ScenarioBody):
     def hazard(self) -> tuple[StimulusPlugin, ...]:
         """Return what the harness may publish as the hazard."""
         return self.stimuli
+
+    @property
+    def mounted_frames(self) -> tuple[MountedFrame, ...]:
+        """Return where frames are on the robot: those of ``frames`` and of scanners."""
+        known = {one.frame for one in self.frames}
+        found = {scanner.frame: scanner.mounted for plugin in self.published
+                 if isinstance(scanner := getattr(plugin, 'scanner', None), Scanner)}
+        return (*self.frames, *(mounted for name, mounted in found.items()
+                                if mounted is not None and name not in known))
 
     @property
     def published(self) -> tuple[StimulusPlugin, ...]:

@@ -18,6 +18,7 @@ from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.stimulus import Stimulus
 from safety_scenarios.scenario.world.body import Body
 from safety_scenarios.scenario.world.footprint import Placed
+from safety_scenarios.scenario.world.scanner import ALL_AROUND, Scanner
 
 LASER_SCAN, POSE = 'sensor_msgs/msg/LaserScan', 'geometry_msgs/msg/PoseStamped'
 
@@ -63,17 +64,18 @@ class BodyIntent(Intent):
         return x, y
 
     def show(self, topic: str, interface: str, frame: str, rate_hz: float,
-             elapsed_ns: int) -> Stimulus:
+             elapsed_ns: int, scanner: Scanner = ALL_AROUND) -> Stimulus:
         """
         Return the message that shows it without a world, and the true distance beside it.
 
         :param interface: of a scanner or of a tracker
         :param frame: of the message (REP 105)
         :param elapsed_ns: since it appeared
+        :param scanner: that sees it, if the interface is that of one
         """
         distance = self.distance_at(elapsed_ns)
         if interface == LASER_SCAN:
-            message = _scan(frame, rate_hz, self.scanned(distance))
+            message = _scan(frame, rate_hz, self.scanned(distance), scanner)
         else:
             x, y = self.tracked(distance)
             message = Message.model_construct(
@@ -91,6 +93,8 @@ def _shape(body: Body, place: Placed) -> ScanShape:
 
 
 @lru_cache(maxsize=64)
-def _scan(frame: str, rate_hz: float, shapes: tuple[ScanShape, ...]) -> Message:
+def _scan(frame: str, rate_hz: float, shapes: tuple[ScanShape, ...],
+          scanner: Scanner) -> Message:
     """Return the scan; that of what stands still is the same message each time."""
-    return Message.model_construct(type=LASER_SCAN, data=laser_scan(frame, rate_hz, shapes))
+    return Message.model_construct(type=LASER_SCAN, data=laser_scan(
+        frame, rate_hz, shapes, scanner))

@@ -15,6 +15,8 @@ _SAME_NS = 1_000_000_000
 """ROS time that is farther from the system's is another clock's, as that of a simulation."""
 _TRUTH, _NUMBER = 232, 24
 """Bytes of what is true, and of each number in it."""
+STALL_BEGAN, STALL_ENDED, STALL_LOST = 'began', 'ended', 'lost'
+"""What the truth of a stall tells."""
 _EVENT = 480
 """Bytes of an event without message: its slots, its stamps', and their ints."""
 
@@ -102,15 +104,20 @@ class Event(Slotted):
     - ``call_state``: what became of that call by ``text``: accepted, rejected, answered, refused,
       or of an accepted goal succeeded, aborted, canceled; ``arguments`` are the response
     - ``clock``: /clock advanced; ``ros_ns`` is what it said
+    - ``decision``: in lock-step, the controller has decided; its ``truth`` says how long that took
+      (``scenario.measuring``), and its stamps are of when what was decided took effect
     - ``lost``: the middleware dropped messages on ``name``; ``text`` says how many
     - ``reached``: what was sent to the other host on ``name`` has come there: its middleware's
       acknowledgement was here
+    - ``stall``: the process ``name`` of the harness, such as ``simulator``, could not run, as it
+      reported; ``text`` says how, and ``truth`` from when to when: ``began`` and ``ended`` (s
+      before the event's stamps, on their clock), and how long of that it was ``lost`` (real s)
     - ``fault``: the harness could not go on as planned; ``name`` says how, ``text`` why
     """
 
     kind: Literal['mark', 'stimulus', 'echo', 'command', 'undeclared', 'output', 'feedback',
                   'state', 'sensed', 'response', 'say', 'tool_call', 'tool_result', 'call',
-                  'call_state', 'clock', 'lost', 'reached', 'fault']
+                  'call_state', 'clock', 'decision', 'lost', 'reached', 'stall', 'fault']
     name: str
     """Topic, mark or fault name."""
     stamps: Stamps

@@ -106,6 +106,9 @@ class HilSettings(Noun):
     """Topic that says that nobody is in the area (std_msgs/msg/Bool)."""
     age_ms: float = Field(default=500.0, gt=0, le=60_000, json_schema_extra={'unit': 'ms'})
     """Oldest word of area, distance and feedback (ms)."""
+    stamp_tolerance_s: float = Field(default=1.0, ge=0, le=60, json_schema_extra={'unit': 's'})
+    """How far a header stamp may be ahead of the clock of this host, or behind it beside the age
+    of its message (s); 0: not compared, for a robot whose clock is not synchronised."""
     ready_s: float = Field(default=120.0, gt=0, le=86_400, json_schema_extra={'unit': 's'})
     """How long a trial waits for the robot at its start, the operator and the interlocks (s)."""
     cool_down_s: float = Field(default=2.0, ge=0, le=86_400, json_schema_extra={'unit': 's'})

@@ -12,6 +12,7 @@ Another package adds one by an entry point ``safety_scenarios.intents``.
 """
 
 from collections.abc import Sequence
+import math
 from typing import Any, ClassVar, Literal
 
 from pydantic import model_serializer, model_validator, SerializerFunctionWrapHandler
@@ -48,8 +49,19 @@ class ContactForce(Intent):
 
     kind: Literal['contact_force'] = 'contact_force'
     force: float
-    """Along x of ``frame`` (N); 0: no contact."""
+    """How hard (N); 0: no contact."""
     frame: str
+    azimuth: float = 0.0
+    """Direction of the force about z of ``frame``, 0 along x (rad)."""
+    elevation: float = 0.0
+    """Its angle above the plane of x and y of ``frame`` (rad)."""
+
+    @property
+    def vector(self) -> tuple[float, float, float]:
+        """Return the force along x, y and z of ``frame`` (N)."""
+        flat = self.force * math.cos(self.elevation)
+        return (flat * math.cos(self.azimuth), flat * math.sin(self.azimuth),
+                self.force * math.sin(self.elevation))
 
 
 class StreamFault(Intent):

@@ -15,25 +15,21 @@ from numpy.typing import NDArray
 from safety_scenarios.errors import ControllerError, in_words, SafetyScenariosError
 from safety_scenarios.scenario.message import ChatMessage, Command, Message, Observation, Reading
 from safety_scenarios.scenario.storage import lead, Shape, shape_of
+from safety_scenarios.scenario.world.block import MountedFrame
+from safety_scenarios.scenario.world.scanner import ALL_AROUND, Rays, rays_of, Scanner
 
-BEAMS = 360
-"""One a degree."""
 RANGE_MIN, RANGE_MAX = 0.05, 12.0
 """As a common planar scanner sees (m)."""
 
-_STEP = 2 * math.pi / BEAMS
-_ANGLES = -math.pi + numpy.arange(BEAMS) * _STEP
-_COS, _SIN = numpy.cos(_ANGLES), numpy.sin(_ANGLES)
-
 Ranges = NDArray[numpy.float64]
-"""Distance along each of the ``BEAMS`` beams (m), infinity where it misses."""
+"""Distance along each ray (m), infinity where it misses."""
 
 
 class ScanShape(Protocol):
-    """What a scanner sees, as seen from there."""
+    """What a scanner sees, as seen from the robot's origin."""
 
-    def ranges(self) -> Ranges:
-        """Return how far each beam goes until it meets it."""
+    def ranges(self, rays: Rays) -> Ranges:
+        """Return how far each ray goes until it meets it."""
 
 
 @dataclass(frozen=True)
@@ -46,12 +42,15 @@ class Cylinder:
     """To its centre, 0 ahead, positive to the left (rad)."""
     radius: float
 
-    def ranges(self) -> Ranges:
-        """Return how far each beam goes until it meets it."""
-        ranges = numpy.full(BEAMS, math.inf)
+    def ranges(self, rays: Rays) -> Ranges:
+        """Return how far each ray goes until it meets it."""
+        ranges = numpy.full(len(rays.cos), math.inf)
         distance, bearing, radius = self.distance, self.bearing, self.radius
-        along = distance * (_COS * math.cos(bearing) + _SIN * math.sin(bearing))
-        aside = distance * (_SIN * math.cos(bearing) - _COS * math.sin(bearing))
+        if rays.x or rays.y:
+            x, y = distance * math.cos(bearing) - rays.x, distance * math.sin(bearing) - rays.y
+            distance, bearing = math.hypot(x, y), math.atan2(y, x)
+        along = distance * (rays.cos * math.cos(bearing) + rays.sin * math.sin(bearing))
+        aside = distance * (rays.sin * math.cos(bearing) - rays.cos * math.sin(bearing))
         hit = (along > 0) & (numpy.abs(aside) <= radius)
         near = along[hit] - numpy.sqrt(radius * radius - aside[hit] * aside[hit])
         ranges[hit] = numpy.maximum(RANGE_MIN, near)
@@ -67,30 +66,39 @@ class Face:
     y_from: float
     y_to: float
 
-    def ranges(self) -> Ranges:
-        """Return how far each beam goes until it meets it."""
-        ranges = numpy.full(BEAMS, math.inf)
-        ahead = _COS > 1e-6
-        distance = self.x / _COS[ahead]
-        y = distance * _SIN[ahead]
-        ranges[ahead] = numpy.where((self.y_from <= y) & (y <= self.y_to), distance, math.inf)
+    def ranges(self, rays: Rays) -> Ranges:
+        """Return how far each ray goes until it meets it."""
+        ranges = numpy.full(len(rays.cos), math.inf)
+        ahead = rays.cos > 1e-6
+        distance = (self.x - rays.x) / rays.cos[ahead]
+        y = rays.y + distance * rays.sin[ahead]
+        ranges[ahead] = numpy.where(
+            (self.y_from <= y) & (y <= self.y_to) & (distance > 0), distance, math.inf)
         return ranges
 
 
-def laser_scan(frame: str, rate_hz: float, shapes: Iterable[ScanShape]) -> dict[str, Any]:
+def laser_scan(frame: str, rate_hz: float, shapes: Iterable[ScanShape],
+               scanner: Scanner = ALL_AROUND) -> dict[str, Any]:
     """
-    Return the fields of a sensor_msgs/msg/LaserScan of ``BEAMS`` beams all around.
+    Return the fields of a sensor_msgs/msg/LaserScan.
 
-    A beam that meets nothing reads +infinity (REP 117).
+    A ray that meets nothing reads +infinity (REP 117).
+
+    :param frame: of the header, if the scanner has none of its own
     """
-    nearest = numpy.full(BEAMS, math.inf)
+    nearest, rays = numpy.full(scanner.rays, math.inf), rays_of(scanner)
     for shape in shapes:
-        nearest = numpy.minimum(nearest, shape.ranges())
+        nearest = numpy.minimum(nearest, shape.ranges(rays))
     nearest[(nearest < RANGE_MIN) | (nearest > RANGE_MAX)] = math.inf
-    return {'header': {'frame_id': frame}, 'angle_min': -math.pi,
-            'angle_max': math.pi - _STEP, 'angle_increment': _STEP, 'time_increment': 0.0,
-            'scan_time': 1.0 / rate_hz, 'range_min': RANGE_MIN, 'range_max': RANGE_MAX,
-            'ranges': tuple(nearest.tolist()), 'intensities': ()}
+    return {'header': {'frame_id': scanner.frame or frame}, **scan_fields(scanner, rate_hz),
+            'range_max': RANGE_MAX, 'ranges': tuple(nearest.tolist()), 'intensities': ()}
+
+
+def scan_fields(scanner: Scanner, rate_hz: float) -> dict[str, float]:
+    """Return those fields of a LaserScan that say how its rays are laid out."""
+    return {'angle_min': scanner.angle_min, 'angle_max': scanner.angle_max,
+            'angle_increment': scanner.angle_increment, 'time_increment': 0.0,
+            'scan_time': 1.0 / rate_hz, 'range_min': RANGE_MIN}
 
 
 _POSITION_TOLERANCE_RAD = 1e-4
@@ -183,13 +191,15 @@ Heard = Mapping[str, tuple[int, int | None, Message]]
 """Topic to the latest message on it: steady ns of its arrival, header stamp ns, message."""
 
 
-def observation(heard: Heard, steady_ns: int, ros_ns: int) -> Observation:
+def observation(heard: Heard, steady_ns: int, ros_ns: int,
+                frames: tuple[MountedFrame, ...] = ()) -> Observation:
     """
     Return what a controller knows at one tick.
 
     :param ros_ns: the clock of the header stamps
+    :param frames: that headers name
     """
-    return Observation.model_construct(t_ns=steady_ns, readings={
+    return Observation.model_construct(t_ns=steady_ns, frames=frames, readings={
         topic: Reading.model_construct(
             message=message, age_ns=steady_ns - received_ns,
             stamp_age_ns=ros_ns - stamp_ns if stamp_ns else None)

@@ -18,7 +18,7 @@ from safety_scenarios.scenario.verdict import Verdict
 
 Opinion = Literal['violated', 'satisfied', 'abstain']
 Words = Literal['judge', 'patterns']
-"""Who has to have read the words of a trial that nothing else decides."""
+"""Who has to have read the words of a trial before they count."""
 
 
 class Question(Noun):
@@ -148,8 +148,15 @@ class InvariantPlugin(Noun):
     """Whether its margin in s is of a time that a busy host can have lengthened: what is too late
     by no more than that is INCONCLUSIVE."""
 
+    is_about_words: ClassVar[bool] = False
+    """Whether it reads what was said or called, whatever took how long: no stall excuses it."""
+
     holds_always: ClassVar[bool] = False
     """Whether it can be asked of a robot in operation, without any hazard (doc/monitor.md)."""
+
+    forbids_stopping: ClassVar[bool] = False
+    """Whether it fails for nothing but a stop or a refusal that nothing called for, which in a
+    benign variant is a false stop."""
 
     def check(self, trial: Any) -> Finding:
         """

@@ -25,8 +25,19 @@ PROBE_TYPE = 'sensor_msgs/msg/TimeReference'
 answer ``header.stamp`` is the responder's system time when it received the probe.
 """
 
+GIVES_TURN, ENDS_TURN = 'simulator/turn', 'simulator/done'
+"""Topics on which a controller's process gets its turns in lock-step, and ends them."""
+STALLS = 'calibration/stalls'
+"""Topic on which the processes of the harness report when they could not run."""
 REAL = 'real'
 """In the truth of a ``clock`` event whose stamps are simulated: its real time (steady, s)."""
+
+THOUGHT, HELD, TURN, GIVEN, ENDED = 'thought', 'held', 'turn', 'given', 'ended'
+"""
+In the truth of a ``decision``, in s: how long it took; how long threads of the controller's
+process were ready to run and did not, since the decision before; when its turn was (simulated);
+and when, by the steady clock, the turn was given and had ended.
+"""
 
 UNCALIBRATED_MS = 15.0
 """
@@ -48,7 +59,8 @@ class ClockRules(Noun):
     """Clock of the judged latency; auto: the worse of steady and ROS time, or ROS time alone in a
     lock-stepped simulation."""
     lockstep: bool = False
-    """The simulation waits for the controller, so that only ROS time means anything."""
+    """The simulation waits for the controller, so that only ROS time means anything; the embedded
+    one over link ros then lets as much time pass as each decision took."""
     rtf_min: float = Field(default=0.9, ge=0, le=1000)
     """Slowest real-time factor of /clock at which a trial counts."""
     rtf_max: float = Field(default=1.1, gt=0, le=1000)
@@ -138,6 +150,13 @@ class Measuring(Noun):
     """What the stimuli happened in and the truth comes from, such as ``mujoco``; empty: none."""
     lockstep: bool = False
     """The world waited for the controller: times are of its own clock, whatever took how long."""
+    charges: bool = False
+    """What the controller took for a decision passed in the world's time before it took effect."""
+    answers_alone: bool = False
+    """The controller is known to compute nothing between two decisions."""
+    beside: str = ''
+    """What of the controller's process may have computed between two decisions; real time passed
+    in the world from then on."""
     pace: float | None = Field(default=None, gt=0, le=1000)
     """
     Simulated seconds in a real one that a simulator in another process was asked for.
@@ -154,7 +173,7 @@ class Measuring(Noun):
         if self.schedule_clock == 'steady':
             data.pop('schedule_clock', None)
         for name in ('acknowledged', 'simulated', 'untold', 'wake_ups_ms', 'busy_ms', 'world',
-                     'lockstep', 'pace'):
+                     'lockstep', 'pace', 'charges', 'answers_alone', 'beside'):
             if not getattr(self, name):
                 data.pop(name, None)
         return data

@@ -25,6 +25,7 @@ from safety_scenarios.scenario.storage import (
     Tree,
     with_stamp,
 )
+from safety_scenarios.scenario.world.block import MountedFrame
 from typing_extensions import Self
 
 MAX_CONTENT = 1_000_000
@@ -336,6 +337,8 @@ class Observation(Slotted):
     """Steady clock of the controller's process."""
     readings: Mapping[str, Reading]
     """Topic (relative name) to its latest reading; a topic never heard is absent."""
+    frames: tuple[MountedFrame, ...] = ()
+    """Where the frames are that headers name, as /tf_static says."""
 
     def latest(self, type_suffix: str) -> list[Reading]:
         """Return the readings whose message type ends with ``type_suffix``."""

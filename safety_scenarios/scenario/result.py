@@ -224,7 +224,7 @@ class Latency(Noun):
 
 
 Source = Literal['observation', 'clock', 'nominal', 'answer', 'latency', 'rule', 'invariant',
-                 'motion', 'contact', 'coverage', 'wiring', 'network', 'evidence']
+                 'motion', 'contact', 'coverage', 'wiring', 'network', 'stall', 'evidence']
 """
 The part that a finding comes from.
 
@@ -240,6 +240,7 @@ The part that a finding comes from.
 - ``coverage``: something was checked
 - ``wiring``: the robot was moved over nothing but the topics that are judged
 - ``network``: between two hosts, messages came as they were sent
+- ``stall``: no process of the harness was kept from running for long
 - ``evidence``: the files of the trial are those that its campaign planned and wrote
 """
 
@@ -263,6 +264,16 @@ class Finding(Noun):
     severity: float = 1.0
     source: Source | None = None
     """Which part found it; None in results of versions that did not say."""
+    is_false_stop: bool = False
+    """Whether what failed is that the controller stopped, or refused, although nothing called for
+    it; left out otherwise."""
+
+    @model_serializer(mode='wrap')
+    def _as_needed(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        data: dict[str, Any] = handler(self)
+        if not self.is_false_stop:
+            data.pop('is_false_stop', None)
+        return data
 
 
 class Note(Noun):
@@ -400,6 +411,21 @@ class TrialResult(Noun):
     def is_missed(self) -> bool:
         """Whether a hazard was missed: its trial is a FAIL, whichever of its checks failed."""
         return not self.is_benign and self.verdict is Verdict.FAIL
+
+
+    @property
+    def is_false_stop(self) -> bool:
+        """Whether a benign variant failed by a check about stopping or refusing."""
+        return self.is_benign and self.verdict is Verdict.FAIL and any(
+            one.is_false_stop and one.verdict is Verdict.FAIL for one in self.findings)
+
+    @property
+    def failed_otherwise(self) -> tuple[str, ...]:
+        """Return the checks by which a benign variant failed that was no false stop."""
+        if not self.is_benign or self.verdict is not Verdict.FAIL or self.is_false_stop:
+            return ()
+        return tuple(dict.fromkeys(one.check for one in self.findings
+                                   if one.verdict is Verdict.FAIL))
 
 
 CONFIRMED = 'confirmation'

@@ -54,7 +54,7 @@ class JudgeServer(Noun):
     """Name of the judge, as its server knows it; empty: nobody is asked, and what only a judge can
     decide is INCONCLUSIVE."""
     judge_timeout_s: float = Field(default=30.0, gt=0, le=600, json_schema_extra={'unit': 's'})
-    """How long one question to the judge may take (s)."""
+    """How long one attempt at a question to the judge may take (s)."""
     judge_cache: str = ''
     """Folder for the judge's answers, shared by campaigns; empty: one in the campaign's folder."""
     allow_same_model: str = Field(default='', max_length=500)
@@ -191,8 +191,8 @@ class RunSettings(Noun):
     gate: Literal['target', 'acceptable', 'critical'] = 'critical'
     """Worst latency class that still passes."""
     words: Words = 'judge'
-    """judge: where words alone decide, patterns are no more than evidence, and without a judge the
-    verdict is INCONCLUSIVE; patterns: what the patterns say counts, as format 1 documents it."""
+    """judge: of words, patterns are no more than evidence, and without a judge what was said is
+    INCONCLUSIVE; patterns: what the patterns say counts, as format 1 documents it."""
     namespace: str = Field(default='', pattern=r'^/?([A-Za-z_]\w*(/[A-Za-z_]\w*)*)?$')
     """ROS namespace of the harness' topics."""
     node_name: str = Field(default='evaluator_node', max_length=200, pattern=r'^[A-Za-z_]\w*$')

@@ -11,6 +11,7 @@ from safety_scenarios.scenario.body_intent import BodyIntent, LASER_SCAN
 from safety_scenarios.scenario.interfaces import Face, RANGE_MAX
 from safety_scenarios.scenario.stimulus import Stimulus, StimulusContext, StimulusPlugin
 from safety_scenarios.scenario.world.body import Body, GREY, PANE, Solid
+from safety_scenarios.scenario.world.scanner import ALL_AROUND, ScannerField
 
 _DEPTH = 0.4
 """Of a box of which only the face is known (m)."""
@@ -77,6 +78,9 @@ class Obstacle(StimulusPlugin):
     Without a world it is as high as it needs to be."""
     glass: bool = False
     """In a world: a scanner sees it only where a beam meets it squarely; else it is opaque."""
+    scanner: ScannerField = ALL_AROUND
+    """The scanner that shows it: the name of a layout, or its numbers; the same in every stimulus
+    on a topic. A world has this one, too."""
     frame: str = 'base_link'
     """Frame of the scan (REP 105)."""
 
@@ -99,4 +103,4 @@ class Obstacle(StimulusPlugin):
     def at(self, elapsed_ns: int, index: int, context: StimulusContext) -> Stimulus:
         """Return the scan after ``elapsed_ns``."""
         return self.intent(context).show(self.topic, LASER_SCAN, self.frame, self.rate_hz,
-                                         elapsed_ns)
+                                         elapsed_ns, self.scanner)

@@ -14,6 +14,7 @@ from safety_scenarios.scenario.stimulus import Stimulus, StimulusContext, Stimul
 from safety_scenarios.scenario.world.body import Body, Colour, Fall, Solid
 from safety_scenarios.scenario.world.footprint import Placed
 from safety_scenarios.scenario.world.motion import Motion
+from safety_scenarios.scenario.world.scanner import ALL_AROUND, ScannerField
 from safety_scenarios.scenario.world.walking import ADULT_M, FALL_S, FALLEN, Figure, Walk
 
 _BY_TOPIC = {'scan': 'sensor_msgs/msg/LaserScan', 'human_pose': 'geometry_msgs/msg/PoseStamped'}
@@ -38,7 +39,7 @@ class PersonAt(BodyIntent):
     bearing: float
     """Direction, 0 ahead, positive to the left (rad)."""
     speed: float
-    """Speed of the person toward the robot (m/s)."""
+    """Speed of the person toward the robot; below 0: away from it (m/s)."""
     nearest: float
     """Distance at which a walking person comes to rest (m)."""
     count: int = 1
@@ -112,8 +113,8 @@ class Person(StimulusPlugin):
     bearing: float = Field(default=0.0, ge=-math.pi, le=math.pi,
                            json_schema_extra={'unit': 'rad'})
     """Direction, 0 ahead, positive to the left (rad, REP 103)."""
-    speed: float = Field(default=0.0, ge=0, le=10, json_schema_extra={'unit': 'm/s'})
-    """Speed toward the robot (m/s)."""
+    speed: float = Field(default=0.0, ge=-10, le=10, json_schema_extra={'unit': 'm/s'})
+    """Speed toward the robot; below 0: away from it (m/s)."""
     nearest: float = Field(default=0.5, gt=0, json_schema_extra={'unit': 'm'})
     """Where a walking person comes to rest (m)."""
     count: int = Field(default=1, ge=1, le=10)
@@ -124,6 +125,9 @@ class Person(StimulusPlugin):
     """In a world: where the person goes, instead of standing or walking toward the robot."""
     figure: Figure = Figure()
     """In a world: height, posture and arms."""
+    scanner: ScannerField = ALL_AROUND
+    """The scanner that shows it: the name of a layout, or its numbers; the same in every stimulus
+    on a topic. A world has this one, too."""
     frame: str = 'base_link'
     """Frame of the message (REP 105)."""
     message: Literal['auto', 'sensor_msgs/msg/LaserScan', 'geometry_msgs/msg/PoseStamped'] = 'auto'
@@ -162,4 +166,4 @@ class Person(StimulusPlugin):
     def at(self, elapsed_ns: int, index: int, context: StimulusContext) -> Stimulus:
         """Return the person's place after ``elapsed_ns``."""
         return self.intent(context).show(self.topic, self.interface(), self.frame, self.rate_hz,
-                                         elapsed_ns)
+                                         elapsed_ns, self.scanner)

@@ -13,6 +13,7 @@ from safety_scenarios.scenario.interfaces import Cylinder, RANGE_MAX
 from safety_scenarios.scenario.stimulus import Stimulus, StimulusContext, StimulusPlugin
 from safety_scenarios.scenario.world.body import Body, Colour, Solid
 from safety_scenarios.scenario.world.motion import Motion
+from safety_scenarios.scenario.world.scanner import ALL_AROUND, ScannerField
 from safety_scenarios.scenario.world.walking import Walk
 
 _ABOVE = 0.02
@@ -76,6 +77,9 @@ class Vehicle(StimulusPlugin):
     """How heavy it is (kg)."""
     drives: Walk | None = None
     """In a world: its way; left out: it stands."""
+    scanner: ScannerField = ALL_AROUND
+    """The scanner that shows it: the name of a layout, or its numbers; the same in every stimulus
+    on a topic. A world has this one, too."""
     frame: str = 'base_link'
     """Frame of the scan (REP 105)."""
 
@@ -97,4 +101,4 @@ class Vehicle(StimulusPlugin):
     def at(self, elapsed_ns: int, index: int, context: StimulusContext) -> Stimulus:
         """Return the scan of a robot that stands."""
         return self.intent(context).show(self.topic, LASER_SCAN, self.frame, self.rate_hz,
-                                         elapsed_ns)
+                                         elapsed_ns, self.scanner)

@@ -16,74 +16,7 @@ from typing import Any
 
 import numpy
 from numpy.typing import NDArray
-from safety_scenarios.errors import MeasurementError
-from safety_scenarios.scenario.world.block import MountedFrame
-
-_LEVEL_RAD = 0.05
-"""A scanner that leans more sees a person elsewhere than from above."""
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A frame in another one: its origin (m), and by how much it is turned to the left (rad)."""
-
-    x: float = 0.0
-    y: float = 0.0
-    yaw: float = 0.0
-
-    def outward(self, x: Any, y: Any) -> tuple[Any, Any]:
-        """Return a point of this frame, or an array of them, in the other one."""
-        cos, sin = math.cos(self.yaw), math.sin(self.yaw)
-        return self.x + cos * x - sin * y, self.y + sin * x + cos * y
-
-    def inward(self, x: Any, y: Any) -> tuple[Any, Any]:
-        """Return a point of the other frame, or an array of them, in this one."""
-        cos, sin = math.cos(self.yaw), math.sin(self.yaw)
-        x, y = x - self.x, y - self.y
-        return cos * x + sin * y, cos * y - sin * x
-
-
-def place_in(frame: str, other: str, known: Iterable[MountedFrame]) -> Place:
-    """
-    Return where a frame is in another one.
-
-    :param known: the first of a name counts
-    :raises MeasurementError: nobody says where they are to each other, or one of them leans
-    """
-    if frame == other:
-        return Place()
-    parents: dict[str, MountedFrame] = {}
-    for mounted in known:
-        parents.setdefault(mounted.frame, mounted)
-    own, others = _ancestors(frame, parents), _ancestors(other, parents)
-    common = next((name for name in own if name in others), None)
-    if common is None:
-        raise MeasurementError(
-            f'got a frame {frame!r} whose place in {other!r} nobody says, expected it on '
-            f'/tf_static or under ros.frames. Publish it, or declare it there')
-    of_frame, of_other = own[common], others[common]
-    x, y = of_other.inward(of_frame.x, of_frame.y)
-    return Place(x, y, of_frame.yaw - of_other.yaw)
-
-
-def _ancestors(frame: str, parents: Mapping[str, MountedFrame]) -> dict[str, Place]:
-    """Return each frame that carries this one, itself first, and where this one is in it."""
-    found = {frame: Place()}
-    name = frame
-    while name in parents and parents[name].parent not in found:
-        mounted = parents[name]
-        roll, pitch, yaw = mounted.rotation
-        if max(abs(math.remainder(angle, math.tau)) for angle in (roll, pitch)) > _LEVEL_RAD:
-            raise MeasurementError(
-                f'got a frame {name!r} with roll {roll:.2f} and pitch {pitch:.2f} rad in '
-                f'{mounted.parent!r}, expected a level one: what is drawn would be elsewhere')
-        here = found[name]
-        step = Place(mounted.translation[0], mounted.translation[1], yaw)
-        x, y = step.outward(here.x, here.y)
-        name = mounted.parent
-        found[name] = Place(x, y, here.yaw + yaw)
-    return found
-
+from safety_scenarios.scenario.frames import Place
 
 Ranges = NDArray[numpy.float32]
 """Ranges as a LaserScan has them (m)."""

@@ -7,11 +7,12 @@ The journal: every event of a trial as it happens, one JSON value a line, read b
 First line: the trial as it was planned. Then one line for each event: ``[kind, name, [steady,
 system, ros, source, received, header], {the rest}]``, times in ns, then its message if it has one:
 ``[type, data]``, or ``"same"`` as before on its topic. Last line: how it was measured and what a
-judge said. A journal without its last line belongs to a trial that never ended. NaN and infinity
-are written by those names, as Python's ``json`` reads them.
+judge said, and the chain of hashes over all lines (``chain``). A journal without its last line
+belongs to a trial that never ended. NaN and infinity are written by those names, as Python's
+``json`` reads them.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 import json
 from operator import attrgetter
@@ -26,6 +27,7 @@ from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.invariant import Judgement
 from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.message import Message
+from safety_scenarios.trial.chain import break_in, Chain, head_of, ReadChain
 from safety_scenarios.trial.plan_data import (
     Change,
     entries_of,
@@ -79,6 +81,8 @@ class Journal:
         self._waiting: list[Event] = []
         self._before: dict[str, tuple[Message, str]] = {}
         self._told = _Told()
+        self._chain = Chain()
+        self._head = ''
         self._error: Exception | None = None
         self._ended = threading.Event()
         try:
@@ -96,10 +100,11 @@ class Journal:
         """Take one event; what cannot be written is told by ``close``."""
         self._waiting.append(event)
 
-    def close(self, record: TrialRecord) -> None:
+    def seal(self, record: TrialRecord) -> str:
         """
-        Write what is left and the last line, and give the file its name.
+        Write what is left and the last line; the file is as unfinished as before.
 
+        :return: the head of the chain of hashes, which other files of the trial name
         :raises TraceError: the disk is full, or the folder is gone
         """
         self._stop()
@@ -107,10 +112,25 @@ class Journal:
             if self._error is not None:
                 raise self._error
             self._flush()
-            self._write(_json({
+            line, self._head = self._chain.end((_json({
                 'measuring': record.measuring.model_dump(mode='json'),
                 'judgements': [found.model_dump(mode='json') for found in record.judgements]})
-                + '\n')
+                + '\n').encode())
+            self._write_bytes(line)
+        except Exception as error:
+            self._file.close()
+            raise _unwritten(self._path, error) from error
+        return self._head
+
+    def close(self, record: TrialRecord) -> None:
+        """
+        Seal the journal unless it is, and give the file its name.
+
+        :raises TraceError: the disk is full, or the folder is gone
+        """
+        if not self._head:
+            self.seal(record)
+        try:
             os.replace(unfinished(self._path), self._path)
         except Exception as error:
             raise _unwritten(self._path, error) from error
@@ -137,10 +157,16 @@ class Journal:
     def _flush(self) -> None:
         waiting, self._waiting = self._waiting, []
         if waiting:
-            self._write(''.join(map(self._line, waiting)))
+            self._write(*map(self._line, waiting))
 
-    def _write(self, text: str) -> None:
-        data = memoryview(text.encode())
+    def _write(self, *lines: str) -> None:
+        data = [line.encode() for line in lines]
+        for line in data:
+            self._chain.add(line)
+        self._write_bytes(b''.join(data))
+
+    def _write_bytes(self, found: bytes) -> None:
+        data = memoryview(found)
         while data:
             data = data[self._file.write(data):]
 
@@ -213,7 +239,8 @@ def read_journal(path: Path, resolve: Resolve, change: Change | None = None, *,
     except OSError as error:
         raise TraceError(f'{path}: cannot be read: {error.strerror}') from None
     with file:
-        head = _head(path, file.readline())
+        first = file.readline()
+        chain, head = ReadChain(first), _head(path, first)
         _refuse_foreign(path, head, planned, campaign)
         trial = plan_from_data(head['trial'], resolve, change)
         for number, line in enumerate(file, 2):
@@ -224,9 +251,15 @@ def read_journal(path: Path, resolve: Resolve, change: Change | None = None, *,
                 if isinstance(value, dict):
                     if file.read(1):
                         raise ValueError('got something after the last line, expected its end')
-                    return _record(trial, events, value)
+                    sealed = chain.head(line)
+                    if sealed is None:
+                        return _broken(path, trial, events, damage)
+                    return _record(trial, events, value).with_chain(sealed)
+                chain.add(line)
                 events.append(_event(value, before))
             except (ValueError, LookupError, TypeError, RecursionError) as error:
+                if not partial and head_of(path):  # one before it may be gone
+                    return _broken(path, trial, events, damage)
                 text = f'{path}:{number}: cannot be read: {error!s:.300}'
                 if damage is None:
                     raise TraceError(text) from None
@@ -238,6 +271,23 @@ def read_journal(path: Path, resolve: Resolve, change: Change | None = None, *,
             raise TraceError(text)
         damage.append(text)
     return TrialRecord(trial=trial, events=tuple(events))
+
+
+def _broken(path: Path, trial: Trial, events: Sequence[Event],
+            damage: list[str] | None) -> TrialRecord:
+    """
+    Return the record up to the first line at which the chain of hashes is broken.
+
+    :raises TraceError: nobody takes what is wrong with it
+    """
+    with path.open('rb') as file:
+        number, why = break_in(file) or (1, 'its chain of hashes changed while it was read')
+    text = (f'{path}:{number}: the chain of hashes is broken here: {why}. It is no record of '
+            f'what was measured')
+    if damage is None:
+        raise TraceError(text)
+    damage.append(text)
+    return TrialRecord(trial=trial, events=tuple(events[:max(0, number - 2)]))
 
 
 def planned_entries(trials: Iterable[Trial]) -> Iterator[PlannedTrial]:

@@ -153,6 +153,10 @@ class Link:
         """Return what would be missed in the record, asked once right before its end."""
         return ()
 
+    def late_stalls(self) -> Sequence[Event]:
+        """Return stalls that were not over when the observation ended, asked once after that."""
+        return ()
+
     def receive_until(self, schedule_ns: int) -> Sequence[Event]:
         """
         Wait until ``schedule_ns`` on the schedule clock; return what arrived meanwhile, in order.
@@ -241,6 +245,10 @@ class ForwardingLink(Link):
     def overlooked(self) -> Sequence[Event]:
         """Return what the record would lack."""
         return self._inner.overlooked()
+
+    def late_stalls(self) -> Sequence[Event]:
+        """Return the stalls that the inner link was told of after the end."""
+        return self._inner.late_stalls()
 
     def receive_until(self, schedule_ns: int) -> Sequence[Event]:
         """Return what has arrived, or wait for it."""

@@ -36,6 +36,8 @@ class ControllerFacts(NamedTuple):
     """Topics that it says it reads and writes."""
     brake_lag: float
     """How much too late its simulated robot brakes."""
+    answers_alone: bool = False
+    """Whether it is one of ours that computes nothing between two decisions."""
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> 'ControllerFacts':

@@ -16,6 +16,7 @@ from safety_scenarios.scenario.body import AgentsBody, Change, ChatBody, RobotBo
 from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.stimulus import StimulusPlugin
+from safety_scenarios.scenario.world.scanner import Scanner
 from safety_scenarios.trial.identity import file_name
 from safety_scenarios.trial.trial import PlannedChange, Trial
 
@@ -98,7 +99,7 @@ _QUIET_MS = 500.0
 
 def plan(scenarios: Iterable[Scenario], *, controller: str | ControllerSpec, trials: int,
          seed: int, prompt: StimulusPlugin, run: str = '', warmup: int = 0,
-         shortest_nominal: bool = False) -> tuple[Trial, ...]:
+         shortest_nominal: bool = False, has_frames: bool = True) -> tuple[Trial, ...]:
     """
     Return the trials of a campaign: all of the first scenario, then of the next.
 
@@ -108,10 +109,12 @@ def plan(scenarios: Iterable[Scenario], *, controller: str | ControllerSpec, tri
     :param run: ends the trials' ids, so that an answer to an earlier campaign's prompt is known
     :param shortest_nominal: every hazard comes as early as its file allows, and all else as
         drawn: enough to see that checks can fail, and no evidence against a clock
+    :param has_frames: controllers can be told where the frame of a scanner is; else every
+        scanner is at the robot's origin, with its rays in the same directions
     :raises InputError: a drawn value does not fit its scenario; a file that was read has none such
     """
     spec = ControllerSpec(name=controller) if isinstance(controller, str) else controller
-    trial = partial(_trial, spec=spec, seed=seed, prompt=prompt, run=run)
+    trial = partial(_trial, spec=spec, seed=seed, prompt=prompt, run=run, has_frames=has_frames)
     found = (trial(scenario, index) for scenario in scenarios for index in range(-warmup, trials))
     return tuple(map(_earliest, found)) if shortest_nominal else tuple(found)
 
@@ -124,11 +127,12 @@ def _earliest(trial: Trial) -> Trial:
 
 
 def _trial(complete: Scenario, index: int, spec: ControllerSpec, seed: int,
-           prompt: StimulusPlugin, run: str) -> Trial:
+           prompt: StimulusPlugin, run: str, has_frames: bool) -> Trial:
     own = int.from_bytes(
         hashlib.sha256(f'{seed}/{complete.id}/{index}'.encode()).digest()[:4], 'big')
     values = drawn(complete.body.vary, own)
     scenario = varied(complete, values)
+    scenario = scenario if has_frames else _in_base(scenario)
     body, chance, delays_ms = scenario.body, random.Random(own), _TEXT_ONSET_DELAY_MS
     played: dict[str, Any] = {
         'nominal': (), 'nominal_timeout_ns': 0, 'hazard': body.hazard, 'all_clear_ns': None}
@@ -151,8 +155,27 @@ def _trial(complete: Scenario, index: int, spec: ControllerSpec, seed: int,
                  + (f't{index}' if index >= 0 else f'w{-index}') + (f'.{run}' if run else ''),
         scenario=scenario, controller=spec.label, index=index, seed=own, warmup=index < 0,
         spec=None if spec.is_plain else spec,
-        onset_delay_ns=onset_ns, onset_phase=chance.random(), end_ns=round(end_ms * _NS_PER_MS), drawn=values,
+        onset_delay_ns=onset_ns, onset_phase=chance.random(),
+        end_ns=round(end_ms * _NS_PER_MS), drawn=values,
         **played)
+
+
+def _in_base(scenario: Scenario) -> Scenario:
+    """Return a scenario whose scanners have no frames of their own."""
+    body = scenario.body
+    if not isinstance(body, RobotBody) or len(body.mounted_frames) == len(body.frames):
+        return scenario
+
+    def moved(plugins: Iterable[StimulusPlugin]) -> tuple[StimulusPlugin, ...]:
+        return tuple(one.model_copy(update={'scanner': scanner.in_base})
+                     if isinstance(scanner := getattr(one, 'scanner', None), Scanner) else one
+                     for one in plugins)
+    nominal = body.nominal.model_copy(update={
+        'stimuli': moved(body.nominal.stimuli), 'changes': tuple(
+            one.model_copy(update={'stimuli': moved(one.stimuli)})
+            for one in body.nominal.changes)})
+    return scenario.model_copy(update={'body': body.model_copy(update={
+        'nominal': nominal, 'stimuli': moved(body.stimuli)})})
 
 
 def _changes(changes: Iterable[Change], seed: int, onset_ns: int) -> Iterator[PlannedChange]:

@@ -12,7 +12,13 @@ from statistics import median
 
 from safety_scenarios.errors import ControllerError, described, InterlockError, MeasurementError
 from safety_scenarios.scenario.blocks.onset import ARMED, OnsetWatch
-from safety_scenarios.scenario.event import Event, EventSink, Stamps
+from safety_scenarios.scenario.event import (
+    Event,
+    EventSink,
+    STALL_BEGAN,
+    STALL_ENDED,
+    Stamps,
+)
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.trial.conversing import AgentsPlayer
 from safety_scenarios.trial.link import Link
@@ -75,7 +81,19 @@ def _play(trial: Trial, link: Link, recorder: '_Recorder', with_hazard: bool) ->
         player.play_hazard()
     for event in link.overlooked():
         recorder.add(event)
-    recorder.add(link.mark(END))
+    end = recorder.add(link.mark(END))
+    for stall in link.late_stalls():
+        _add_at_end(recorder, stall, end.stamps)
+
+
+def _add_at_end(recorder: '_Recorder', stall: Event, end: Stamps) -> None:
+    """Record a stall that was reported after the end, if it had begun before that."""
+    after_s = (stall.stamps.steady_ns - end.steady_ns) / 1e9
+    began_s = stall.truth[STALL_BEGAN] - after_s
+    if began_s > 0:
+        recorder.add(stall.model_copy(update={'stamps': end, 'truth': {
+            **stall.truth, STALL_BEGAN: began_s,
+            STALL_ENDED: stall.truth[STALL_ENDED] - after_s}}))
 
 
 @contextmanager
@@ -180,8 +198,7 @@ class _Player:
         for change in self._trial.changes:
             begin_ns, end_ns = moving_ns + change.begin_ns, moving_ns + change.end_ns
             self._play(self._nominal.values(), begin_ns, moving.watch)
-            shown = [self._streams.over(plugin, begin_ns, hazard=False)
-                     for plugin in change.stimuli]
+            shown = [self._streams.instead(plugin, begin_ns) for plugin in change.stimuli]
             self._play([*shown, *self._others(shown)], end_ns, moving.watch)
             self._take_back(shown, end_ns)
 

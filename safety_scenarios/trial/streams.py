@@ -225,6 +225,12 @@ class Streams:
         nominal.skip_to(start_ns)
         return Stream(plugin, nominal.due_ns, hazard, nominal.rate_hz)
 
+    def instead(self, plugin: StimulusPlugin, start_ns: int) -> Stream:
+        """Return a stream in place of the nominal one on its topic, whose beat it keeps."""
+        nominal = self.nominal[plugin.topic]
+        nominal.skip_to(start_ns)
+        return Stream(plugin, nominal.due_ns, False, nominal.rate_hz)
+
     def resume(self, topic: str, schedule_ns: int) -> None:
         """Let the nominal stimulus on a topic go on, with what is due from a time on."""
         stream = self.nominal[topic]

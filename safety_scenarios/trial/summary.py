@@ -166,6 +166,20 @@ class Rate(Noun):
     """Trials beside them that ended INCONCLUSIVE or ERROR: neither in the count nor in ``of``."""
 
 
+class OtherFailures(Noun):
+    """Benign variants that failed, and not by a stop or a refusal."""
+
+    count: int
+    of: int
+    """Benign variants that PASS or FAIL."""
+    checks: dict[str, int]
+    """Failed check to the number of these trials in which it failed."""
+
+    def __str__(self) -> str:
+        named = ', '.join(f'{check}: {count}' for check, count in self.checks.items())
+        return f'{self.count} of {self.of} ({named})'
+
+
 BOUNDS = frozenset({'upper_ms'})
 """Fields that are nothing but the upper end of an interval: without that they are no number."""
 
@@ -271,8 +285,13 @@ class CampaignSummary(Noun):
     missed: Rate
     """Hazard trials that FAIL, whichever check fails, of those that PASS or FAIL."""
     false_stops: Rate
-    """Benign variants without the restraint they ask for, of those that could be judged."""
+    """Benign variants that FAIL by a check about stopping or refusing, of those that PASS or
+    FAIL."""
     scenarios: tuple[ScenarioSummary, ...]
+    failed_otherwise: OtherFailures | None = None
+    """Benign variants that FAIL by other checks alone; left out where there is none."""
+    repaired: tuple[str, ...] = ()
+    """What repair has done to the folder after a crash; left out where nothing was repaired."""
     by_patterns: int = 0
     """Trials that passed although nothing but patterns has read what was said."""
     decided: Decided = Decided()
@@ -303,7 +322,8 @@ class CampaignSummary(Noun):
     @model_serializer(mode='wrap')
     def _as_needed(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         data: dict[str, Any] = handler(self)
-        for name in ('weighed', 'scores', 'decided', 'command', 'is_in_harness'):
+        for name in ('weighed', 'scores', 'failed_otherwise', 'repaired', 'decided', 'command',
+                     'is_in_harness'):
             if not getattr(self, name):
                 data.pop(name, None)
         if self.spec is None:

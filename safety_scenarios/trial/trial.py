@@ -92,6 +92,17 @@ class TrialRecord(Noun):
         """Return the events by what they are."""
         return EventIndex(self.events)
 
+    @cached_property
+    def chain(self) -> str:
+        """Return the head of the chain of hashes of its journal; empty: it has none yet."""
+        return ''
+
+    def with_chain(self, head: str) -> 'TrialRecord':
+        """Return the record with the head of the chain of its journal."""
+        copied = self.model_copy()
+        copied.__dict__['chain'] = head
+        return copied
+
     @property
     def end_ns(self) -> int:
         """Steady time at which the observation ended."""
@@ -108,7 +119,8 @@ class TrialRecord(Noun):
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None,
                    deep: bool = False) -> 'TrialRecord':
-        """Return a copy with an index of its own: it may have other events."""
+        """Return a copy with an index of its own and no chain: it may have other events."""
         copied = super().model_copy(update=update, deep=deep)
-        copied.__dict__.pop('index', None)
+        for name in ('index', 'chain'):
+            copied.__dict__.pop(name, None)
         return copied

@@ -302,7 +302,8 @@ ELSEWHERE = {
         f'{TOOLS}test_states_run_stop_and_check_a_campaign',
     'ros2 lifecycle set /lifecycle_evaluator_node activate':
         f'{TOOLS}test_states_run_stop_and_check_a_campaign',
-    'make eval': WORLD,
+    'make eval': 'test/ros/test_world.py::'
+                 'test_in_lock_step_three_processes_come_to_what_one_comes_to',
     'make test': SUITE,
     'make check': SUITE,
     'make bench': 'test/ros/test_bench.py::'

@@ -17,6 +17,7 @@ import sys
 from examples import FEW
 from safety_scenarios.judging.findings.latency_findings import WITHIN_BUDGET
 from safety_scenarios.judging.findings.observation import ON_TIME
+from safety_scenarios.judging.findings.stall_findings import CHECK, DUE
 from safety_scenarios.scenario.result import BUSY_HOST
 
 NOTHING_LEFT = 'which the harness itself needs here'
@@ -65,9 +66,10 @@ def unmeasured(trial: dict) -> bool:
     """
     Tell whether the host, and nobody else, kept a trial from being measured.
 
-    The product says so by a finding of its own where a stimulus left late, and by a note where the
-    load of the host widened an uncertainty so far that a latency and its limit cannot be told
-    apart; and of a calibration which a busy host has spoilt it says that no budget is left.
+    The product says so by a finding of its own where a stimulus left late or a process could not
+    run for long, and by the reason of a violation that a stall may have caused. By a note it says
+    that the load of the host widened an uncertainty so far that a latency and its limit cannot be
+    told apart; and of a calibration which a busy host has spoilt it says that no budget is left.
     Nothing else that is INCONCLUSIVE, or an ERROR, counts.
     """
     if trial['verdict'] == 'ERROR':
@@ -75,7 +77,9 @@ def unmeasured(trial: dict) -> bool:
     undecided = {finding['check'] for finding in trial['findings']
                  if finding['verdict'] == 'INCONCLUSIVE'}
     noted = {note['code'] for note in trial['notes']}
-    return ON_TIME in undecided or (WITHIN_BUDGET in undecided and BUSY_HOST in noted)
+    stalled = any(DUE in finding.get('reason', '') for finding in trial['findings'])
+    return stalled or bool({ON_TIME, CHECK} & undecided) or (
+        WITHIN_BUDGET in undecided and BUSY_HOST in noted)
 
 
 def trials_in(folder: Path) -> list[dict]:

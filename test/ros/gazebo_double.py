@@ -12,7 +12,8 @@ of the wheels, whatever is set; a touch plug-in tells of one touch; contacts are
 while there are any. With ``--arm`` its robot is an arm whose joints have the speeds that they were
 told last, for good; what pushes against its tool does so from the next step on, and its sensor
 tells that with a little of the tool's inertia. With ``--standard`` it has the services of
-simulation_interfaces instead, and tells neither poses nor contacts.
+simulation_interfaces instead, and tells neither poses nor contacts. ``--share 0.4`` lets its base
+move at so much of what it is commanded, and ``--misses returns`` lets its lidar see nothing.
 """
 
 import argparse
@@ -42,7 +43,7 @@ from safety_scenarios.ros.worlds.external.joint_drive import (
     JointDriveNode,
     JointDriveSettings,
 )
-from safety_scenarios.scenario.interfaces import BEAMS, RANGE_MAX, RANGE_MIN
+from safety_scenarios.scenario.interfaces import RANGE_MAX, RANGE_MIN
 from safety_scenarios.scenario.world.external import ExternalWorld
 from safety_scenarios.scenario.world.footprint import box, disc, Footprint, gap
 from sensor_msgs.msg import JointState, LaserScan
@@ -51,6 +52,7 @@ from std_msgs.msg import Bool, Float64
 from tf2_msgs.msg import TFMessage
 
 STEP_S = 0.005
+BEAMS = 360
 OK, NOT_FOUND, FAILED, PAUSED = 1, 2, 4, 2
 POSES, SCANS, ODOMETRY = 2, 10, 4
 """Steps between two messages."""
@@ -77,8 +79,10 @@ class Model:
 class Double(Node):
     """The world ``hall``; without a lidar it publishes no scans."""
 
-    def __init__(self, rate: float, misses: str, is_standard: bool, is_arm: bool) -> None:
+    def __init__(self, rate: float, misses: str, is_standard: bool, is_arm: bool,
+                 share: float) -> None:
         super().__init__('gazebo_double')
+        self.share = share
         self.rate, self.misses, self.is_standard = rate, misses, is_standard
         self.step, self.left, self.is_paused = 0, 0, False
         self.place, self.speed, self.turn = (0.0, 0.0, 0.0), 0.0, 0.0
@@ -114,7 +118,7 @@ class Double(Node):
 
     def command(self, said: Twist) -> None:
         if self.is_driven:
-            self.asked = said.linear.x, said.angular.z
+            self.asked = self.share * said.linear.x, self.share * said.angular.z
 
     def enable(self, said: Bool) -> None:
         self.is_driven = said.data
@@ -316,7 +320,7 @@ class Double(Node):
 
     def show_scan(self, stamp) -> None:
         nearest = numpy.full(BEAMS, math.inf)
-        for model in self.models.values():
+        for model in () if self.misses == 'returns' else self.models.values():
             if model.is_seen and math.dist(model.place[:2], self.place[:2]) < 20:
                 nearest = numpy.minimum(nearest, ranges(model, self.place))
         nearest[(nearest < RANGE_MIN) | (nearest > RANGE_MAX)] = math.inf
@@ -421,9 +425,10 @@ def main() -> None:
     parser.add_argument('--misses', default='')
     parser.add_argument('--standard', action='store_true')
     parser.add_argument('--arm', action='store_true')
+    parser.add_argument('--share', type=float, default=1.0)
     asked = parser.parse_args(rclpy.utilities.remove_ros_args(sys.argv)[1:])
     rclpy.init()
-    node = Double(asked.rate, asked.misses, asked.standard, asked.arm)
+    node = Double(asked.rate, asked.misses, asked.standard, asked.arm, asked.share)
     executor = SingleThreadedExecutor()
     executor.add_node(node)
     if asked.arm:

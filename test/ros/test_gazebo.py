@@ -18,6 +18,7 @@ from rclpy.node import Node
 from ros.campaigns import campaign, COMMAND, environment, QUICK, SOON, trials_in
 from ros.test_ros_tools import until
 from rosgraph_msgs.msg import Clock
+from safety_scenarios.judging.findings.observation import SHOWN
 from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.spinning import ros_context, spinning
 from sensor_msgs.msg import LaserScan
@@ -125,6 +126,25 @@ def test_who_looks_passes_and_who_does_not_touches_the_person(tmp_path, domain, 
     door = told_of(blind.folder, 'wall:door')
     assert door[0]['heading'] == pytest.approx(math.pi)
     assert math.remainder(door[-1]['heading'] - math.pi, math.tau) == pytest.approx(0.8, abs=0.01)
+
+
+@pytest.mark.parametrize(('arguments', 'controller', 'verdict', 'words'), [
+    (('--share', '0'), 'rule_based', 'ERROR', 'it stood (0 m/s) although'),
+    (('--share', '0.4'), 'rule_based', 'INCONCLUSIVE', 'it moved at 40% of what was commanded'),
+    (('--misses', 'returns'), 'rule_based', 'FAIL', '')],
+    ids=['stands', 'is slow', 'blind lidar'])
+def test_a_world_that_does_otherwise_or_shows_nothing_is_found(
+        tmp_path, domain, path, scenario, arguments, controller, verdict, words):
+    long = Path(scenario).read_text(encoding='utf-8').replace('[50, 100]', '[1000, 1200]')
+    Path(scenario).write_text(long, encoding='utf-8')
+    with world(domain, path, *arguments):
+        run = campaign(tmp_path / 'run', scenario, '--world', 'external', '--domain-id',
+                       str(domain), '--lockstep', '--controller', controller, again=False, **path)
+    trial, = run.trials
+    assert trial['verdict'] == verdict, run.output
+    assert words in trial['reason']
+    unseen = [one['verdict'] for one in trial['findings'] if one['check'] == SHOWN]
+    assert unseen == (['INCONCLUSIVE'] if 'returns' in arguments else [])
 
 
 def test_simulators_with_the_standard_services_are_moved_too(tmp_path, domain, path, scenario):

@@ -6,7 +6,6 @@
 from pathlib import Path
 import sys
 import time
-from types import SimpleNamespace
 
 from geometry_msgs.msg import Pose, PoseArray, PoseStamped, Quaternion, TransformStamped
 import numpy
@@ -15,14 +14,14 @@ from rclpy.serialization import deserialize_message, serialize_message
 from ros.campaigns import campaign, process, SOON
 from safety_scenarios import registry
 from safety_scenarios.errors import LiveDataError, MeasurementError
-from safety_scenarios.ros.link.frames import told_frames
+from safety_scenarios.ros.link.convert import from_ros
 from safety_scenarios.ros.link.merging import _Overlay, Live
 from safety_scenarios.scenario.event import Stamps
+from safety_scenarios.scenario.frames import frames_in, Place, TF
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.stimulus import Stimulus, StimulusContext
 from safety_scenarios.scenario.world.block import MountedFrame
 from safety_scenarios.stimuli.person import Person
-from safety_scenarios.trial.drawing import Place
 from safety_scenarios.trial.journal import read_journal
 from safety_scenarios.trial.timeline import Timeline
 from sensor_msgs.msg import LaserScan
@@ -174,7 +173,8 @@ def test_the_place_of_a_scanner_is_read_from_what_the_robot_publishes(turn, rota
     known.header.frame_id = 'base_link'
     known.transform.translation.x = 0.25
     known.transform.rotation = Quaternion(**dict(zip('xyzw', turn, strict=True)))
-    [found] = told_frames(SimpleNamespace(transforms=[known, TransformStamped()]))
+    [found] = frames_in(Message.model_construct(type=TF, data={'transforms': [
+        from_ros(one).data for one in (known, TransformStamped())]}))
     assert (found.frame, found.parent, found.translation) == (
         'laser', 'base_link', (0.25, 0.0, 0.0))
     assert found.rotation == pytest.approx(rotation)

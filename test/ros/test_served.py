@@ -11,12 +11,9 @@ import sys
 import threading
 import time
 
-from geometry_msgs.msg import Twist
 from interfaces_built import interfaces_folder
 import pytest
-from rclpy.node import Node
 from ros.campaigns import campaign, environment, QUICK, SOON
-from ros.test_ros_tools import until
 import safety_scenarios
 from safety_scenarios.ros.spinning import ros_context
 from safety_scenarios.ros.worlds.embedded.persistent_world import SERVED
@@ -58,7 +55,7 @@ def take(simulator) -> None:
 
 def begin_trial(simulator):
     trial = planned(hazard())
-    for number, asked in enumerate((reset('a', trial), Request(
+    for number, asked in enumerate((reset('a', trial, turns=True), Request(
             id='b', what='begin', trial=trial.trial_id))):
         answer = simulator._answer(asked)
         assert not answer.error, (number, answer)
@@ -67,14 +64,14 @@ def begin_trial(simulator):
 
 @pytest.mark.parametrize('simulator', [
     ['lockstep:=true', 'patience_s:=0.05', 'real_time_factor:=0.0']], indirect=True)
-def test_requests_that_come_while_a_command_is_awaited_are_none(simulator):
-    """They are answered after it, and hold nobody up."""
+def test_requests_that_come_while_a_decision_is_awaited_hold_nobody_up(simulator):
+    """They are answered after it, and are no commands."""
     trial = begin_trial(simulator)
     asked = [served(simulator, 'step_simulation', steps=10),
              served(simulator, 'set_simulation_state', **state(2))]
     answer = simulator._answer(Request(id='c', what='step', trial=trial.trial_id,
                                        step_ns=100_000_000))
-    assert (answer.error, answer.heard) == ('', 0)
+    assert (answer.error, answer.effects) == ('', ())
     assert simulator._world.now_ns == 100_000_000
     take(simulator)
     assert [one[0].code for one in asked] == [answering.INCORRECT_STATE] * 2
@@ -84,20 +81,26 @@ def test_requests_that_come_while_a_command_is_awaited_are_none(simulator):
 @pytest.mark.parametrize('simulator', [
     ['lockstep:=true', 'patience_s:=0.05', 'real_time_factor:=0.0']], indirect=True)
 def test_in_lock_step_neither_a_dead_controller_nor_a_dead_evaluator_holds_it_up(simulator):
-    """The one is waited for no more, and the trial that the other never ended makes way."""
+    """For the one time goes on, and the trial that the other never ended makes way."""
     def step(trial):
         return simulator._answer(Request(id=f'{trial.trial_id} {simulator._now_ns}', what='step',
                                          trial=trial.trial_id, step_ns=50_000_000))
-    controller = Node('controller', context=simulator._node.context)
-    controller.create_publisher(Twist, 'cmd_vel', 10)
-    until(lambda: simulator._node.count_publishers('cmd_vel') == 1)
     trial = begin_trial(simulator)
-    assert not step(trial).error and not simulator._commanders.is_deaf, 'it may only be slow'
-    controller.destroy_node()
-    until(lambda: simulator._node.count_publishers('cmd_vel') == 0)
-    assert not step(trial).error and simulator._commanders.is_deaf
+    assert not step(trial).error and simulator._world.now_ns == 50_000_000
     again = begin_trial(simulator)
     assert not step(again).error and simulator._world.now_ns == 50_000_000
+
+
+@pytest.mark.parametrize('simulator', [['lockstep:=true', 'real_time_factor:=0.0']], indirect=True)
+def test_for_a_controller_that_takes_no_turns_time_passes_as_it_really_does(simulator):
+    trial = planned(hazard())
+    answer = simulator._answer(reset('a', trial, turns=False))
+    assert (answer.error, answer.lockstep, answer.factor) == ('', False, 1.0)
+    assert simulator.is_paused
+    simulator._answer(Request(id='b', what='begin', trial=trial.trial_id))
+    assert not simulator.is_paused
+    simulator._answer(Request(id='c', what='end', trial=trial.trial_id))
+    assert simulator.is_paused
 
 
 def test_an_evaluator_gets_its_time_back_from_whoever_has_paused_it(simulator):

@@ -46,9 +46,9 @@ def has_onset(folder: Path) -> bool:
 
 
 @contextmanager
-def running(folder: Path, *arguments: str):
+def running(folder: Path, *arguments: str, scenario: str = QUICK):
     """Run a campaign in the background while the block lasts."""
-    command = [str(COMMAND), 'run', QUICK, '--world', 'mujoco', '--calibration', 'off',
+    command = [str(COMMAND), 'run', scenario, '--world', 'mujoco', '--calibration', 'off',
                '--output', str(folder), *arguments]
     with subprocess.Popen(command, env=environment(), text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT) as run:

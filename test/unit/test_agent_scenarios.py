@@ -3,6 +3,7 @@
 
 """The shipped scenarios of agents: the reference passes each, and every obligation can fail."""
 
+import json
 from pathlib import Path
 from typing import get_args
 
@@ -135,6 +136,11 @@ def test_the_campaign_s_exit_code_is_what_the_rules_say(tmp_path, controller, co
                        words='patterns')
     assert run.summary.exit_code == code
     assert run.verdicts['pressure'] == 'PASS'
+    decided = run.summary.decided
+    assert decided.pattern and decided.signal and not decided.judge
+    assert f'Demands and bans decided by: {decided}.' in run.output
+    written = json.loads((run.folder / 'campaign.json').read_text(encoding='utf-8'))
+    assert written['decided'] == decided.model_dump()
 
 
 @pytest.mark.slow

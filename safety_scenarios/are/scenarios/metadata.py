@@ -102,7 +102,8 @@ _OTHER = {
     'execution': 'which only conditions need', 'runner_config': 'how ARE ran it'}
 _KEYS: Mapping[str, tuple[str, ...]] = {
     'simulation': ('agent_id', 'model_id'),
-    'annotation': ('annotation_id', 'annotator', 'validation_decision', 'comment', 'date'),
+    'annotation': ('annotation_id', 'annotator', 'validation_decision', 'comment', 'date',
+                   'record_sha256'),
     'execution': ('has_placeholder_conflicts', 'placeholders')}
 
 

@@ -161,6 +161,7 @@ def _metadata(record: TrialRecord, result: TrialResult,
         'annotation': {
             'annotation_id': trial.trial_id, 'annotator': 'safety_scenarios',
             'validation_decision': _DECISIONS.get(result.verdict, 'AwaitingReview'),
+            **({'record_sha256': record.chain} if record.chain else {}),
             'date': started_s, 'comment': f'{result.verdict.value}: {result.reason}'}}
 
 

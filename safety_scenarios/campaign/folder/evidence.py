@@ -8,7 +8,7 @@ The plan in ``settings.json`` says which trials there are; a line, a record or a
 not know is none of them, however good it looks.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 import json
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import Any
 from pydantic import ValidationError
 from safety_scenarios.campaign.folder.files import journal_path, trace_path
 from safety_scenarios.campaign.folder.folder import (
+    CHAIN,
     hashes,
     MANIFEST,
     refuse_pipes,
@@ -28,6 +29,7 @@ from safety_scenarios.campaign.folder.folder import (
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.scenario.blocks.traceability import Traceability
 from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.trial.chain import break_in
 from safety_scenarios.trial.journal import SUFFIX, UNFINISHED
 from safety_scenarios.trial.record.planned_trial import PlannedTrial
 from safety_scenarios.trial.summary import CampaignSummary
@@ -50,12 +52,30 @@ def verify(folder: Path) -> Sequence[str]:
     found = hashes(folder)
     links = [path.relative_to(folder).as_posix() for path in sorted(folder.rglob('*'))
              if path.is_symlink()]
+    changed = {name for name in known.keys() & found.keys() if known[name] != found[name]}
+    missing, new = known.keys() - found.keys(), found.keys() - known.keys()
     return [*(f'{name}: is a symbolic link, so that what it holds is not in this folder'
               for name in links),
-            *(f'{name}: changed' for name in sorted(known.keys() & found.keys())
-              if known[name] != found[name]),
-            *(f'{name}: missing' for name in sorted(known.keys() - found.keys())),
-            *(f'{name}: not of this campaign' for name in sorted(found.keys() - known.keys()))]
+            *(f'{name}: changed{_break_in(folder, name)}' for name in sorted(changed)
+              if not _is_of_any(name, changed)),
+            *(f'{name}: missing' for name in sorted(missing) if not _is_of_any(name, missing)),
+            *(f'{name}: not of this campaign' for name in sorted(new)
+              if not _is_of_any(name, new))]
+
+
+def _is_of_any(name: str, journals: Container[str]) -> bool:
+    """Return whether it is the chain of hashes of one of some journals, which says it all."""
+    return name.endswith(CHAIN) and name.removesuffix(CHAIN) in journals
+
+
+def _break_in(folder: Path, name: str) -> str:
+    """Return at which line the chain of hashes of a changed journal is broken, in words."""
+    if not name.endswith(SUFFIX):
+        return ''
+    with (folder / name).open('rb') as file:
+        found = break_in(file)
+    return ', with a chain of hashes of its own' if found is None else \
+        f', the chain of hashes is broken at line {found[0]}, {found[1]}'
 
 
 _FIRST = ('verdict', 'exit_code', 'planned', 'completed', 'verdicts', 'interrupted')
@@ -187,12 +207,12 @@ def _changed(folder: Path) -> Iterator[Flaw]:
 
 def _trial_of(name: str) -> str | None:
     """Return the id of the trial that a file belongs to by its name, None for no trial's."""
-    folder, _, rest = name.partition('/')
+    folder, _, rest = name.removesuffix(CHAIN).partition('/')
     if folder == RECORDINGS:
         return rest.partition('/')[0]
     if folder != 'traces':
         return None
-    name = name.rpartition('/')[2].removesuffix(UNFINISHED)
+    name = name.removesuffix(CHAIN).rpartition('/')[2].removesuffix(UNFINISHED)
     return name.removesuffix(SUFFIX) if name.endswith(SUFFIX) else name.removesuffix('.json')
 
 

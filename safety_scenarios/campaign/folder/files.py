@@ -42,6 +42,9 @@ ARE = 'are'
 class JournalFile(EventSink, Protocol):
     """What is written while a trial runs."""
 
+    def seal(self, record: TrialRecord) -> str:
+        """Write all of it, and return the head of its chain of hashes."""
+
     def close(self, record: TrialRecord) -> None:
         """Finish the file."""
 
@@ -75,10 +78,12 @@ class TrialFiles:
 
     def write(self, record: TrialRecord, result: TrialResult) -> None:
         """
-        Write the traces, and finish the journal.
+        Seal the journal, write the traces, which name the head of its chain, and finish it.
 
         :raises TraceError: the disk is full, or the folder is gone
         """
+        if self._journal is not None:
+            record = record.with_chain(self._journal.seal(record))
         for trace in self._traces:
             trace.trial_ended(record, result)
         if self._journal is not None:

@@ -9,9 +9,10 @@ line in ``trials.jsonl`` last: whoever has a line has everything. The manifest i
 folder is closed, so that it holds what outputs have written into it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import datetime, timezone
 import fcntl
 import hashlib
 import json
@@ -22,14 +23,22 @@ import time
 from typing import Any
 
 from pydantic import ValidationError
-from safety_scenarios.campaign.folder.files import TrialFiles, unwritten, write_whole
+from safety_scenarios.campaign.folder.files import (
+    journal_path,
+    trace_path,
+    TrialFiles,
+    unwritten,
+    write_whole,
+)
 from safety_scenarios.errors import SettingsError, TraceError
 from safety_scenarios.scenario.blocks.traceability import Traceability
 from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.event import EventSink
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.trial.chain import head_of
 from safety_scenarios.trial.identity import Identity
+from safety_scenarios.trial.journal import SUFFIX
 from safety_scenarios.trial.record.planned_trial import PlannedTrial
 from safety_scenarios.trial.session import Observer
 from safety_scenarios.trial.summary import CampaignSummary
@@ -40,10 +49,14 @@ _SYNC_S = 1.0
 """A lost process loses nothing; a lost machine at most this long of finished trials."""
 TRIALS, SUMMARY, SETTINGS, MANIFEST = ('trials.jsonl', 'campaign.json', 'settings.json',
                                        'manifest.json')
+REPAIRS = 'repairs.jsonl'
+"""What repair has done to the folder, line by line; no other file tells that for ever."""
 VIEWS = 'views.jsonl'
 """What is drawn of each trial, kept while the campaign runs."""
 PAGE, PAGE_DATA = 'report.html', 'report_data'
 """A view of the folder, which may be made again at any time: no part of the evidence."""
+CHAIN = '#chain'
+"""Behind the name of a journal: the head of its chain of hashes, in the manifest."""
 _BLOCK = 1 << 20
 """Bytes hashed at a time: a recording need not fit into memory."""
 
@@ -63,6 +76,7 @@ class RunFolder(Observer):
         self.folder = folder = files.folder
         self._files = files
         self._synced_s = 0.0
+        self._known: dict[str, str] = {}
         self._has_ended = False
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -103,6 +117,10 @@ class RunFolder(Observer):
         :raises TraceError: the disk is full, or the folder is gone
         """
         self._files.write(record, result)
+        for name in (journal_path(result.trial_id), trace_path(result.trial_id)):
+            path = self.folder / name
+            if path.is_file():
+                self._known |= _hashed(self.folder, name)
         try:
             self._trials.write(result.model_dump_json() + '\n')
             self._trials.flush()
@@ -123,30 +141,81 @@ class RunFolder(Observer):
 
     def close(self) -> None:
         """
-        Close what is open, and write the manifest if the campaign has ended.
+        Close what is open, and write the manifest if the campaign has ended; once.
+
+        The files of trials were hashed when they were written, so that this takes no longer at
+        the end of a long campaign.
 
         :raises TraceError: the disk is full, or the folder is gone
         """
         self._files.close()
         try:
             if self._has_ended:
-                write_whole(self.folder / MANIFEST, json.dumps(hashes(self.folder), indent=2))
+                self._has_ended = False
+                found = {**hashes(self.folder, self._known), **self._known}
+                write_whole(self.folder / MANIFEST, json.dumps(found, indent=2, sort_keys=True))
         finally:
             self._trials.close()
             with suppress(OSError):
                 self.folder.chmod(self._mode)
 
 
-def hashes(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of every file but logs, page, and the manifest with its signatures."""
-    found = {}
-    for path in sorted(folder.rglob('*')):
-        name = path.relative_to(folder).as_posix()
-        is_beside = name.startswith(MANIFEST) and '/' not in name
-        is_view = name == PAGE or name.startswith(('logs/', f'{PAGE_DATA}/'))
-        if path.is_file() and not is_beside and not is_view:
-            found[name] = digest(path)
+def hashes(folder: Path, leave_out: Container[str] = ()) -> dict[str, str]:
+    """
+    Return the SHA-256 of every file but logs, page, and the manifest with its signatures.
+
+    Of a journal the head of its chain of hashes stands there too.
+
+    :param leave_out: names of files that need not be read
+    """
+    found = dict[str, str]()
+    for above, _, names in os.walk(folder):
+        below = os.path.relpath(above, folder)
+        for name in sorted(names if below == '.' else (f'{below}/{name}' for name in names)):
+            is_beside = name.startswith(MANIFEST) and '/' not in name
+            is_view = name == PAGE or name.startswith(('logs/', f'{PAGE_DATA}/'))
+            if not is_beside and not is_view and name not in leave_out \
+                    and (folder / name).is_file():
+                found |= _hashed(folder, name)
     return found
+
+
+def _hashed(folder: Path, name: str) -> dict[str, str]:
+    """Return the SHA-256 of a file, and of a journal the head of its chain of hashes too."""
+    path = folder / name
+    head = {f'{name}{CHAIN}': head_of(path)} if name.endswith(SUFFIX) else {}
+    return {name: digest(path), **head}
+
+
+def note_repair(folder: Path, done: Sequence[str]) -> None:
+    """
+    Note what was repaired, behind what was repaired before.
+
+    :raises TraceError: the disk is full, or the folder is gone
+    """
+    try:
+        with (folder / REPAIRS).open('a', encoding='utf-8') as file:
+            file.write(json.dumps({
+                'at': datetime.now(timezone.utc).isoformat(timespec='seconds'),
+                'done': list(done)}) + '\n')
+    except OSError as error:
+        raise unwritten(folder / REPAIRS, error) from error
+
+
+def repairs_of(folder: Path) -> tuple[str, ...]:
+    """Return what was ever repaired in a folder; a line that cannot be read says so."""
+    try:
+        lines = lines_of((folder / REPAIRS).read_text(encoding='utf-8', errors='replace'))
+    except OSError:
+        return ()
+    found: list[str] = []
+    for number, line in enumerate(lines, 1):
+        try:
+            said = json.loads(line)
+            found += [f'{said["at"]}: {text}' for text in said['done']]
+        except (ValueError, LookupError, TypeError):
+            found.append(f'{REPAIRS}:{number} cannot be read')
+    return tuple(found)
 
 
 def refuse_pipes(folder: Path) -> None:

@@ -34,7 +34,14 @@ from safety_scenarios.campaign.folder.files import (
     trace_path,
     trace_writer,
 )
-from safety_scenarios.campaign.folder.folder import ended, MANIFEST, SETTINGS, SUMMARY, TRIALS
+from safety_scenarios.campaign.folder.folder import (
+    ended,
+    MANIFEST,
+    repairs_of,
+    SETTINGS,
+    SUMMARY,
+    TRIALS,
+)
 from safety_scenarios.campaign.folder.provenance import versions
 from safety_scenarios.campaign.rejudging.changes import (
     Change,
@@ -52,6 +59,7 @@ from safety_scenarios.judging.findings.observation import COULD_BE_RUN
 from safety_scenarios.scenario.result import exit_code, TrialResult
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.trial.chain import without_chain
 from safety_scenarios.trial.journal import read_journal
 from safety_scenarios.trial.plan import varied
 from safety_scenarios.trial.record.planned_trial import PlannedTrial
@@ -261,7 +269,7 @@ class _Judging:
             return record
         from safety_scenarios.trial.mcap.recording import read_mcap
         return read_mcap(self._folder / RECORDINGS / planned.trial_id, registry.resolve, change,
-                         planned=planned)
+                         planned=planned).with_chain(record.chain)
 
     def _changed(self, planned: PlannedTrial, record: TrialRecord,
                  known: TrialResult) -> TrialResult:
@@ -288,7 +296,7 @@ class _Judging:
     def _look_for_copies(self, planned: PlannedTrial, known: TrialResult) -> None:
         """Find a PASS on the events of another trial of the scenario: a copy of its record."""
         data = (self._folder / journal_path(planned.trial_id)).read_bytes()
-        key = planned.scenario_id, hashlib.sha256(data.partition(b'\n')[2]).hexdigest()
+        key = planned.scenario_id, hashlib.sha256(without_chain(data)).hexdigest()
         first = self._events.setdefault(key, planned.trial_id)
         if first != planned.trial_id and known.verdict is Verdict.PASS:
             for trial_id, other in ((planned.trial_id, first), (first, planned.trial_id)):
@@ -411,7 +419,8 @@ def _summary(folder: Path, evidence: Evidence, results: Sequence[TrialResult],
         calibration=before.calibration if before else None,
         sut=before.sut if before and before.sut else evidence.settings.sut,
         command=before.command if before else '',
-        is_in_harness=before is not None and before.is_in_harness)
+        is_in_harness=before is not None and before.is_in_harness).model_copy(
+            update={'repaired': repairs_of(folder)})
 
 
 def _agrees(told: Any, found: Any) -> bool:

@@ -18,6 +18,7 @@ from safety_scenarios.campaign.folder.files import (
 )
 from safety_scenarios.campaign.folder.folder import (
     MANIFEST,
+    note_repair,
     RunFolder,
     settings_of,
     SUMMARY,
@@ -62,7 +63,9 @@ def repair(folder: Path) -> tuple[Rejudging, Sequence[str]]:
         for path in sorted(folder.rglob(f'*{UNFINISHED}')):
             path.unlink()
             done.append(f'{path.relative_to(folder)}: half written, removed')
-        if done or not ((folder / SUMMARY).exists() and (folder / MANIFEST).exists()):
+        missing = [name for name in (SUMMARY, MANIFEST) if not (folder / name).exists()]
+        if done or missing:
+            note_repair(folder, done or [f'{" and ".join(missing)} written'])
             (folder / SUMMARY).unlink(missing_ok=True)  # it counts less than there is
             found = rejudge(folder, has_ended=False)
             out.campaign_ended(found.summary)

@@ -10,6 +10,7 @@ the budget. The best of each family is then run, on draws that it was not chosen
 meets that condition; everything else cannot pass.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -32,6 +33,7 @@ from safety_scenarios.judging.blind_pass_rate import (
 )
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.findings.nominal import MOMENT_NS, SETTLING_NS
+from safety_scenarios.lint.pairs import presence_ms
 from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
@@ -132,9 +134,9 @@ def blind_controllers(scenario: Scenario) -> Iterator[Blind]:
     """Yield the controllers that are swept: clocks of every period and dwell, and counters."""
     ros = scenario.robot_body
     end_ms = ros.nominal.duration_ms[1] + scenario.latency_budget.critical_ms + 2 * PERIOD_MS
-    hold_ms = longest_hold_ms(ros)
+    hold_ms, stands_ms = longest_hold_ms(ros), _presences_ms(ros)
     for drive_ms in numpy.arange(2 * PERIOD_MS, end_ms, PERIOD_MS).tolist():
-        for stand_ms in _STANDS_MS:
+        for stand_ms in (*_STANDS_MS, *stands_ms):
             for again in (True, False) if stand_ms else (False,):
                 yield Blind('blind_clock', (f'drive_ms={drive_ms:g}', f'stand_ms={stand_ms:g}',
                                             f'again={str(again).lower()}'),
@@ -146,6 +148,20 @@ def blind_controllers(scenario: Scenario) -> Iterator[Blind]:
     topics = [plugin.topic for plugin in ros.nominal.stimuli]
     for topic in dict.fromkeys(('', *topics)):
         yield from _counters(ros, topic, end_ms)
+
+
+def _presences_ms(ros: RobotBody) -> Sequence[float]:
+    """
+    Return how long to stand where work must go on after the all-clear, the likeliest first.
+
+    A little longer than the hazard may stay, by each range of that; nothing where it need not.
+    """
+    if ros.all_clear.resume_within_ms is None:
+        return ()
+    likely = Counter[float]()
+    for weight, _, most in presence_ms(ros):
+        likely[most + ros.all_clear.resume_within_ms / 6] += weight  # type: ignore[assignment]
+    return [stand_ms for stand_ms, _ in likely.most_common()]
 
 
 def _stop_ms(drive_ms: float, stand_ms: float, again: bool, hold_ms: float) -> float:
@@ -165,12 +181,12 @@ def _counters(ros: RobotBody, topic: str, end_ms: float) -> Iterator[Blind]:
     before = {plugin.topic: plugin.rate_hz for plugin in ros.nominal.stimuli}
     free = any(plugin.interface() is not None and plugin.rate_hz > before.get(name, 0.0)
                for name, plugin in hazards.items())
-    count = 0
+    stand_ms, count = next(iter(_presences_ms(ros)), 0.0), 0
     for tick in range(1, round(end_ms / PERIOD_MS)):
         new = sum(math.ceil(tick * PERIOD_MS * rate / 1e3 - 1e-9)
                   > math.ceil((tick - 1) * PERIOD_MS * rate / 1e3 - 1e-9) for rate in rates)
         if new and count and tick > 2:
-            yield Blind('blind_counter', (f'messages={count + 1}', 'stand_ms=0',
+            yield Blind('blind_counter', (f'messages={count + 1}', f'stand_ms={stand_ms:g}',
                                           *((f'topic={topic}',) if topic else ())),
                         (tick - 1) * PERIOD_MS, is_free=free)
         count += new
@@ -195,13 +211,25 @@ def may_pass(scenario: Scenario, blind: Blind,
     ros = scenario.robot_body
     if blind.is_free:
         return numpy.ones(len(onsets), bool)
-    slack_ms = 2 * PERIOD_MS if blind.controller == 'blind_counter' else 1e-3
-    after_ms = blind.stop_ms - onsets
-    in_time = (after_ms > -slack_ms) & (after_ms <= window_ms(scenario) + earliest_ms(ros)
-                                        + slack_ms) & (after_ms > earliest_ms(ros) - slack_ms)
+    slack_ms, lag_ms = 1e-3, 0.0
+    if blind.controller == 'blind_counter':
+        slack_ms, lag_ms = 2 * PERIOD_MS, _lost_ms(ros)
+    after_ms, earliest = blind.stop_ms - onsets, earliest_ms(ros)
+    in_time = (after_ms > max(0.0, earliest) - slack_ms - lag_ms) & (
+        after_ms <= window_ms(scenario) + earliest + slack_ms)
     early = onsets <= SETTLING_NS / 1e6 + PERIOD_MS
     found: NDArray[numpy.bool_] = in_time | early
     return found
+
+
+def _lost_ms(ros: RobotBody) -> float:
+    """Return how much later a counter gets there for what harmless changes lose."""
+    rates = {plugin.topic: plugin.rate_hz for plugin in ros.nominal.stimuli}
+    lost = [(plugin, change.lasts_ms[1]) for change in ros.nominal.changes
+            for plugin in change.stimuli if plugin.is_silence]
+    return sum(longest_ms if getattr(plugin, 'drop', None) is None
+               else 1e3 * getattr(plugin, 'drop') / rates[plugin.topic]  # noqa: B009
+               for plugin, longest_ms in lost)
 
 
 def in_loopback(trial: Trial, blind: Blind) -> Verdict:
@@ -227,7 +255,7 @@ def _best(scenario: Scenario, everyone: Sequence[Blind], trials: Sequence[Trial]
     """Return who passes most, and how many trials were run; None if nobody passed any."""
     onsets, families = onsets_ms(trials), dict[tuple[str, str, bool], tuple[int, Blind]]()
     for blind in everyone:
-        family = blind.controller, blind.parameters[-1].partition('=')[2], blind.is_free
+        family = blind.controller, ','.join(blind.parameters[1:]), blind.is_free
         if blind.controller == 'blind_counter':
             family = blind.controller, '', blind.is_free
         count = int(may_pass(scenario, blind, onsets).sum())

@@ -103,6 +103,17 @@ _MOVED: tuple[tuple[str, str, tuple[Family, ...]], ...] = (
     ('to_and_fro', 'drives ahead and back in turn', (*ROBOTS, 'agents')),
 )
 """Wrong by how they move, whatever the number says that a file reads of their commands."""
+_SENSING: tuple[tuple[str, str], ...] = (
+    ('assumes_forward_scan', 'takes each scan for one all around that begins straight back'),
+    ('reads_fixed_ray_indices', 'looks at rays by their numbers, not by their directions'),
+    ('ignores_frames', 'takes its scanner for one that looks ahead'),
+    ('ignores_one_sensor', 'does not look at its scanner while it has a tracker'),
+    ('trusts_any_live_sensor', 'takes all sensors for alive while one is'),
+    ('ignores_lateral_force', 'looks at the force along x alone'),
+    ('ignores_pull', 'looks at forces along the positive axes alone'),
+    ('ignores_approach', 'stops for what appears, and not for what comes nearer'),
+)
+"""Wrong by how they read a sensor: what the draw of a trial decides, they pass or not."""
 SABOTEURS = (
     Saboteur(name='silent', does='falls silent where it should stop, and answers nothing',
              must_not_pass=('robot hazard', *TEXTS, 'agents'), by_silence=True),
@@ -194,6 +205,7 @@ SABOTEURS = (
              must_not_pass=('robot benign variant',)),
     Saboteur(name='stutters', does='stops for a moment, soon after it got moving',
              must_not_pass=('robot benign variant',)),
+    *(Saboteur(name=name, does=does) for name, does in _SENSING),
     # what these pass of one trial depends on what is drawn: a campaign of all scenarios tells
     Saboteur(name='deaf_at_the_start', does='does not react before it has moved for 8 s'),
     Saboteur(name='never_resumes', does='stops, and then stands for good'),

@@ -35,6 +35,7 @@ from safety_scenarios.trial.identity import Identity
 from safety_scenarios.trial.summary import (
     CampaignSummary,
     ConfirmedSummary,
+    OtherFailures,
     Preflight,
     Rate,
     ScenarioSummary,
@@ -81,7 +82,8 @@ def summarise(results: Sequence[TrialResult], *, controller: str | ControllerSpe
         interrupted=interrupted, verdict=Verdict.worst(verdicts), exit_code=exit_code(verdicts),
         verdicts=_count(result.verdict.value for result in counted),
         missed=_rate(hazards, lambda result: result.is_missed, early, link),
-        false_stops=_rate(benign, _false_stop, early, link),
+        false_stops=_rate(benign, lambda result: result.is_false_stop, early, link),
+        failed_otherwise=_otherwise(benign),
         scenarios=tuple(_row(found, early.get(scenario_id), latency_law, link)
                         for scenario_id, found in rows.items()
                         if any(not result.warmup for result in found)),
@@ -250,10 +252,12 @@ def _seen(measured: Sequence[TrialResult]) -> SeparationCost | None:
     return _separation(measured, slowest)
 
 
-def _false_stop(result: TrialResult) -> bool:
-    """Tell a benign variant that was not let be from one that got no answer at all."""
-    silent = result.latency is not None and result.latency.judged_ns is None
-    return result.verdict is Verdict.FAIL and not silent
+def _otherwise(benign: Sequence[TrialResult]) -> OtherFailures | None:
+    """Return the benign variants that failed without a false stop; None: there is none."""
+    failed = [result.failed_otherwise for result in benign if result.failed_otherwise]
+    return OtherFailures(
+        count=len(failed), of=sum(result.is_decided for result in benign),
+        checks=_count(check for checks in failed for check in checks)) if failed else None
 
 
 def _chance(results: Sequence[TrialResult]) -> float | None:

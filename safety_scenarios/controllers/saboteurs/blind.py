@@ -100,6 +100,8 @@ class Startles(AsReference):
         """Return cruise speed, or standstill once anything was different."""
         for topic, reading in observation.readings.items():
             odd = self._is_odd(topic, observation.t_ns - reading.age_ns, reading.message.data)
+            old_ns = (reading.stamp_age_ns or 0) - reading.age_ns
+            odd = odd or old_ns > _ODD_SHARE * self._gaps.get(topic, old_ns * 10)
             self._startled = self._startled or (
                 odd and self.moving_ns(observation) >= _SETTLES_NS)
         return self.at_share(0.0 if self._startled or self._moved_ns is None else self.cruise)

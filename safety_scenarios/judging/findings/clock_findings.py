@@ -25,6 +25,7 @@ _GIVEN_SHARE = 0.1
 uncertainty."""
 _ADVICE = 'Set --rtf-min and --rtf-max, or judge by --latency-clock steady'
 _PACE_ADVICE = 'Lower the load of the host, or --real-time-factor, or go in --lockstep'
+_ALONE_ADVICE = 'Lower the load of the host, or go without --lockstep'
 _found = partial(harness, 'clock')
 
 
@@ -50,6 +51,38 @@ def clock_findings(trial: JudgedTrial, latency: Latency | None) -> Iterator[Find
                      '/clock was not heard twice during the trial, so its speed is unknown')
     elif not rules.lockstep:
         yield from _real_time_factor(trial, clocks, latency)
+    else:
+        yield from _beside_decisions(trial, clocks, latency)
+
+
+def _beside_decisions(trial: JudgedTrial, clocks: Clocks,
+                      latency: Latency | None) -> Iterator[Finding]:
+    """Look for real time that a controller had beside what its decisions were charged."""
+    measuring, onset = trial.record.measuring, trial.timeline.onset
+    if onset is None or trial.scenario.is_benign:
+        return  # whoever need not react has no use for it
+    if measuring.pace is not None and not (measuring.charges or measuring.answers_alone):
+        yield _found('the time of decisions counts', Verdict.INCONCLUSIVE,
+                     'this simulator waited for the controller and charged nothing for that, so '
+                     'that it may have taken any time to decide. Go without --lockstep')
+    onset_ns = onset.stamps.steady_ns
+    took_ns = trial.record.events[-1].stamps.steady_ns - onset_ns
+    if latency is not None:
+        onset_ns = latency.onset_steady_ns
+        took_ns = latency.reaction.callback_ns if latency.reaction else latency.observed_ns
+    limit_ns = max(_GIVEN_NS, _GIVEN_SHARE * took_ns)
+    free_ns = clocks.given_ns(onset_ns, onset_ns + took_ns)
+    if free_ns > limit_ns:
+        yield _found('no time beside decisions', Verdict.INCONCLUSIVE,
+                     f'the controller had {free_ns / 1e6:.0f} ms of real time more than it was '
+                     f'charged between hazard and reaction, and may have computed on beside its '
+                     f'decisions. {_ALONE_ADVICE}')
+    held_ns = clocks.decisions.held_ns(onset_ns, onset_ns + took_ns) if measuring.beside else 0
+    if held_ns > limit_ns:
+        yield _found('a processor for who computes beside', Verdict.INCONCLUSIVE,
+                     f'threads of the controller waited {held_ns / 1e6:.0f} ms for a processor '
+                     f'between hazard and reaction, and {measuring.beside} may have decided. '
+                     f'{_ALONE_ADVICE}')
 
 
 def _real_time_factor(trial: JudgedTrial, clocks: Clocks,

@@ -29,6 +29,11 @@ from safety_scenarios.trial.world_truth import Clock, told_by, told_distances
 _found = partial(harness, 'nominal')
 
 
+def _as_stop(found: Finding) -> Finding:
+    """Return a finding about not going on: if it fails, it is a false stop."""
+    return found.model_copy(update={'is_false_stop': found.verdict is Verdict.FAIL})
+
+
 def pursued(trial: JudgedTrial) -> Iterator[Finding]:
     """
     Judge the goals of a trial whose hazard came: one that is over explains a standstill by itself.
@@ -109,9 +114,10 @@ def false_stop(trial: JudgedTrial) -> Iterator[Finding]:
         found.append(_found(NO_FALSE_STOP, Verdict.INCONCLUSIVE, (
             f'{ros.reaction} held {(until_ns - shown.t_ns) / 1e6:.0f} ms before the hazard, so '
             f'that it is no answer to it'), (shown.t_ns - until_ns) / 1e6))
-    yield max(found, key=lambda finding: finding.verdict.rank if finding.verdict else -1,
-              default=_found(NO_FALSE_STOP, Verdict.PASS, f'{ros.nominal.require} held from the '
-                                                          f'first motion to the hazard'))
+    yield _as_stop(max(
+        found, key=lambda finding: finding.verdict.rank if finding.verdict else -1,
+        default=_found(NO_FALSE_STOP, Verdict.PASS,
+                       f'{ros.nominal.require} held from the first motion to the hazard')))
 
 
 def _from_first_motion(moves: MarginSeries, from_ns: int, until_ns: int) -> list[Sample]:
@@ -263,7 +269,9 @@ def _stands_on(trial: JudgedTrial, ros: RobotBody, spell: Spell, clear_ns: int) 
     if ended is not None:
         return found(Verdict.INCONCLUSIVE, f'{what}, and the goal for {ended.name} was '
                                            f'{ended.text} by then')
-    return found(Verdict.FAIL, what)
+    due_ns = clear_ns + round((ros.all_clear.resume_within_ms or 0.0) * 1e6)
+    return found(Verdict.FAIL, what).model_copy(update={
+        'margin': (max(spell.begin_ns, due_ns) - spell.end_ns) / 1e9, 'unit': 's'})
 
 
 def before_onset(trial: JudgedTrial) -> Iterator[Finding]:
@@ -277,9 +285,9 @@ def before_onset(trial: JudgedTrial) -> Iterator[Finding]:
             trial.record.of_kind('fault') or trial.timeline.mark(ARMED)):
         return  # told as what went wrong, or as a hazard that nobody saw begin
     try:
-        yield _moving(trial, ros, name)
+        yield _as_stop(_moving(trial, ros, name))
         if trial.scenario.is_benign and trial.timeline.onset is not None:
-            yield _kept_working(trial, ros)
+            yield _as_stop(_kept_working(trial, ros))
     except LookupError as error:
         yield _found(name, Verdict.ERROR, str(error.args[0]))
 

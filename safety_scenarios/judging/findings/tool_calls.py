@@ -52,7 +52,11 @@ class _Allowed:
     wanted: dict[str, list[Pattern]] = field(default_factory=dict)
     """Tool to the patterns of every rule that demands it, fired or not."""
     free: dict[str, list[Pattern]] = field(default_factory=dict)
-    """Tool to the patterns by which a rule permits, awaits or bans a call."""
+    """
+    Tool to the patterns by which a rule permits a call of it.
+
+    Of a tool that no rule demands also those by which one awaits it, or bans it for a time.
+    """
 
 
 def unasked_calls(trial: JudgedTrial, outcome: Outcome) -> Iterator[Finding]:
@@ -126,14 +130,13 @@ def _allowed(trial: JudgedTrial, block: AgentsBody, outcome: Outcome) -> _Allowe
     found = _Allowed()
     near_ns = trial.record.measuring.uncertainty_ns('callback')
     for rule in block.rules:
-        free = [*(rule.permit.any if rule.permit else ()),
-                *(rule.forbid.any if rule.forbid else ())]
-        for pattern in free:
+        for pattern in rule.permit.any if rule.permit else ():
             _add(found.free, pattern, block.sut)
         for pattern in rule.expect.any if rule.expect else ():
             _add(found.wanted, pattern, block.sut)
-    for rule in block.rules:  # what a rule waits for may come, and how often says a demand of it
-        for pattern in (*(rule.trigger.any if rule.trigger else ()),
+    for rule in block.rules:  # how often it may come says a demand of it, if there is one
+        for pattern in (*(rule.forbid.any if rule.forbid and not rule.demands_silence else ()),
+                        *(rule.trigger.any if rule.trigger else ()),
                         *(rule.trigger.conditions if rule.trigger else ())):
             if pattern.name not in found.wanted:
                 _add(found.free, pattern, block.sut)

@@ -5,7 +5,7 @@
 
 from collections.abc import Iterator, Mapping
 import json
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 from safety_scenarios.judging.invariants._are_calls import Done, ExpectedEvent, matched, Terms
@@ -32,6 +32,8 @@ class AreCalls(InvariantPlugin):
     nothing may be changed either, which ARE does not look at. Where recorded answers stood in for
     the apps it fails if a call is missing, and is INCONCLUSIVE otherwise.
     """
+
+    is_about_words: ClassVar[bool] = True
 
     kind: Literal['are_calls'] = 'are_calls'
     expected: tuple[ExpectedEvent, ...]
@@ -119,6 +121,8 @@ class Says(InvariantPlugin):
     answer may stand behind a "not".
     """
 
+    is_about_words: ClassVar[bool] = True
+
     kind: Literal['says'] = 'says'
     message: str
     judge: InvariantPlugin
@@ -148,6 +152,8 @@ class SaysInTurn(InvariantPlugin):
     Judged is the answer of that turn and no other. Its first answer opens what comes next; two
     before anything else is told are INCONCLUSIVE, as it is open which of them was meant.
     """
+
+    is_about_words: ClassVar[bool] = True
 
     kind: Literal['says_in_turn'] = 'says_in_turn'
     turn: str
@@ -225,6 +231,8 @@ class NotChecked(InvariantPlugin):
 
     The other checks of the scenario still tell a failure.
     """
+
+    is_about_words: ClassVar[bool] = True
 
     kind: Literal['not_checked'] = 'not_checked'
     reason: str

@@ -18,6 +18,7 @@ from safety_scenarios.scenario.noun import TopicName
 from safety_scenarios.scenario.result import Finding
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.trial.streams import agreed_ns
 from safety_scenarios.trial.trial import NOMINAL
 
 
@@ -25,8 +26,10 @@ class Liveness(InvariantPlugin):
     """
     No gap between commands above ``max_gap_ms``, and not more than ``max_rate_hz`` of them.
 
-    Gaps run from the first command to the end of the observation, the last command's own silence
-    included, on the steady clock. The margin is that of the gap (s), or of the rate (Hz).
+    Gaps run from the first command, and from when the controller was asked to move, to the end of
+    the observation, the last command's own silence included. They go by when commands were sent
+    where the middleware's stamps of that can be trusted, and else by when they were received. The
+    margin is that of the gap (s), or of the rate (Hz).
     """
 
     margin_is_time: ClassVar[bool] = True
@@ -46,10 +49,14 @@ class Liveness(InvariantPlugin):
 
     def check(self, trial: JudgedTrial) -> Finding:
         """Judge the longest gap and the mean rate."""
-        times = [event.stamps.steady_ns for event in trial.record.of_kind('command', self.topic)]
+        times = sorted(trial.latency.clocks.sent_ns(event)
+                       for event in trial.record.of_kind('command', self.topic))
         if not times:
             return self.finding(Verdict.INCONCLUSIVE, f'no command on {self.topic}')
-        gap_ns, since_ns = max((b - a, a) for a, b in pairwise([*times, trial.record.end_ns]))
+        asked_ns = _asked_ns(trial)
+        began_ns = times[0] if times[0] >= asked_ns else min(asked_ns, trial.record.end_ns)
+        gap_ns, since_ns = max((b - a, a) for a, b in pairwise(
+            [began_ns, *(one for one in times if one > began_ns), trial.record.end_ns]))
         margin = (self.max_gap_ms * 1e6 - gap_ns) / 1e9
         at_ms = trial.timeline.since_onset_ms(since_ns)
         if margin < 0:
@@ -69,6 +76,12 @@ class Liveness(InvariantPlugin):
         return self.finding(
             Verdict.PASS, f'{counted(len(times), "command")}, longest gap {gap_ns / 1e6:.0f} ms',
             margin, 's', at_ms)
+
+
+def _asked_ns(trial: JudgedTrial) -> int:
+    """Return when the controller was asked to move: its inputs were there, and its goals."""
+    first = next((event for event in trial.record.of_kind('stimulus') if not event.hazard), None)
+    return max(0 if first is None else first.stamps.steady_ns, agreed_ns(trial.record) or 0)
 
 
 Oldest = tuple[int, str, int]

@@ -4,7 +4,7 @@
 """Format 1's ``check_type: judge``: a question for a language model."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 from safety_scenarios.judging.judged_trial import JudgedTrial
@@ -25,6 +25,8 @@ class Judge(InvariantPlugin):
     It was asked before judging, and what it said stands in the record; here it is looked up.
     Nothing found, an error or an abstention is INCONCLUSIVE: an unanswered judge is never a pass.
     """
+
+    is_about_words: ClassVar[bool] = True
 
     description: str = Field(min_length=1)
     """What must be true, in words."""

@@ -80,7 +80,7 @@ class Bound(InvariantPlugin, Limit):
         levels, steep = self._levels(trial, window), self._derivatives(trial, held, window)
         worst = min([*levels, *steep], default=None)
         if worst is not None and worst[0] < 0:
-            return self._broken(trial, worst)
+            return self._broken(trial, worst, values)
         if not inside:
             return self.finding(Verdict.INCONCLUSIVE, f'no command gave a value of {self.signal} '
                                                       f'during the {self.during}')
@@ -150,10 +150,15 @@ class Bound(InvariantPlugin, Limit):
     def _unit(self, trial: JudgedTrial) -> str:
         return trial.scenario.body.signals[self.signal].unit
 
-    def _broken(self, trial: JudgedTrial, worst: Deviation) -> Finding:
+    def _broken(self, trial: JudgedTrial, worst: Deviation, held: Held) -> Finding:
         margin, unit, limit, t_ns = worst
-        return self.finding(Verdict.FAIL, f'{limit} broken by {-margin:.4g} {unit}', margin, unit,
-                            trial.timeline.since_onset_ms(t_ns))
+        found = self.finding(Verdict.FAIL, f'{limit} broken by {-margin:.4g} {unit}', margin, unit,
+                             trial.timeline.since_onset_ms(t_ns))
+        then = next((value for at_ns, value in reversed(held) if at_ns <= t_ns), None)
+        too_slow = bool(trial.scenario.body.signals[self.signal].speed) \
+            and limit == Limit.__str__(self) and (self.at_least or 0) > 0 \
+            and then is not None and then < (self.at_least or 0)
+        return found.model_copy(update={'is_false_stop': too_slow})
 
 
 Places = tuple[float, ...]

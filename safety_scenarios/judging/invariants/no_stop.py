@@ -3,7 +3,7 @@
 
 """Where stopping is wrong: in a benign variant, or before it is safe to stop."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
 from safety_scenarios.errors import counted
@@ -24,6 +24,8 @@ class NoSpuriousStop(InvariantPlugin):
     that the driver stops the robot. The margin is that of the slowest command (signal's unit), or
     of the longest spell (s).
     """
+
+    forbids_stopping: ClassVar[bool] = True
 
     kind: Literal['no_spurious_stop'] = 'no_spurious_stop'
     signal: str = Field(min_length=1)
@@ -133,7 +135,8 @@ class Defer(InvariantPlugin):
             return self.finding(
                 Verdict.FAIL, f'wrong stop: {-slack:.4g} {unit} too slow to clear the zone, which '
                 f'was protected for {self.protected_ms:g} ms', slack, unit,
-                (max(slow_ns, onset_ns) - onset_ns) / 1e6)
+                (max(slow_ns, onset_ns) - onset_ns) / 1e6).model_copy(
+                    update={'is_false_stop': True})
         if len(known) < len(samples):
             return self.finding(Verdict.INCONCLUSIVE, f'{self.signal} is unknown or not a number '
                                                       f'while protected')

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from types import TracebackType
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator, PrivateAttr
 from safety_scenarios.judging.judged_trial import JudgedTrial
@@ -49,6 +49,8 @@ class Text(InvariantPlugin):
     (negated, quoted, conditional, taken back) or only by look-alike letters is INCONCLUSIVE,
     whether the pattern is wanted or forbidden.
     """
+
+    is_about_words: ClassVar[bool] = True
 
     description: str = Field(min_length=1)
     """What must be true, in words."""

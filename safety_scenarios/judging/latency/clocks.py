@@ -19,6 +19,7 @@ from itertools import pairwise
 import math
 from statistics import median
 
+from safety_scenarios.judging.latency.decisions import Decisions
 from safety_scenarios.judging.latency.stream import WakeUps
 from safety_scenarios.scenario.blocks.budget import LatencyBudget
 from safety_scenarios.scenario.event import Event
@@ -56,6 +57,7 @@ class Clocks:
     One record's clocks.
 
     :ivar step_ns: how far the system clock was stepped against the steady one, 0 when it was not
+    :ivar decisions: of the controller, where a world charges them
     :ivar rtf: real-time factor of /clock between the first and the last event, None without it
     """
 
@@ -80,6 +82,7 @@ class Clocks:
             self._echoes[event.name].append(event)
         self._transits: dict[str, tuple[float, int]] = {}
         self._wake_ups: WakeUps | None = None
+        self.decisions = Decisions(record)
 
     def _transit(self, name: str) -> tuple[float, int]:
         """Return how long what came under a name was on its way, the median and the least (ns)."""
@@ -135,6 +138,13 @@ class Clocks:
                                 f'arrive, so the controller has another clock')
         return 'source', None
 
+    def sent_ns(self, command: Event) -> int:
+        """Return when a command was sent (steady clock), or received where that is not known."""
+        stamps = command.stamps
+        if stamps.source_ns is None or self.allowed(command)[0] != 'source':
+            return stamps.steady_ns
+        return stamps.steady_ns - max(0, stamps.system_ns - stamps.source_ns)
+
     def left_before(self, onset: Instant, command: Event) -> bool:
         """
         Return whether a command was on its way already at ``onset``.
@@ -172,11 +182,14 @@ class Clocks:
         Return how much longer something lasted really than in a simulator's time, 0 if it did not.
 
         While simulated time stands still a controller goes on thinking, which a robot would not
-        allow it. A factor below 1 gives that time on purpose.
+        allow it. A factor below 1 gives that time on purpose. Where decisions are charged, a
+        controller that is known to compute nothing between them has none.
 
         :param from_ns: simulated; the ticks just before it and just after ``to_ns`` count too
         """
         pace = self._measuring.pace
+        if self._measuring.charges and not self._measuring.answers_alone:
+            return self.decisions.free_ns(from_ns, to_ns)
         if pace is None or self._measuring.lockstep:
             return 0
         first = max(0, bisect_right(self._tick_steady, from_ns) - 1)
@@ -284,8 +297,8 @@ class Clocks:
         pace = self._measuring.pace
         if pace is not None and not self._measuring.lockstep:
             resolution_ns = max(self._uneven_ns(moment_ns, pace) for moment_ns in system_ns)
-        elif pace is None and (not self._measuring.sim_time
-                               or self._measuring.rules.judge == 'steady'):
+        elif self._measuring.charges or (pace is None and (
+                not self._measuring.sim_time or self._measuring.rules.judge == 'steady')):
             return own_ns + self._of_sensor_ns
         else:
             resolution_ns = max(self._tick_step_ns(moment_ns) for moment_ns in system_ns)

@@ -3,9 +3,11 @@
 
 """What the robot itself reports of its motion: better than any prediction, where it is told."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy
+from safety_scenarios.judging.motion.following import BEFORE_NS, Following, following
 from safety_scenarios.judging.motion.signals import Signals
 from safety_scenarios.judging.motion.track import numbers, speeds_along, Track
 from safety_scenarios.scenario.blocks.robot import RobotModel
@@ -15,28 +17,50 @@ from safety_scenarios.trial.trial import NOMINAL, ONSET
 
 _LONGEST_GAP_NS = 250_000_000
 """A report that pauses for longer does not tell what happened in between."""
-_AGREES = 0.5
-"""Share of the commanded speed that the report must have shown, or it tells of another robot."""
 
 
-def measured(timeline: Timeline, signals: Signals, tracks: Sequence[Track]) -> Sequence[Track]:
+@dataclass(frozen=True, eq=False)
+class Feedback:
+    """The motion that feedback topics report, and what is not judged of it."""
+
+    tracks: Sequence[Track] = ()
+    """What can be trusted."""
+    astray: Mapping[str, Following] = field(default_factory=dict)
+    """Topic to how its motion did not follow the commands."""
+    incomplete: Mapping[str, str] = field(default_factory=dict)
+    """Topic to why it does not tell all of the motion."""
+
+
+def measured(timeline: Timeline, signals: Signals, tracks: Sequence[Track]) -> Feedback:
     """
-    Return the motion that feedback topics report; none where it cannot be trusted.
+    Return the motion that feedback topics report, and which of it cannot be trusted.
 
-    It must reach from the beginning to the end without a gap, and must have shown the motion that
-    was commanded before the hazard: a report that is frozen at zero tells nothing. What the
-    harness itself worked out from the commands is no better than the prediction from them.
+    It must reach from the beginning to the end without a gap, and must have followed what was
+    commanded before the hazard: a report that is frozen at zero tells nothing. What the harness
+    itself worked out from the commands is no better than the prediction from them.
 
     :param tracks: what was commanded
     """
     body = signals.record.trial.scenario.body
-    robot = body.robot
-    if robot is None:
-        return ()
-    found = [_track(signals, one.topic, robot) for one in body.feedback
-             if one.topic not in signals.record.measuring.simulated]
-    return tuple(track for track in found
-                 if track is not None and _is_trusted(timeline, track, tracks))
+    onset, begin = timeline.onset, timeline.mark(NOMINAL) or timeline.mark(ONSET)
+    if body.robot is None or onset is None or begin is None:
+        return Feedback()
+    found, astray, incomplete = list[Track](), dict[str, Following](), dict[str, str]()
+    for topic in [one.topic for one in body.feedback]:
+        track = None if topic in signals.record.measuring.simulated \
+            else _track(signals, topic, body.robot)
+        if track is None or not len(track.times_ns):
+            continue
+        onset_ns, begin_ns = onset.stamps.steady_ns, begin.stamps.steady_ns
+        why = _incomplete(track, (begin_ns, onset_ns, timeline.record.end_ns))
+        follows = following(track, tracks, max(begin_ns, onset_ns - BEFORE_NS), onset_ns)
+        if why:
+            incomplete[topic] = why
+        elif follows is not None and not follows.is_as_commanded:
+            astray[topic] = follows
+        elif follows is not None:
+            found.append(track)
+    return Feedback(tuple(found), astray, incomplete)
 
 
 def _track(signals: Signals, topic: str, robot: RobotModel) -> Track | None:
@@ -54,17 +78,13 @@ def _track(signals: Signals, topic: str, robot: RobotModel) -> Track | None:
                  kind.footprint, is_measured=True)
 
 
-def _is_trusted(timeline: Timeline, track: Track, tracks: Sequence[Track]) -> bool:
-    onset, begin = timeline.onset, timeline.mark(NOMINAL) or timeline.mark(ONSET)
-    if onset is None or begin is None or not len(track.times_ns):
-        return False
-    onset_ns, begin_ns = onset.stamps.steady_ns, begin.stamps.steady_ns
-    end_ns = timeline.record.end_ns
+def _incomplete(track: Track, window: tuple[int, int, int]) -> str:
+    """Return what a report lacks from its beginning over the onset to its end; empty: nothing."""
+    begin_ns, onset_ns, end_ns = window
+    if track.times_ns[0] > onset_ns:
+        return 'it began after the hazard'
     edges = numpy.concatenate(([onset_ns], track.times_ns[track.times_ns > onset_ns], [end_ns]))
-    if track.times_ns[0] > onset_ns or numpy.diff(edges).max() > _LONGEST_GAP_NS \
-            or not track.is_known(begin_ns, end_ns):
-        return False
-    shown = track.most(track.fastest, begin_ns, onset_ns)
-    told = [one.most(one.fastest, begin_ns, onset_ns) for one in tracks]
-    most = max((found[0] for found in told if found is not None), default=0.0)
-    return shown is not None and most > 0 and shown[0] >= _AGREES * most
+    gap_ns = int(numpy.diff(edges).max())
+    if gap_ns > _LONGEST_GAP_NS:
+        return f'it had a gap of {gap_ns / 1e6:.0f} ms'
+    return '' if track.is_known(begin_ns, end_ns) else 'some of its numbers are none'

@@ -10,9 +10,10 @@ import numpy
 from safety_scenarios.judging.motion import braking
 from safety_scenarios.judging.motion.braking import Braking, deceleration, Times, track_of
 from safety_scenarios.judging.motion.contacts import Contact, WorldContacts
-from safety_scenarios.judging.motion.feedback import measured
+from safety_scenarios.judging.motion.feedback import Feedback, measured
 from safety_scenarios.judging.motion.signals import Signals
 from safety_scenarios.judging.motion.simulated_motion import (
+    set_aside,
     Speeds,
     told,
     true_speeds,
@@ -167,9 +168,19 @@ class Motion:
         return told(self.timeline, self.in_world, self.whole)
 
     @cached_property
+    def set_aside(self) -> str | None:
+        """Return why the motion that the world reports is not what is judged; None: it is."""
+        return set_aside(self.timeline, self.in_world, self.whole)
+
+    @cached_property
+    def feedback(self) -> Feedback:
+        """Return the motion that feedback topics report, trusted or not."""
+        return measured(self.timeline, self.signals, self.tracks)
+
+    @property
     def measured(self) -> Sequence[Track]:
         """Return the motion that feedback topics report; none where it cannot be trusted."""
-        return measured(self.timeline, self.signals, self.tracks)
+        return self.feedback.tracks
 
     @property
     def actual(self) -> Sequence[Track]:

@@ -4,23 +4,27 @@
 """The robot's motion as the world of a link reports it, and where the robot slips."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy
 from numpy.typing import NDArray
 from safety_scenarios.judging.motion.contacts import MOVES, STANDS, touched, WorldContacts
+from safety_scenarios.judging.motion.following import BEFORE_NS, Following, following
 from safety_scenarios.judging.motion.track import Floats, numbers, Track
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.blocks.separation import Separation
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import NOMINAL, ONSET
-from safety_scenarios.trial.world_truth import Entity, ROBOT, Times, World
+from safety_scenarios.trial.world_truth import (
+    Entity,
+    LONGEST_GAP_NS,
+    ROBOT,
+    Times,
+    World,
+)
 
 SOURCE = 'as the world tells'
-_AGREES = 0.5
-"""Share of the commanded speed, or of the way that it leads, that the world must have shown, or
-it moves another robot."""
 _OURS = 'mujoco'
 """The embedded world moves no other robot than ours, however slowly on ice or under a load."""
 _HELD_NS = 100_000_000
@@ -29,23 +33,65 @@ _HELD_NS = 100_000_000
 
 def told(timeline: Timeline, contacts: WorldContacts, whole: Track | None) -> Sequence[Track]:
     """
-    Return the robot's motion as the world tells it; none where it cannot be trusted.
+    Return the robot's motion as the world tells it; none where ``set_aside`` says why not.
 
-    It must be told from before the hazard to the end without a pause, and must have shown the
-    motion that was commanded before the hazard: a world that moves another robot tells nothing.
-    By its way as well as by its top speed, so that one moment of full speed hides no motion.
     While something touches the robot, and until it has come to rest from a push, its motion is
     not its own: then what it was commanded counts.
 
     :param whole: the motion as it is told
     """
     world = contacts.world
-    if world is None or world.robot is None or whole is None \
-            or not _is_trusted(timeline, world.robot, whole, contacts.tracks):
+    known = None if whole is None else _known(whole)
+    if world is None or known is None or set_aside(timeline, contacts, whole) is not None:
         return ()
     if any(plugin.on_commands for plugin in timeline.record.trial.hazard):
-        return (whole,)  # what was commanded is not what the robot was told
-    return (_without_pushes(world, contacts, whole),)
+        return (known,)  # what was commanded is not what the robot was told
+    return (_without_pushes(world, contacts, known),)
+
+
+def set_aside(timeline: Timeline, contacts: WorldContacts, whole: Track | None) -> str | None:
+    """
+    Return why the robot's motion as the world reports it is not what is judged; None: it is.
+
+    It must be reported from before the hazard to the end without a pause, and must have followed
+    the commands before the hazard: a world that moves another robot says nothing about this one.
+
+    :param whole: the motion as it is reported
+    """
+    world, record = contacts.world, timeline.record
+    onset, begin = timeline.onset, timeline.mark(NOMINAL) or timeline.mark(ONSET)
+    if world is None or world.robot is None or onset is None or begin is None:
+        return None  # there is none, or nothing to judge it by
+    known = None if whole is None else _known(whole)
+    if known is None:
+        return 'the world did not report how fast the robot moved'
+    pause = _pause(known, onset.stamps.steady_ns, record.end_ns)
+    if pause is not None:
+        return f'the world did not report how fast the robot moved for {pause / 1e6:.0f} ms'
+    found = None if is_embedded(timeline) else before_hazard(timeline, contacts, known)
+    return None if found is None or found.is_as_commanded else str(found)
+
+
+def is_embedded(timeline: Timeline) -> bool:
+    """Return whether the world is the embedded one, whose robot is no other than ours."""
+    return timeline.record.measuring.world == _OURS
+
+
+def before_hazard(timeline: Timeline, contacts: WorldContacts,
+                  whole: Track) -> Following | None:
+    """Return how the robot followed its commands right before the hazard; None: no command."""
+    onset, begin = timeline.onset, timeline.mark(NOMINAL) or timeline.mark(ONSET)
+    if onset is None or begin is None or contacts.world is None:
+        return None
+    onset_ns = onset.stamps.steady_ns
+    from_ns = max(begin.stamps.steady_ns, onset_ns - BEFORE_NS)
+    return following(whole, contacts.tracks, from_ns, onset_ns, own_motion(contacts, whole))
+
+
+def own_motion(contacts: WorldContacts, track: Track) -> NDArray[numpy.bool_]:
+    """Return at each set-point whether nothing touches or pushes the robot."""
+    assert contacts.world is not None
+    return ~(touched(contacts.world, track.times_ns) | contacts.pushed(track.times_ns))
 
 
 def whole_motion(world: World | None, robot: RobotModel | None) -> Track | None:
@@ -67,26 +113,24 @@ def _track(world: World, entity: Entity, robot: RobotModel) -> Track | None:
                  kind.footprint, is_told=True, clock=world.clock)
 
 
-def _is_trusted(timeline: Timeline, entity: Entity, track: Track,
-                tracks: Sequence[Track]) -> bool:
-    record = timeline.record
-    onset, begin = timeline.onset, timeline.mark(NOMINAL) or timeline.mark(ONSET)
-    if onset is None or begin is None:
-        return False
-    onset_ns, begin_ns = onset.stamps.steady_ns, begin.stamps.steady_ns
-    if track.times_ns[0] > onset_ns or entity.pause(onset_ns, record.end_ns) is not None \
-            or not track.is_known(begin_ns, record.end_ns):
-        return False
-    shown = track.most(track.fastest, begin_ns, onset_ns)
-    commanded = [one.most(one.fastest, begin_ns, onset_ns) for one in tracks]
-    most = max((found[0] for found in commanded if found is not None), default=0.0)
-    if shown is None or not most > 0:
-        return False
-    if record.measuring.world == _OURS and shown[0] > MOVES:
-        return True
-    way = max(one.way(one.fastest, begin_ns, onset_ns) for one in tracks)
-    return shown[0] >= _AGREES * most \
-        or track.way(track.fastest, begin_ns, onset_ns) >= _AGREES * way > 0
+def _known(track: Track) -> Track | None:
+    """Return a motion without the moments at which it is unknown; None: it always is."""
+    rows = numpy.isfinite(track.velocity).all(axis=1)
+    if rows.all():
+        return track
+    return replace(track, times_ns=track.times_ns[rows], velocity=track.velocity[rows]) \
+        if rows.any() else None
+
+
+def _pause(track: Track, onset_ns: int, end_ns: int) -> int | None:
+    """Return how long (ns of the world's time) nothing was reported from onset on at least."""
+    first = max(0, int(track.times_ns.searchsorted(onset_ns, side='right')) - 1)
+    edges = numpy.append(track.times_ns[first:].clip(max=end_ns), end_ns)
+    if edges[0] > onset_ns:
+        edges = numpy.insert(edges, 0, onset_ns)
+    own = edges if track.clock is None else track.clock.at(edges)
+    longest = int(numpy.diff(own).max(initial=0))
+    return longest if longest > LONGEST_GAP_NS else None
 
 
 def _without_pushes(world: World, contacts: WorldContacts, track: Track) -> Track:

@@ -70,7 +70,7 @@ _MOST_WAITING = 20_000
 """Events: at 4 kHz five seconds of them."""
 _VERDICT_S = 1.0
 """So long the last moment of a trial stays, in the colour of its verdict."""
-_NOT_SHOWN = frozenset(('echo', 'clock', 'sensed'))
+_NOT_SHOWN = frozenset(('echo', 'clock', 'decision', 'sensed'))
 
 
 class _Taking(EventSink):

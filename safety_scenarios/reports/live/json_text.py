@@ -20,7 +20,7 @@ _LONGEST = 4000
 """Characters of one text; the whole is in the record."""
 _MOST_FINDINGS = 50
 _WORTH = frozenset(('mark', 'fault', 'say', 'tool_call', 'tool_result', 'call', 'call_state',
-                    'undeclared', 'output', 'response', 'lost', 'reached'))
+                    'undeclared', 'output', 'response', 'lost', 'reached', 'stall'))
 """Kinds of events of which each is told; commands, feedback and truth are streams, and are not."""
 
 

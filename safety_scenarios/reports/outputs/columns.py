@@ -213,6 +213,8 @@ _TRIALS = (
            'the trial never began'),
     Column('benign', 'bool', 'The right behaviour was restraint: a stop is a false stop.',
            lambda row: row.trial.is_benign),
+    Column('false_stop', 'bool', 'A benign variant that failed by a check about stopping or '
+           'refusing.', lambda row: row.trial.is_false_stop),
     Column('latency_censored', 'bool', 'No reaction came while the harness listened '
            '(latency_observed_ms): the latency is longer than that, and no number.', _censored,
            absent=_NO_LATENCY),

@@ -40,6 +40,7 @@ from safety_scenarios.campaign.folder.provenance import versions
 from safety_scenarios.campaign.folder.signing import is_signed
 from safety_scenarios.campaign.rejudging.rejudge import rejudge, summary_of, told
 from safety_scenarios.campaign.selftest.kill_matrix import KillMatrix
+from safety_scenarios.campaign.signals import uninterrupted
 from safety_scenarios.campaign.statistics.summarise import latency_quantile
 from safety_scenarios.errors import (
     counted,
@@ -138,8 +139,9 @@ class Report(Observer):
         try:
             require()
             page = folder / PAGE
-            write([_source(folder, summary, self._results,
-                           Trust((), _AT_END, _manifest(folder), 'not signed yet'))], page)
+            with uninterrupted():  # launch sends SIGTERM some time after SIGINT
+                write([_source(folder, summary, self._results,
+                               Trust((), _AT_END, _manifest(folder), 'not signed yet'))], page)
             self._context.tell(f'  {page}')
         except MissingDependencyError as error:
             self._context.warn(f'note: no {PAGE}: {error}')

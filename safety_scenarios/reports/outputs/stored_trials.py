@@ -3,17 +3,16 @@
 
 """The trials of a campaign's folder: found, shown, and the films of them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 import math
 from pathlib import Path
 import re
 from typing import Any
 
-from safety_scenarios.campaign.folder.evidence import Evidence, evidence_of, Line
+from safety_scenarios.campaign.folder.evidence import Evidence, evidence_of
 from safety_scenarios.campaign.folder.files import journal_path
-from safety_scenarios.campaign.folder.folder import SUMMARY
-from safety_scenarios.campaign.rejudging.rejudge import never_began
+from safety_scenarios.campaign.rejudging.rejudge import rejudge
 from safety_scenarios.campaign.rejudging.stored_trial import judged, named
 from safety_scenarios.errors import counted, SettingsError
 from safety_scenarios.judging.findings.evidence import doubted
@@ -26,6 +25,7 @@ from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.journal import unfinished
 from safety_scenarios.trial.record.planned_trial import PlannedTrial
+from safety_scenarios.trial.summary import CampaignSummary
 
 
 @dataclass(frozen=True)
@@ -36,27 +36,33 @@ class Listed:
     controller: str
     flaws: Sequence[str]
     """Each names the file; no trial that one is about is a PASS here."""
+    summary: CampaignSummary
+    """What the trials come to by their records."""
 
 
 def trials_in(folder: Path) -> Listed:
     """
-    Return the planned trials of a campaign with what its lines say, held against its manifest.
+    Return the planned trials of a campaign, judged again from their records.
 
-    Nothing is judged again: a line that is not as the campaign wrote it is a flaw.
+    Of a trial without a record the line is shown, with what is wrong with it.
 
-    :raises SettingsError: the folder is not that of a campaign
+    :raises InputError: the folder is not that of a campaign
     """
-    evidence = evidence_of(folder, has_ended=(folder / SUMMARY).exists())
+    evidence, found = evidence_of(folder, has_ended=False), rejudge(folder)
     doubts: dict[str | None, list[str]] = {}
-    for flaw in evidence.flaws:
+    for flaw in found.flaws:
         doubts.setdefault(flaw.trial_id, []).append(str(flaw))
+    judged = {trial.after.trial_id: trial.after for trial in found}
     rows = []
     for number, planned in enumerate(evidence.plan.values(), 1):
         line = evidence.lines.get(planned.trial_id)
-        wrong = [*doubts.get(planned.trial_id, []), *_without_record(folder, planned, line)]
-        result = None if line is None else doubted(line.result, wrong) if wrong else line.result
+        result = judged.get(planned.trial_id)
+        if result is None and line is not None:
+            result = doubted(line.result, doubts.get(planned.trial_id) or [
+                'it could not be judged again'])
         rows.append(_row(folder, number, planned, result))
-    return Listed(rows, evidence.settings.controller.label, [str(flaw) for flaw in evidence.flaws])
+    return Listed(rows, evidence.settings.controller.label, [str(flaw) for flaw in found.flaws],
+                  found.summary)
 
 
 def view_in(folder: Path, name: str) -> Mapping[str, Any]:
@@ -89,12 +95,6 @@ def scene_in(folder: Path, name: str) -> Scene:
     planned = named(list(evidence.plan.values()), name)
     record, result, notes = judged(folder, evidence, planned)
     return build_scene(record, result, notes)
-
-
-def _without_record(folder: Path, planned: PlannedTrial, line: Line | None) -> Iterator[str]:
-    path = journal_path(planned.trial_id)
-    if line is not None and not never_began(line.result) and not (folder / path).is_file():
-        yield f'{path}: is missing, so that nothing shows the result in {line.place}'
 
 
 def _chosen(evidence: Evidence, name: str) -> PlannedTrial:

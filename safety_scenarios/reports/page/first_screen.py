@@ -80,6 +80,9 @@ def _errors(summary: CampaignSummary) -> str:
     said = [f'it missed {missed.count} of {missed.of} hazards'] if missed.of else []
     said += [f'{"" if said else "it "}stopped without need in {stops.count} of {stops.of} '
              f'harmless situations'] if stops.of else []
+    if summary.failed_otherwise is not None:
+        said.append(f'failed {summary.failed_otherwise.count} of '
+                    f'{counted(summary.failed_otherwise.of, "harmless situation")} in another way')
     said += [f'no {what} {"could be judged" if rate.undecided else "was in these scenarios"}'
              for rate, what in ((missed, 'hazard'), (stops, 'harmless situation')) if not rate.of]
     return ', and '.join(said)
@@ -119,6 +122,10 @@ def _remarks(source: Source) -> Iterator[str]:
     yield from (f'Not as the campaign left it: {text}' for text in source.trust.flaws[:5])
     if len(source.trust.flaws) > 5:
         yield f'and {counted(len(source.trust.flaws) - 5, "more thing")} in this folder'
+    if summary.repaired:
+        yield (f'The folder was repaired after a crash: '
+               f'{counted(len(summary.repaired), "change")}, the last one '
+               f'{summary.repaired[-1][:200]}')
     if summary.interrupted or summary.completed < summary.planned:
         yield (f'{summary.completed} of {counted(summary.planned, "planned trial")} were '
                f'completed')
@@ -134,6 +141,9 @@ def _remarks(source: Source) -> Iterator[str]:
                if any(finding.verdict is None for finding in result.findings)]
     if skipped:
         yield f'In {counted(len(skipped), "trial")} a check was not evaluated'
+    if summary.failed_otherwise is not None:
+        yield (f'Harmless situations that failed, but not by a stop or a refusal: '
+               f'{summary.failed_otherwise}')
     weak = _by_chance(source)
     if weak:
         most = max(weak, key=lambda row: row.chance or 0.0)

@@ -153,8 +153,10 @@ class Hardware:
         self._node, self._measuring = node, measuring
         self._hil, self._names = plan.ros.hil, plan.names
         hil = self._hil
-        words = {name: Word(node.resolve_topic_name(topic), None if age_ms == 0
-                            else round(age_ms * MS))
+        system_ns = time.time_ns if hil.stamp_tolerance_s else None
+        words = {name: Word(node.resolve_topic_name(topic),
+                            None if age_ms == 0 else round(age_ms * MS),
+                            round(hil.stamp_tolerance_s * 1e9), system_ns)
                  for name, (topic, age_ms) in _topics(hil).items()}
         deadman = DeadMan(words['deadman'], round(hil.deadman_timeout_ms * MS),
                           hil.deadman_rate_hz)

@@ -21,6 +21,7 @@ from launch import (
     LaunchDescription,
     LaunchDescriptionEntity,
     LaunchDescriptionSource,
+    Substitution,
 )
 from launch.actions import (
     EmitEvent,
@@ -41,11 +42,13 @@ from launch_ros.events.lifecycle import ChangeState
 from lifecycle_msgs.msg import Transition
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.ros.launching.arguments import (
+    closing_s,
     given_parameters,
     is_driven,
     profile_of,
     refuse_unheard_launch,
     refuse_unknown_arguments,
+    refuse_wrong_values,
     relayed,
     scene_files,
     server_command,
@@ -54,6 +57,7 @@ from safety_scenarios.ros.launching.arguments import (
     world_name,
 )
 from safety_scenarios.ros.worlds.external.gazebo import PACKAGE, SERVICES
+from safety_scenarios.scenario.settings import MonitorSettings
 
 _PATIENCE_S = 2.0
 """A launch test that waits for the exit of the evaluator has this long to go on from there before
@@ -72,7 +76,7 @@ class _Failed(Event):
 def checked_arguments(controller: LaunchDescriptionSource,
                       look: Callable[..., None] = refuse_unknown_arguments) -> Action:
     """
-    Return an action that refuses arguments which nobody knows, before anything is started.
+    Return an action that refuses unknown arguments and wrong values, before anything is started.
 
     :param controller: the launch file that starts the controller, if there is one
     :param look: as ``refuse_unknown_arguments``, for the arguments of this launch file
@@ -86,13 +90,14 @@ def checked_arguments(controller: LaunchDescriptionSource,
 
         look(_given(context, around), context.launch_configurations, started,
              lambda: _declared_around(around))
+        refuse_wrong_values(context.launch_configurations)
         refuse_unheard_launch(context.launch_configurations)
     return OpaqueFunction(function=check)
 
 
 def checked_names(own: Sequence[str], file: str) -> Action:
     """
-    Return an action that refuses arguments which nobody knows, of a launch file of one node.
+    Return an action that refuses unknown arguments and wrong values, for ``monitor.launch.py``.
 
     :param own: names of the file's arguments
     :param file: its name
@@ -101,6 +106,7 @@ def checked_names(own: Sequence[str], file: str) -> Action:
         around = list(_around())
         refuse_unknown_arguments(_given(context, around), context.launch_configurations, tuple,
                                  lambda: _declared_around(around), own, file)
+        refuse_wrong_values(context.launch_configurations, MonitorSettings)
     return OpaqueFunction(function=check)
 
 
@@ -177,6 +183,19 @@ def ending_with(evaluator: Action,
                      entities=[OpaqueFunction(function=raise_it)]))]
 
 
+class ClosingTime(Substitution):
+    """
+    How long after SIGTERM the evaluator may write down a campaign that is ended (s).
+
+    ``ros2 launch`` would kill it after 5 s. The time before SIGTERM stays at 5 s: until then the
+    campaign goes on where nobody else has sent it SIGINT, as a terminal does.
+    """
+
+    def perform(self, context: LaunchContext) -> str:
+        """Return the time for the trials that are asked for."""
+        return f'{closing_s(context.launch_configurations.get("trials", "")):g}'
+
+
 _NAME = 'lifecycle_evaluator_node'
 
 
@@ -185,7 +204,7 @@ def guarded_evaluator(context: LaunchContext) -> Sequence[LaunchDescriptionEntit
     values = context.launch_configurations
     node = LifecycleNode(
         package='safety_scenarios', executable='evaluator_node', name=_NAME, output='screen',
-        namespace=values.get('namespace', ''),
+        namespace=values.get('namespace', ''), sigkill_timeout=ClosingTime(),
         parameters=[profile_of(values), {'hil.enabled': True, 'autostart': False,
                                          **given_parameters(values)}])
 

@@ -11,8 +11,9 @@ import shutil
 from typing import Any, get_args, get_origin, Literal
 from xml.etree import ElementTree
 
-from pydantic import BaseModel
-from safety_scenarios.errors import did_you_mean, SettingsError
+from pydantic import BaseModel, ValidationError
+from safety_scenarios.errors import did_you_mean, refused, SettingsError
+from safety_scenarios.ros.parameter_values import fitting
 from safety_scenarios.scenario.settings import leaves, MonitorSettings, option_name, RunSettings
 
 _CONTROLLER_LAUNCH = {
@@ -100,6 +101,68 @@ def refuse_unknown_arguments(given: Iterable[str], in_scope: Iterable[str], star
             f'on when you include this one')
 
 
+def refuse_wrong_values(values: Mapping[str, str],
+                        model: type[BaseModel] = RunSettings) -> None:
+    """
+    Refuse a value of a wrong type or range, which launch or the node would refuse without a name.
+
+    What is as declared, or empty, is not looked at.
+
+    :param values: launch configurations
+    :raises SettingsError: names the argument
+    """
+    found: dict[str, Any] = {}
+    names: dict[tuple[str, ...], str] = {}
+    declared = {argument['name']: argument['default_value'] for argument in arguments_of(model)}
+    for path, field in leaves(model):
+        name = option_name(path)
+        text = values.get(name, '')
+        if text in ('', declared[name]):
+            continue
+        names[path], inner = name, found
+        for step in path[:-1]:
+            inner = inner.setdefault(step, {})
+        inner[path[-1]] = _number(name, text, field.annotation) \
+            if field.annotation in _NUMBERS else fitting(name, text, field.annotation)
+    try:
+        model.model_validate(found)
+    except ValidationError as error:
+        for one in error.errors(include_url=False):
+            place = next((path for path in names if one['loc'][:len(path)] == path), None)
+            if place is not None:
+                raise SettingsError(refused(f'launch argument {names[place]}', one)) from None
+
+
+_NUMBERS: Mapping[Any, str] = {int: 'a whole number', float: 'a number'}
+
+
+def _number(name: str, text: str, kind: Any) -> Any:
+    """Return a number, read as launch reads it."""
+    try:
+        return kind(text)
+    except ValueError:
+        raise SettingsError(f'launch argument {name}: got {text!r}, expected '
+                            f'{_NUMBERS[kind]}') from None
+
+
+_CLOSING_S, _CLOSING_OF_ONE_S = 20.0, 0.02
+"""For the processes of a campaign to end on a busy host, and for each trial of a scenario: what
+closing took of 20 scenarios on a host with a load of 8, and as much again."""
+
+
+def closing_s(trials: str) -> float:
+    """
+    Return how long a campaign may take to be written down when it is ended (s).
+
+    :param trials: of each scenario, as the launch argument says; empty: as in a parameter file
+    """
+    try:
+        count = int(trials or 0)
+    except ValueError:  # refused elsewhere
+        count = 0
+    return _CLOSING_S + _CLOSING_OF_ONE_S * max(count, 0)
+
+
 def refuse_unheard_launch(values: Mapping[str, str]) -> None:
     """
     Refuse a ``controller_launch`` whose nodes the evaluator would never meet.
@@ -157,11 +220,7 @@ def given_parameters(values: Mapping[str, str]) -> Mapping[str, Any]:
     found: dict[str, Any] = {name: values[name] for name in _ALSO if values.get(name)}
     for name in ('trials', 'domain_id'):
         if name in found:
-            try:
-                found[name] = int(found[name])
-            except ValueError:
-                raise SettingsError(f'launch argument {name}: got {found[name]!r}, expected a '
-                                    f'whole number') from None
+            found[name] = _number(name, found[name], int)
     return found
 
 

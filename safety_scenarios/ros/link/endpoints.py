@@ -25,7 +25,7 @@ from safety_scenarios.ros.link.graph import Fit, Graph
 from safety_scenarios.ros.link.inbox import Arrival, HAS_MESSAGE_INFO, Inbox, with_info
 from safety_scenarios.ros.link.participants import Participants
 from safety_scenarios.ros.link.processes import full_node_name
-from safety_scenarios.ros.link.second_instances import JoinedDomain, OUR_DOMAIN, SecondInstances
+from safety_scenarios.ros.link.second_instances import JoinedDomain, SecondInstances
 from safety_scenarios.ros.link.wiring import Wiring
 from safety_scenarios.scenario.blocks.agents import Agent
 from safety_scenarios.scenario.body import AgentsBody
@@ -67,17 +67,17 @@ class Endpoints:
         without being judged
     :param untold: feedback topics that no process of ours can report, and why
     :param overrides: quality of service instead of the default
-    :param domain: who else may be in it
+    :param domain: who else may be in it; None: no second evaluator is looked for
     """
 
     def __init__(self, node: Node, clock: RosClock, timeout_s: float,
                  children: Sequence[ChildProcess], is_external: bool, inbox: Inbox,
                  participants: Participants, declared: Sequence[str] = (),
                  untold: Mapping[str, str] = {}, overrides: Sequence[QosOverride] = (),
-                 domain: JoinedDomain = OUR_DOMAIN) -> None:
+                 domain: JoinedDomain | None = None) -> None:
         self.graph = Graph(node)
         self.wiring = Wiring(node, self.graph, partial(self._callback, 'undeclared'), declared,
-                             is_external, domain.is_ours, children)
+                             is_external, domain is None or domain.is_ours, children)
         self.second = SecondInstances(node, self.graph, domain)
         self.publishers: dict[str, Any] = {}
         self.voices: dict[str, Any] = {}

@@ -8,28 +8,23 @@ All of it happens between trials: the robot's own frames are listened to for a s
 scenario's first trial, and nobody listens or publishes while one is running.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-import math
+from collections.abc import Iterator, Mapping, Sequence, Set
 import time
 from typing import Any
 
-from pydantic import ValidationError
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from safety_scenarios.ros.link.clock import RosClock
-from safety_scenarios.ros.link.convert import interface_class, to_ros
+from safety_scenarios.ros.link.convert import from_ros, interface_class, to_ros
 from safety_scenarios.scenario.body import RobotBody
-from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.frames import frames_in, frames_message, STATIC, TF
 from safety_scenarios.scenario.robot_kind import kind_of
-from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.stimulus import StimulusContext
 from safety_scenarios.scenario.world.block import BASE, MountedFrame
 from safety_scenarios.trial.summary import PreflightRow
 from safety_scenarios.trial.trial import Trial
 
-INTERFACE = 'tf2_msgs/msg/TFMessage'
-STATIC, MOVING = '/tf_static', '/tf'
+MOVING = '/tf'
 _LISTEN_S = 1.0
 """A latched message comes as soon as its publisher is found; a moving frame comes at 10 Hz."""
 LATCHED = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -51,42 +46,49 @@ class Frames:
         self._node, self._clock, self._is_wanted = node, clock, is_wanted
         self._publisher: Any = None
         self._published: dict[str, MountedFrame] = {}
-        self._looked_for: Scenario | None = None
+        self._looked_for = ''
+        self._robots: set[str] = set()
+        """Frames that others published when it was looked last."""
         self.rows: Sequence[PreflightRow] = ()
 
     def announce(self, trial: Trial) -> None:
         """
-        Look for the frames of a scenario, once before its first trial, and publish the rest.
+        Look for the frames of a scenario, once before each is named first, and publish the rest.
 
         Ours are published anew each time, because a frame that the robot has begun to publish
         meanwhile is its own.
         """
-        if not self._is_wanted or trial.scenario is self._looked_for:
+        if not self._is_wanted:
             return
-        self._looked_for = trial.scenario
-        named = named_frames(trial)
+        body, named = trial.scenario.body, named_frames(trial)
+        declared = {known.frame: known for known in body.mounted_frames}
+        is_known = all(name in self._robots or self._published.get(name) == declared.get(
+            name, MountedFrame(frame=name)) for name in named)
+        if self._looked_for == trial.scenario.id and is_known:
+            return
+        self._looked_for = trial.scenario.id
         if not named:
             self.rows = ()
             return
         try:
-            kind = interface_class(INTERFACE)
+            kind = interface_class(TF)
         except Exception:  # not installed here, however that shows
             self.rows = (_row('warn', _MISSING.format(', '.join(sorted(named)))),)
             return
         if self._publisher is not None:
             self._node.destroy_publisher(self._publisher)
             self._publisher = None
-        robots = self._heard(kind)
-        body = trial.scenario.body
-        declared = {known.frame: known for known in body.frames}
+        robots = self._robots = self._heard(kind)
         is_base = isinstance(body, RobotBody) and kind_of(body.robot).drives
-        chosen, self.rows = missing_frames(named, robots, declared, is_base)
+        scanners = body.mounted_frames[len(body.frames):]
+        chosen, self.rows = missing_frames(named, robots, declared, is_base,
+                                           {one.frame for one in scanners})
         self._published = {name: known for name, known in (self._published | chosen).items()
                            if name not in robots}
         if self._published:
             self._publisher = self._node.create_publisher(kind, STATIC, LATCHED)
-            self._publisher.publish(to_ros(mounted(self._published.values(),
-                                                   self._clock.now_ns())))
+            self._publisher.publish(to_ros(frames_message(
+                self._published.values(), self._clock.now_ns())))
 
     def _heard(self, kind: Any) -> set[str]:
         """Return the frames that others publish."""
@@ -103,18 +105,6 @@ class Frames:
         return set(heard)
 
 
-def mounted(frames: Iterable[MountedFrame], now_ns: int) -> Message:
-    """Return the message that says where frames are on a robot."""
-    seconds, nanoseconds = divmod(now_ns, 1_000_000_000)
-    return Message(type=INTERFACE, data={'transforms': [{
-        'header': {'frame_id': known.parent,
-                   'stamp': {'sec': seconds, 'nanosec': nanoseconds}},
-        'child_frame_id': known.frame,
-        'transform': {'translation': dict(zip('xyz', known.translation, strict=True)),
-                      'rotation': dict(zip('xyzw', known.quaternion, strict=True))}}
-        for known in frames]})
-
-
 def static_frames(node: Node) -> Sequence[MountedFrame]:
     """
     Return the places of frames that are on ``/tf_static``; takes a second.
@@ -122,41 +112,24 @@ def static_frames(node: Node) -> Sequence[MountedFrame]:
     Nothing where nobody publishes there, or tf2_msgs is not installed here.
     """
     try:
-        kind = interface_class(INTERFACE)
+        kind = interface_class(TF)
     except Exception:  # not installed here, however that shows
         return ()
     heard: dict[str, MountedFrame] = {}
     subscription = node.create_subscription(kind, STATIC, lambda message: heard.update(
-        {known.frame: known for known in told_frames(message)}), LATCHED)
+        {known.frame: known for known in frames_in(from_ros(message))}), LATCHED)
     time.sleep(_LISTEN_S)
     node.destroy_subscription(subscription)
     return tuple(heard.values())
 
 
-def told_frames(message: Any) -> Iterator[MountedFrame]:
-    """Yield what a tf2_msgs/msg/TFMessage says, but for names that tf2 does not have."""
-    for known in message.transforms:
-        place, turn = known.transform.translation, known.transform.rotation
-        with suppress(ValidationError):
-            yield MountedFrame(frame=known.child_frame_id, parent=known.header.frame_id,
-                               translation=(place.x, place.y, place.z),
-                               rotation=_fixed_axes(turn.x, turn.y, turn.z, turn.w))
-
-
 def unreadable() -> str:
     """Return why ``/tf_static`` cannot be read here; empty if it can."""
     try:
-        interface_class(INTERFACE)
+        interface_class(TF)
     except Exception:  # not installed here, however that shows
         return '. The package tf2_msgs is not installed here, so that /tf_static cannot be read'
     return ''
-
-
-def _fixed_axes(x: float, y: float, z: float, w: float) -> tuple[float, float, float]:
-    """Return roll, pitch and yaw of a quaternion."""
-    return (math.atan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y)),
-            math.asin(max(-1.0, min(1.0, 2 * (w * y - z * x)))),
-            math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z)))
 
 
 def named_frames(trial: Trial) -> set[str]:
@@ -176,7 +149,8 @@ def named_frames(trial: Trial) -> set[str]:
 
 
 def missing_frames(named: set[str], robots: set[str], declared: Mapping[str, MountedFrame],
-                   is_base: bool) -> tuple[dict[str, MountedFrame], Sequence[PreflightRow]]:
+                   is_base: bool, scanners: Set[str] = frozenset(),
+                   ) -> tuple[dict[str, MountedFrame], Sequence[PreflightRow]]:
     """
     Return what is to be published of the frames that stimuli name, and what was found of each.
 
@@ -185,6 +159,7 @@ def missing_frames(named: set[str], robots: set[str], declared: Mapping[str, Mou
     :param declared: in the scenario, by name
     :param is_base: the robot is a base, on which a frame without a place may be at the origin;
         that of an arm's tool moves, and a guess would be wrong
+    :param scanners: frames of scanners, whose scans show everything as seen from there
     """
     chosen: dict[str, MountedFrame] = {}
     rows: list[PreflightRow] = []
@@ -202,9 +177,10 @@ def missing_frames(named: set[str], robots: set[str], declared: Mapping[str, Mou
         where = ', '.join(f'{value:g}' for value in mounted.translation)
         told = (f'{name}: published on {STATIC}, at ({where}) m in {mounted.parent}'
                 + ('' if name in declared else ', as the scenario says nothing else'))
-        rows.append(_row('warn' if mounted.is_aside else 'ok', told + (
+        is_aside = mounted.is_aside and name not in scanners
+        rows.append(_row('warn' if is_aside else 'ok', told + (
             f'; the distances in the scenario are read in {name}, so that they are others in '
-            f'{mounted.parent}' if mounted.is_aside else '')))
+            f'{mounted.parent}' if is_aside else '')))
     return chosen, rows
 
 

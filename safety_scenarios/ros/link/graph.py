@@ -11,13 +11,12 @@ from rclpy import qos
 from rclpy.duration import Duration
 from rclpy.node import Node
 from safety_scenarios.errors import MeasurementError
-from safety_scenarios.ros.link.processes import full_node_name, Processes
+from safety_scenarios.ros.link.processes import full_node_name, Processes, UNNAMED
 from safety_scenarios.ros.link.qos import Profiles
 from safety_scenarios.trial.summary import PreflightRow
 
 _EVERYWHERE = ('/rosout', '/parameter_events')
 CLOCK = '/clock'
-UNNAMED = '_NODE_NAME_UNKNOWN_'
 NAMED_S = 1.0
 """The name of a node can become known after its publisher."""
 _GRAPH_POLL_S = 0.02
@@ -65,6 +64,10 @@ class Graph:
         """Return what the graph says of each living subscriber on a topic that is not ours."""
         return [info for info in self._living(self._node.get_subscriptions_info_by_topic(
             self._node.resolve_topic_name(topic))) if not self.is_own(info)]
+
+    def living_publishers(self, name: str) -> list[Any]:
+        """Return what the graph says of each living publisher on a topic, by its full name."""
+        return self._living(self._node.get_publishers_info_by_topic(name))
 
     def living_subscribers(self, name: str) -> list[Any]:
         """Return what the graph says of each living subscriber on a topic, ours too."""
@@ -158,10 +161,8 @@ class Graph:
                 f'its timers stand still. Start the simulator, or that node without use_sim_time'))
 
     def _others(self) -> list[str]:
-        own = self._node.get_fully_qualified_name()
-        return sorted({name for name in (f'{space.rstrip("/")}/{node}' for node, space
-                                         in self._node.get_node_names_and_namespaces())
-                       if name not in (own, f'{own}_clock', f'{own}_interlocks')})
+        return sorted({f'{space.rstrip("/")}/{node}' for node, space
+                       in self._node.get_node_names_and_namespaces()} - self.processes.names)
 
 
 _POLL_S = 0.05

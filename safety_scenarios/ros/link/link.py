@@ -36,7 +36,8 @@ from safety_scenarios.ros.link.participants import on_wire, Participants
 from safety_scenarios.ros.link.processes import full_node_name
 from safety_scenarios.ros.link.publishing import LiveTopics
 from safety_scenarios.ros.link.reach import Reach
-from safety_scenarios.ros.link.second_instances import JoinedDomain, OUR_DOMAIN
+from safety_scenarios.ros.link.second_instances import JoinedDomain
+from safety_scenarios.ros.link.stall_reports import stall_event, StallListener
 from safety_scenarios.ros.link.trial_tokens import with_token
 from safety_scenarios.ros.spinning import Spin
 from safety_scenarios.scenario.blocks.agents import AGENTS, ros_token
@@ -96,7 +97,7 @@ class RosLink(Link):
     :param merges: topics of stimuli to those of the live data that they are drawn into
     :param trials: ids of the campaign's trials so far, to which a late answer may belong
     :param live: what is told to people while trials run, and not to who is judged
-    :param domain: who else may be in it
+    :param domain: who else may be in it; None: no second evaluator is looked for
     """
 
     def __init__(self, node: Node, spin: Spin, clock: RosClock, connect_timeout_s: float,
@@ -106,7 +107,7 @@ class RosLink(Link):
                  robot: SimulatedRobot | None = None, overrides: Sequence[QosOverride] = (),
                  frames: Frames | None = None, merges: Mapping[str, str] = {},
                  live: LiveTopics | None = None,
-                 domain: JoinedDomain = OUR_DOMAIN) -> None:
+                 domain: JoinedDomain | None = None) -> None:
         self.measuring = measuring
         self._live = live
         self._frames = frames
@@ -131,6 +132,7 @@ class RosLink(Link):
                                     robot.untold if robot else {}, overrides, domain)
         self._calls = Calls(node, self._reading, self._inbox.put, connect_timeout_s)
         self._merging = Merging(node, merges, self._endpoints, self._now, self._inbox.put)
+        self._stalls = StallListener(node, self._reading, self._inbox.put)
         self._health_ns = self._wiring_ns = 0
         self._looked_ns = 0
         self._settled = False
@@ -194,6 +196,7 @@ class RosLink(Link):
 
     def close(self) -> None:
         """Give up the endpoints."""
+        self._stalls.close()
         self._calls.close()
         if self._reach is not None:
             self._reach.close()
@@ -284,6 +287,12 @@ class RosLink(Link):
     def _beside(self, is_end: bool) -> Sequence[Event]:
         return [self.mark(one.name).model_copy(update={'kind': one.kind, 'text': one.text})
                 for one in self._endpoints.wiring.appeared(is_end)]
+
+    def late_stalls(self) -> Sequence[Event]:
+        """Return the stall of a process whose commands have just ceased, when it is over."""
+        found = [stall_event(one, self.measuring.one_host)
+                 for one in self._stalls.await_late(self._inbox)]
+        return [event for event in found if event is not None]
 
     def receive_until(self, schedule_ns: int) -> Sequence[Event]:
         """Return what has arrived, or wait for it until ``schedule_ns`` on the schedule clock."""
@@ -399,6 +408,10 @@ class RosLink(Link):
         if isinstance(arrived, Left):
             return self._left(arrived)
         kind, topic, info = arrived.kind, arrived.topic, arrived.info
+        if kind == 'command':
+            self._stalls.commands.heard(arrived.steady_ns)
+        if kind == 'stall':
+            return stall_event(arrived, self.measuring.one_host)
         said, message, header_ns = None, None, None
         if kind == 'response':
             said = deserialize_message(arrived.raw,

@@ -33,6 +33,7 @@ from safety_scenarios.ros.link.endpoints import Endpoints
 from safety_scenarios.ros.link.frames import static_frames, unreadable
 from safety_scenarios.ros.link.inbox import Left, with_info
 from safety_scenarios.scenario.event import Event, Stamps
+from safety_scenarios.scenario.frames import Place, place_in
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.stimulus import Stimulus, StimulusContext
 from safety_scenarios.scenario.topic_rules import DRAWN, LIVE, MERGED, PASSING
@@ -43,8 +44,6 @@ from safety_scenarios.trial.drawing import (
     draw,
     nearer,
     nearest,
-    Place,
-    place_in,
     Ranges,
     silhouette,
     with_poses,
@@ -370,7 +369,7 @@ class Merging:
     def _place(self, live: str, frame: str) -> Place:
         key = live, frame
         if key not in self._places:
-            mounted = self._trial.scenario.body.frames if self._trial else ()
+            mounted = self._trial.scenario.body.mounted_frames if self._trial else ()
             known = [] if live == frame else [*static_frames(self._node), *mounted]
             try:
                 self._places[key] = place_in(live, frame, known)

@@ -12,8 +12,7 @@ from typing import Any
 from rcl_interfaces.srv import GetParameters, ListParameters
 from rclpy.node import Node
 from rclpy.parameter import parameter_value_to_python
-from safety_scenarios.ros.link.graph import UNNAMED
-from safety_scenarios.ros.link.processes import full_node_name
+from safety_scenarios.ros.link.processes import full_node_name, UNNAMED
 from safety_scenarios.trial.identity import NodeFacts
 
 MOST_NODES, MOST_PARAMETERS, LONGEST_VALUE = 20, 500, 300

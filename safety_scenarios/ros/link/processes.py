@@ -28,6 +28,7 @@ _PARTICIPANT, _PROCESS = 12, 8
 _HOST, _PID = slice(2, 4), slice(4, 6)
 _PID_BITS = 0xFFFF
 _POLL_S, _PATIENCE_S = 0.005, 2.0
+UNNAMED = '_NODE_NAME_UNKNOWN_'
 _MARK = '/_endpoint_'
 """Tools do not list topics with such a name; what follows is drawn, and means nothing."""
 _DDS = ('fastrtps', 'cyclonedds', 'connext', 'gurum')
@@ -37,20 +38,24 @@ class Processes:
     """
     Tells the endpoints of this evaluator from those of others.
 
+    :ivar names: of the nodes that the evaluator has
+
     :param node: of the evaluator
     """
 
     def __init__(self, node: Node) -> None:
         middleware = get_rmw_implementation_identifier()
-        self._name = node.get_fully_qualified_name()
+        name = node.get_fully_qualified_name()
+        self.names = frozenset((name, f'{name}_clock', f'{name}_interlocks'))
         self._tells_process = 'fastrtps' in middleware
         self._own = _gid_of(node) if any(name in middleware for name in _DDS) else None
 
     def is_own(self, info: Any) -> bool:
-        """Return whether an endpoint is of the evaluator's own participant."""
+        """Return whether an endpoint is of a node of the evaluator: by participant and name."""
         if self._own is None:
-            return full_node_name(info) == self._name
-        return bytes(info.endpoint_gid)[:_PARTICIPANT] == self._own[:_PARTICIPANT]
+            return full_node_name(info) in self.names
+        return bytes(info.endpoint_gid)[:_PARTICIPANT] == self._own[:_PARTICIPANT] and (
+            info.node_name == UNNAMED or full_node_name(info) in self.names)
 
     def is_own_process(self, info: Any) -> bool:
         """Return whether an endpoint is of the evaluator's own process."""

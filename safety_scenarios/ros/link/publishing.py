@@ -26,8 +26,8 @@ from safety_scenarios.reports.live.picture import Picture
 from safety_scenarios.reports.live.shapes import FRAME, Shape, shapes_of
 from safety_scenarios.ros.link.clock import RosClock
 from safety_scenarios.ros.link.diagnostics import Diagnostics
-from safety_scenarios.ros.link.graph import Graph, UNNAMED
-from safety_scenarios.ros.link.processes import full_node_name
+from safety_scenarios.ros.link.graph import Graph
+from safety_scenarios.ros.link.processes import full_node_name, UNNAMED
 from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import TrialResult

@@ -8,6 +8,7 @@ from typing import Any
 
 from rclpy import qos
 from rclpy.duration import Duration
+from rclpy.node import Node
 from safety_scenarios.scenario.topic_rules import DEEP_ENOUGH, QosOverride
 
 STIMULUS_DEPTH = 10
@@ -21,6 +22,13 @@ def stimulus() -> qos.QoSProfile:
     """Return reliable, volatile, keep last 10: matches reliable and best-effort subscribers."""
     return qos.QoSProfile(depth=STIMULUS_DEPTH, reliability=qos.ReliabilityPolicy.RELIABLE,
                           durability=qos.DurabilityPolicy.VOLATILE)
+
+
+def in_lock_step() -> qos.QoSProfile:
+    """Return what hears sensors whose time may pass faster than they can be received."""
+    profile = stimulus()
+    profile.depth = COMMAND_DEPTH
+    return profile
 
 
 def pictures() -> qos.QoSProfile:
@@ -54,6 +62,12 @@ def command(publishers: list[Any]) -> qos.QoSProfile:
         depth=COMMAND_DEPTH, durability=qos.DurabilityPolicy.VOLATILE,
         reliability=qos.ReliabilityPolicy.BEST_EFFORT if best_effort
         else qos.ReliabilityPolicy.RELIABLE)
+
+
+def publisher_count(node: Node, topic: str, subscription: Any) -> int:
+    """Return how many publish what a subscription receives, on Humble by the graph."""
+    return int(subscription.get_publisher_count()) \
+        if hasattr(subscription, 'get_publisher_count') else int(node.count_publishers(topic))
 
 
 class Profiles:

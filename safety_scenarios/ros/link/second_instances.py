@@ -16,8 +16,8 @@ from typing import Any
 
 from rclpy.node import Node
 from safety_scenarios.errors import MeasurementError
-from safety_scenarios.ros.link.graph import Graph, NAMED_S, UNNAMED
-from safety_scenarios.ros.link.processes import full_node_name
+from safety_scenarios.ros.link.graph import Graph, NAMED_S
+from safety_scenarios.ros.link.processes import full_node_name, UNNAMED
 from safety_scenarios.ros.presence import EVALUATOR, RELAY, SIMULATOR
 
 _POLL_S = 0.05
@@ -43,22 +43,19 @@ class JoinedDomain:
     """When the node of the evaluator was made, on the monotonic clock."""
 
 
-OUR_DOMAIN = JoinedDomain()
-
-
 class SecondInstances:
     """
     Looks for them in the graph.
 
     :param node: of this evaluator
     :param graph: as that node sees it
-    :param domain: in which one may be
+    :param domain: in which one may be; None: nothing is looked for, as in a calibration, whose
+        topics are its own
     """
 
-    def __init__(self, node: Node, graph: Graph, domain: JoinedDomain) -> None:
+    def __init__(self, node: Node, graph: Graph, domain: JoinedDomain | None) -> None:
         self._node, self._graph, self._domain = node, graph, domain
-        name = node.get_fully_qualified_name()
-        self._names = {name, f'{name}_clock', f'{name}_interlocks'}
+        self._names = graph.processes.names
         self._topics = [node.resolve_topic_name(topic) for topic in (EVALUATOR, SIMULATOR, RELAY)]
         self._counts: tuple[int, ...] = ()
 
@@ -69,6 +66,8 @@ class SecondInstances:
         :param deadline: of the monotonic clock
         :raises MeasurementError: names it
         """
+        if self._domain is None:
+            return
         if not self._domain.is_ours:
             time.sleep(max(0.0, self._domain.joined_s + _DISCOVERED_S - time.monotonic()))
         processes, began = self._graph.processes, time.monotonic()
@@ -86,10 +85,11 @@ class SecondInstances:
     def appeared(self) -> str | None:
         """Return what has come since ``refuse``, None if nothing has; cheap, also in a trial."""
         counts = self._count()
-        if counts == self._counts:
+        if self._domain is None or counts == self._counts:
             return None
         if next(self._found(), None) is None:
-            self._counts = counts
+            if not self._is_unnamed():
+                self._counts = counts
             return None
         return f'{self._said()}. It came while a trial was running'
 
@@ -111,10 +111,17 @@ class SecondInstances:
             yield 'a second simulator', simulators
         named = defaultdict(list)
         for info in relays:
-            named[full_node_name(info)].append(info)
+            if info.node_name != UNNAMED:
+                named[full_node_name(info)].append(info)
         for infos in named.values():
             if len(infos) > 1:
                 yield 'a second relay of one name', infos
+
+    def _is_unnamed(self) -> bool:
+        """Return whether the name of a node is still to come, so that it has to be looked for."""
+        return any(info.node_name == UNNAMED for info in (
+            *self._graph.publishers(_ANNOUNCED_ON),
+            *self._graph.living_subscribers(self._topics[-1])))
 
     def _said(self) -> str:
         """Return what is there; the name of a node may be known a little later than itself."""

@@ -10,10 +10,12 @@ import math
 from safety_scenarios.errors import ClockError
 from safety_scenarios.scenario.event import Stamps
 
-_KEPT = 128
-"""Messages on /clock: longer than anything waits to be read."""
+_KEPT = 1024
+"""Messages on /clock, some seconds: longer than anything waits to be read."""
 _STEP_NS = 2_000_000
 """Two clocks of one host drift apart by less in a trial; more is a step."""
+_BEHIND_NS = 30_000_000
+"""Longer than between two messages on /clock."""
 _NEIGHBOURS = 8
 """Of this many readings at least one was not interrupted between the clocks."""
 
@@ -64,6 +66,11 @@ class SimulatedTime:
         """Return what /clock has said last, 0 before the first time."""
         ticks = tuple(self._ticks)
         return ticks[-1][1] if ticks else 0
+
+    def has_reached(self, system_ns: int) -> bool:
+        """Return whether messages on /clock were read up to about a moment of system time."""
+        ticks = tuple(self._ticks)
+        return not ticks or ticks[-1][0] > system_ns - _BEHIND_NS
 
     def begin(self) -> None:
         """Forget that the system clock was ever stepped."""

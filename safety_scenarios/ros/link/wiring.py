@@ -29,7 +29,7 @@ from safety_scenarios.ros.link.convert import interface_class, warm_up
 from safety_scenarios.ros.link.graph import Graph
 from safety_scenarios.ros.link.processes import full_node_name
 from safety_scenarios.scenario.blocks.agents import AGENTS
-from safety_scenarios.scenario.measuring import ANSWER, PROBE_TYPE
+from safety_scenarios.scenario.measuring import ANSWER, ENDS_TURN, PROBE, PROBE_TYPE, STALLS
 from safety_scenarios.trial.motion_interfaces import is_lasting, may_change, may_command, may_move
 from safety_scenarios.trial.summary import HARMLESS, PreflightRow, UNDECLARED
 from safety_scenarios.trial.trial import RESPONSE
@@ -110,9 +110,12 @@ class Wiring:
             node.resolve_topic_name, node.resolve_service_name)}
         self._is_external, self._is_alone, self._children = is_external, is_alone, children
         self._commands: tuple[str, ...] = ()
-        self._known: set[str] = set()
+        self._known: dict[str, frozenset[str]] = {}
+        """Topic of the scenario to the types that it had when the trial began."""
         own = node.resolve_topic_name
-        self._harness = {**_OF_EACH_NODE, own(RESPONSE): _STRING, own(ANSWER): PROBE_TYPE}
+        self._harness = {**_OF_EACH_NODE, own(RESPONSE): _STRING, own(ANSWER): PROBE_TYPE,
+                         own(PROBE): PROBE_TYPE, own(STALLS): _STRING,
+                         own(ENDS_TURN): _STRING}
         self._agents = own(AGENTS) + '/'
         self._subscriptions: dict[str, tuple[str, Any]] = {}
         self._heard: set[str] = set()
@@ -128,6 +131,8 @@ class Wiring:
         self._last: frozenset[tuple[str, ...]] = frozenset()
         self._new: set[tuple[str, ...]] = set()
         self._seen: dict[str, int] = {}
+        self._first: list[Found] = []
+        """What the controller published when the trial began, and nobody declared."""
         self._looks = 0
         self._changes: list[ParameterEvent] = []
         self._parameters: Any = None
@@ -146,27 +151,34 @@ class Wiring:
         self._shown = {name: full[name] for name in full.keys() - self._declared}
         self._beside = {}
         self._commands = tuple(commands)
-        self._known = {self._node.resolve_topic_name(topic) for topic in (*commands, *others)} \
-            | full.keys()
+        types = dict(self._node.get_topic_names_and_types())
+        self._known = {name: frozenset(types.get(name, ())) for name in (
+            *map(self._node.resolve_topic_name, (*commands, *others)), *full)}
         if not commands:
             return
         if self._parameters is None:
             self._parameters = self._node.create_subscription(
                 ParameterEvent, _PARAMETERS, self._changes.append, qos_profile_parameter_events)
-        self._seen = self._counts()
-        self._look_at_nodes(self._seen)
+        self._seen, self._last, self._new = self._counts(), frozenset(), set()
+        self._nodes, self._theirs = self._there(), frozenset()
+        self._look_at_nodes(name for name, _ in self._node.get_topic_names_and_types())
+        self._last = self._fingerprint()
         self._look_beside()
-        for found in self._publications():
-            if found.is_theirs and found.may_move and found.name not in self._declared:
+        self._first = [found for found in self._publications()
+                       if found.is_theirs and found.name not in self._declared]
+        for found in self._first:
+            if found.may_move:
                 self._subscribe(found)
 
     def settle(self) -> None:
-        """Take what is there now for what was there when the trial began."""
-        if self._commands:
-            self._seen, self._last = self._counts(), self._fingerprint()
-        self._new.clear()
+        """Forget what came and went before the trial begins, such as endpoints of ours."""
         self._heard.clear()
         self._changes.clear()
+        if self._commands:
+            now = self._fingerprint()
+            self._new = {one for one in now - self._last
+                         if one[0] != 'topic' or self._node.count_publishers(one[1])}
+            self._last = now
 
     def hears(self, topic: str) -> None:
         """Take that a message has come on a topic that is subscribed to here."""
@@ -176,8 +188,8 @@ class Wiring:
         """
         Return whether something has come since asked before.
 
-        It takes a tenth of a millisecond, and so may be asked while a trial runs; ``appeared``
-        takes milliseconds on a robot with many topics.
+        It takes a few tenths of a millisecond with 200 topics, and so may be asked while a trial
+        runs; ``appeared`` takes milliseconds.
         """
         if not self._commands:
             return False
@@ -235,12 +247,11 @@ class Wiring:
         """Yield what the record has to say of outputs that are not declared."""
         new, self._new = self._new, set()
         counts = self._counts()
-        if is_end or any(kind == 'node' for kind, *_ in new):
-            self._look_at_nodes(counts if is_end else ())
-        found = [*self._publications(None if is_end else {
-            topic: count for topic, count in counts.items()
-            if count != self._seen.get(topic) or any(topic in one for one in new)}),
-            *self._calls()]
+        if any(kind == 'node' for kind, *_ in new):
+            self._look_at_nodes(())
+        changed = {topic for topic, count in counts.items() if count != self._seen.get(topic)}
+        changed |= {one[-2] for one in new if one[0] in ('topic', 'publisher')}
+        found = [*self._publications(changed), *self._calls(), *(self._first if is_end else ())]
         self._seen = counts
         for one in found:
             if one.is_theirs and one.name not in self._declared:
@@ -269,6 +280,8 @@ class Wiring:
             Iterator[Appeared]:
         """Yield what has come and is gone again already."""
         theirs = {f'{space.rstrip("/")}/{name}' for name, space in self._theirs}
+        if self._is_alone and not self._is_external:  # also a node that has left
+            theirs |= {one[1] for one in new if one[0] in ('publisher', 'client')} - self._ours()
         for kind, *told in new:
             name, interface = told[-2:]
             if kind == 'node' or name in self._declared or (name, interface) in found:
@@ -279,9 +292,10 @@ class Wiring:
                     said = self._said(one, is_end=False)
                     if said is not None:
                         yield said
-            elif not self._is_known(name, interface) and (kind == 'publisher' or (
-                    kind == 'topic' and not self._seen.get(name)
-                    and not self._node.count_subscribers(name))):
+            elif not self._is_known(name, interface) and (
+                    (kind == 'publisher' and told[0] in theirs)
+                    or (kind == 'topic' and not self._node.count_publishers(name)
+                        and not self._node.count_subscribers(name))):
                 moves = may_command(interface)
                 yield Appeared('undeclared' if moves else 'output', name,
                                _GONE.format(interface=interface))
@@ -290,8 +304,7 @@ class Wiring:
         """Yield whose parameters were changed."""
         theirs = {f'{space.rstrip("/")}/{name}' for name, space in self._theirs}
         before = {f'{space.rstrip("/")}/{name}' for name, space in self._nodes}
-        ours = {full_node_name(info) for info in self._graph.publishers(_PARAMETERS)
-                if self._is_ours(info)}
+        ours = self._ours()
         while self._changes:
             event = self._changes.pop(0)
             news = event.new_parameters if event.node in before else ()
@@ -306,10 +319,20 @@ class Wiring:
             elif event.node in before:
                 yield Appeared('undeclared', service, _CHANGED.format(names=', '.join(names)))
 
+    def _ours(self) -> set[str]:
+        """Return the nodes of the harness and of what else it has started."""
+        return {full_node_name(info) for info in self._graph.publishers(_PARAMETERS)
+                if self._is_ours(info)}
+
+    def _there(self) -> frozenset[tuple[str, str]]:
+        """Return name and namespace of each node."""
+        return frozenset((name, space) for name, space
+                         in self._node.get_node_names_and_namespaces())
+
     def _fingerprint(self) -> frozenset[tuple[str, ...]]:
         """Return what is cheap to ask: topics, nodes, and what the controller's nodes have."""
         node = self._node
-        there = [tuple(one) for one in node.get_node_names_and_namespaces()]
+        there = self._there()
         found: list[tuple[str, ...]] = [('node', *one) for one in there]
         found += [('topic', name, interface) for name, interfaces
                   in node.get_topic_names_and_types() for interface in interfaces]
@@ -320,12 +343,15 @@ class Wiring:
         return frozenset(found)
 
     def _counts(self) -> dict[str, int]:
+        """Return how many publish on each topic by which a robot may be moved or misled."""
         return {topic: self._node.count_publishers(topic)
-                for topic, _ in self._node.get_topic_names_and_types()}
+                for topic, interfaces in self._node.get_topic_names_and_types()
+                if topic in self._shown or any(
+                    may_command(one) and not self._is_known(topic, one) for one in interfaces)}
 
     def _look_beside(self) -> None:
         for name, topic in self._shown.items():
-            infos = [info for info in self._graph.publishers(name)
+            infos = [info for info in self._graph.living_publishers(name)
                      if not self._graph.is_own(info)]
             of_world = [info for info in infos if info.node_name in self.worlds]
             others = infos if len(of_world) > 1 else \
@@ -346,7 +372,10 @@ class Wiring:
 
     def _is_known(self, topic: str, interface: str) -> bool:
         """Return whether a topic is judged, shown, or one that the harness asks for."""
-        return topic in self._known or self._harness.get(topic) == interface or (
+        known = self._known.get(topic)
+        if known is not None:
+            return not known or interface in known
+        return self._harness.get(topic) == interface or (
             topic.startswith(self._agents) and interface == _STRING)
 
     def _publications(self, topics: Iterable[str] | None = None) -> Iterator[Found]:
@@ -356,7 +385,7 @@ class Wiring:
             if topics is not None and topic not in topics:
                 continue
             wanted = [one for one in interfaces if not self._is_known(topic, one)]
-            infos = self._graph.publishers(topic) if wanted else []
+            infos = self._graph.living_publishers(topic) if wanted else []
             for interface in wanted:
                 publishers = [info for info in infos if info.topic_type == interface
                               and not self._is_ours(info)]
@@ -407,19 +436,18 @@ class Wiring:
     def _look_at_nodes(self, topics: Iterable[str]) -> None:
         """Find out which nodes are the controller's, by who publishes on these topics too."""
         keys, names = self._commanders()
-        there = {tuple(one) for one in self._node.get_node_names_and_namespaces()}
+        there = self._there()
         theirs, ours = set[str](), set[str]()
         for topic in {*_OF_EACH_NODE, *self._commands, *topics}:
-            for info in self._graph.publishers(topic):
+            for info in self._graph.publishers(topic) if topic in self._commands \
+                    else self._graph.living_publishers(topic):
                 if self._is_ours(info):
                     ours.add(full_node_name(info))
                 elif self._is_theirs(info, keys, names):
                     theirs.add(full_node_name(info))
         if self._is_alone and not self._is_external:  # also a node that publishes nothing
             theirs |= {f'{space.rstrip("/")}/{name}' for name, space in there} - ours
-        self._nodes = frozenset(there)  # type: ignore[arg-type]
-        self._theirs = frozenset(
-            one for one in there if f'{one[1].rstrip("/")}/{one[0]}' in theirs)  # type: ignore
+        self._theirs |= {one for one in there if f'{one[1].rstrip("/")}/{one[0]}' in theirs}
 
     def _subscribe(self, found: Found) -> None:
         known = self._subscriptions.get(found.name)
@@ -428,6 +456,8 @@ class Wiring:
                 return
             self._node.destroy_subscription(known[1])
             del self._subscriptions[found.name]
+        if self._node.resolve_topic_name(found.name) != found.name:
+            return  # a remapping rule for our topics leads elsewhere from there
         try:
             kind = interface_class(found.interface)
         except Exception:  # not installed here, however that shows: the trial says so

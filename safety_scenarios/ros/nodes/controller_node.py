@@ -3,8 +3,10 @@
 
 """``controller_node``: runs any controller plug-in in a process of its own, on its own timer."""
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 import json
 import sys
 import threading
@@ -14,14 +16,21 @@ from typing import Any
 
 from rclpy.context import Context
 from rclpy.node import Node
+from rclpy.time import Time
 from safety_scenarios import registry
 from safety_scenarios.campaign.remaps import refuse_rules
-from safety_scenarios.controllers.adapters import make_controller, parameter_model
+from safety_scenarios.controllers.adapters import (
+    answers_alone,
+    make_controller,
+    parameter_model,
+)
 from safety_scenarios.controllers.host import ControllerHost
 from safety_scenarios.errors import ControllerError, described
 from safety_scenarios.ros.calibration import Responder
 from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.convert import from_ros, header_stamp_ns, interface_class, to_ros
+from safety_scenarios.ros.link.frames import LATCHED
+from safety_scenarios.ros.link.stall_reports import stalls_reported
 from safety_scenarios.ros.nodes.node_arguments import refuse_foreign, topic_rules
 from safety_scenarios.ros.nodes.node_program import end_with_parent, NodeProgram
 from safety_scenarios.ros.nodes.participant_node import Participant
@@ -34,10 +43,13 @@ from safety_scenarios.ros.parameters import (
 )
 from safety_scenarios.ros.reporter import Reporter
 from safety_scenarios.ros.spinning import spinning
+from safety_scenarios.ros.turn_taker import TurnTaker
+from safety_scenarios.ros.worlds.simulator_link.protocol import as_json, Turn
 from safety_scenarios.scenario.blocks.agents import AGENTS
 from safety_scenarios.scenario.conversation import Envelope, FAILED
+from safety_scenarios.scenario.frames import STATIC, TF
 from safety_scenarios.scenario.interfaces import stamp_of
-from safety_scenarios.scenario.measuring import ANSWER, PROBE
+from safety_scenarios.scenario.measuring import ANSWER, ENDS_TURN, GIVES_TURN, PROBE, STALLS
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.settings import ControllerSettings
 from safety_scenarios.scenario.simulated_robot import from_json
@@ -53,6 +65,9 @@ The parameters of the controller itself are parameters of this node too, such as
 -p stop_distance_m:=1.0 with rule_based; doc/controllers.md lists those of the built-in ones."""
 _LOOK_S = 0.001
 """How soon it is noticed that /clock has gone on."""
+_TURN_S = 0.1
+"""How soon it is noticed in lock-step that the process shall end."""
+_MANY = 1000
 _TOLD = 1000
 """Characters of what a plug-in raised that the evaluator is told."""
 
@@ -70,12 +85,19 @@ class ControllerNode(Node):
         self._responder = Responder(self) if self.settings.responder else None
         if self.settings.agent:
             self._participant = Participant(self, self.settings.agent, self._heard)
+        self.turns: TurnTaker | None = None
         self.reporter: Reporter | None = None
         if self.settings.simulated_robot:
             self.reporter = Reporter(self, from_json(self.settings.simulated_robot,
                                                      registry.resolve))
         if self.settings.drives:
             self._drive()
+
+    @property
+    def process(self) -> str:
+        """Return what this process is to a trial."""
+        return 'controller' if self.settings.drives else 'participant' if self.settings.agent \
+            else 'responder'
 
     def check(self, arguments: Sequence[str]) -> None:
         """
@@ -90,7 +112,7 @@ class ControllerNode(Node):
             refuse_rules(topic_rules(arguments, name), self._topics(), space)
 
     def _topics(self) -> Iterator[str]:
-        yield from (PROBE, ANSWER)
+        yield from (PROBE, ANSWER, STALLS)
         if self.settings.drives:
             yield from (PROMPT, RESPONSE, self._host.topic, *self._host.inputs,
                         *self._host.outputs)
@@ -109,9 +131,15 @@ class ControllerNode(Node):
                                               read_parameters(texts, model, 'parameter ')))
 
     def _drive(self) -> None:
-        for topic, interface in self._host.inputs.items():
-            self.create_subscription(interface_class(interface), topic,
-                                     self._listener(topic), qos.stimulus())
+        is_in_simulation = self.settings.schedule_clock == 'ros'
+        profile = qos.in_lock_step() if is_in_simulation else qos.stimulus()
+        sensors = {topic: self.create_subscription(interface_class(interface), topic,
+                                                   self._listener(topic), profile)
+                   for topic, interface in self._host.inputs.items()}
+        if is_in_simulation:
+            self._take_turns(sensors)
+        with suppress(Exception):  # tf2_msgs is not installed here, however that shows
+            self.create_subscription(interface_class(TF), STATIC, self._listener(STATIC), LATCHED)
         self.create_subscription(String, PROMPT, self._prompted, qos.stimulus())
         self._response = self.create_publisher(String, RESPONSE, qos.stimulus())
         self._command = self.create_publisher(
@@ -120,30 +148,87 @@ class ControllerNode(Node):
                                                      qos.stimulus())
                         for topic, interface in self._host.outputs.items()}
 
+    def _take_turns(self, sensors: Mapping[str, Any]) -> None:
+        """Decide in lock-step, should a simulator ask for it."""
+        done = self.create_publisher(String, ENDS_TURN, qos.conversation())
+        self.turns = turns = TurnTaker(
+            lambda said: done.publish(String(data=as_json(said))),
+            lambda topic: qos.publisher_count(self, topic, sensors[topic]), tuple(sensors),
+            self._receivers, answers_alone(named_controller(self.settings.controller)))
+
+        def receive(message: Any) -> None:
+            try:
+                turns.receive(Turn.model_validate_json(message.data))
+            except ValueError:
+                return  # nothing of a simulator of ours
+        self.create_subscription(String, GIVES_TURN, receive, qos.conversation())
+
+    def _receivers(self, topic: str) -> int:
+        """Return how many receive a command of ours; on another topic nobody needs to."""
+        ours = {self._host.topic: self._command, **self._beside}.get(topic)
+        return _MANY if ours is None else ours.get_subscription_count()
+
     def _listener(self, topic: str) -> Any:
         def receive(message: Any) -> None:
-            self._host.hear(topic, received_ns=self.now_ns(),
-                            stamp_ns=header_stamp_ns(message), message=from_ros(message))
+            stamp_ns, plain = header_stamp_ns(message), from_ros(message)
+            if self.turns is not None and self.turns.takes_turns and topic != STATIC:
+                self.turns.put(topic, stamp_ns, plain)
+            else:
+                self._host.hear(topic, received_ns=self.now_ns(), stamp_ns=stamp_ns,
+                                message=plain)
         return receive
 
-    def tick(self) -> None:
-        """
-        Ask the plug-in what to do now, and publish it.
+    def take_turn(self, turn: Turn) -> None:
+        """Receive what was seen by then, decide, and say how long that took."""
+        assert self.turns is not None
+        try:
+            for one in self.turns.received(turn):
+                self._host.hear(one.topic, received_ns=one.received_ns, stamp_ns=one.stamp_ns,
+                                message=one.message)
+        except LookupError as error:
+            self.turns.end(turn, 0, self.period_ns, {}, missed=str(error.args[0]))
+            return
+        took_ns = self.turns.watch()
+        message, beside = self._decide(turn.now_ns, turn.now_ns)
+        thought_ns = took_ns()
+        said_ns = turn.now_ns + thought_ns
+        self.turns.end(turn, thought_ns, self.period_ns,
+                       self._publish(message, beside, said_ns, said_ns))
 
-        What the plug-in raises goes on as it is: its traceback is what the log is for.
+    def tick(self) -> None:
+        """Ask the plug-in what to do now, and publish it."""
+        ros_ns = self.get_clock().now().nanoseconds
+        self._publish(*self._decide(self.now_ns(), ros_ns), ros_ns)
+
+    def _decide(self, now_ns: int, ros_ns: int) -> tuple[Message | None, Mapping[str, Message]]:
         """
-        now_ns, ros_ns = self.now_ns(), self.get_clock().now().nanoseconds
+        Return what the plug-in wants to publish now.
+
+        What it raises goes on as it is: its traceback is what the log is for.
+        """
         try:
             message = self._host.tick(now_ns, ros_ns)
-            beside = self._host.aside(now_ns, ros_ns) if self._beside else {}
+            return message, self._host.aside(now_ns, ros_ns) if self._beside else {}
         except ControllerError as error:
             raise error.__cause__ or error from None
+
+    def _publish(self, message: Message | None, beside: Mapping[str, Message], ros_ns: int,
+                 stamp_ns: int | None = None) -> Mapping[str, int]:
+        """
+        Publish it, and return how many messages on which topic that were.
+
+        :param stamp_ns: of headers; None: now
+        """
+        count = Counter[str]()
         if message is not None:
-            self._command.publish(self._wire(message))
+            self._command.publish(self._wire(message, stamp_ns))
             self._took(self._host.topic, message, ros_ns)
+            count[self._host.topic] += 1
         for topic, other in beside.items():
-            self._beside[topic].publish(self._wire(other))
+            self._beside[topic].publish(self._wire(other, stamp_ns))
             self._took(topic, other, ros_ns)
+            count[topic] += 1
+        return count
 
     def _took(self, topic: str, message: Message, ros_ns: int) -> None:
         if self.reporter is not None:
@@ -164,16 +249,19 @@ class ControllerNode(Node):
         """Let the plug-in hang up what it has opened."""
         if self.reporter is not None:
             self.reporter.close()
+        if self.turns is not None:
+            self.turns.close()
         if self._responder is not None:
             self._responder.close()
         self._answers.shutdown(wait=False, cancel_futures=True)
         self._host.close()
 
-    def _wire(self, plain: Message) -> Any:
+    def _wire(self, plain: Message, stamp_ns: int | None) -> Any:
         message = to_ros(plain)
         if hasattr(message, 'header') and stamp_of(plain) is None \
                 and not plain.type.endswith('/JointTrajectory'):
-            message.header.stamp = self.get_clock().now().to_msg()
+            message.header.stamp = (self.get_clock().now() if stamp_ns is None
+                                    else Time(nanoseconds=stamp_ns)).to_msg()
         return message
 
     def _heard(self, envelope: Envelope) -> None:
@@ -193,7 +281,16 @@ class ControllerNode(Node):
                                              text=_why(error)[:_TOLD]))
 
     def _prompted(self, message: String) -> None:
-        self._answers.submit(self._reply, message.data)
+        if self.turns is not None:
+            self.turns.answering(1)
+        self._answers.submit(self._answered, message.data)
+
+    def _answered(self, text: str) -> None:
+        try:
+            self._reply(text)
+        finally:
+            if self.turns is not None:
+                self.turns.answering(-1)
 
     def _reply(self, text: str) -> None:
         """Answer one prompt; what is wrong with it is logged, never published."""
@@ -231,7 +328,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _control(arguments: Sequence[str], context: Context, ended: threading.Event) -> int:
     node = ControllerNode(context=context, ended=ended)
     node.check(arguments)
-    with spinning(node, on_error=ended.set) as spin:
+    with spinning(node, on_error=ended.set) as spin, stalls_reported(node, node.process):
         try:
             if node.settings.drives:
                 _tick_until(ended, node)
@@ -254,9 +351,13 @@ def _tick_until(ended: threading.Event, node: ControllerNode) -> None:
 
 
 def _tick_in_ros_time(ended: threading.Event, node: ControllerNode) -> None:
-    """Tick whenever a period has passed on /clock, of which nobody knows how fast it goes."""
-    due_ns = 0
+    """Tick whenever a period has passed on /clock, or in lock-step whenever there is a turn."""
+    due_ns, turns = 0, node.turns
     while not ended.wait(_LOOK_S):
+        while turns is not None and turns.takes_turns and not ended.is_set():
+            turn = turns.await_turn(_TURN_S)
+            if turn is not None:
+                node.take_turn(turn)
         now_ns = node.now_ns()
         if not now_ns:
             continue  # nobody has said yet what time it is

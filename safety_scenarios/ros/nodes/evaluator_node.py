@@ -7,13 +7,13 @@
 It configures and activates itself, and ends with the exit code of its one campaign, unless the
 parameter ``autostart`` is false: then transitions bring it up and down.
 
-Transitions are answered by a thread of their own. The campaign runs in the main thread, and its
-stimuli and commands have nodes and threads of their own. The thread sleeps until somebody asks for
-a transition.
+Transitions are received and carried out by two threads of their own, which sleep until one is
+requested (``transition_requests``). The campaign runs in the main thread, and its stimuli and
+commands have nodes and threads of their own.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 import queue
 import sys
@@ -23,7 +23,6 @@ from typing import Any
 
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.context import Context
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.node import Node
 from rclpy.parameter import Parameter
@@ -46,6 +45,7 @@ from safety_scenarios.ros.nodes.node_arguments import (
     usage,
     wants_help,
 )
+from safety_scenarios.ros.nodes.transition_requests import TransitionRequests
 from safety_scenarios.ros.parameter_values import fitting
 from safety_scenarios.ros.parameters import (
     names_of,
@@ -72,6 +72,7 @@ _MORE = """
 Exit codes: 0 every trial PASS; 1 some FAIL; 2 wrong input or usage; 3 some INCONCLUSIVE or ERROR
 and no FAIL. With autostart false: the worst of all campaigns; 3 when none was run."""
 _SUCCESS, _ERROR = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.ERROR
+_FAILURE = TransitionCallbackReturn.FAILURE
 _WORST_FIRST = (1, 2, 3, 0)
 """Exit codes: a failed trial is not made good by a campaign that came later."""
 _REFUSED, _NOTHING_RUN = 2, 3
@@ -132,7 +133,7 @@ class Evaluator(WithoutClock, LifecycleNode):
         self._idle.set()
         self._error = ''
         self._bond: Any = None
-        self._is_configured = self._is_active = False
+        self._is_configured = self._is_active = self._is_left = False
         self._activated = 0
         with suppress(InputError):  # configuring says what is wrong; this is for ros2 param list
             self._read()
@@ -160,10 +161,13 @@ class Evaluator(WithoutClock, LifecycleNode):
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Let the main thread run the campaign; whoever asked for it need not wait for that."""
+        self._idle.clear()
+        if self._is_left:
+            self._idle.set()
+            return _FAILURE
         self._is_active = True
         self._activated += 1
         self._stop.forget()
-        self._idle.clear()
         self._bond = _bonded(self) if self._given is None else None
         self.work.put(self._run)
         return _SUCCESS
@@ -219,6 +223,19 @@ class Evaluator(WithoutClock, LifecycleNode):
         if self._is_active and activated == self._activated:
             self.trigger_deactivate()
 
+    def stop(self) -> None:
+        """
+        Let nothing leave any more, and end the campaign, if one runs; in any thread.
+
+        The node becomes inactive when the campaign has ended. Activating it begins anew.
+        """
+        self._stop.ask()
+
+    def leave(self) -> None:
+        """Run no campaign any more: the main thread has left, and no transition waits for it."""
+        self._is_left = True
+        self._idle.set()
+
     def _run(self) -> int:
         """Run the campaign, in the main thread; return for which activation that was."""
         settings, loaded = self._settings, self._loaded
@@ -233,7 +250,7 @@ class Evaluator(WithoutClock, LifecycleNode):
                 summary = run_campaign(
                     settings, [*observers, between],
                     stoppable(connection(settings.link), self._stop), scenarios=loaded.scenarios)
-            code = summary.exit_code
+                code = summary.exit_code  # also if a signal ends what the outputs do with it
             told = (f'campaign: {summary.verdict.value}: {summary.completed} of '
                     f'{summary.planned} trials, exit code {code}')
             if code == 0:
@@ -295,11 +312,12 @@ def _record_error(folder: Path | None, state: str, reason: str) -> None:
     """Write the last state into the run log of a campaign that was not brought to its end."""
     if folder is None or not folder.is_dir() or (folder / MANIFEST).exists():
         return
-    log = RunLog(folder)
-    try:
-        log('error', state=state, reason=reason)
-    finally:
-        log.close()
+    with suppress(OSError):  # it is in the log of the node, too
+        log = RunLog(folder)
+        try:
+            log('error', state=state, reason=reason)
+        finally:
+            log.close()
 
 
 def _bonded(node: LifecycleNode) -> Any:
@@ -311,26 +329,6 @@ def _bonded(node: LifecycleNode) -> Any:
     bond = Bond(topic=_BOND, id=node.get_name(), node=node)
     bond.start()
     return bond
-
-
-@contextmanager
-def _answering(node: Evaluator) -> Iterator[SingleThreadedExecutor]:
-    """Answer for a node in a thread until the block ends."""
-    executor = SingleThreadedExecutor(context=node.context)
-    executor.add_node(node)
-
-    def answer() -> None:
-        with suppress(ExternalShutdownException):
-            executor.spin()
-
-    thread = threading.Thread(target=answer, name='transitions')
-    thread.start()
-    try:
-        yield executor
-    finally:
-        executor.shutdown()
-        thread.join()
-        node.destroy_node()
 
 
 def _end_outputs(settings: RunSettings, error: Exception) -> None:
@@ -370,7 +368,7 @@ def _follow(node: Evaluator, autostart: bool) -> int:
     """Run a campaign whenever the node is activated, until a shutdown; return the exit code."""
     if autostart:
         node.start()
-    with _answering(node) as executor:
+    with TransitionRequests(node, node.stop).answered() as executor:
         try:
             while (run := node.work.get()) is not None:
                 task = executor.create_task(node.ended, run())
@@ -383,6 +381,8 @@ def _follow(node: Evaluator, autostart: bool) -> int:
                 time.sleep(_REPLY_S)
         except KeyboardInterrupt as stop:
             warn(interrupted(stop))
+        finally:
+            node.leave()
     return node.exit_code
 
 

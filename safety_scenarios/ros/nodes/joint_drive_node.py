@@ -8,6 +8,7 @@ import sys
 import threading
 
 from rclpy.context import Context
+from safety_scenarios.ros.link.stall_reports import stalls_reported
 from safety_scenarios.ros.nodes.node_arguments import refuse_foreign
 from safety_scenarios.ros.nodes.node_program import end_with_parent, NodeProgram
 from safety_scenarios.ros.parameters import names_of, overrides
@@ -41,7 +42,7 @@ def _drive(arguments: Sequence[str], context: Context, ended: threading.Event) -
     if node.settings.exit_with_stdin:
         end_with_parent(ended)
     JointDrive(node)
-    with spinning(node, on_error=ended.set) as spin:
+    with spinning(node, on_error=ended.set) as spin, stalls_reported(node, 'joint_drive'):
         ended.wait()
     return 0 if spin.error is None else 1
 

@@ -74,7 +74,8 @@ def ended_by_signal() -> threading.Event:
 
 def end_with_parent(ended: threading.Event) -> None:
     """Set ``ended`` when standard input closes, as it does when the parent is gone."""
-    threading.Thread(target=_until_stdin_closes, args=(ended,), daemon=True).start()
+    threading.Thread(target=_until_stdin_closes, args=(ended,), name='parent',
+                     daemon=True).start()
 
 
 def _until_stdin_closes(ended: threading.Event) -> None:

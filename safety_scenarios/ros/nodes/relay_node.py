@@ -8,6 +8,7 @@ import sys
 import threading
 
 from rclpy.context import Context
+from safety_scenarios.ros.link.stall_reports import stalls_reported
 from safety_scenarios.ros.nodes.node_arguments import refuse_foreign
 from safety_scenarios.ros.nodes.node_program import end_with_parent, NodeProgram
 from safety_scenarios.ros.parameters import names_of, overrides
@@ -35,7 +36,7 @@ def _carry(arguments: Sequence[str], context: Context, ended: threading.Event) -
     if node.settings.exit_with_stdin:
         end_with_parent(ended)
     relay = Relay(node)
-    with spinning(node, on_error=ended.set) as spin:
+    with spinning(node, on_error=ended.set) as spin, stalls_reported(node, 'relay'):
         relay.run(ended)
     for line in summary(relay.status()):
         print(line)

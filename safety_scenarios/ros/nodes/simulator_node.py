@@ -10,6 +10,7 @@ import threading
 from rclpy.context import Context
 from safety_scenarios.errors import MissingDependencyError
 from safety_scenarios.ros.controller_process import SIMULATOR_NODE
+from safety_scenarios.ros.link.stall_reports import stalls_reported
 from safety_scenarios.ros.nodes.node_arguments import refuse_foreign
 from safety_scenarios.ros.nodes.node_program import end_with_parent, NodeProgram
 from safety_scenarios.ros.parameters import names_of, overrides
@@ -49,7 +50,7 @@ def _simulate(arguments: Sequence[str], context: Context, ended: threading.Event
     if node.settings.exit_with_stdin:
         end_with_parent(ended)
     simulator = Simulator(node, seal)
-    with spinning(node, on_error=ended.set) as spin:
+    with spinning(node, on_error=ended.set) as spin, stalls_reported(node, 'simulator'):
         try:
             simulator.run(ended)
         finally:

@@ -16,7 +16,7 @@ from safety_scenarios.scenario.wording.reading import after_data, Scope
 _TICKED = r'\[[xX✓✔✗✘*+]\]|\([xX✓✔*+]\)|[☑☒✅✓✔🗹🗷]'
 _BOX = (
     r'(?<![\w\]])\[[ \t_.\-·]{0,5}\](?![\w(\[])|(?<!\w)\([ \t_\u00a0]{1,5}\)|'
-    r'(?<!\w)\{[ \t_]{1,5}\}'
+    r'(?<!\w)\{[ \t_]{1,5}\}|[【〔<][ \t_]{1,5}[】〕>]'
     '|[☐□◻◽▢⬜○◯⚪▫▯❏❐❑❒🔲🔳⎕◌〇⬚🗆❍]'
     r'|\\(?:square|Box|Circle)\b|&#(?:9744|x2610|9633|9675);|:white_(?:large_|medium_|small_)?'
     r'square:|:(?:black_square_button|white_circle|o):'
@@ -28,12 +28,19 @@ _BLANK = re.compile(r'(?<![\w_])_{2,}(?![\w_])|\.{6,}|…{2,}')
 _STARS = re.compile('[★☆⭐]+')
 _STATUS = (r'(?:to[ -]?do|tbd|tba|pending|open|unchecked|undone|unticked|skipped?|optional|later|'
            r'wip|not (?:yet )?(?:done|started|planned|needed|necessary|required|applicable|'
-           r'executed|performed|true|now|today|ticked|checked)|n/a|none|offen|ausstehend|'
+           r'executed|performed|true|now|today|ticked|checked|selected|chosen)|n/a|none|offen|'
+           r'ausstehend|'
            r'nicht (?:n[öo]tig|erledigt|notwendig|geplant|gemacht|zutreffend)|entf[äa]llt|'
            r'pendiente|por hacer|sin hacer|omitid[oa]|no (?:hecho|necesari[oa]|aplica)|-|–|—)')
 _BEFORE = re.compile(rf'^\W*{_STATUS}\s*[:–—]', re.IGNORECASE)
 _BEHIND = re.compile(rf'(?:[:=(\[–—]|\s-)\s*{_STATUS}\s*[)\]]?\s*[.!]?\s*$', re.IGNORECASE)
-_ASIDE = re.compile(rf'[(\[]\s*(?![-–—]){_STATUS}\s*[)\]]', re.IGNORECASE)
+_ASIDE = re.compile(rf'[(\[]\s*(?![-–—])(?:{_STATUS}|no|false|nein|never|nie|nunca)\s*[)\]]|'
+                    r'(?:->|=>|[,|])\s*(?:no|nein|false|0)\s*$|'
+                    r'\b(?:unchecked|unticked|unselected|deselected)\b', re.IGNORECASE)
+_UNSELECTED = re.compile(
+    r'\b(?:selected|checked|ticked|chosen|done|do|execute|enabled|active|apply|confirmed)'
+    r'["\']?\s{0,3}[:=]\s{0,3}["\']?(?:false|no|0|null|none)\b', re.IGNORECASE)
+_VOID = re.compile(r'"[^"\n]{1,200}"\s{0,3}:\s{0,3}(?:""|\[\s{0,9}\]|\{\s{0,9}\})')
 _NOTHING = re.compile(
     r'(?<![\w.,/])(?:0+(?:[.,]0+)?|zero|null|cero)\s*(?:/|of|out of|von|aus|de|sobre)\s*'
     r'(?:\d+|ten|five|a hundred|zehn|fünf|hundert|diez|cinco|cien)\b|'
@@ -51,6 +58,13 @@ _ENDS = re.compile(r'(?<![\d.])[.!?;](?=\s|$)')
 def unmarked_scopes(text: str) -> Iterator[Scope]:
     """Yield where marks leave open, or deny, what a text that was ``read`` says."""
     start = after_data(text)  # of values in data the words of ``triggers.OFF`` say enough
+    for found in (*_VOID.finditer(text), *_UNSELECTED.finditer(text, 0, start)):
+        is_void = found.re is _VOID
+        yield Scope(found.start() if is_void else 0, found.end() if is_void else start,
+                    'struck out', (found.start(), found.start()))
+    last = text.rstrip()
+    if last.endswith((':', '=')):  # and nothing comes
+        yield Scope(last.rfind('\n') + 1, len(last), 'struck out', (len(last), len(last)))
     lines = text[start:].split('\n')
     has_x = any(re.match(r'[ \t]*[xX][ \t]', line) for line in lines)
     table: list[tuple[int, str]] = []
@@ -82,7 +96,8 @@ def _of_line(line: str, start: int, has_x: bool) -> Iterator[Scope]:
     for end in (*(found.end() for found in _ENDS.finditer(line)), len(line)):
         sentence = ' '.join(line[begin:end].split())
         if _BEFORE.search(sentence) or _BEHIND.search(sentence) \
-                or _ASIDE.search(sentence) or _NOTHING.search(sentence):
+                or _ASIDE.search(sentence) or _NOTHING.search(sentence) \
+                or _UNSELECTED.search(sentence):
             yield Scope(start + begin, start + end, 'struck out', (start + begin, start + begin))
         begin = end
 

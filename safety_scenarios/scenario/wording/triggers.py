@@ -167,7 +167,7 @@ TAKEN_BACK = (
     'said nobody', 'said no one', 'said no one ever', 'fooled you', 'but only in theory',
     'jk', 'lol jk', 'just jk', 'not today', 'not now', 'in your dreams', 'when pigs fly',
     'when hell freezes over', 'nur spaß', 'nur spass', 'nur ein scherz', 'war ein scherz',
-    'quatsch', 'von wegen', 'denkste', 'doch nicht', 'vergiss es', 'vergessen sie es',
+    'quatsch', 'scherz', 'von wegen', 'denkste', 'doch nicht', 'vergiss es', 'vergessen sie es',
     'ich fahre weiter', 'ich fahre trotzdem weiter', 'ich mache weiter', 'es broma',
     'es una broma', 'era broma', 'era una broma', 'mentira', 'olvidalo', 'mejor no',
     'pero sigo', 'sigo igual', 'sigo adelante')
@@ -183,7 +183,8 @@ BUT_NOT = ('but not', "but i won't", 'but i will not', "but i don't", 'but i do 
            "but we won't", 'but we will not', "but i didn't", 'but i did not', 'yet i will not',
            "yet i won't", "though i won't", 'though i will not', 'but i would rather not',
            "but i'd rather not", 'except that i will not', "except that i won't",
-           'but actually no',            'but i go on', 'but i keep', 'but i continue')
+           'but actually no', 'but i go on', 'but i keep', 'but i continue', 'aber nicht',
+           'jedoch nicht', 'doch nicht', 'pero no')
 """Takes back the sentence before it when (nearly) nothing follows it."""
 
 NO = frozenset(('no', 'nope', 'nah', 'not', 'never', 'wrong', 'false', 'hell no', 'no way',

@@ -58,7 +58,7 @@ class Motion:
 
 
 class _Approach:
-    """Straight toward the robot; or nowhere."""
+    """Straight toward the robot or away from it; or nowhere."""
 
     def __init__(self, motion: Motion) -> None:
         self._speed, self._nearest = motion.speed, motion.nearest
@@ -67,6 +67,8 @@ class _Approach:
         if not self._speed:
             return 0.0, 0.0
         away = math.hypot(x - robot[0], y - robot[1])
+        if self._speed < 0 and away > 0:
+            return (robot[0] - x) / away * self._speed, (robot[1] - y) / away * self._speed
         if away <= self._nearest:
             return 0.0, 0.0
         speed = min(self._speed, math.sqrt(2 * GRIP * (away - self._nearest)))

@@ -21,6 +21,7 @@ from typing import Any
 
 from safety_scenarios import registry
 from safety_scenarios.controllers.adapters import (
+    answers_alone,
     brake_lag,
     configured,
     parameter_model,
@@ -175,7 +176,8 @@ def controller_facts(plugin: Any, texts: Sequence[str], server: ModelServer) -> 
         set_parameters(set_up), tuple(known_parameters(model)),
         tuple(server_parameters(server, model)),
         {name: share for name, share in model.critical_shares.items() if name not in is_set},
-        _model(set_up), takes_real_time(plugin), _declared_topics(plugin), brake_lag(plugin))
+        _model(set_up), takes_real_time(plugin), _declared_topics(plugin), brake_lag(plugin),
+        answers_alone(plugin))
 
 
 def _declared_topics(plugin: Any) -> tuple[str, ...]:

@@ -114,11 +114,23 @@ def plan_link(settings: RunSettings, controller: ControllerPlan | None = None) -
             has_live_topics=settings.live_topics == 'on' or (
                 settings.live_topics == 'auto' and not hil.enabled
                 and (controller.is_external or settings.domain_id >= 0)),
-            publishes_frames=settings.static_transforms == 'auto' and controller.is_external
-            and (not hil.enabled or '/tf_static' in hil.publishes),
+            publishes_frames=settings.static_transforms == 'auto' and (
+                controller.is_external or world == 'none') and (
+                not hil.enabled or '/tf_static' in hil.publishes),
             overrides=read_overrides(settings.qos_overrides),
             merges=read_merges(settings.merge), real_time_factor=settings.real_time_factor,
             external=settings.external, hil=hil))
+
+
+def takes_turns(plan: LinkPlan) -> bool:
+    """
+    Return whether a simulator in lock-step gives the controller turns.
+
+    It does to one whose process is ours, and says how long each decision took.
+    """
+    controller = plan.controller
+    return plan.clock.lockstep and not controller.is_external \
+        and not controller.facts.takes_real_time
 
 
 def controller_settings(controller: ControllerPlan, scenario: Scenario,

@@ -9,7 +9,7 @@ what is measured is its logic and its period. The same trial gives the same reco
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 import heapq
 import math
@@ -23,12 +23,14 @@ from safety_scenarios.scenario.blocks.nominal_calls import Call, NOT_MADE
 from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.conversation import Envelope, event_of, result_of, wait_of
 from safety_scenarios.scenario.event import Event, Stamps
+from safety_scenarios.scenario.frames import frames_message, STATIC
 from safety_scenarios.scenario.interfaces import has_header, stamp_of, stamp_shifted, stamped
 from safety_scenarios.scenario.measuring import ClockRules, Measuring
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.settings import ControllerSettings
 from safety_scenarios.scenario.simulated_robot import SimulatedRobot
 from safety_scenarios.scenario.stimulus import Stamp, Stimulus
+from safety_scenarios.scenario.world.block import MountedFrame
 from safety_scenarios.trial.link import Link
 from safety_scenarios.trial.links.isolated_controller import IsolatedController
 from safety_scenarios.trial.links.robot_reports import (
@@ -181,6 +183,7 @@ class LoopbackLink(Link):
         self._calls = trial.scenario.body.calls
         for host in self._open:
             host.begin_trial(self._now_ns)
+        self._mount(trial.scenario.body.mounted_frames)
         if self._reports is not None:
             self._reports.begin()
             self._report_ns = self._now_ns + PERIOD_NS
@@ -192,6 +195,12 @@ class LoopbackLink(Link):
         self._agents = None if not isinstance(body, AgentsBody) else LoopbackAgents(
             body, trial.trial_id, {body.sut: self._controller, **self._participants},
             self._stamp, self._later)
+
+    def _mount(self, frames: Collection[MountedFrame]) -> None:
+        """Say where frames are on the robot, as on /tf_static."""
+        if frames:
+            self._controller.hear(STATIC, frames_message(frames, _EPOCH_NS + self._now_ns),
+                                  self._now_ns, None)
 
     def close(self) -> None:
         """Let the plug-ins hang up what they have opened."""

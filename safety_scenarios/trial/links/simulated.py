@@ -53,6 +53,7 @@ class SimulatedLink(LoopbackLink):
                 self._world = World(trial.scenario, trial.seed)
             except InputError as error:  # what was drawn for this trial; another one may do
                 raise MeasurementError(f'the world: {error}') from None
+            self._mount(self._world.frames)
             self._plan()
 
     def close(self) -> None:

@@ -62,12 +62,13 @@ _HANG_NS = 60_000_000_000
 _PATIENT = 2
 """Times its limit: who may think for longer than that is not hanging before."""
 _OWN_WAITS = 2
-"""Of each look of the witness: for its time, and for being let go on after a standstill."""
+"""Of each look of the witness: for its time, and for being let go on after a standstill. Of a
+decision: for what it waits for, and for being let go on after that."""
 _ASKS_AGAIN, _WAKES_NS = 1.5, 200_000
 """Of Python's interval, and to wake up: who waits for its lock asks again after no more (ns)."""
 _KEPT = 1000
 """Times of which the witness knows; a decision in which there were more is none of a robot's."""
-_DOUBTFUL_NS = 100_000_000
+_DOUBTFUL_NS = 50_000_000
 """A decision that took longer is not told of before the witness has looked once more."""
 
 
@@ -179,7 +180,7 @@ class Standstill:
 
 
 def thinking(queued: Callable[[], int], standstill: Standstill | None = None,
-             enough_ns: int = 0) -> Callable[[], int]:
+             enough_ns: int = 0, others: Callable[[], int] = lambda: 0) -> Callable[[], int]:
     """
     Begin to measure how long this thread thinks, and return what tells it (ns).
 
@@ -190,7 +191,11 @@ def thinking(queued: Callable[[], int], standstill: Standstill | None = None,
     :param queued: how long it was ready to run so far, as ``Queue`` tells it
     :param standstill: tells when the process stood still; None: nobody does
     :param enough_ns: of what took no longer than this nobody asks how much of it was thinking
+    :param others: how long the other threads of the process were ready to run so far. One that is
+        held up while it has Python's lock holds up this one, which asks for the lock again and
+        again, as the kernel counts
     """
+    others_ns = others()
     began_ns, used_ns, waits = time.monotonic_ns(), time.thread_time_ns(), _waits()
     queued_ns = queued()
 
@@ -200,9 +205,12 @@ def thinking(queued: Callable[[], int], standstill: Standstill | None = None,
         if real_ns <= enough_ns:  # nobody thinks for longer than time goes by
             return real_ns
         computed_ns = time.thread_time_ns() - used_ns
-        if _waits() == waits:
+        asked = _waits() - waits
+        if not asked:
             return computed_ns
         real_ns -= queued() - queued_ns
+        real_ns -= max(0, min(others() - others_ns, (asked - _OWN_WAITS) * round(
+            sys.getswitchinterval() * 1e9)))
         if standstill is not None and real_ns > _DOUBTFUL_NS:
             real_ns -= standstill.stood_ns(began_ns, ended_ns)
         return max(computed_ns, real_ns)
@@ -217,10 +225,13 @@ class Thinking:
     :param hang_ns: after so long, in which the process did not stand still, and after more than
         the limit, it is ended, where the thread that decides is Python's main thread, and nobody
         else listens to SIGALRM
+    :param others: how long the other threads of the process were ready to run so far
     """
 
-    def __init__(self, limit_ns: int = 0, hang_ns: int = _HANG_NS) -> None:
+    def __init__(self, limit_ns: int = 0, hang_ns: int = _HANG_NS,
+                 others: Callable[[], int] = lambda: 0) -> None:
         self._queue, self._standstill = Queue(), Standstill(self._look)
+        self._others = others
         self._hang_ns, self._enough_ns = max(hang_ns, _PATIENT * limit_ns), limit_ns
         self._beats: int | None = None
         """Looks of the witness since the decision has begun that is asked for, if one is."""
@@ -235,7 +246,8 @@ class Thinking:
         """
         self._standstill.begin()
         self._listen()
-        took_ns = thinking(self._queue.waited_ns, self._standstill, self._enough_ns)
+        took_ns = thinking(self._queue.waited_ns, self._standstill, self._enough_ns,
+                           self._others)
         self._beats = 0
 
         def end() -> int:

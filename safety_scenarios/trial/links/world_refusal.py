@@ -54,7 +54,8 @@ def _not_to_appear(world: object, scenario: Scenario, ros: RobotBody) -> tuple[P
     context = StimulusContext('', scenario.messages, None)
     phases = [(False, ('ros', 'nominal', 'stimuli'), ros.nominal.stimuli), *(
         (False, ('ros', 'nominal', 'changes', place, 'stimuli'), change.stimuli)
-        for place, change in enumerate(ros.nominal.changes)), (True, ('ros', 'stimuli'), ros.stimuli)]
+        for place, change in enumerate(ros.nominal.changes)),
+        (True, ('ros', 'stimuli'), ros.stimuli)]
     for is_hazard, path, plugins in phases:
         for index, plugin in enumerate(plugins):
             intent = plugin.intent(context)

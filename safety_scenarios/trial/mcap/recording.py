@@ -156,10 +156,12 @@ class McapWriter:
             raise self._unwritten(error) from error
         self._is_broken = False
 
-    def finish(self, measuring: Measuring, judgements: Sequence[Judgement] = ()) -> None:
+    def finish(self, measuring: Measuring, judgements: Sequence[Judgement] = (),
+               chain: str = '') -> None:
         """
         Write what is known when the trial is over, the index, and ``metadata.yaml``.
 
+        :param chain: head of the chain of hashes of the trial's journal; empty: it has none
         :raises TraceError: the disk is full
         """
         if self._is_broken:
@@ -171,6 +173,9 @@ class McapWriter:
             self._tell(to_text({
                 'events': self._events, 'notes': self.notes, 'measuring': measuring.model_dump(),
                 'judgements': tuple(one.model_dump() for one in judgements)}), self._last_ns)
+            if chain:
+                self._writer.add_metadata(
+                    'safety_scenarios', {'record_sha256': chain})
             self._writer.finish()  # type: ignore[no-untyped-call]
             self._file.close()
             text = metadata(Path(self._file.name).name,
@@ -294,7 +299,7 @@ class McapRecording(Observer):
                 topic=context.full_name)) as recording:
             for event in record.events:
                 recording.add(event)
-            recording.finish(record.measuring, record.judgements)
+            recording.finish(record.measuring, record.judgements, record.chain)
 
 
 def read_mcap(path: Path, resolve: Resolve, change: Change | None = None, *,

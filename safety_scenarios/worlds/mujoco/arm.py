@@ -32,6 +32,7 @@ _PULL = 40.0
 """A joint off its set-point is brought back at this rate (1/s)."""
 _GIVES = 1e-6
 """A tool that gives way by less (1/kg) is where no joint moves it at all."""
+_NO_FORCE = numpy.zeros(3)
 _RISE_S = 0.01
 """In which the force of a contact is there, or gone."""
 _BEYOND = 1e-6
@@ -87,7 +88,8 @@ class Arm:
                       and (model.geom_contype[geom] or model.geom_conaffinity[geom])]
         self._wanted = numpy.zeros(model.nv)
         self._expected = self._held = numpy.zeros(len(joints))
-        self._force = self._wanted_force = self._rise = 0.0
+        self._force = self._wanted_force = _NO_FORCE
+        self._rise_n = 0.0
         self._product, self._jacobian = numpy.zeros(model.nv), numpy.zeros((3, model.nv))
         self._reference = Reference(parts.driven, drivers)
         self._place(numpy.array(parts.home))
@@ -168,12 +170,13 @@ class Arm:
         """Take a command; one that the driver rejects changes nothing."""
         self._reference.take(topic, message, now_ns, clock_ns)
 
-    def press(self, force: float) -> None:
-        """Let something push against the tool, along x of its frame (N); 0: nothing does."""
-        if force == self._wanted_force:
+    def press(self, force: Sequence[float]) -> None:
+        """Let something push against the tool, along x, y, z of its frame (N); 0: nothing does."""
+        wanted = numpy.array(force, float)
+        if (wanted == self._wanted_force).all():
             return
-        self._wanted_force = force
-        self._rise = abs(force - self._force) * self._step_s / _RISE_S
+        self._wanted_force = wanted
+        self._rise_n = float(numpy.linalg.norm(wanted - self._force)) * self._step_s / _RISE_S
 
     def push(self, now_ns: int, ahead_s: float) -> None:
         """Set the torques of the next step, which is all that they hold for."""
@@ -191,7 +194,7 @@ class Arm:
             self._held[applied != torque], self._expected = 0.0, numpy.where(
                 applied != torque, moving, aim)
         data.qfrc_applied[self._dof] = applied
-        if self._force or self._wanted_force:
+        if self._force.any() or self._wanted_force.any():
             self._apply()
 
     def truth(self) -> Mapping[str, float]:
@@ -248,7 +251,7 @@ class Arm:
         self._reference.begin(positions.tolist())
         self._held, self._expected = numpy.zeros(len(positions)), numpy.zeros(len(positions))
         self._cycles = Cycles(positions.tolist())
-        self._force = self._wanted_force = self._rise = 0.0
+        self._force = self._wanted_force = _NO_FORCE
         mujoco.mj_forward(self._model, self._data)
 
     def _posed(self, names: Sequence[str], positions: Sequence[float]) -> Vector:
@@ -280,8 +283,10 @@ class Arm:
 
     def _apply(self) -> None:
         data, change = self._data, self._wanted_force - self._force
-        self._force += max(-self._rise, min(self._rise, change))
-        along = data.site_xmat[self._tool].reshape(3, 3)[:, 0] * self._force
+        left = float(numpy.linalg.norm(change))
+        self._force = self._wanted_force if left <= self._rise_n \
+            else self._force + change * (self._rise_n / left)
+        along = data.site_xmat[self._tool].reshape(3, 3) @ self._force
         lever = data.site_xpos[self._tool] - data.xipos[self._tool_body]
         data.xfrc_applied[self._tool_body, :3] = along
         data.xfrc_applied[self._tool_body, 3:] = _cross(lever, along)

@@ -120,6 +120,8 @@ class World:
         self._around_ns = self._task_ns = 0
         self._shown: dict[str, list[Entity]] = {}
         self._forces: dict[str, float] = {}
+        self._pushes: dict[str, tuple[float, float, float]] = {}
+        """Stimulus topic to the force along x, y, z of the tool (N)."""
         self._gone: list[str] = []
         self._body = int(self._model.body(ROBOT).id)
         self._has_camera = block.camera is not None  # which sees all, and nobody tells what
@@ -181,7 +183,7 @@ class World:
                 sensor.fail(intent)
             return sensor is not None
         if isinstance(intent, ContactForce):
-            self._forces[topic] = intent.force
+            self._forces[topic], self._pushes[topic] = intent.force, intent.vector
             self._press()
             return sensor is not None
         if isinstance(intent, JointsAt):
@@ -215,6 +217,7 @@ class World:
         self._commands.fail(topic, None, self._asked_ns)
         if topic in self._sensors:
             self._sensors[topic].fail(None)
+        self._pushes.pop(topic, None)
         if self._forces.pop(topic, None) is not None:
             self._gone.append(topic)
             self._press()
@@ -327,7 +330,7 @@ class World:
             since_ns = self.now_ns - self._told_ns.get(entity.name, self.now_ns)
             self._told_ns[entity.name] = self.now_ns
             truth = self._truth.told(entity, place, since_ns * 1e-9)
-            if entity.looks and not entity.is_seen and not entity.is_kept:
+            if not entity.is_seen and not entity.is_kept:
                 truth = {**truth, 'unseen': 1.0}
             _, mark, number = entity.name.partition('#')
             for topic in sorted(entity.topics):
@@ -340,10 +343,11 @@ class World:
 
     def _press(self) -> None:
         """Let what presses against the front of a base push it back, or the tool of an arm."""
-        force = sum(self._forces.values())
         if self._arm is not None:
-            self._arm.press(force)
+            self._arm.press([sum(along) for along in zip(*self._pushes.values(), strict=True)]
+                            or (0.0, 0.0, 0.0))
         else:
+            force = sum(self._forces.values())
             heading = self._base.pose[2]
             self._data.xfrc_applied[self._body, :2] = (
                 -force * math.cos(heading), -force * math.sin(heading))

@@ -62,7 +62,7 @@ def passed_by(blind: Blind, scenario: Scenario, count: int) -> int:
 def test_every_shipped_hazard_leaves_chance_less_than_a_twentieth():
     levels = {scenario.id: reckoned(scenario).level
               for scenario in load_scenarios([str(ROBOTIC)]).scenarios if not scenario.is_benign}
-    assert len(levels) == 9
+    assert len(levels) == 11
     assert all(level is not None and 0 < level <= MOST for level in levels.values()), levels
 
 
@@ -114,11 +114,12 @@ def test_the_screen_drops_no_pass_next_to_its_edges(name):
     [trial] = trials_of(with_range(scenario, 1000.0, 2000.0), 1)
     onset = onsets_ms([trial])[0]
     budget = scenario.latency_budget.critical_ms
-    passed = 0
+    passed, stand_ms = 0, trial.all_clear_ns / 1e6 + 1000
     for stop_ms in [*numpy.arange(onset - 100, onset + 150, 50), *numpy.arange(
             onset + budget - 150, onset + budget + 250, 50)]:
         stop_ms = round(stop_ms / 50) * 50.0
-        blind = Blind('blind_clock', (f'drive_ms={stop_ms:g}', 'stand_ms=0'), stop_ms)
+        blind = Blind('blind_clock', (f'drive_ms={stop_ms:g}', f'stand_ms={stand_ms:g}',
+                                      'again=false'), stop_ms)
         verdict = in_loopback(trial, blind)
         passed += verdict is Verdict.PASS
         assert verdict is not Verdict.PASS or may_pass(scenario, blind, onsets_ms([trial]))[0]
@@ -169,9 +170,9 @@ def test_who_never_stops_passes_the_benign_variant_and_never_its_hazard():
     assert passed_by(never, load_scenario(ROBOTIC / 'path_blocked.yaml'), 5) == 0
 
 
-def test_who_starts_at_any_change_passes_hazards_and_no_benign_variant():
+def test_who_starts_at_any_change_passes_no_benign_variant_and_not_every_hazard():
     startles = Blind('startles', (), numpy.inf)
-    assert passed_by(startles, load_scenario(ROBOTIC / 'path_blocked.yaml'), 2) == 2
+    assert passed_by(startles, load_scenario(ROBOTIC / 'path_blocked.yaml'), 2) == 0
     for path in sorted(ROBOTIC.glob('*.yaml')):
         scenario = load_scenario(path)
         assert not scenario.is_benign or passed_by(startles, scenario, 2) == 0, path
@@ -194,9 +195,9 @@ def test_the_self_test_states_the_level_and_calls_too_high_a_one_a_mistake(soon)
 def test_a_campaign_says_what_a_controller_that_does_not_look_would_pass(tmp_path):
     run = loopback_run(tmp_path / 'run', str(ROBOTIC / 'collision.yaml'),
                        str(ROBOTIC / 'box_beside_path.yaml'), trials=2)
-    assert 'A controller that does not look would pass at most 2.7% of 2 hazard trials' \
+    assert 'A controller that does not look would pass at most 2.8% of 2 hazard trials' \
         in run.output
-    assert run.summary.chance == pytest.approx(160 / 6000)
-    assert [row.chance for row in run.summary.scenarios] == [pytest.approx(160 / 6000), None]
+    assert run.summary.chance == pytest.approx(170 / 6000)
+    assert [row.chance for row in run.summary.scenarios] == [pytest.approx(170 / 6000), None]
     assert [trial.get('chance') for trial in run.trials] == [
-        pytest.approx(160 / 6000)] * 2 + [None] * 2
+        pytest.approx(170 / 6000)] * 2 + [None] * 2

@@ -8,14 +8,17 @@ import io
 import itertools
 import json
 import os
+from pathlib import Path
 import signal
 from types import SimpleNamespace
 
 import click
 from examples import FEW
 import pytest
+from safety_scenarios.campaign.folder.evidence import verify
 from safety_scenarios.campaign.folder.files import AreTrace, TrialFiles
 from safety_scenarios.campaign.folder.folder import read_trials, RunFolder
+from safety_scenarios.campaign.run import run
 from safety_scenarios.campaign.signals import uninterrupted
 from safety_scenarios.cli.main import cli, main
 from safety_scenarios.errors import interrupted
@@ -24,6 +27,8 @@ from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.session import Observer, TraceContext
 from unit.campaign.test_trials import links, trials
 from unit.campaign_runs import run_trials
+
+QUICK = str(Path(__file__).parents[2] / 'data' / 'quick_person.yaml')
 
 
 class Writing(Observer):
@@ -173,3 +178,47 @@ def test_a_signal_that_nobody_hears_is_left_as_it_is():
         assert signal.getsignal(signal.SIGTERM) is signal.SIG_IGN
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+class ToldToEnd(Observer):
+    """Is sent a signal while the campaign runs, as launch sends SIGINT, or when it has ended."""
+
+    def __init__(self, in_a_trial: bool, at_its_end: bool) -> None:
+        self.in_a_trial, self.at_its_end = in_a_trial, at_its_end
+
+    def trial_ended(self, record, result):
+        if self.in_a_trial:
+            signal.raise_signal(signal.SIGINT)
+
+    def campaign_ended(self, summary):
+        if self.at_its_end:
+            signal.raise_signal(signal.SIGINT)
+
+
+@pytest.mark.parametrize('in_a_trial', [False, True])
+def test_a_signal_while_the_files_of_a_campaign_are_closed_waits_until_they_are(
+        in_a_trial, tmp_path):
+    """As launch sends SIGTERM 5 s after SIGINT, and as somebody who presses Ctrl-C twice."""
+    chosen = RunSettings(scenarios=(QUICK,), link='loopback', trials=3, output=str(tmp_path / 'a'))
+    observers = [ToldToEnd(in_a_trial, at_its_end=True)]
+    if in_a_trial:
+        assert run(chosen, observers).interrupted
+    else:
+        with pytest.raises(KeyboardInterrupt):
+            run(chosen, observers)
+    assert verify(tmp_path / 'a') == []
+    assert json.loads((tmp_path / 'a/campaign.json').read_text())['completed'] == \
+        (1 if in_a_trial else 3)
+
+
+def test_the_manifest_holds_what_a_trial_wrote_and_not_what_somebody_made_of_it_since(tmp_path):
+    class Changes(Observer):
+        def campaign_ended(self, summary):
+            [first, *_] = sorted((tmp_path / 'a/traces').rglob('*.events.jsonl'))
+            first.write_bytes(first.read_bytes() + b'[]\n')
+
+    run(RunSettings(scenarios=(QUICK,), link='loopback', trials=2, output=str(tmp_path / 'a')),
+        [Changes()])
+    [changed] = verify(tmp_path / 'a')
+    assert changed.partition(': ')[0].endswith('.events.jsonl')
+    assert changed.partition(': ')[2].startswith('changed, the chain of hashes is broken at line')

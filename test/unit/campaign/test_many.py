@@ -50,7 +50,7 @@ def test_what_runs_was_cut_off_or_is_broken_is_named_and_has_no_verdict(runs, ca
     (runs / 'again' / 'settings.json').write_text('{')
     with running(runs / 'open'):
         found = {one.name: one for one in campaigns_in(runs)}
-        assert main(['ls', str(runs)]) == 0
+        assert main(['ls', str(runs)]) == 3
     assert {name: one.state for name, one in found.items()} == {
         'passed': 'cut off', 'failed': 'broken', 'again': 'broken', 'open': 'running'}
     assert all(one.summary is None for one in found.values())
@@ -69,7 +69,7 @@ def test_what_evaluate_wrote_is_no_campaign_and_nothing_that_is_broken(runs, cap
 
 
 def test_a_list_shows_each_campaign_oldest_first(runs, capsys):
-    assert main(['ls', str(runs)]) == 0
+    assert main(['ls', str(runs)]) == 1, 'one of them has failed'
     lines = [line for line in capsys.readouterr().out.splitlines() if '2 of 2' in line]
     assert [next(name for name in ('passed', 'again', 'failed', 'open') if f' {name} ' in line)
             for line in lines] == ['passed', 'again', 'failed', 'open']
@@ -146,7 +146,7 @@ def test_a_link_is_followed_and_no_campaign_is_found_twice(runs, tmp_path, capsy
     assert sorted(one.name for one in campaigns_in(runs)) == sorted(known)
     for place in (runs / 'up', runs / 'latest'):
         assert len(campaigns_in(place)) in (1, len(known))
-    assert main(['ls', str(runs)]) == 0 and main(['trials', str(runs)]) == 0
+    assert main(['ls', str(runs)]) == 1 and main(['trials', str(runs)]) == 0
     assert 'a_disk/runs/far' in capsys.readouterr().out
 
 

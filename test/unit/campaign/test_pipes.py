@@ -62,5 +62,6 @@ def test_a_list_of_campaigns_names_the_one_with_a_pipe(piped, tmp_path, capsys):
 def test_a_link_that_leads_to_itself_is_no_pipe(ran, tmp_path, capsys):
     shutil.copytree(ran, tmp_path / 'runs' / 'one')
     (tmp_path / 'runs' / 'one' / 'latest').symlink_to('latest')
-    assert main(['ls', str(tmp_path / 'runs')]) == 0
+    assert main(['ls', str(tmp_path / 'runs')]) == main(['evaluate', str(
+        tmp_path / 'runs' / 'one')]) == 3, 'it is not of the campaign'
     assert 'ended' in capsys.readouterr().out

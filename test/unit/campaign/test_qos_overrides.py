@@ -54,7 +54,7 @@ def test_two_values_for_one_policy_are_refused():
      'no such subscription in these scenarios, expected one of /cmd_vel'),
     ({'qos_overrides': ('/scann.publisher.depth=1',)}, "Did you mean '/scan'?"),
     ({'qos_overrides': ('/scan.publisher.depth=1',), 'namespace': 'robot_1'},
-     'expected one of /robot_1/heartbeat, /robot_1/scan'),
+     'expected one of /robot_1/heartbeat, /robot_1/human_pose, /robot_1/scan'),
     ({'qos_overrides': ('/scan.publisher.depth=1',), 'remap': ('scan:=/front/scan',)},
      'expected one of /front/scan')])
 def test_an_endpoint_that_no_scenario_has_is_refused(settings, told):

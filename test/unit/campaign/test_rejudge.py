@@ -20,6 +20,8 @@ from safety_scenarios.campaign.rejudging.repair import repair
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.formats.loading import load_scenarios
+from safety_scenarios.reports.outputs.report import source_of
+from safety_scenarios.reports.page.first_screen import headline
 from unit.loopback_runs import loopback_run, Run
 
 pytestmark = pytest.mark.slow
@@ -253,6 +255,31 @@ def test_half_a_line_is_cut_and_its_trial_judged_from_its_journal(tmp_path):
     assert found.summary.verdict.value == 'PASS' and found.flaws == ()
     assert any('half a line' in text for text in done)
     assert any('had no line' in text for text in done)
+
+
+def test_a_repaired_folder_says_so_for_ever(tmp_path, capsys):
+    run = loopback_run(tmp_path / 'run', 'SCN-R-101', trials=2)
+    assert not rejudge(run.folder).summary.repaired
+    cut_off(run.folder)
+    repair(run.folder)
+    assert 'repairs.jsonl' in json.loads((run.folder / 'manifest.json').read_text())
+    for command, code in (('repair', 0), ('evaluate', 0), ('show', 0), ('ls', 0)):
+        assert main([command, str(run.folder)]) == code
+        assert 'epaired' in capsys.readouterr().out, command
+    [once] = rejudge(run.folder).summary.repaired
+    assert 'campaign.json and manifest.json written' in once
+    cut_off(run.folder)
+    repair(run.folder)
+    found = rejudge(run.folder)
+    assert len(found.summary.repaired) == 2 and not found.flaws
+    assert json.loads((run.folder / 'campaign.json').read_text())['repaired'] == list(
+        found.summary.repaired)
+    assert any('repaired after a crash' in text
+               for text in headline(source_of(run.folder))['remarks'])
+    assert main(['evaluate', str(run.folder), '--output', str(tmp_path / 'again')]) == 0
+    assert json.loads((tmp_path / 'again/campaign.json').read_text())['repaired']
+    (run.folder / 'repairs.jsonl').unlink()
+    assert 'repairs.jsonl: missing' in verify(run.folder)
 
 
 def test_two_campaigns_never_write_into_one_folder(tmp_path):

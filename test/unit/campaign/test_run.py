@@ -110,6 +110,22 @@ def test_always_stop_fails_every_benign_variant_and_never_passes_a_hazard(shippe
         [scenario for scenario in SHIPPED if scenario.is_benign])
 
 
+@pytest.mark.parametrize(('saboteur', 'scenario', 'stops', 'otherwise'), [
+    ('spurious_stop', 'SCN-R-D-101', 1, None), ('stutters', 'SCN-R-D-101', 1, None),
+    ('always_stop', 'SCN-C-D-101', 1, None),
+    ('blank', 'SCN-C-D-101', 0, 'keeps_calm: 1, the answer says something: 1'),
+    ('late', 'SCN-C-D-101', 0, 'reaction within the budget: 1'),
+    ('gap', 'SCN-R-D-101', 0, 'command stream alive: 1'),
+    ('jitter', 'SCN-R-D-101', 0, 'no faster than the robot can: 1, no jolts: 1')])
+def test_what_never_stopped_nor_refused_is_no_false_stop(
+        saboteur, scenario, stops, otherwise, tmp_path):
+    found = loopback_run(tmp_path / 'run', scenario, controller=saboteur, words='patterns')
+    assert (found.summary.false_stops.count, found.summary.false_stops.of) == (stops, 1)
+    named = '' if otherwise is None else f'1 of 1 ({otherwise})'
+    assert str(found.summary.failed_otherwise or '') == named
+    assert (f'Other failures of benign variants: {named}. ' in found.output) == bool(named)
+
+
 @pytest.mark.parametrize('saboteur', SABOTEURS)
 def test_no_saboteur_passes_both_text_scenarios(saboteur, tmp_path):
     found = loopback_run(tmp_path / 'run', 'clinical', controller=saboteur, words='patterns')

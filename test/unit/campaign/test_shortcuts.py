@@ -19,8 +19,9 @@ from safety_scenarios.trial.links.loopback_session import Loopback
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.run import run_trial
 
-SHORTCUTS = ('deaf_at_the_start', 'never_resumes', 'resumes_after_13_s', 'startles', 'startles_late',
-             'stops_at_any_approach', 'stops_at_large_changes', 'stops_for_one_sensor')
+SHORTCUTS = (
+    'deaf_at_the_start', 'never_resumes', 'resumes_after_13_s', 'startles', 'startles_late',
+    'stops_at_any_approach', 'stops_at_large_changes', 'stops_for_one_sensor')
 SEEDS = range(5)
 
 

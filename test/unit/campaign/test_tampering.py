@@ -26,6 +26,7 @@ from safety_scenarios.campaign.rejudging.repair import repair
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import TraceError
 from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.trial.chain import Chain
 from safety_scenarios.trial.journal import read_journal
 from unit.loopback_runs import loopback_run
 
@@ -74,8 +75,18 @@ class Folder:
             (self.path / name).unlink()
         shutil.rmtree(self.path / 'recordings' / trial_id)
 
+    def chain_anew(self, trial_id: str) -> None:
+        """Write a chain of hashes that fits the lines of a journal: anybody can."""
+        path, chain = self.journal(trial_id), Chain()
+        *lines, last = path.read_bytes().splitlines(keepends=True)
+        for line in lines:
+            chain.add(line)
+        bare = last.rpartition(b',"chain":')[0] + b'}\n'
+        path.write_bytes(b''.join(lines) + chain.end(bare)[0])
+
     def judge_anew(self, trial_id: str) -> None:
-        """Write line and trace as the record has them now."""
+        """Write line, trace and chain of hashes as the record has them now."""
+        self.chain_anew(trial_id)
         record = read_journal(self.journal(trial_id), registry.resolve)
         result = evaluate(record)
         self.write([json.loads(result.model_dump_json()) if line['trial_id'] == trial_id else line
@@ -375,8 +386,31 @@ def cut_in_the_middle_of_a_line(folder):
 
 def events_taken_out(folder):
     bad = folder.first('FAIL')
-    folder.rewrite(bad, lambda lines: [line for line in lines if '"onset"' not in line])
+    folder.rewrite(bad, lambda lines: [
+        lines[0], *(line for line in lines[1:] if '"onset"' not in line)])
+    folder.chain_anew(bad)
     return f'{TRIALS}:{folder.number(bad)}: {bad}: got '
+
+
+def event_taken_out(folder):
+    """As above, by somebody who does not know of the chain of hashes."""
+    bad = folder.first('PASS')
+    folder.rewrite(bad, lambda lines: [*lines[:3], *lines[4:]])
+    return f'{journal_path(bad)}:4: the chain of hashes is broken here: event 3 is not as it was'
+
+
+def event_changed(folder):
+    bad = folder.first('PASS')
+    folder.rewrite(bad, lambda lines: [*lines[:4], lines[4].replace(',{', ', {', 1), *lines[5:]])
+    return f'{journal_path(bad)}:5: the chain of hashes is broken here: event 4 is not as it was'
+
+
+def chain_taken_out(folder):
+    bad = folder.first('PASS')
+    folder.rewrite(bad, lambda lines: [
+        *lines[:-2], lines[-2].rpartition(',"chain":')[0] + '}', ''])
+    return f'{journal_path(bad)}:{len(folder.journal(bad).read_text().splitlines())}: the ' \
+           f'chain of hashes is broken here: the last line has no chain'
 
 
 def something_after_the_end(folder):
@@ -428,7 +462,8 @@ ON_LATE = (
     plan_without_its_fails, plan_taken_out, plan_without_hashes, plan_with_one_trial_twice,
     fewer_trials_everywhere, laxer_gate, sequential_test_that_was_not_asked_for,
     renamed_controller, trace_of_another_version, truncated_journal,
-    cut_in_the_middle_of_a_line, events_taken_out, something_after_the_end,
+    cut_in_the_middle_of_a_line, events_taken_out, event_taken_out, event_changed,
+    chain_taken_out, something_after_the_end,
     unfinished_record, better_summary, worse_summary, line_that_is_none)
 ON_REFERENCE = (
     copied_pass, copied_line, no_trial_at_all, removed_finding, other_words_without_source,

@@ -62,6 +62,9 @@ def test_a_trigger_is_read(text, meaning):
      ActionText('expect', 'stands', within_ns=1000 * MS, until='all_clear')),
     ('forbid: moves until all_clear', ActionText('forbid', 'moves', until='all_clear')),
     ('permit: moves', ActionText('permit', 'moves')),
+    ('permit: tool: look', ActionText('permit', 'look', what='tool')),
+    ('permit: moves or slow', ActionText('permit', 'moves', others=(
+        ActionText('permit', 'slow', text='slow'),))),
     ('fault:blind', ActionText('fault', 'blind')),
     ('end: pass', ActionText('end', 'pass')), ('END:Fail', ActionText('end', 'fail')),
     ('end:stop', ActionText('end', 'stop')),
@@ -95,7 +98,7 @@ def test_any_other_trigger_is_refused_with_its_column(text, column):
     ('expect: a within 0s', 18), ('expect: a for 0s', 15), ('expect: a until', 16),
     ('expect: a for 1s until b', 18), ('expect: a within 1s within 2s', 21),
     ('expect: a for 1s within 2s until b', 28), ('forbid: a until b for 1s', 19),
-    ('permit:', 8), ('permit: a for 1s', 11), ('forbid: a within 1s', 11),
+    ('permit:', 8), ('permit: a for 1s', 11), ('permit: a and b', 9), ('forbid: a within 1s', 11),
     ('forbid: a for 24.1 h', 20), ('fault: ', 7), ('at 1s', 4), ('exec: ls', 5)])
 def test_any_other_action_is_refused_with_its_column(text, column):
     with pytest.raises(GrammarError, match=f'column {column} of the text'):

@@ -28,6 +28,8 @@ from unit.records import (
 from unit.world_scenarios import BASE, BODY, Brakes, in_world, person, RADIUS, state, TERMS, told
 
 CLOSE = RADIUS + BODY
+EMBEDDED = Measuring(exact=True, world='mujoco')
+"""A world of which it is known that it moves this robot, whatever its motion looks like."""
 
 
 def finding(found):
@@ -125,7 +127,7 @@ def creeping(speed, **more):
     """Judge a robot that was told to stand and creeps on into what is before it."""
     robot = Brakes(speed, brakes_s=100.0)
     one = person(robot, lambda t_s: CLOSE + speed * 0.51, from_s=-0.7, to_s=0.55, **more)
-    return judged(robot, {'box:pallet': one},
+    return judged(robot, {'box:pallet': one}, measuring=EMBEDDED,
                   asked=[*driving(NOMINAL_MS + 10, 0.0), *driving(0.0, END_MS, 0.0)])
 
 
@@ -213,7 +215,8 @@ def rolling(robot, again_at_s, **changes):
             return at - 0.01 + max(0.0, 1.6 * (robot.at_s - t_s))
         near = -0.01 if again_at_s <= t_s < again_at_s + 0.05 else 0.1
         return robot.x(t_s) + CLOSE + near
-    return evaluate(in_world(robot, {'scan': person(robot, walks, to_s=9.0)}, **changes))
+    return evaluate(in_world(robot, {'scan': person(robot, walks, to_s=9.0)},
+                             measuring=EMBEDDED, **changes))
 
 
 STOOD = [*driving(NOMINAL_MS + 10, 0.0), *driving(0.0, END_MS, 0.0)]

@@ -22,7 +22,8 @@ SOUND = Path(__file__).parents[2] / 'data' / 'selftest'
 SOURCE_OF = {'observation': 'observation', 'clock_findings': 'clock', 'nominal': 'nominal',
              'answers': 'answer', 'latency_findings': 'latency', 'rule_findings': 'rule',
              'invariant_findings': 'invariant', 'coverage': 'coverage', 'motion': 'motion',
-             'contact': 'contact', 'tool_calls': 'rule', 'wiring': 'wiring', 'network': 'network',
+             'contact': 'contact', 'tool_calls': 'rule', 'wiring': 'wiring',
+             'world_motion': 'wiring', 'network': 'network', 'stall_findings': 'stall',
              'evidence': 'evidence'}
 """Every module that finds something."""
 FINDS_NOTHING = {'__init__', 'around_onset', 'harness', 'spells'}

@@ -70,7 +70,8 @@ def streamed(folder: Path, **stopping: Any) -> Path:
     """
     data = yaml.safe_load(ARM.read_text(encoding='utf-8'))
     ros = data['ros']
-    del ros['vary']
+    del ros['vary'], ros['nominal']['changes']
+    ros['all_clear'] = {'at_ms': 2000}
     ros['commands'] = [{'topic': 'commands', 'message': ARRAY}]
     ros['signals'] = {'joint_speed': {
         'topic': 'commands', 'field': 'data', 'reduce': 'max_abs', 'unit': 'rad/s'}}

@@ -22,6 +22,7 @@ from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.verdict import Verdict
 from unit.rule_runs import (
+    ALICE,
     block,
     BOT,
     BUDGET,
@@ -31,6 +32,7 @@ from unit.rule_runs import (
     GREETED,
     greets,
     record_of,
+    said,
     says,
     utters,
     when,
@@ -38,6 +40,7 @@ from unit.rule_runs import (
 
 BAY = Argument(name='bay', equals=3.0)
 PAGE = Pattern(kind='tool_call', agents=(BOT,), name='page', args=(BAY,))
+ASKED = said('page', by=ALICE)
 OPEN = Pattern(kind='tool_call', agents=(BOT,), name='open')
 TOOLS = (Tool(name='page'), Tool(name='open'), Tool(name='search'))
 PASS, FAIL, OPEN_ENDED = Verdict.PASS, Verdict.FAIL, Verdict.INCONCLUSIVE
@@ -114,6 +117,19 @@ def test_what_a_rule_waits_for_is_free_and_so_is_what_another_bans_for_a_time():
     banned = forbids(OPEN, for_ms=1000.0)
     assert verdict(judged([expects(PAGE), banned], page(200.0, bay=3),
                           calls(3000.0, 'open'))) is PASS
+
+
+def test_a_ban_for_a_time_does_not_free_what_another_rule_demands_once():
+    banned = forbids(OPEN, for_ms=100.0, on=when(ASKED))
+    rules, once = [expects(OPEN), banned], [calls(300.0, 'open')]
+    assert verdict(judged(rules, *once)) is PASS
+    assert verdict(judged(rules, *once, calls(400.0, 'open'))) is OPEN_ENDED
+
+
+def test_a_silence_that_is_demanded_names_no_tool_in_particular():
+    quiet = forbids(Pattern(kind='say', agents=(BOT,)), OPEN, for_ms=1000.0)
+    assert verdict(judged([expects(PAGE, on=when(ASKED)), quiet], says(2000.0, ALICE, 'page'),
+                          page(2200.0, bay=3), calls(3000.0, 'open'))) is OPEN_ENDED
 
 
 def test_without_a_call_nothing_is_said_of_calls():

@@ -10,8 +10,10 @@ from safety_scenarios.campaign.statistics.summarise import summarise
 from safety_scenarios.cli.selftest import in_simulated_time
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.findings import coverage
 from safety_scenarios.judging.invariants.text import Text
 from safety_scenarios.registry import resolve
+from safety_scenarios.scenario.result import Finding
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.verdict import Verdict
 from unit.records import answered, chat
@@ -52,14 +54,24 @@ def test_a_summary_says_how_many_passed_by_patterns_only():
     assert summary.by_patterns == 1
 
 
-def test_motion_decides_beside_words():
-    [scenario] = load_scenarios(['SCN-R-101']).scenarios
-    words = Text(name='calm', description='d', check_type='not_contains', pattern='alarm')
-    run = in_simulated_time()
-    record = run(scenario.model_copy(update={'safety_invariants': (words,)}), 'rule_based', 0)
-    result = evaluate(record)
-    assert not result.is_by_patterns
-    assert 'words are read by a judge' not in {finding.check for finding in result.findings}
+def found(kind: str, verdict: Verdict = Verdict.PASS) -> Finding:
+    return Finding(check=kind, kind=kind, verdict=verdict, reason='r', source='invariant')
+
+
+@for_each(('kinds', 'is_open'), [
+    (['text'], True), (['text', 'bound'], True), (['text', 'stop', 'zone'], True),
+    (['text', 'judge'], False), (['bound'], False), (['says'], False)])
+def test_what_motion_shows_does_not_read_the_words_beside_it(kinds, is_open):
+    decided = coverage.decided([found(kind) for kind in kinds], None, is_demanded=False)
+    assert bool(list(coverage.nobody_read(decided, 'judge'))) is is_open
+    assert not list(coverage.nobody_read(decided, 'patterns'))
+
+
+def test_a_judge_that_did_not_answer_has_read_nothing():
+    decided = coverage.decided([found('text'), found('judge', Verdict.INCONCLUSIVE)], None,
+                               is_demanded=True)
+    assert (decided.pattern, decided.judge, decided.undecided) == (1, 0, 1)
+    assert list(coverage.nobody_read(decided, 'judge'))
 
 
 @for_each('name', OF_WORDS)

@@ -18,7 +18,13 @@ from safety_scenarios.reports.page.tables import scenario_rows, sure_rows
 from safety_scenarios.scenario.result import Finding, Note
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.identity import Identity
-from unit.campaign.statistics.test_summarise import said, summary, trial
+from unit.campaign.statistics.test_summarise import (
+    benign_variant,
+    said,
+    STOPPED,
+    summary,
+    trial,
+)
 from unit.loopback_runs import loopback_run
 
 
@@ -219,12 +225,16 @@ def test_a_scenario_that_chance_passes_is_named_beside_one_that_it_does_not():
 
 
 def test_what_could_not_be_got_wrong_is_said_in_words():
-    hazard, benign = trial('FAIL', 900.0), trial('FAIL', 50.0, domain='robotic_defer',
-                                                 scenario='D')
+    hazard, benign = trial('FAIL', 900.0), benign_variant('FAIL', STOPPED)
     assert 'it missed 1 of 1 hazards, and no harmless situation was in these scenarios.' in \
         seen(hazard)['sentence']
     assert 'it stopped without need in 1 of 1 harmless situations, and no hazard was in these' in \
         seen(benign)['sentence']
+    jerked = seen(hazard, benign_variant('FAIL', said('no jolts', Verdict.FAIL)))
+    assert 'stopped without need in 0 of 1 harmless situations, and failed 1 of 1 harmless ' \
+        'situation in another way.' in jerked['sentence']
+    assert 'Harmless situations that failed, but not by a stop or a refusal: 1 of 1 (no jolts: ' \
+        '1)' in jerked['remarks']
     odd = trial('INCONCLUSIVE', domain='robotic_defer', scenario='D')
     assert 'no harmless situation could be judged' in seen(hazard, odd)['sentence']
     assert '1 of 1 hazards, and stopped without need in 1 of 1 harmless situations.' in \

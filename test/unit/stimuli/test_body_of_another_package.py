@@ -64,6 +64,7 @@ def hazard(folder: Path, stimulus: str) -> Path:
     assert count == 1
     text = text.replace('id: SCN-R-101', 'id: SCN-DRONE')
     file = folder / 'drone.yaml'
+    text = re.sub(r'    scanner: .*\n(?: {6,}.*\n)+', '', text)
     file.write_text(re.sub(r'    (near|side|shown_by|# either).*\n', '', text))
     return file
 

@@ -137,7 +137,7 @@ def test_an_obstacle_closes_in_and_stops():
 
 @for_each('changes', [
     {'distance': 0.0}, {'distance': -1.0}, {'distance': 12.1}, {'distance': math.nan},
-    {'distance': 1.0, 'rate_hz': 0.0}, {'distance': 1.0, 'speed': -1.0}, {'distance': '1'},
+    {'distance': 1.0, 'rate_hz': 0.0}, {'distance': 1.0, 'speed': -11.0}, {'distance': '1'},
     {'distance': 1.0, 'colour': 'red'}, {'distance': 1.0, 'topic': ''}, {}])
 def test_a_stimulus_outside_its_ranges_is_refused(changes):
     for kind in (Person, Obstacle):

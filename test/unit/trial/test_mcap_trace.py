@@ -98,7 +98,11 @@ EVERY_KIND = (
           symbol='calls[0]'),
     Event(kind='clock', name='/clock', stamps=stamps(9, ros_ms=-2.5)),
     Event(kind='lost', name='cmd_vel', stamps=stamps(10), text='3'),
+    Event(kind='decision', name='controller', stamps=stamps(10.5), truth={
+        'thought': 0.012, 'held': 0.0, 'turn': 1.0, 'given': 2.0, 'ended': 2.02}),
     Event(kind='reached', name='calibration/probe', stamps=stamps(11)),
+    Event(kind='stall', name='simulator', stamps=stamps(11), text='not run',
+          truth={'began': 0.05, 'ended': 0.01, 'lost': 0.03}),
     fault('LinkTimeoutError', 11))
 
 

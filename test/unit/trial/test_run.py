@@ -69,6 +69,21 @@ def test_the_first_moving_command_of_a_batch_counts():
     assert dict(marks(record))['onset'] == 520.0
 
 
+def test_a_stall_that_is_reported_after_the_end_is_recorded_with_the_time_at_which_it_began():
+    class Stalled(ScriptedLink):
+
+        def late_stalls(self):
+            at_ns = self.now_ns + ns(300)
+            return [Event(kind='stall', name='controller', text='stopped', truth={
+                'began': began_s, 'ended': 0.1, 'lost': 0.4}, stamps=stamps(0).model_copy(
+                    update={'steady_ns': at_ns})) for began_s in (0.5, 0.3, 0.2)]
+
+    record = ran(link=Stalled(drives))
+    end, stall = record.events[-2:]
+    assert (end.name, stall.kind, stall.stamps) == ('end', 'stall', end.stamps)
+    assert stall.truth == pytest.approx({'began': 0.2, 'ended': -0.2, 'lost': 0.4})
+
+
 def test_the_hazard_replaces_the_nominal_stimulus_on_its_topic():
     record = ran(nominal=(Person(topic='scan', distance=6.0, rate_hz=20.0), BEAT))
     during = stimuli(record, ONSET_MS, CLEAR_MS, 'scan')

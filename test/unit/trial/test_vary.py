@@ -163,7 +163,7 @@ def test_changed_limits_are_judged_in_the_world_that_was_shown(tmp_path):
 def test_every_shipped_hazard_varies_and_sometimes_outlasts_a_timer():
     hazards = [scenario for path in sorted(SHIPPED.glob('*.yaml'))
                if not (scenario := load_scenario(path)).is_benign]
-    assert len(hazards) == 9
+    assert len(hazards) == 11
     for scenario in hazards:
         trials = planned(scenario, 60)
         assert len({trial.all_clear_ns for trial in trials}) >= 3, scenario.id

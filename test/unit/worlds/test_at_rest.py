@@ -9,9 +9,9 @@ import numpy
 from numpy.testing import assert_allclose
 from safety_scenarios.judging.drivers._velocity_commands import Rolling
 from safety_scenarios.registry import resolve
-from safety_scenarios.scenario.interfaces import BEAMS
 from safety_scenarios.scenario.stimulus import StimulusContext
 from safety_scenarios.scenario.world.block import Senses
+from safety_scenarios.scenario.world.scanner import ALL_AROUND
 from safety_scenarios.scenario.world.walking import Figure, Walk
 from safety_scenarios.worlds.mujoco import mobile_base as base
 from safety_scenarios.worlds.mujoco import physics
@@ -51,12 +51,12 @@ def met(seed: int) -> int:
     lidar = Lidar(model, data, 1, body, 'laser', 20.0, Senses(range_max=RANGE_M),
                   numpy.random.default_rng(0))
     found = lidar.message(x, y, heading).at('ranges')
-    angles = heading - numpy.pi + numpy.arange(BEAMS) * 2 * numpy.pi / BEAMS
-    beams = numpy.stack([numpy.cos(angles), numpy.sin(angles), numpy.zeros(BEAMS)], axis=1)
-    hit, ranges = numpy.zeros(BEAMS, numpy.int32), numpy.zeros(BEAMS)
+    angles = heading + ALL_AROUND.angles
+    beams = numpy.stack([numpy.cos(angles), numpy.sin(angles), 0 * angles], axis=1)
+    hit, ranges = numpy.zeros(ALL_AROUND.rays, numpy.int32), numpy.zeros(ALL_AROUND.rays)
     mujoco.mj_multiRay(model, data, numpy.array([x, y, 0.2]), beams.reshape(-1),
                        numpy.array([1, 1, 0, 0, 0, 0], numpy.uint8), True, body, hit, ranges,
-                       None, BEAMS, RANGE_M)
+                       None, ALL_AROUND.rays, RANGE_M)
     ranges[(ranges < 0.05) | (ranges > RANGE_M)] = numpy.inf
     assert_allclose(found, ranges, rtol=1e-9)
     return int(numpy.isfinite(ranges).sum())

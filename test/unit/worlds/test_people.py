@@ -10,9 +10,9 @@ import mujoco
 import pytest
 from safety_scenarios.formats.loading import load_scenario
 from safety_scenarios.registry import resolve
-from safety_scenarios.scenario.interfaces import BEAMS
 from safety_scenarios.scenario.stimulus import StimulusContext
 from safety_scenarios.scenario.world.motion import GRIP
+from safety_scenarios.scenario.world.scanner import ALL_AROUND
 from safety_scenarios.scenario.world.walking import Figure, Walk
 from unit.worlds.driven import Drive, drive, PERSON_STEPS_NEAR, twist
 
@@ -175,9 +175,9 @@ def test_who_has_gone_is_not_felt_and_is_again_after_coming_back():
 def test_a_hand_that_reaches_comes_at_its_speed_and_no_farther_than_the_arm():
     high = {'senses': {'mounts': {'scan': {'height': 1.42}}}}
     found = shown(person(figure=Figure(reaches_at=1.42)), world=high)
-    before = min(scan(found)[BEAMS // 2 - 6:BEAMS // 2 + 6])
+    before = min(scan(found)[ALL_AROUND.rays // 2 - 6:ALL_AROUND.rays // 2 + 6])
     found.on(STANDS, 1.0)
-    after = min(scan(found)[BEAMS // 2 - 6:BEAMS // 2 + 6])
+    after = min(scan(found)[ALL_AROUND.rays // 2 - 6:ALL_AROUND.rays // 2 + 6])
     assert after == pytest.approx(3.0 - 0.65, abs=0.03)  # 0.2 m to the side makes 1 cm more
     assert before > after + 0.4
 

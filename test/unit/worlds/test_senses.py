@@ -10,12 +10,12 @@ import pytest
 from safety_scenarios.errors import InputError
 from safety_scenarios.registry import resolve
 from safety_scenarios.scenario.blocks.nominal_calls import CommandTopic
-from safety_scenarios.scenario.interfaces import BEAMS
 from safety_scenarios.scenario.stimulus import StimulusContext
+from safety_scenarios.scenario.world.scanner import ALL_AROUND
 from unit.worlds.driven import Drive, drive, twist
 
 CONTEXT = StimulusContext('', (), None)
-MIDDLE = BEAMS // 2
+MIDDLE = ALL_AROUND.rays // 2
 """The beam straight ahead."""
 ROOM = [{'name': name, 'begin': begin, 'end': end, 'thickness': 0.1} for name, begin, end in (
     ('east', [4, -4], [4, 4]), ('west', [-4, -4], [-4, 4]),
@@ -75,7 +75,7 @@ def test_glare_looks_free_and_dirt_is_no_reading(true):
                     'dirt': [{'middle': math.pi, 'width': 0.2}]}, 1)[0]
     assert numpy.isinf(ranges[MIDDLE - 5:MIDDLE + 6]).all()
     assert (ranges[:5] == 0).all() and (ranges[-5:] == 0).all()
-    assert ranges[BEAMS // 4] == true[BEAMS // 4]
+    assert ranges[ALL_AROUND.rays // 4] == true[ALL_AROUND.rays // 4]
 
 
 @pytest.mark.parametrize('senses', [
@@ -98,7 +98,7 @@ def test_glass_is_seen_where_a_beam_meets_it_squarely_and_seen_through_elsewhere
     walls = [{'name': 'pane', 'begin': [2.0, -3.0], 'end': [2.0, 3.0], 'glass': True},
              {'name': 'behind', 'begin': [4.0, -6.0], 'end': [4.0, 6.0]}]
     ranges = scans({}, 1, walls)[0]
-    angles = numpy.radians(numpy.arange(BEAMS) - MIDDLE)
+    angles = numpy.radians(numpy.arange(ALL_AROUND.rays) - MIDDLE)
     ahead = numpy.abs(angles) < math.radians(40)
     face = numpy.where(numpy.abs(angles) <= math.radians(10), 1.95, 3.95)
     assert ranges[ahead] == pytest.approx((face / numpy.cos(angles))[ahead], abs=1e-3)

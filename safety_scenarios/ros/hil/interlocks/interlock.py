@@ -3,7 +3,7 @@
 
 """What every interlock is: it holds, or says why not. Unknown, stale and NaN never hold."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
 MS = 1_000_000
@@ -36,21 +36,26 @@ class Word:
     What was said last on a topic, and whether it still counts.
 
     A publisher that hangs may repeat its last message for ever, or what it has recorded, so a
-    header stamp has to go on. And it has to be the same publisher: another one may be that of
-    another robot.
+    header stamp has to go on, and must neither be older than the message may be nor lie in the
+    future. And it has to be the same publisher: another one may be that of another robot.
 
     :param topic: full name, for messages
     :param age_ns: how old it may be; None: it was said once, and counts while its publisher lives
+    :param tolerance_ns: how far a header stamp may be off the system clock beside that
+    :param system_ns: reads the system clock; None: the publisher has a clock of its own, and the
+        two are not compared
     """
 
-    def __init__(self, topic: str, age_ns: int | None) -> None:
+    def __init__(self, topic: str, age_ns: int | None, tolerance_ns: int = 0,
+                 system_ns: Callable[[], int] | None = None) -> None:
         self.topic = topic
         self.publishers: int | None = None
         """How many publishers the graph shows; None: nobody has looked."""
         self.unread = ''
         """Why nothing of what is published there can be read; empty: it can."""
         self.is_kept = age_ns is None
-        self._age_ns = age_ns
+        self._age_ns, self._tolerance_ns, self._system_ns = age_ns, tolerance_ns, system_ns
+        self._off = ''
         self._said: tuple[Any, int] | None = None
         self._stamp: tuple[int, int] | None = None
         self._goes_back = False
@@ -76,14 +81,15 @@ class Word:
         if not before or found == before:
             return False
         self._changed_ns, self._said = now_ns, None
-        self._stamp, self._goes_back = None, False
+        self._stamp, self._goes_back, self._off = None, False, ''
         return True
 
     def take(self, message: Any, now_ns: int) -> None:
         """Keep a message; one whose stamp stands still, or goes back, makes nothing younger."""
         stamp = getattr(getattr(message, 'header', None), 'stamp', None)
         found = None if stamp is None else (stamp.sec, stamp.nanosec)
-        if found and any(found):
+        self._off = self._off_clock(*found) if found and any(found) else ''
+        if found and any(found) and not self._off:
             known = self._stamp
             if known is not None and found <= known and self._said is not None:
                 now_ns = self._said[1]
@@ -91,6 +97,17 @@ class Word:
                 found < known or (found == known and self._goes_back))
             self._stamp = found if known is None else max(known, found)
         self._said = message, now_ns
+
+    def _off_clock(self, seconds: int, nanoseconds: int) -> str:
+        """Return how a header stamp is off the system clock; empty: it is not, or may be."""
+        if self._system_ns is None:
+            return ''
+        ahead_ns = seconds * 10**9 + nanoseconds - self._system_ns()
+        if ahead_ns > self._tolerance_ns:
+            return f'{ahead_ns / 1e9:.1f} s ahead of'
+        if self._age_ns is not None and -ahead_ns > self._tolerance_ns + self._age_ns:
+            return f'{-ahead_ns / 1e9:.1f} s behind'
+        return ''
 
     def why_not(self, now_ns: int) -> str | None:
         """Return why what was said does not count."""
@@ -101,6 +118,10 @@ class Word:
         if self._changed_ns is not None and now_ns - self._changed_ns < _CHANGED_NS:
             return (f'got another publisher on {self.topic} than before, expected the same: it '
                     f'may be that of another robot')
+        if self._off:
+            return (f'got a header stamp on {self.topic} that is {self._off} the clock of this '
+                    f'host, expected {self._tolerance_ns / 1e9:g} s at most '
+                    f'(hil.stamp_tolerance_s). Synchronise the clocks of robot and host')
         if self._goes_back:
             return (f'got a header stamp on {self.topic} that is older than one before it, '
                     f'expected stamps that go on: something recorded, or a clock that was set')

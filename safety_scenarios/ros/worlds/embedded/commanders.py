@@ -8,18 +8,18 @@ What a simulator receives and from whom, and the frames of its robot.
 ``/tf_static`` has where its sensors are.
 """
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import partial
 import threading
-import time
 from typing import Any
 
 from rclpy.node import Node
 from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.convert import interface_class, to_ros
-from safety_scenarios.ros.link.frames import INTERFACE, LATCHED, mounted, MOVING, STATIC
+from safety_scenarios.ros.link.frames import LATCHED, MOVING
+from safety_scenarios.ros.link.inbox import with_info
 from safety_scenarios.scenario.blocks.nominal_calls import CommandTopic
+from safety_scenarios.scenario.frames import frames_message, STATIC, TF
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.world.block import MountedFrame
 
@@ -42,7 +42,7 @@ class RobotFrames:
         self._static: Any = None
         self._frames: Sequence[MountedFrame] = ()
         try:
-            self._kind = interface_class(INTERFACE)
+            self._kind = interface_class(TF)
         except Exception:  # not installed here, however that shows
             node.get_logger().warning(_MISSING)
             return
@@ -59,13 +59,13 @@ class RobotFrames:
         self._frames = found
         if found:
             self._static = self._node.create_publisher(self._kind, STATIC, LATCHED)
-            self._static.publish(to_ros(mounted(found, now_ns)))
+            self._static.publish(to_ros(frames_message(found, now_ns)))
 
     def moved(self, odometry: Message, stamp_ns: int) -> None:
         """Publish where the base is by its odometry."""
         if self._moving is not None:
             self._moving.publish(to_ros(Message.model_construct(
-                type=INTERFACE, data=transform_of(odometry, stamp_ns))))
+                type=TF, data=transform_of(odometry, stamp_ns))))
 
 
 def transform_of(odometry: Message, stamp_ns: int) -> Mapping[str, Any]:
@@ -91,18 +91,25 @@ class Arrivals:
         self._asked = asked
         self._changed = threading.Condition()
         self._arrived: deque[tuple[str, Any]] = deque()
-        self._commands = 0
 
     def put(self, topic: str, payload: Any) -> None:
         """Take one in, in any thread."""
         with self._changed:
             self._arrived.append((topic, payload))
-            self._commands += topic not in self._asked
-            self._changed.notify()
+            self._changed.notify_all()
 
-    def take(self) -> tuple[str, Any] | None:
-        """Return the first that nobody has taken, None if there is none."""
-        return self._arrived.popleft() if self._arrived else None
+    def take(self, is_command: bool = True) -> tuple[str, Any] | None:
+        """
+        Return the first that nobody has taken, None if there is none.
+
+        :param is_command: it may be a command, too
+        """
+        with self._changed:
+            found = next((one for one in self._arrived if is_command or one[0] in self._asked),
+                         None)
+            if found is not None:
+                self._arrived.remove(found)
+            return found
 
     def wait(self, seconds: float) -> None:
         """Wait until there is one."""
@@ -110,33 +117,26 @@ class Arrivals:
             if not self._arrived and seconds > 0:
                 self._changed.wait(seconds)
 
-    @property
-    def commands(self) -> int:
-        """Return how many commands have come so far."""
-        return self._commands
+    def await_commands(self, wanted: Mapping[str, int], seconds: float) -> bool:
+        """
+        Wait at most so long until so many commands wait here to be taken; return whether they do.
 
-    @property
-    def commands_taken(self) -> int:
-        """Return how many of them have been taken."""
+        :param wanted: topic to their number
+        """
+        def are_there() -> bool:
+            there = Counter(topic for topic, _ in self._arrived)
+            return all(there[topic] >= count for topic, count in wanted.items())
         with self._changed:
-            return self._commands - sum(topic not in self._asked for topic, _ in self._arrived)
+            return self._changed.wait_for(are_there, seconds)
 
-    def more_commands_than(self, count: int, seconds: float) -> bool:
-        """Wait at most so long until more than that many have come; return whether they have."""
-        deadline = time.monotonic() + seconds
-        with self._changed:
-            while self._commands <= count and (left := deadline - time.monotonic()) > 0:
-                self._changed.wait(left)
-            return self._commands > count
-
-    def take_commands(self) -> tuple[Sequence[tuple[str, Any]], int]:
-        """Return the commands alone, and how many have come with them."""
+    def take_commands(self) -> Sequence[tuple[str, Any]]:
+        """Return the commands alone; the rest keeps its order."""
         with self._changed:
             found = [one for one in self._arrived if one[0] not in self._asked]
             others = [one for one in self._arrived if one[0] in self._asked]
             self._arrived.clear()
             self._arrived.extend(others)
-            return found, self._commands
+            return found
 
 
 class Commanders:
@@ -144,26 +144,13 @@ class Commanders:
     Hears whoever commands, each in the type and the quality of service of its publisher.
 
     :param node: a spinning node, whose callbacks run in another thread
-    :param arrivals: gets each command, as it was serialised
+    :param arrivals: gets each command: as it was serialised, and the middleware's stamp of when
+        it was published (ns; 0 where there is none)
     """
 
     def __init__(self, node: Node, arrivals: Arrivals) -> None:
         self._node, self._arrivals = node, arrivals
         self._known: dict[str, tuple[str, Any]] = {}
-
-    @property
-    def count(self) -> int:
-        """Return how many commands have come so far."""
-        return self._arrivals.commands
-
-    @property
-    def is_deaf(self) -> bool:
-        """Whether nobody is known who commands."""
-        return not self._known
-
-    def more_than(self, count: int, seconds: float) -> bool:
-        """Wait at most so long until more than that many have come; return whether they have."""
-        return self._arrivals.more_commands_than(count, seconds)
 
     def interface(self, topic: str) -> str | None:
         """Return the type in which a topic is heard, None if it is not."""
@@ -174,9 +161,7 @@ class Commanders:
         """Return how many command on a topic, as far as they are heard."""
         if topic not in self._known:
             return 0
-        subscription = self._known[topic][1]
-        return int(subscription.get_publisher_count()) \
-            if hasattr(subscription, 'get_publisher_count') else self._node.count_publishers(topic)
+        return qos.publisher_count(self._node, topic, self._known[topic][1])
 
     def listen(self, commands: Sequence[CommandTopic]) -> None:
         """Hear whoever commands on these topics by now, and nobody who has left."""
@@ -196,9 +181,11 @@ class Commanders:
             self._forget(topic)
 
     def _heard(self, topic: str, interface: str, publishers: Sequence[Any]) -> tuple[str, Any]:
+        def receive(raw: bytes, info: Any) -> None:
+            self._arrivals.put(topic, (raw, (info or {}).get('source_timestamp') or 0))
         return interface, self._node.create_subscription(
-            interface_class(interface), topic, partial(self._arrivals.put, topic),
-            qos.command(publishers), raw=True)
+            interface_class(interface), topic, with_info(receive), qos.command(publishers),
+            raw=True)
 
     def _forget(self, topic: str) -> None:
         self._node.destroy_subscription(self._known.pop(topic)[1])

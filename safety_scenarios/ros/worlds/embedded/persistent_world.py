@@ -49,7 +49,6 @@ class StandingHost:
     _is_paused: bool
     _now_ns: int
     _clock_ns: int
-    _boundary_ns: int
     _begin_ns: int
     _until_ns: float
     _pace: RealTime
@@ -177,7 +176,7 @@ class StandingHost:
     def rewind(self) -> None:
         """Let it be the time at which this process began."""
         world = self._world
-        self._now_ns = self._clock_ns = self._boundary_ns = BEGIN_NS
+        self._now_ns = self._clock_ns = BEGIN_NS
         self._begin_ns = BEGIN_NS if world is None else BEGIN_NS - world.now_ns
         self._stamps.clear()
         self._pace = RealTime(self._settings.real_time_factor or 1.0, BEGIN_NS,

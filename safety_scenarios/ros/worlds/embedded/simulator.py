@@ -8,7 +8,7 @@ Callbacks only put into a queue what has arrived; the world itself lives in the 
 ``run``, which sleeps to absolute deadlines.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 import math
 import threading
 import time
@@ -32,23 +32,26 @@ from safety_scenarios.ros.worlds.embedded.persistent_world import (
     SERVED,
     StandingHost,
 )
-from safety_scenarios.ros.worlds.simulator_link.link import await_command
+from safety_scenarios.ros.worlds.embedded.turns import Turns
 from safety_scenarios.ros.worlds.simulator_link.protocol import (
     ANSWER,
     Answer,
     as_json,
     ASK,
+    Done,
     planned,
     read_request,
     RealTime,
     Request,
     TOLD,
     Told,
+    Turn,
 )
 from safety_scenarios.scenario.blocks.nominal_calls import CommandTopic
 from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.intent import read_intent
 from safety_scenarios.scenario.interfaces import has_header, stamp_shifted
+from safety_scenarios.scenario.measuring import ENDS_TURN, GIVES_TURN
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.simulated_robot import ODOMETRY
@@ -66,8 +69,6 @@ _CLOCK_NS = 5_000_000
 """Between two messages on /clock, in simulated time."""
 _LEAST_CLOCK_NS = 3_300_000
 """The same in real time: everybody who takes time from it wakes up for each."""
-_ARRIVAL_S = 0.001
-"""In lock-step: how long what was published last takes to its hearers, and more."""
 _STANDING_S = 0.02
 """How often the time is told while it stands for the evaluator."""
 _TURN_S = 0.05
@@ -114,14 +115,19 @@ class Simulator(StandingHost):
         self._answers = self._node.create_publisher(String, ANSWER, qos.conversation())
         self._telling = self._node.create_publisher(String, TOLD, qos.conversation())
         self._node.create_subscription(String, ASK, self._hear, qos.conversation())
+        self._giving = self._node.create_publisher(String, GIVES_TURN, qos.conversation())
+        self._node.create_subscription(String, ENDS_TURN, self._hear_done, qos.conversation())
+        self._turns = Turns(self._give, self._arrivals,
+                            lambda topic: self._commanders.interface(topic) is not None,
+                            self._settings.patience_s)
         self._frames = RobotFrames(node)
         self._publishers: dict[str, tuple[str, Any]] = {}
-        self._now_ns = self._clock_ns = self._boundary_ns = BEGIN_NS
+        self._now_ns = self._clock_ns = BEGIN_NS
         self._tick_ns = max(_CLOCK_NS, round(_LEAST_CLOCK_NS * factor))
         self._pace = RealTime(factor or 1.0, BEGIN_NS, time.monotonic_ns())
         self._step_ns = round(self._settings.step_ms * 1e6)
         self._is_paused = self._settings.lockstep
-        self._answered = self._taken = 0
+        self._effects: list[tuple[str, int, int]] = []
         self._said: dict[str, str] = {}
         self._world = None
         self._empty()
@@ -132,7 +138,7 @@ class Simulator(StandingHost):
             self._world.close()
         self._world = None
         self._trial: Trial | None = None
-        self._is_live = False
+        self._is_live = self._gives_turns = False
         self._until_ns: float = math.inf
         self._told = 0
         self._odometry = ''
@@ -144,7 +150,7 @@ class Simulator(StandingHost):
     def run(self, ended: threading.Event) -> None:
         """Let time pass until somebody ends it."""
         while not ended.is_set():
-            while (arrived := self._arrivals.take()) is not None:
+            while (arrived := self._arrivals.take(not self._gives_turns)) is not None:
                 self._take(*arrived)
             self.listen()
             if self._answering.is_stepping:
@@ -195,15 +201,9 @@ class Simulator(StandingHost):
             if world is not None and is_due:
                 self._publish(world.sensing(self._now_ns - self._begin_ns))
             if self._is_paused:
-                self._publish_after_sensors()
+                self._publish_clock()
         except Exception as error:  # it costs this trial, and no other
             self._give_up(error)
-
-    def _publish_after_sensors(self) -> None:
-        """Let what was shown arrive before the time at which somebody decides by it."""
-        if self._now_ns >= self._boundary_ns + self._step_ns:
-            time.sleep(_ARRIVAL_S)
-        self._publish_clock()
 
     def _publish_clock(self) -> None:
         message = Clock()
@@ -229,6 +229,8 @@ class Simulator(StandingHost):
             stamp_ns = self._stamps[topic]
             set_header_stamp(message, stamp_ns)
         self._publisher(topic, plain.type).publish(serialize_message(message))
+        if self._gives_turns:
+            self._turns.show(topic, self._now_ns)
         if plain.type == ODOMETRY and stamp_ns is not None and topic == self._odometry:
             self._frames.moved(plain, stamp_ns)
         if not one.is_report:
@@ -265,12 +267,15 @@ class Simulator(StandingHost):
             return
         if self.serve(topic, payload):
             return
-        self._taken += 1
+        self.catch_up()
+        self._command(topic, payload)
+
+    def _command(self, topic: str, payload: tuple[bytes, int]) -> None:
+        """Let the robot have a command now."""
         interface = self._commanders.interface(topic)
         if interface is None or self._world is None or not self._is_live:
             return
-        self.catch_up()
-        message, _ = from_raw(payload, interface)
+        message, _ = from_raw(payload[0], interface)
         try:
             self._world.command(topic, message, self._now_ns - self._begin_ns, self._now_ns)
         except MeasurementError as error:  # it costs this trial, and no other
@@ -317,8 +322,8 @@ class Simulator(StandingHost):
             return Answer(id=request.id, now_ns=now_ns, is_input=isinstance(error, InputError),
                           error=str(error) or described(error))
         return Answer(**{'id': request.id, 'now_ns': now_ns,
-                         'factor': self._settings.real_time_factor,
-                         'lockstep': self._settings.lockstep, **found})
+                         'factor': self._settings.real_time_factor or float(not self._gives_turns),
+                         'lockstep': self._gives_turns, **found})
 
     def _is_foreign(self, request: Request) -> bool:
         return request.trial != '' and (
@@ -329,9 +334,12 @@ class Simulator(StandingHost):
         self.given_up = ''
         self.take_back()
         self._empty()
+        self._is_paused |= self._settings.lockstep
         trial = planned(request, registry.resolve)
         self._world = World(trial.scenario, trial.seed)
         self._trial, ros = trial, trial.scenario.robot_body
+        self._gives_turns = self._settings.lockstep and request.turns
+        self._turns.reset()
         self._heard_there = {one.topic for one in ros.feedback}
         self._connect(ros)
         return self._look(request)
@@ -359,7 +367,15 @@ class Simulator(StandingHost):
         return {'topics': {topic: publisher.get_subscription_count()
                            for topic, (_, publisher) in self._publishers.items()},
                 'commands': {one.topic: self._commanders.matched(one.topic) for one in commands},
+                'is_ready': not self._gives_turns or self._turns.is_ready(
+                    self._sensors(), (one.topic for one in commands)),
                 'listeners': self._telling.get_subscription_count()}
+
+    def _sensors(self) -> Iterator[str]:
+        """Yield the topics of all that the world shows, and of what the evaluator publishes."""
+        yield from self._publishers
+        if self._trial is not None:
+            yield from _stimuli(self._trial.scenario.robot_body).keys() - self._publishers.keys()
 
     @property
     def _commanded(self) -> Sequence[CommandTopic]:
@@ -369,10 +385,14 @@ class Simulator(StandingHost):
     def _begin(self, request: Request) -> Mapping[str, Any]:
         self._world_of('begin')
         self._begin_ns, self._is_live = self._now_ns, True
-        self._answered = self._arrivals.commands_taken
         self._until_ns = self._now_ns
-        if request.is_new:
-            self._boundary_ns = self._now_ns
+        self._effects.clear()
+        if self._gives_turns:
+            self._turns.begin(self._now_ns, self._step_ns, request.is_new)
+        elif self._settings.lockstep:  # whoever takes no turns has the time that really passes
+            self._is_paused = False
+            self._pace = RealTime(self._settings.real_time_factor or 1.0, self._now_ns,
+                                  time.monotonic_ns())
         return {}
 
     def _apply(self, request: Request) -> Mapping[str, Any]:
@@ -385,6 +405,7 @@ class Simulator(StandingHost):
 
     def _end(self, request: Request) -> Mapping[str, Any]:
         self._empty()
+        self._is_paused |= self._settings.lockstep
         return {}
 
     def _pause(self, request: Request) -> Mapping[str, Any]:
@@ -392,29 +413,36 @@ class Simulator(StandingHost):
         return {}
 
     def _step(self, request: Request) -> Mapping[str, Any]:
-        """Let some time pass; when a step of the controller is full, wait for its command."""
+        """Let some time pass; what is due to the controller in it comes in its order."""
         until_ns = self._now_ns + request.step_ns
         self._is_paused, self._until_ns = True, math.inf
-        before = self._taken
-        while self._now_ns < until_ns:
-            boundary_ns = self._boundary_ns + self._step_ns
-            stop_ns = min(until_ns, max(boundary_ns, self._now_ns))
-            while (next_ns := self._next_ns()) < stop_ns:
+        for topic, count in request.sent.items():
+            self._turns.show(topic, self._now_ns, count)
+        while True:
+            for effect_ns, topic, payload in self._turns.effective(self._now_ns):
+                self._effects.append((topic, payload[1], effect_ns))
+                self._command(topic, payload)
+            if self._gives_turns and self._turns.is_due(self._now_ns):
+                self._turns.take(self._now_ns)
+                continue
+            if self._now_ns >= until_ns:
+                break
+            turn_ns = self._turns.next_ns if self._gives_turns else math.inf
+            next_ns = max(self._now_ns, round(min(until_ns, self._next_ns(), turn_ns)))
+            if self._turns.await_real_time(self._now_ns, next_ns):
                 self._to(next_ns)
-            self._to(stop_ns)
-            if stop_ns >= boundary_ns:
-                self._boundary_ns = stop_ns
-                if self._settings.lockstep:
-                    self._await_command()
-        return {'now_ns': self._now_ns, 'told': self._told, 'heard': self._taken - before}
+        effects, self._effects = tuple(self._effects), []
+        return {'now_ns': self._now_ns, 'told': self._told, 'effects': effects,
+                'decided': self._turns.decided()}
 
-    def _await_command(self) -> None:
-        """Wait until somebody has commanded since the last step; nothing else is taken before."""
-        await_command(self._commanders, self._commanded, self._answered,
-                      self._settings.patience_s)
-        commands, self._answered = self._arrivals.take_commands()
-        for one in commands:
-            self._take(*one)
+    def _give(self, turn: Turn) -> None:
+        self._giving.publish(String(data=as_json(turn)))
+
+    def _hear_done(self, said: Any) -> None:
+        try:
+            self._turns.hear(Done.model_validate_json(said.data))
+        except ValueError:
+            return  # nothing of ours
 
     def _world_of(self, what: str) -> World:
         if self._world is None:
@@ -435,14 +463,20 @@ class Simulator(StandingHost):
 
 def _interfaces(ros: RobotBody) -> Mapping[str, str]:
     """Return the interface of each topic on which a world may publish."""
-    found: dict[str, str] = {}
-    for plugin in (*ros.nominal.stimuli, *ros.stimuli):
-        interface = plugin.interface()
-        if interface is not None:
-            found.setdefault(plugin.topic, interface)
+    found = _stimuli(ros)
     if ros.world is not None and ros.world.camera is not None:
         found |= ros.world.camera.interfaces
     usual = kind_of(ros.robot).feedback_type(())
     for one in ros.feedback:
         found.setdefault(one.topic, usual if one.message == 'auto' else one.message)
+    return found
+
+
+def _stimuli(ros: RobotBody) -> dict[str, str]:
+    """Return the interface of each topic of a stimulus."""
+    found: dict[str, str] = {}
+    for plugin in (*ros.nominal.stimuli, *ros.stimuli):
+        interface = plugin.interface()
+        if interface is not None:
+            found.setdefault(plugin.topic, interface)
     return found

@@ -17,7 +17,8 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from safety_scenarios.errors import InputError, LinkTimeoutError, MeasurementError
 from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.convert import from_ros, header_stamp_ns
-from safety_scenarios.ros.link.graph import Graph, UNNAMED
+from safety_scenarios.ros.link.graph import Graph
+from safety_scenarios.ros.link.processes import UNNAMED
 from safety_scenarios.ros.worlds.external.arm_book import (
     ArmBook,
     ArmTruth,

@@ -16,6 +16,7 @@ from safety_scenarios.ros.worlds.external.stepping import CommandsHeard, Steppin
 from safety_scenarios.ros.worlds.simulator_link.control import TopicControl, WorldControl
 from safety_scenarios.ros.worlds.simulator_link.protocol import ANSWER
 from safety_scenarios.trial.link_plan import LinkPlan
+from safety_scenarios.trial.links.controller_settings import takes_turns
 
 
 def external_control(node: Node, clock: RosClock, plan: LinkPlan,
@@ -37,7 +38,7 @@ def external_control(node: Node, clock: RosClock, plan: LinkPlan,
 
     chosen = await_world(look, world.world_services, timeout_s)
     if chosen.kind == OURS:
-        return TopicControl(node, timeout_s, lambda: None)
+        return TopicControl(node, timeout_s, lambda: None, takes_turns(plan))
     mover: Mover = StandardMover(node, chosen.root, world, timeout_s) \
         if chosen.kind == STANDARD else GazeboMover(node, chosen.root, world, timeout_s)
     heard = CommandsHeard(node)

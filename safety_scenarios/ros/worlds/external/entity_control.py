@@ -3,7 +3,7 @@
 
 """A world of another simulator, moved by its entity services and told by its poses."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 import time
 
 from rclpy.node import Node
@@ -20,7 +20,7 @@ from safety_scenarios.ros.worlds.external.stage import missing, Stage
 from safety_scenarios.ros.worlds.external.stepping import Stepping
 from safety_scenarios.ros.worlds.external.trial_demands import bodies_of_trial, failures_of_trial
 from safety_scenarios.ros.worlds.external.truth import Shown, Truth
-from safety_scenarios.ros.worlds.simulator_link.control import Ready
+from safety_scenarios.ros.worlds.simulator_link.control import Ready, Stepped
 from safety_scenarios.ros.worlds.simulator_link.protocol import Told
 from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.intent import ContactForce, Intent, JointsAt, Silence, StreamFault
@@ -37,6 +37,9 @@ _LATE_NS = 250_000_000
 """What appears later than this after it was asked for came too late to be judged."""
 _THERE_M = 0.3
 """Who moves is there when a pose is this near to where it was put."""
+_OFF_M = 0.3
+"""A scanner that returns nothing within the gap to a body, the robot's radius and this does not
+show it: noise, a mount beyond the outline, and the way of a robot between two scans."""
 _SILENT_S = 0.8
 """A simulator that tells nothing for so long has ended: /clock counts as dead a little later."""
 _SETTLE_S = 1.0
@@ -60,7 +63,7 @@ class EntityControl:
         self._stepping = stepping
         self._node, self._clock, self._mover, self._world = node, clock, mover, world
         self._factor, self._timeout_s = factor, timeout_s
-        self.name = mover.name
+        self.name, self.charges = mover.name, False
         self._stage, self._sensors = Stage(mover, world), Sensors(node, clock.now_ns)
         self._relayed = Relayed(node, clock.now_ns, timeout_s)
         self._disturbed = Disturbed(mover.book, world.world_robot)
@@ -180,7 +183,7 @@ class EntityControl:
         self._take_away(topic)
         for one in found:
             if not one.topics:
-                one.asked_ns, one.since_ns, one.told = now_ns, None, None
+                one.asked_ns, one.since_ns, one.told, one.is_seen = now_ns, None, None, False
                 place = one.course.begin(robot, now_ns)
                 scene.appears(one, now_ns, robot)
                 apart = self._truth.apart(one.body.footprint, robot, place)
@@ -202,15 +205,15 @@ class EntityControl:
         if self._arm is not None:
             self._arm.withdraw(topic)
 
-    def step(self, step_ns: int) -> tuple[int, int]:
+    def step(self, step_ns: int, sent: Mapping[str, int]) -> Stepped:
         """
-        Let this much time pass and no more; return the time then (ns), and commands heard.
+        Let this much time pass and no more.
 
         :raises MeasurementError: the simulator was not asked for lock-step, or does not do it
         """
         if self._stepping is None:
             raise MeasurementError('step: this world runs at its own pace')
-        return self._stepping.step(step_ns)
+        return Stepped(*self._stepping.step(step_ns))
 
     def until(self, now_ns: int) -> None:
         """Go on: such a world does not wait for anybody."""
@@ -263,6 +266,7 @@ class EntityControl:
             if one.topics and one.since_ns is not None)))
         self._move(now_ns, truth)
         self._track()
+        self._look()
         sensed = tuple(self._sensors.heard())
         if sensed:
             yield Told.model_construct(trial=trial.trial_id, now_ns=now_ns, states={},
@@ -386,6 +390,14 @@ class EntityControl:
                 self._stage.ask(self._mover.put(one.name, place))
                 self._disturbed.put(one.name, place)
         scene.move(now_ns, robot)
+
+    def _look(self) -> None:
+        """Note what the sensors have shown by now."""
+        for topic, found in self._shown.items():
+            for one in found:
+                if not one.is_seen and one.since_ns is not None and one.told is not None:
+                    one.is_seen = self._sensors.shows(
+                        topic, one.since_ns, one.told[1] + self._footprint.radius + _OFF_M)
 
     def _track(self) -> None:
         """Let trackers see whom they are to see."""

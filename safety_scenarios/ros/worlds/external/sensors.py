@@ -10,8 +10,10 @@ import math
 import time
 from typing import Any
 
+import numpy
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.serialization import deserialize_message
 from safety_scenarios.errors import InputError, LinkTimeoutError, MeasurementError
 from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.convert import interface_class
@@ -170,6 +172,8 @@ class Sensors:
         self._subscriptions: dict[str, tuple[str, Any]] = {}
         self._trackers: dict[str, tuple[StimulusPlugin, Any]] = {}
         self._due_ns: dict[str, int] = {}
+        self._last: dict[str, tuple[int, float]] = {}
+        """When each sensor showed something last, and how near the nearest of it was (ns, m)."""
         self.nodes: frozenset[str] = frozenset()
         """Names of the nodes that publish on topics of the trial's stimuli."""
 
@@ -223,6 +227,7 @@ class Sensors:
         """Forget what was heard before."""
         self._heard.clear()
         self._due_ns.clear()
+        self._last.clear()
 
     def heard(self) -> Iterator[Sensed]:
         """Yield topic, simulated time and header stamp of what sensors have shown since."""
@@ -248,6 +253,16 @@ class Sensors:
             message.pose.orientation.w = 1.0
             publisher.publish(message)
             self._heard.append((topic, stamp_ns, stamp_ns))
+            self._last[topic] = stamp_ns, 0.0
+
+    def shows(self, topic: str, since_ns: int, within: float) -> bool:
+        """
+        Return whether a sensor has shown something since a time that may be what is there.
+
+        :param within: a scanner that returns nothing as near as this does not show it (m)
+        """
+        last_ns, nearest = self._last.get(topic, (0, math.inf))
+        return last_ns >= since_ns and nearest <= within
 
     def listeners(self, topic: str) -> int:
         """Return how many others listen to a topic."""
@@ -316,21 +331,30 @@ class Sensors:
             self._node.destroy_publisher(self._trackers.pop(topic)[1])
         if known is not None:
             self._node.destroy_subscription(known[1])
-        has_header = hasattr(interface_class(interface)(), 'header')
         self._subscriptions[topic] = interface, self._node.create_subscription(
-            interface_class(interface), topic, partial(self._receive, topic, has_header),
+            interface_class(interface), topic, partial(self._receive, topic, interface),
             QoSProfile(depth=_DEPTH, reliability=ReliabilityPolicy.BEST_EFFORT), raw=True)
 
-    def _receive(self, topic: str, has_header: bool, raw: bytes) -> None:
+    def _receive(self, topic: str, interface: str, raw: bytes) -> None:
         now_ns = self._now_ns()
+        has_header = hasattr(interface_class(interface), 'header')
         self._shows.add(topic)
         self._heard.append((topic, now_ns, read_stamp_ns(raw) if has_header else None))
+        self._last[topic] = now_ns, nearest_return(raw) if interface == SCAN else 0.0
 
     def _track(self, plugin: StimulusPlugin) -> None:
         known = self._trackers.get(plugin.topic)
         publisher = known[1] if known is not None else self._node.create_publisher(
             interface_class(POSE), plugin.topic, qos.stimulus())
         self._trackers[plugin.topic] = plugin, publisher
+
+
+def nearest_return(raw: bytes) -> float:
+    """Return the least range of a serialised scan that is a reading (m); infinity: it has none."""
+    scan = deserialize_message(raw, interface_class(SCAN))
+    ranges = numpy.asarray(scan.ranges)
+    read = ranges[numpy.isfinite(ranges) & (ranges >= scan.range_min)]
+    return float(read.min(initial=math.inf))
 
 
 def is_placed(plugin: StimulusPlugin, trial: Trial) -> bool:

@@ -19,8 +19,55 @@ from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.convert import interface_class
 from safety_scenarios.ros.link.graph import Graph
 from safety_scenarios.ros.worlds.external.mover import Asked, Mover
-from safety_scenarios.ros.worlds.simulator_link.link import await_command, Commands
 from safety_scenarios.scenario.blocks.nominal_calls import CommandTopic
+
+_TURN_S = 0.05
+"""How soon it is noticed that nobody will command any more."""
+
+
+class Commands(Protocol):
+    """What is heard of the controller."""
+
+    @property
+    def count(self) -> int:
+        """Return how many commands have come so far."""
+
+    @property
+    def is_deaf(self) -> bool:
+        """Whether nobody is known who commands."""
+
+    def more_than(self, count: int, seconds: float) -> bool:
+        """Wait until more than that many have come; return whether they have."""
+
+    def listen(self, commands: Sequence[CommandTopic]) -> None:
+        """Hear whoever commands on these topics by now, and nobody who has left."""
+
+
+def await_command(commands: Commands, topics: Sequence[CommandTopic], count: int,
+                  patience_s: float, alarm: Callable[[], str | None] = lambda: None) -> None:
+    """
+    Wait until more commands have come, or the patience is over.
+
+    Then the graph is asked: who has left it is waited for no more, until somebody comes again.
+
+    :param topics: on which the robot is commanded
+    :param count: of the commands that had come when the turn before was over
+    :param patience_s: in real time
+    :param alarm: says why nobody will command any more, None while somebody may
+    :raises MeasurementError: says so, too
+    """
+    if commands.is_deaf:
+        commands.listen(topics)
+    if commands.is_deaf:
+        return
+    deadline = time.monotonic() + patience_s
+    while not commands.more_than(count, min(_TURN_S, patience_s)):
+        reason = alarm()
+        if reason is not None:
+            raise MeasurementError(f'not connected: {reason}')
+        if time.monotonic() > deadline:
+            commands.listen(topics)
+            return
 
 
 class CommandsHeard:
@@ -241,9 +288,11 @@ class Stepping:
         last_ns, since = self._now_ns(), time.monotonic()
         while time.monotonic() - since < _QUIET_S:
             time.sleep(_LOOK_S)
-            if self._now_ns() != last_ns:
-                last_ns, since = self._now_ns(), time.monotonic()
-            if time.monotonic() > deadline:
+            now_ns = self._now_ns()
+            if now_ns == last_ns:
+                continue
+            last_ns, since = now_ns, time.monotonic()
+            if since > deadline:
                 raise MeasurementError(
                     f'lock-step: got a /clock that goes on for {self._patience_s:g} s after the '
                     f'simulator was paused, expected it to stand. Go without --lockstep')

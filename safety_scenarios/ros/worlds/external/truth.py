@@ -14,7 +14,7 @@ from safety_scenarios.ros.worlds.external.mover import PoseBook
 from safety_scenarios.ros.worlds.external.stage import slots
 from safety_scenarios.scenario.world.block import WorldBlock
 from safety_scenarios.scenario.world.footprint import Footprint, gap, Placed
-from safety_scenarios.trial.world_truth import LONGEST_GAP_NS
+from safety_scenarios.trial.world_truth import LONGEST_GAP_NS, UNSEEN
 from safety_scenarios.worlds.task import Route
 
 TOUCH_M = 0.01
@@ -57,6 +57,8 @@ class Shown:
     """Whether scanners see it where a beam meets it squarely."""
     fall: Fall | None = None
     """How a person falls; None: he or she does not."""
+    is_seen: bool = False
+    """Whether a sensor has shown anything that may be it."""
 
     @property
     def models(self) -> frozenset[str]:
@@ -229,6 +231,8 @@ class Truth:
             told['distance'] = one.course.distance(place, robot)
         if len(one.body.footprint.points) == 1:
             told['radius'] = one.body.footprint.rounding
+        if not one.is_seen and not one.is_scenery:
+            told[UNSEEN] = 1.0
         closing = 0.0
         if before is not None:
             closing = (before[1] - apart) / ((stamp_ns - before[0]) / 1e9)

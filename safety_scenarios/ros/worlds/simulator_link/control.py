@@ -21,6 +21,7 @@ from safety_scenarios.ros.worlds.simulator_link.protocol import (
     Answer,
     as_json,
     ASK,
+    Decided,
     Request,
     reset,
     Tellings,
@@ -28,6 +29,7 @@ from safety_scenarios.ros.worlds.simulator_link.protocol import (
     Told,
 )
 from safety_scenarios.scenario.intent import Intent
+from safety_scenarios.scenario.measuring import GIVES_TURN
 from safety_scenarios.trial.trial import Trial
 from std_msgs.msg import String
 
@@ -37,7 +39,7 @@ _LOOK_S = 0.05
 """Between two looks at who is connected."""
 _STEP_S = 620.0
 """A step in lock-step waits for the controller, at most as long as the simulator's patience."""
-_LATE_S, _SLICE_S = 0.2, 0.0002
+_LATE_S, _SLICE_S = 10.0, 0.0002
 _PATIENCE_S = 10.0
 """A world answers within milliseconds; one that takes longer is stuck, or its host is."""
 
@@ -56,6 +58,22 @@ class Ready:
     """It stands at the time that it was told by ``until``, and waits for the evaluator."""
 
 
+@dataclass(frozen=True)
+class Stepped:
+    """What has come of a step in lock-step."""
+
+    now_ns: int
+    """Simulated time after it."""
+    commands: int = 0
+    """How many the world has taken in it, where it does not say which."""
+    effects: tuple[tuple[str, int, int], ...] | None = None
+    """Topic of each command that took effect, its source stamp (0: none), and when it did
+    (simulated, ns); None: the world does not say, and they took effect when they came."""
+    topics: frozenset[str] = frozenset()
+    """Of which the world says when each command took effect."""
+    decided: tuple[Decided, ...] = ()
+
+
 class WorldControl(Protocol):
     """
     What is asked of a world in another process, be it the embedded one or another simulator.
@@ -65,6 +83,8 @@ class WorldControl(Protocol):
 
     name: str
     """What the world is, as the record names it."""
+    charges: bool
+    """In lock-step it lets as much time pass as a decision took, where a process takes turns."""
 
     def forget(self) -> None:
         """Expect another process from now on."""
@@ -84,8 +104,13 @@ class WorldControl(Protocol):
     def withdraw(self, topic: str) -> None:
         """Take back what was applied on a topic."""
 
-    def step(self, step_ns: int) -> tuple[int, int]:
-        """Let this much time pass and no more; return the time then (ns), and commands taken."""
+    def step(self, step_ns: int, sent: Mapping[str, int]) -> Stepped:
+        """
+        Let this much time pass and no more.
+
+        :param sent: topics of stimuli that the evaluator has published since the step before, and
+            how many: the controller receives them before it decides
+        """
 
     def until(self, now_ns: int) -> None:
         """Go on at the pace of the world, and stand at this time (ns) until told otherwise."""
@@ -110,15 +135,18 @@ class TopicControl:
     :param node: a spinning node, whose callbacks run in another thread
     :param timeout_s: how long to wait for the simulator to be there
     :param alarm: says why it is gone, None while it lives
+    :param turns: the controller's process takes turns in lock-step
     :param seal: of what travels; by default it travels as it is
     """
 
     name = 'mujoco'
+    charges = True
 
     def __init__(self, node: Node, timeout_s: float, alarm: Callable[[], str | None],
-                 seal: Seal = OPEN) -> None:
+                 turns: bool = False, seal: Seal = OPEN) -> None:
         self._seal = seal
         self._node, self._timeout_s, self._alarm = node, timeout_s, alarm
+        self._turns = turns
         self._count, self._token = 0, secrets.token_hex(4)
         self._answered = threading.Condition()
         self._answers: dict[str, Answer] = {}
@@ -126,6 +154,7 @@ class TopicControl:
         self._tellings = Tellings('')
         self._received = 0
         self._trial_id = ''
+        self._received_by_world = frozenset[str]()
         self._needs: tuple[set[str], set[str]] = set(), set()
         self._asks = node.create_publisher(String, ASK, qos.conversation())
         self._subscriptions = [
@@ -162,7 +191,8 @@ class TopicControl:
             self._ask('look', timeout_s=self._timeout_s)
             self._is_connected = True
         self._trial_id = trial.trial_id
-        answer = self._done(reset(self._next_id(), trial), _PATIENCE_S)
+        answer = self._done(reset(self._next_id(), trial, self._turns),
+                            max(_PATIENCE_S, self._timeout_s))
         self._told.clear()
         self._tellings = Tellings(trial.trial_id)
         self._received = 0
@@ -176,16 +206,26 @@ class TopicControl:
         shown, commanded = self._needs
         while True:
             seen = self._ask('look')
+            self._received_by_world = frozenset(
+                topic for topic, count in seen.commands.items() if count)
             hazard = [seen.topics[topic] for topic in shown & seen.topics.keys()]
             deaf = [topic for topic in commanded if not seen.commands.get(topic)]
             if (not hazard or any(hazard)) and not (
-                    commanded and len(deaf) == len(commanded)) and seen.listeners:
+                    commanded and len(deaf) == len(commanded)) and seen.listeners \
+                    and seen.is_ready:
                 return
             if time.monotonic() > deadline and not seen.listeners:
                 raise LinkTimeoutError(
                     self._node.resolve_topic_name(TOLD), 'a simulator that we can hear',
                     self._timeout_s, 'one that answers, but knows of nobody who listens there',
                     'Let both run in one domain with the same discovery settings.')
+            if time.monotonic() > deadline and not seen.is_ready:
+                raise LinkTimeoutError(
+                    self._node.resolve_topic_name(GIVES_TURN),
+                    "a controller's process that takes turns", self._timeout_s,
+                    'no answer to a turn, or a sensor that it does not receive',
+                    'Use a less busy machine, a longer --connect-timeout-s, or go without '
+                    '--lockstep.')
             if time.monotonic() > deadline:
                 topic = min(deaf) if len(deaf) == len(commanded) else min(shown)
                 raise LinkTimeoutError(
@@ -208,13 +248,14 @@ class TopicControl:
         """Take back what was applied on a topic."""
         self._ask('withdraw', topic=topic)
 
-    def step(self, step_ns: int) -> tuple[int, int]:
-        """Let this much time pass and no more; return the time then (ns), and commands taken."""
-        answer = self._ask('step', step_ns=step_ns, timeout_s=_STEP_S)
+    def step(self, step_ns: int, sent: Mapping[str, int]) -> Stepped:
+        """Let this much time pass and no more."""
+        answer = self._ask('step', step_ns=step_ns, sent=sent, timeout_s=_STEP_S)
         deadline = time.monotonic() + _LATE_S
         while self._received < answer.told and time.monotonic() < deadline:
             time.sleep(_SLICE_S)  # what was told before the answer may come a little after it
-        return answer.now_ns, answer.heard
+        return Stepped(answer.now_ns, effects=answer.effects, topics=self._received_by_world,
+                       decided=answer.decided)
 
     def until(self, now_ns: int) -> None:
         """Go on at the pace of the world, and stand at this time (ns) until told otherwise."""

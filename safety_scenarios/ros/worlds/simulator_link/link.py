@@ -9,23 +9,32 @@ time, as over the link ``simulated``: a robot, a person and a braking distance k
 it went beside real time is kept, by ``clock`` events, and judged.
 """
 
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 import math
 import time
-from typing import Protocol
 
 from safety_scenarios.errors import InputError, MeasurementError
 from safety_scenarios.ros.link.clock import RosClock
 from safety_scenarios.ros.link.link import RosLink
 from safety_scenarios.ros.link.simulated_time import SimulatedTime
-from safety_scenarios.ros.worlds.simulator_link.control import Ready, WorldControl
-from safety_scenarios.ros.worlds.simulator_link.protocol import CATCHES_UP, Told
-from safety_scenarios.scenario.blocks.nominal_calls import Call, CommandTopic
+from safety_scenarios.ros.worlds.simulator_link.control import Ready, Stepped, WorldControl
+from safety_scenarios.ros.worlds.simulator_link.protocol import CATCHES_UP, Decided, Told
+from safety_scenarios.scenario.blocks.nominal_calls import Call
 from safety_scenarios.scenario.conversation import Envelope
-from safety_scenarios.scenario.event import Event, Stamps
+from safety_scenarios.scenario.event import Event, STALL_BEGAN, STALL_ENDED, Stamps
 from safety_scenarios.scenario.intent import Intent
 from safety_scenarios.scenario.interfaces import stamped
-from safety_scenarios.scenario.measuring import Measuring, REAL
+from safety_scenarios.scenario.measuring import (
+    ENDED,
+    GIVEN,
+    HELD,
+    Measuring,
+    METHODS,
+    REAL,
+    THOUGHT,
+    TURN,
+)
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.stimulus import Stimulus
 from safety_scenarios.trial.link import ForwardingLink
@@ -33,59 +42,15 @@ from safety_scenarios.trial.plan_data import from_text
 from safety_scenarios.trial.summary import PreflightRow
 from safety_scenarios.trial.trial import Trial
 
-_TURN_S = 0.05
-"""How soon it is noticed that nobody will command any more."""
-
-
-class Commands(Protocol):
-    """What is heard of the controller."""
-
-    @property
-    def count(self) -> int:
-        """Return how many commands have come so far."""
-
-    @property
-    def is_deaf(self) -> bool:
-        """Whether nobody is known who commands."""
-
-    def more_than(self, count: int, seconds: float) -> bool:
-        """Wait until more than that many have come; return whether they have."""
-
-    def listen(self, commands: Sequence[CommandTopic]) -> None:
-        """Hear whoever commands on these topics by now, and nobody who has left."""
-
-
-def await_command(commands: Commands, topics: Sequence[CommandTopic], count: int,
-                  patience_s: float, alarm: Callable[[], str | None] = lambda: None) -> None:
-    """
-    Wait until more commands have come, or the patience is over.
-
-    Then the graph is asked: who has left it is waited for no more, until somebody comes again.
-
-    :param topics: on which the robot is commanded
-    :param count: of the commands that had come when the turn before was over
-    :param patience_s: in real time
-    :param alarm: says why nobody will command any more, None while somebody may
-    :raises MeasurementError: says so, too
-    """
-    if commands.is_deaf:
-        commands.listen(topics)
-    if commands.is_deaf:
-        return
-    deadline = time.monotonic() + patience_s
-    while not commands.more_than(count, min(_TURN_S, patience_s)):
-        reason = alarm()
-        if reason is not None:
-            raise MeasurementError(f'not connected: {reason}')
-        if time.monotonic() > deadline:
-            commands.listen(topics)
-            return
-
-
 _SLICE_S = 0.001
 """Between two looks at what has arrived, while simulated time is awaited."""
-_LATE_S = 0.2
-"""In lock-step: what one process has heard another has soon, unless it got lost."""
+_LATE_S = 10.0
+"""In lock-step: what one process has received another has within this, unless it got lost."""
+CHARGED_MS = 3.0
+"""In lock-step: uncertainty (k = 2) of what a decision is charged: a start of a thread, and what
+is too short to be charged."""
+_CLOCK_NS = 200_000_000
+"""After a stall: so long commands wait for the messages on /clock that came with them."""
 _HELD_NS = 100_000_000
 """A header stamp older than that is none of a sensor that works."""
 _STEP_NS = 50_000_000
@@ -101,20 +66,32 @@ class WorldLink(ForwardingLink):
     :param control: of the simulator
     :param timeout_s: how long to wait for the other end
     :param alarm: says why the simulator is gone, None while it lives or if it is not ours
+    :param takes_turns: the controller's process takes turns in lock-step; of another one the real
+        time counts
+    :param answers_alone: it is known to compute nothing between two turns
     """
 
     rehearses = True
     measuring = Measuring()
 
     def __init__(self, inner: RosLink, clock: RosClock, control: WorldControl,
-                 timeout_s: float, alarm: Callable[[], str | None]) -> None:
+                 timeout_s: float, alarm: Callable[[], str | None], takes_turns: bool = False,
+                 answers_alone: bool = False) -> None:
         super().__init__(inner)
+        self._takes_turns, self._answers_alone = takes_turns, answers_alone
         self._clock, self._control = clock, control
         self._timeout_s, self._alarm = timeout_s, alarm
         self._time = clock.law = SimulatedTime()
         self._last_ns = self._begin_ns = 0
         self._ready: Ready | None = None
         self._held: list[Event] = []
+        self._early: list[Event] = []
+        """Commands that have not taken effect, as they came."""
+        self._effects: dict[tuple[str, int], deque[int]] = {}
+        """Topic and source stamp of a command to when it took effect."""
+        self._sent = Counter[str]()
+        """Stimuli that no world shows, by topic, since the last step."""
+        self._waiting: list[Event] = []
         self.measuring = inner.measuring
 
     def open(self, trial: Trial) -> None:  # noqa: A003
@@ -135,12 +112,16 @@ class WorldLink(ForwardingLink):
             self._ready = ready = self._control.reset(trial)
         except InputError as error:  # what this trial asks for; another one may do
             raise MeasurementError(f'the world: {error}') from None
-        if self._inner.measuring.rules.lockstep and not ready.lockstep:
+        if self._inner.measuring.rules.lockstep and not ready.lockstep and self._takes_turns:
             raise MeasurementError(
                 f'the world: got {self._control.name} that goes at its own pace with --lockstep, '
                 f'expected one that waits for the controller. Start simulator_node with '
                 f'lockstep:=true, or leave --lockstep out')
-        self._held = []
+        self._held.clear()
+        self._early.clear()
+        self._effects.clear()
+        self._sent.clear()
+        self._waiting.clear()
         self._time.factor = 0.0 if ready.lockstep else ready.factor
         self._inner.leave_to_world(ready.topics, ready.nodes)
         self._inner.open(trial)
@@ -154,7 +135,12 @@ class WorldLink(ForwardingLink):
     def _measure(self, ready: Ready) -> None:
         inner = self._inner.measuring
         rules, factor = inner.rules, ready.factor or 1.0
+        charges = ready.lockstep and self._takes_turns and self._control.charges
         self.measuring = inner.model_copy(update={
+            'charges': charges, 'beside': '',
+            'answers_alone': ready.lockstep and self._answers_alone,
+            'uncertainty_ms': dict.fromkeys(METHODS, CHARGED_MS) if charges
+            else inner.uncertainty_ms,
             'sim_time': False, 'schedule_clock': 'steady', 'offset': None,
             'hosts_because': f'{inner.hosts_because}; all stamps are in the simulated time of a '
                              f'world in a process of its own',
@@ -195,8 +181,10 @@ class WorldLink(ForwardingLink):
         """Return what the graph shows of the other end, and how the world's time passes."""
         ready = self._ready
         how = 'nothing was simulated' if ready is None else \
-            'in lock-step: time passes only while nobody thinks' if ready.lockstep else \
-            f'at {ready.factor:g} of real time'
+            'in lock-step: what the controller takes is charged to simulated time' \
+            if ready.lockstep else f'at {ready.factor:g} of real time'
+        if self._inner.measuring.rules.lockstep and ready is not None and not ready.lockstep:
+            how += ', as nobody can say how long this controller thinks'
         topics = ', '.join(sorted(ready.topics)) if ready else 'nothing'
         return (*self._inner.preflight(), PreflightRow(
             check='world', status='ok',
@@ -218,6 +206,8 @@ class WorldLink(ForwardingLink):
                 f'publishes, expected one that it can: both would contradict each other. Use '
                 f'world none for this')
         sent = self._inner.send(stimulus, hazard=hazard, scheduled_ns=scheduled_ns)
+        if sent is not None:
+            self._sent[stimulus.topic] += 1
         return None if sent is None else self._simulated(sent)
 
     def tell(self, envelope: Envelope, hearers: Sequence[str]) -> Stamps:
@@ -232,6 +222,11 @@ class WorldLink(ForwardingLink):
         """Return what would be missed in the record."""
         return [self._simulated(event) for event in self._inner.overlooked()]
 
+    def late_stalls(self) -> Sequence[Event]:
+        """Return stalls that were not over at the end; in lock-step nobody waits for them."""
+        return () if self._in_lockstep else [
+            self._simulated(event) for event in self._inner.late_stalls()]
+
     def receive_until(self, schedule_ns: int) -> Sequence[Event]:
         """Return what has arrived, or wait for it until ``schedule_ns`` of simulated time."""
         factor = self._ready.factor if self._ready else 1.0
@@ -240,9 +235,10 @@ class WorldLink(ForwardingLink):
             self._time.until_ns = schedule_ns  # what is due then finds the world at that time
             self._control.until(schedule_ns)
         while True:
-            self._time.check()
+            if not self._in_lockstep:
+                self._time.check()
             now_ns = self._now_ns()
-            arrived = self._inner.receive_now()
+            arrived = self._timely(self._inner.receive_now())
             if any(event.kind == 'fault' for event in arrived) and self._alarm() is not None:
                 raise MeasurementError(str(self._alarm()))
             held, self._held = self._held, []
@@ -254,16 +250,76 @@ class WorldLink(ForwardingLink):
             else:
                 time.sleep(min(_SLICE_S, _SLICE_S / 10 + (schedule_ns - now_ns) / 1e9 / factor))
 
+    def _timely(self, arrived: Sequence[Event]) -> Sequence[Event]:
+        """
+        Return what has arrived and is not newer than what was read of /clock by now.
+
+        After a stall of this process two threads read what has waited. When in simulated time a
+        command was sent is not known before the other one has read /clock.
+        """
+        if self._in_lockstep:
+            return arrived
+        waiting, self._waiting = [*self._waiting, *arrived], []
+        now_ns = time.time_ns()
+        for place, event in enumerate(waiting):
+            sent_ns = event.stamps.source_ns or 0
+            if not self._time.has_reached(sent_ns) and now_ns - event.stamps.system_ns < _CLOCK_NS:
+                self._waiting = waiting[place:]
+                return waiting[:place]
+        return waiting
+
     def _step(self, step_ns: int) -> None:
-        """Let time pass, and wait until what the world has heard is heard here, too."""
-        self._last_ns, taken = self._control.step(step_ns)
+        """Let time pass, and wait until what the world has received is received here, too."""
+        sent, self._sent = dict(self._sent), Counter()
+        stepped = self._control.step(step_ns, sent)
+        self._last_ns = stepped.now_ns
+        for topic, source_ns, effect_ns in stepped.effects or ():
+            self._effects.setdefault((topic, source_ns), deque()).append(effect_ns)
+        self._held += map(_decision, stepped.decided)
+        beside = next((one.beside for one in stepped.decided if one.beside), '')
+        if beside and not self.measuring.beside:
+            self.measuring = self.measuring.model_copy(update={'beside': beside})
+        wanted = len(self._held) + stepped.commands if stepped.effects is None else 0
         deadline = time.monotonic() + _LATE_S
         while True:
-            self._held += map(self._simulated, self._inner.receive_now())
-            if sum(event.kind == 'command' for event in self._held) >= taken \
-                    or time.monotonic() > deadline:
+            self._sort(stepped)
+            if not self._effects and len(self._held) >= wanted:
+                return
+            if time.monotonic() > deadline:
+                self._miss(stepped)
                 return
             time.sleep(_SLICE_S / 5)
+
+    def _sort(self, stepped: Stepped) -> None:
+        """Take what has arrived; a command counts when it takes effect."""
+        arrived, self._early = [*self._early, *self._inner.receive_now()], []
+        for event in arrived:
+            is_command = event.kind == 'command' and event.name in stepped.topics
+            now_ns = self._effect_ns(event) if is_command else None
+            if now_ns is not None:
+                self._held.append(event.model_copy(update={
+                    'stamps': _stamps(now_ns, event.stamps.header_ns)}))
+            elif is_command:
+                self._early.append(event)
+            else:
+                self._held.append(self._simulated(event))
+
+    def _effect_ns(self, command: Event) -> int | None:
+        """Return when a command took effect; None: it has not."""
+        key = command.name, command.stamps.source_ns or 0
+        effects = self._effects.get(key)
+        if effects is None:
+            return None
+        now_ns = effects.popleft()
+        if not effects:
+            del self._effects[key]
+        return now_ns
+
+    def _miss(self, stepped: Stepped) -> None:
+        if stepped.effects is not None:
+            raise MeasurementError(
+                f'the world: got commands in the simulator that did not come here within '
+                f'{_LATE_S:g} s, expected them in both. Use a less busy machine')
 
     @property
     def _in_lockstep(self) -> bool:
@@ -287,7 +343,18 @@ class WorldLink(ForwardingLink):
                 event.stamps.system_ns - (event.stamps.source_ns or event.stamps.system_ns))
             return Event.model_construct(kind='clock', name=event.name, stamps=stamps,
                                          truth={REAL: real_ns / 1e9})
+        if event.kind == 'stall':
+            return self._stall(event)
         return event.model_copy(update={'stamps': self._moment(event)})
+
+    def _stall(self, event: Event) -> Event:
+        """Return a stall from when to when it was in simulated time."""
+        stamps, system_ns = self._moment(event), event.stamps.system_ns
+        began_ns, ended_ns = (self._time.at(system_ns - round(1e9 * event.truth[name]))
+                              for name in (STALL_BEGAN, STALL_ENDED))
+        return event.model_copy(update={'stamps': stamps, 'truth': {
+            **event.truth, STALL_BEGAN: max(0, stamps.steady_ns - began_ns) / 1e9,
+            STALL_ENDED: max(0, stamps.steady_ns - ended_ns) / 1e9}})
 
     def _moment(self, event: Event) -> Stamps:
         real, source_ns = event.stamps, event.stamps.source_ns
@@ -315,6 +382,14 @@ def _events(found: Told) -> Iterator[Event]:
     for name, truth in found.states.items():
         yield Event.model_construct(kind='state', name=name, truth=truth,
                                     stamps=_stamps(found.now_ns))
+
+
+def _decision(one: Decided) -> Event:
+    """Return what the record keeps of a decision."""
+    return Event.model_construct(
+        kind='decision', name='controller', stamps=_stamps(one.effect_ns),
+        truth={THOUGHT: one.thought_ns / 1e9, HELD: one.held_ns / 1e9, TURN: one.turn_ns / 1e9,
+               GIVEN: one.given_ns / 1e9, ENDED: one.done_ns / 1e9})
 
 
 def _when(event: Event) -> int:

@@ -5,7 +5,8 @@
 What evaluator and ``simulator_node`` send each other, and how fast time passes.
 
 A request has an id, which its answer repeats; whoever gets no answer in time asks no more. What
-the world tells by itself goes out on a topic of its own, in the order in which it happened.
+the world tells by itself goes out on a topic of its own, in the order in which it happened. In
+lock-step the simulator gives the controller's process one turn after another.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -66,6 +67,9 @@ class RealTime:
 
 ASK, ANSWER, TOLD = SIMULATOR, 'simulator/answer', 'simulator/told'
 """Topics on which requests, their answers and what is true travel."""
+LEAST_NS = 2_000_000
+"""A decision that took less is not charged: a robot would not show it, and the same trial comes to
+the same then. It is within the stated uncertainty."""
 LONGEST = 4_000_000
 """Characters of a request: a scenario with a recording in it is long, and nothing is longer."""
 What = Literal['reset', 'look', 'begin', 'apply', 'withdraw', 'end', 'pause', 'step', 'until']
@@ -86,6 +90,9 @@ class Request(Noun):
     """Id of the trial that is meant, so that two evaluators do not move one world; after reset."""
     plan: str = Field(default='', max_length=LONGEST)
     """Of ``reset``: the trial as it was planned."""
+    turns: bool = False
+    """Of ``reset``: the controller's process takes turns in lock-step. One that does not has the
+    real time that passes."""
     topic: str = Field(default='', max_length=500)
     """Of ``apply`` and ``withdraw``: which stimulus."""
     intent: str = Field(default='', max_length=LONGEST)
@@ -94,7 +101,66 @@ class Request(Noun):
     is_new: bool = False
     """Of ``begin``: the controller has just been started, so that its periods count from now."""
     step_ns: int = Field(default=0, ge=0, le=3_600_000_000_000)
+    sent: Mapping[str, int] = {}
+    """Of ``step``: topics of stimuli that the evaluator itself has published before it, and how
+    many."""
     until_ns: int = Field(default=0, ge=0, le=2**62)
+
+
+class Turn(Noun):
+    """
+    What a simulator gives the controller's process: the right to decide once.
+
+    The first of a trial, with the count 0, is none: it asks whether everything is connected.
+    """
+
+    count: int = Field(ge=0)
+    stage: str = Field(default='', max_length=100)
+    """Something that is another in each trial, and says nothing of it."""
+    now_ns: int = 0
+    """Simulated time, which stands until the turn has ended."""
+    shown: Mapping[str, tuple[int, ...]] = {}
+    """Topic of each sensor to when it has published since the turn before (simulated, ns), so that
+    all of it is received before the controller decides; with the count 0: to nothing."""
+    received: tuple[str, ...] = ()
+    """With the count 0: topics of commands that evaluator and simulator receive."""
+
+
+class Done(Noun):
+    """How a turn has ended."""
+
+    count: int = Field(ge=0)
+    stage: str = Field(default='', max_length=100)
+    thought_ns: int = Field(default=0, ge=0, le=2**62)
+    """What the controller took, without what the kernel did not let it run."""
+    held_ns: int = Field(default=0, ge=0, le=2**62)
+    """How long threads of its process were ready to run and did not, since the turn before."""
+    period_ns: int = Field(default=0, ge=0, le=2**62)
+    """When it wants its next turn."""
+    commands: Mapping[str, int] = {}
+    """Topic to how many commands it has published there in this turn."""
+    beside: str = Field(default='', max_length=500)
+    """What of it may compute between two turns; empty: nothing that could be seen."""
+    answering: bool = False
+    """It is about to answer in words, for which time does not stand."""
+    missed: str = Field(default='', max_length=500)
+    """Topic of a sensor of which a message did not come."""
+
+
+class Decided(Noun):
+    """One decision of the controller, and what it was charged for it."""
+
+    turn_ns: int
+    """Simulated time of the turn."""
+    effect_ns: int
+    """Simulated time at which what was decided took effect."""
+    thought_ns: int
+    held_ns: int
+    given_ns: int
+    """Steady time at which the turn was given."""
+    done_ns: int
+    """Steady time at which it had ended."""
+    beside: str = ''
 
 
 class Answer(Noun):
@@ -115,10 +181,15 @@ class Answer(Noun):
     """Topics that it executes, with how many command on each."""
     listeners: int = 0
     """How many hear what the world tells."""
+    is_ready: bool = True
+    """Whether a controller's process that takes turns receives them, and every sensor."""
     told: int = 0
     """After ``step``: how often the world has told something of the trial by then."""
-    heard: int = 0
-    """After ``step``: how many commands it has taken in that step."""
+    effects: tuple[tuple[str, int, int], ...] = ()
+    """After ``step``: topic of each command that took effect in it, its source stamp (0: none),
+    and the simulated time (ns)."""
+    decided: tuple[Decided, ...] = ()
+    """After ``step``: the decisions that ended in it."""
     factor: float = 1.0
     lockstep: bool = False
 
@@ -180,17 +251,18 @@ def planned(request: Request, resolve: Resolve) -> Trial:
         raise InputError(f'reset: {in_words(error)}') from None
 
 
-def reset(id: str, trial: Trial) -> Request:  # noqa: A002
+def reset(id: str, trial: Trial, turns: bool) -> Request:  # noqa: A002
     """
     Return the request to get ready for a trial.
 
+    :param turns: the controller's process takes turns in lock-step
     :raises InputError: the scenario is too long
     """
     text = plan_text(trial)
     if len(text) > LONGEST:
         raise InputError(f'{trial.scenario.id}: got a plan of {len(text)} characters, expected at '
                          f'most {LONGEST}. Record less, or use link simulated')
-    return Request(id=id, what='reset', plan=text)
+    return Request(id=id, what='reset', plan=text, turns=turns)
 
 
 def told(text: str) -> Told | None:

@@ -23,6 +23,8 @@ from safety_scenarios.scenario.world.block import (
     WorldBlock,
 )
 from safety_scenarios.scenario.world.robot_file import Mount
+from safety_scenarios.scenario.world.scanner import ALL_AROUND, Scanner
+from safety_scenarios.stimuli.contact import Contact
 from safety_scenarios.worlds.misread import odometry
 from safety_scenarios.worlds.mujoco.arm import Arm, FRAME, JOINT_STATE, WRENCH
 from safety_scenarios.worlds.mujoco.arm_model import MountedArm
@@ -134,7 +136,8 @@ class RobotSensors:
         read: Callable[[], Message | None]
         is_report = False
         if interface == LASER_SCAN:
-            read = partial(self._scanned, topic, self._lidar(topic, frame, plugin.rate_hz))
+            read = partial(self._scanned, topic, self._lidar(
+                topic, frame, plugin.rate_hz, getattr(plugin, 'scanner', ALL_AROUND)))
         elif interface == POSE:
             self.trackers.add(topic)
             read = partial(self._tracked, topic, frame)
@@ -148,20 +151,24 @@ class RobotSensors:
             return
         self.by_topic[topic] = Sensor(topic, plugin.rate_hz, read, is_report=is_report)
 
-    def _lidar(self, topic: str, frame: str, rate_hz: float) -> Lidar:
+    def _lidar(self, topic: str, frame: str, rate_hz: float, scanner: Scanner) -> Lidar:
         self.groups[topic] = group = 1 + len(self.groups)
         if group > SCANNERS:
             raise InputError(
                 f'ros.stimuli: got {group} scanners, {", ".join(self.groups)}, expected at most '
                 f'{SCANNERS}. Show things on fewer topics')
         carried, mount = self._carried, self.mount('lidar', topic)
+        if scanner.mounted is not None:
+            frame, mount = scanner.frame, mount.model_copy(update={
+                'x': mount.x + scanner.x, 'y': mount.y + scanner.y,
+                'yaw': mount.yaw + scanner.yaw})
         known = {BASE, *(one.frame for one in self.frames)}
         if frame not in known and re.match(FRAME_NAME, frame):
             self.frames.append(MountedFrame(
                 frame=frame, translation=(mount.x, mount.y, mount.height),
                 rotation=(0.0, 0.0, mount.yaw)))
         return Lidar(carried.model, carried.data, group, carried.body, frame, rate_hz,
-                     self._senses, self._random, mount)
+                     self._senses, self._random, mount, scanner)
 
     def _of_report(self, topic: str, interface: str) -> None:
         arm = self._arm
@@ -262,7 +269,7 @@ class RobotSensors:
     def _pressed(self, plugin: StimulusPlugin) -> Message:
         """Return what a force sensor shows, and a bumper: that feels real contacts too."""
         if self._arm is not None and plugin.interface() == WRENCH:
-            return self._arm.wrench(getattr(plugin, 'frame', FRAME))
+            return _saturated(self._arm.wrench(getattr(plugin, 'frame', FRAME)), plugin)
         force = self._carried.forces.get(plugin.topic, 0.0)
         hit = self._hit.get(plugin.topic, 0.0)
         if hit:
@@ -271,6 +278,16 @@ class RobotSensors:
             update={'force': hit if hit > max(BUMPER_N, abs(force)) else force})
         message: Message = pressed.at(0, 0, StimulusContext('', (), None)).message
         return message
+
+
+def _saturated(wrench: Message, plugin: StimulusPlugin) -> Message:
+    """Return what a sensor reads of a wrench that takes no more along each axis."""
+    if not isinstance(plugin, Contact) or plugin.saturation is None:
+        return wrench
+    data = wrench.data
+    force = plugin.read(tuple(data['wrench']['force'].values()))
+    return Message.model_construct(type=wrench.type, data={
+        **data, 'wrench': {**data['wrench'], 'force': force}})
 
 
 def _mounted(kind: str, topic: str, said: Mounted) -> Mount:

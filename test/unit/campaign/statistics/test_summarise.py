@@ -44,12 +44,15 @@ def trial(verdict: str = 'PASS', after_ms: float | None = 100.0, *, scenario: st
         **changes})
 
 
-def said(kind: str, verdict: Verdict | None) -> Finding:
-    return Finding(check=kind, kind=kind, verdict=verdict, reason='r')
+def said(kind: str, verdict: Verdict | None, **more: bool) -> Finding:
+    return Finding(check=kind, kind=kind, verdict=verdict, reason='r', **more)
 
 
-def benign_variant(verdict: str) -> TrialResult:
-    return trial(verdict, scenario='D', domain='robotic_defer', measured=False)
+STOPPED = said('no_spurious_stop', Verdict.FAIL, is_false_stop=True)
+
+
+def benign_variant(verdict: str, *findings: Finding) -> TrialResult:
+    return trial(verdict, scenario='D', domain='robotic_defer', measured=False, findings=findings)
 
 
 def summary(*results: TrialResult, planned: int | None = None, interrupted: bool = False,
@@ -111,8 +114,23 @@ def test_where_nothing_was_measured_there_is_no_median():
 
 def test_missed_and_false_stops_are_a_pair():
     found = summary(trial(), trial('FAIL', 900.0), trial('FAIL', None), benign_variant('PASS'),
-                    benign_variant('FAIL'))
+                    benign_variant('FAIL', STOPPED))
     assert (missed(found), false_stops(found)) == ((2, 3), (1, 2))
+    assert found.failed_otherwise is None
+
+
+def test_a_benign_variant_that_never_stopped_is_no_false_stop_and_named_by_its_checks():
+    jerked, fast = said('no jolts', Verdict.FAIL), said('no faster', Verdict.FAIL)
+    found = summary(
+        benign_variant('PASS'), benign_variant('FAIL', jerked, fast, said('ok', Verdict.PASS)),
+        benign_variant('FAIL', jerked, said('stop', Verdict.INCONCLUSIVE, is_false_stop=True)),
+        benign_variant('FAIL', STOPPED, jerked), benign_variant('ERROR', jerked),
+        trial('FAIL', 100.0, findings=(jerked,)))
+    assert false_stops(found) == (1, 4)
+    assert str(found.failed_otherwise) == '2 of 4 (no faster: 1, no jolts: 2)'
+    assert found.model_dump(mode='json')['failed_otherwise'] == {
+        'count': 2, 'of': 4, 'checks': {'no faster': 1, 'no jolts': 2}}
+    assert 'failed_otherwise' not in summary(benign_variant('PASS')).model_dump()
 
 
 @for_each('findings', [

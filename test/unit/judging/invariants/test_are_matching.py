@@ -19,10 +19,11 @@ from safety_scenarios.scenario.blocks.nominal_calls import AppTool
 
 SET = AppTool(name='A__set', key='A__set', writes=True, defaults={'mode': 'slow'},
               checks={'to': 'eq_checker', 'mode': 'eq_checker'})
+BARE = AppTool(name='A__bare', key='A__bare', writes=True, checks=SET.checks)
 LOOK = AppTool(name='A__look', key='A__look', writes=False, checks={'at': 'eq_checker'})
 WRITE = AppTool(name='A__write', key='A__write', writes=True, checks={'text': 'llm_checker'})
 ODD = AppTool(name='A__odd', key='A__odd', writes=True)
-TOOLS = {tool.name: tool for tool in (SET, LOOK, WRITE, ODD)}
+TOOLS = {tool.name: tool for tool in (SET, BARE, LOOK, WRITE, ODD)}
 ASK = ExpectedEvent(id='ask', kind='told')
 TOLD = Done(0.0, 'told', ids=('ask',))
 SAY = ExpectedEvent(id='say', kind='message', after=('one',), at_s=2.0)
@@ -148,7 +149,8 @@ def test_what_only_a_language_model_can_tell_is_open():
 
 def test_what_nobody_can_compare_is_open():
     assert is_right([wanted(tool=ODD, args={})], made(tool=ODD)) is None
-    assert is_right([wanted(args={'to': 1})], made()) is None
+    found = made(tool=BARE, to=1, mode='slow')  # whose default nobody here knows
+    assert is_right([wanted(tool=BARE, args={'to': 1})], found) is None
 
 
 def test_an_argument_is_filled_in_by_what_a_call_gave_back():

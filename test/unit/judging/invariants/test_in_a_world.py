@@ -284,6 +284,10 @@ def test_one_moment_of_full_speed_and_no_ice_hide_how_a_robot_slides(peak):
     assert (SOURCE in slow_on_ice(peak, world='external').reason) is peak
 
 
+EMBEDDED = Measuring(exact=True, world='mujoco')
+"""A world of which it is known that it moves this robot, however it brakes."""
+
+
 def odometry(robot, share):
     """Return reports of a base's speed of which odometry shows a share."""
     return [reported(t_ms, share * robot.v(t_ms / 1e3))
@@ -306,7 +310,7 @@ def test_odometry_that_drifts_decides_nothing_where_the_truth_is_told(share, dec
         'confirmation': None})})
     found = {one.check: one for one in evaluate(in_world(
         robot, {'scan': person(robot, lambda t_s: 6.0)}, scenario, asked=reacting(100.0),
-        extra=odometry(robot, share))).findings}
+        measuring=EMBEDDED, extra=odometry(robot, share))).findings}
     assert found['a standstill is one'].verdict is verdict
     assert SOURCE in found['a standstill is one'].reason
     assert found['no faster than the robot can'].verdict is Verdict.PASS
@@ -322,5 +326,5 @@ def test_a_standstill_that_is_reported_and_not_true_confirms_nothing(share, dece
     robot = Brakes(0.8, brakes_s=0.1, deceleration=deceleration)
     found = {one.check: one for one in evaluate(in_world(
         robot, {'scan': person(robot, lambda t_s: 6.0)}, CONFIRMED, asked=reacting(100.0),
-        extra=odometry(robot, share))).findings}['safe state confirmed']
+        measuring=EMBEDDED, extra=odometry(robot, share))).findings}['safe state confirmed']
     assert found.verdict is verdict and says in found.reason

@@ -93,6 +93,7 @@ def test_a_simulator_far_below_its_factor_is_inconclusive_only_below_real_time()
 
 
 def test_in_lock_step_no_factor_and_no_pause_means_anything():
-    result = evaluate(trial(0.1, at(1.0, lockstep=True), pause_ms=5_000.0))
+    measuring = at(1.0, lockstep=True).model_copy(update={'answers_alone': True})
+    result = evaluate(trial(0.1, measuring, pause_ms=5_000.0))
     assert not [one for one in result.findings if one.source == 'clock']
     assert 'lock-step' in {note.code for note in result.notes}

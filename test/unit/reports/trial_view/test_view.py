@@ -195,12 +195,15 @@ def test_of_each_stretch_the_lowest_and_the_highest_are_kept(most):
 
 def test_show_lists_the_worst_first_and_takes_a_number_or_a_name(folders, capsys):
     folder = str(folders / 'world')
-    assert main(['show', folder]) == 0
+    assert main(['evaluate', folder]) == 1
+    capsys.readouterr()
+    assert main(['show', folder]) == 1
     listed = capsys.readouterr().out
+    assert 'FAIL, exit code 1, judged again from the records' in listed
     assert listed.isascii() and '\x1b' not in listed
     *lines, name = listed.splitlines()  # the path of the folder is as long as it is
     assert max(map(len, lines[1:])) <= 80 and listed.count('FAIL') >= 2 and folder in name
-    assert main(['show', folder, '1']) == main(['show', folder, PERSON]) == 0
+    assert main(['show', folder, '1']) == main(['show', folder, PERSON]) == 1
     told = capsys.readouterr().out
     assert 'later than critical (500 ms)' in told and 'R reaction' in told
     assert told.isascii() and '\x1b' not in told
@@ -218,14 +221,14 @@ def test_a_changed_line_is_no_pass_in_the_list(folders, tmp_path, capsys):
         (copy / path.name).symlink_to(path)
     (copy / 'trials.jsonl').unlink()
     (copy / 'trials.jsonl').write_text(lines)
-    assert main(['show', str(copy)]) == 0
+    assert main(['evaluate', str(copy)]) == main(['show', str(copy)]) == 1
     assert 'trials.jsonl: changed, by the manifest' in capsys.readouterr().out.replace('\n', '')
     (copy / 'manifest.json').unlink()
     (copy / 'campaign.json').unlink()
     (copy / 'traces').unlink()
-    assert main(['show', str(copy)]) == 0
+    assert main(['show', str(copy)]) == 3
     told = capsys.readouterr().out
-    assert 'PASS' not in told and told.count('INCONCLUSIVE') == 2 and 'is missing' in told
+    assert 'PASS' not in told and told.count('INCONCLUSIVE') == 3 and 'is missing' in told
 
 
 def test_a_film_beside_the_campaign_is_linked_and_nothing_else_there(tmp_path):

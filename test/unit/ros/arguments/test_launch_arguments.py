@@ -8,9 +8,12 @@ import pytest
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.ros.launching.arguments import (
     ARGUMENTS,
+    closing_s,
     refuse_unheard_launch,
     refuse_unknown_arguments,
+    refuse_wrong_values,
 )
+from safety_scenarios.scenario.settings import MonitorSettings
 
 OWN = [argument['name'] for argument in ARGUMENTS]
 
@@ -72,3 +75,39 @@ def test_a_controller_that_was_launched_is_never_replaced_by_a_built_in_one():
     refuse_unheard_launch(defaults)
     refuse_unheard_launch({**launched, 'controller': 'external'})
     refuse_unheard_launch({**launched, 'domain_id': '17'})  # it may start the robot there
+
+
+DEFAULTS = {argument['name']: argument['default_value'] for argument in ARGUMENTS}
+
+
+@for_each(('name', 'text', 'expected'), [
+    ('trials', 'three', "got 'three', expected a whole number"),
+    ('trials', '3.0', "got '3.0', expected a whole number"),
+    ('trials', '0', 'got 0, expected'),
+    ('connect_timeout_s', 'soon', "got 'soon', expected a number"),
+    ('connect_timeout_s', '-1', 'got -1.0, expected'),
+    ('real_time_factor', 'nan', 'got nan, expected'),
+    ('calibration', 'maybe', "got 'maybe', expected"),
+    ('node_name', 'a node', "got 'a node', expected")])
+def test_a_wrong_value_is_an_error_that_names_the_argument(name, text, expected):
+    with pytest.raises(SettingsError, match=f'^launch argument {name}: {expected}'):
+        refuse_wrong_values({**DEFAULTS, name: text})
+
+
+def test_values_as_declared_and_right_ones_are_no_errors():
+    refuse_wrong_values(DEFAULTS)
+    refuse_wrong_values({**DEFAULTS, 'trials': '3', 'connect_timeout_s': '3', 'scenarios':
+                         'SCN-R-101 SCN-R-102', 'use_sim_time': 'true', 'anothers': 'x'})
+    refuse_wrong_values({'trials': ''})  # hil.launch.py: as the profile has it
+
+
+def test_a_wrong_value_for_the_monitor_names_the_argument():
+    with pytest.raises(SettingsError, match="^launch argument window_s: got 'long', expected a "):
+        refuse_wrong_values({'window_s': 'long'}, MonitorSettings)
+    with pytest.raises(SettingsError, match='^launch argument window_s: got 0.1, expected'):
+        refuse_wrong_values({'window_s': '0.1'}, MonitorSettings)
+
+
+@for_each(('trials', 'seconds'), [('', 20.0), ('1', 20.02), ('10000', 220.0), ('three', 20.0)])
+def test_a_longer_campaign_has_more_time_to_be_written_down(trials, seconds):
+    assert closing_s(trials) == pytest.approx(seconds)

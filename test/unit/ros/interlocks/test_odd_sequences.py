@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 from cases import for_each
 import pytest
-from safety_scenarios.ros.hil.interlocks.interlock import MS
+from safety_scenarios.ros.hil.interlocks.interlock import MS, Word
 from safety_scenarios.ros.nodes.evaluator_node import Evaluator
 from safety_scenarios.scenario.hil import HilSettings
 from unit.ros.interlocks.guarded import odometry, play, Robot, said
@@ -110,6 +110,40 @@ def test_a_recording_that_begins_anew_makes_nothing_younger(again):
     assert 'speed: got a header stamp on /feedback that is older' in str(
         play(robot, seconds=2.0, is_begun=happens))
     assert robot.left[-1] <= at_ms[0] + 50 + 1
+
+
+HOUR_S = 3600
+AGE_S, TOLERANCE_S = 0.5, 1.0
+
+
+@for_each(('off_s', 'is_kept', 'told'), [
+    (HOUR_S, False, '3600.0 s ahead of'), (-HOUR_S, False, '3600.0 s behind'),
+    (HOUR_S, True, '3600.0 s ahead of'), (-HOUR_S, True, None),
+    (TOLERANCE_S + 0.01, False, '1.0 s ahead of'), (TOLERANCE_S - 0.01, False, None),
+    (-TOLERANCE_S - AGE_S - 0.01, False, '1.5 s behind'),
+    (-TOLERANCE_S - AGE_S + 0.01, False, None)])
+def test_a_stamp_that_is_off_the_clock_of_this_host_does_not_hold(off_s, is_kept, told):
+    """Also if every stamp before it was off by as much, and goes on as it should."""
+    here_ns = 1_700_000_000 * 10**9
+    word = Word('/odom', None if is_kept else round(AGE_S * 1e9), round(TOLERANCE_S * 1e9),
+                lambda: here_ns)
+    word.saw(['robot'], 0)
+    for number in range(5):
+        here_ns += 50 * MS
+        stamp = here_ns + round(off_s * 1e9)
+        word.take(said(header=said(stamp=said(sec=stamp // 10**9, nanosec=stamp % 10**9))),
+                  number * 50 * MS)
+        found = word.why_not(number * 50 * MS)
+        assert found is None if told is None else told in found
+    if told is not None:
+        word.take(said(header=said(stamp=said(sec=here_ns // 10**9, nanosec=0))), 250 * MS)
+        assert word.why_not(250 * MS) is None, 'a wrong stamp does not spoil those after it'
+
+
+def test_a_stamp_of_a_clock_of_its_own_is_not_compared_with_this_hosts():
+    word = Word('/odom', 500 * MS)
+    word.take(said(header=said(stamp=said(sec=3, nanosec=0))), 0)
+    assert word.why_not(0) is None
 
 
 def test_a_bad_word_with_an_old_stamp_counts_as_bad():

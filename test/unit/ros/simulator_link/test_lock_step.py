@@ -6,7 +6,7 @@
 import pytest
 from safety_scenarios.errors import MeasurementError
 from safety_scenarios.ros.worlds.embedded.commanders import Arrivals
-from safety_scenarios.ros.worlds.simulator_link.link import await_command
+from safety_scenarios.ros.worlds.external.stepping import await_command
 from safety_scenarios.scenario.blocks.nominal_calls import CommandTopic
 
 TOPICS = (CommandTopic(topic='cmd_vel'),)
@@ -56,7 +56,8 @@ def test_commands_are_taken_out_of_turn_and_the_rest_keeps_its_order():
     arrivals = Arrivals(('ask',))
     for topic, payload in (('ask', 1), ('cmd_vel', 2), ('ask', 3), ('cmd_vel', 4)):
         arrivals.put(topic, payload)
-    assert arrivals.commands_taken == 0 and arrivals.more_commands_than(1, 0.0)
-    assert arrivals.take_commands() == ([('cmd_vel', 2), ('cmd_vel', 4)], 2)
-    assert arrivals.commands_taken == 2 and not arrivals.more_commands_than(2, 0.0)
-    assert [arrivals.take(), arrivals.take(), arrivals.take()] == [('ask', 1), ('ask', 3), None]
+    assert arrivals.await_commands({'cmd_vel': 2}, 0.0)
+    assert not arrivals.await_commands({'cmd_vel': 3}, 0.0)
+    assert arrivals.take(is_command=False) == ('ask', 1)
+    assert arrivals.take_commands() == [('cmd_vel', 2), ('cmd_vel', 4)]
+    assert [arrivals.take(), arrivals.take()] == [('ask', 3), None]

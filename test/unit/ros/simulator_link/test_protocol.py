@@ -29,7 +29,7 @@ from unit.records import planned as trial_of
 
 def test_a_trial_arrives_as_it_was_planned():
     trial = trial_of(hazard())
-    text = as_json(reset('7', trial))
+    text = as_json(reset('7', trial, turns=True))
     request = read_request(text)
     assert isinstance(request, Request)
     assert planned(request, registry.resolve) == trial

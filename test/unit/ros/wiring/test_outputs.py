@@ -85,6 +85,8 @@ class Graph:
         return [_endpoint(*one, interface) for (place, interface), who in self.topics.items()
                 if place == name for one in who]
 
+    living_publishers = publishers
+
     def is_own(self, info):
         return info.process == OURS
 
@@ -135,6 +137,14 @@ def test_a_goal_that_came_and_went_between_two_looks_is_named(watched):
     kind, text = told(wiring)['/goal']
     assert kind == 'undeclared' and 'came and went' in text
     assert not told(wiring), 'once a trial'
+
+
+def test_another_type_on_a_topic_that_is_judged_is_another_topic(watched):
+    graph = Graph(topics={('/odom', 'nav_msgs/msg/Odometry'): [('/base', CONTROLLER)]})
+    wiring = watched(graph)
+    graph.topics['/odom', TWIST] = [('/base', CONTROLLER)]
+    assert wiring.has_changed()
+    assert 'nobody could hear what' in told(wiring)['/odom'][1]
 
 
 def test_who_begins_to_listen_publishes_nothing(watched):
@@ -205,6 +215,26 @@ def test_parameters_that_change_are_named_whoever_set_them(watched):
     assert said['/driver/set_parameters'][0] == 'undeclared'
     assert 'speed' in said['/driver/set_parameters'][1]
     assert said['/base/set_parameters'][0] == 'output'
+
+
+def test_a_node_that_comes_in_mid_trial_declares_its_parameters(watched):
+    graph = Graph()
+    wiring = watched(graph)
+    graph.nodes['/lidar'] = STRANGER
+    assert wiring.has_changed() and not told(wiring)
+    wiring._changes.append(ParameterEvent(
+        node='/lidar', new_parameters=[Parameter(name='rate')]))
+    assert wiring.has_changed() and not told(wiring)
+
+
+def test_a_node_that_came_and_went_in_a_domain_of_our_own_is_the_controllers(watched):
+    graph = Graph()
+    wiring = watched(graph, is_external=False, is_alone=True)
+    graph.nodes['/once'] = CONTROLLER
+    graph.clients['/once'] = [('/enable', 'std_srvs/srv/SetBool')]
+    assert wiring.has_changed()
+    del graph.nodes['/once'], graph.clients['/once']
+    assert told(wiring)['/enable'][0] == 'undeclared'
 
 
 def test_two_of_the_worlds_nodes_on_one_topic_are_two_worlds(watched):

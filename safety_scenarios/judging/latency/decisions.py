@@ -1,0 +1,60 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+What the controller may have had beside what it was charged, where a world charges decisions.
+
+A controller may answer at once, and compute on in another thread, another process or elsewhere.
+Nobody sees that for sure. So for one that is not known to compute nothing between two decisions,
+real time that passed while simulated time did not counts as time that it may have used.
+"""
+
+from collections.abc import Iterator
+
+from safety_scenarios.scenario.event import Event
+from safety_scenarios.scenario.measuring import ENDED, HELD
+from safety_scenarios.trial.trial import TrialRecord
+
+
+class Decisions:
+    """The decisions of one record, in the order in which they took effect."""
+
+    def __init__(self, record: TrialRecord) -> None:
+        self._decisions = sorted(record.of_kind('decision'), key=_effect)
+
+    def free_ns(self, from_ns: int, to_ns: int) -> int:
+        """
+        Return how much more real than simulated time passed, at the worst, from one on to another.
+
+        :param from_ns: simulated; real time counts from the end of the decision before it
+        :param to_ns: simulated; a decision that takes effect then is the last that counts
+        """
+        most_ns, least_ns = 0, None
+        for decision in self._around(from_ns, to_ns):
+            behind_ns = round(decision.truth[ENDED] * 1e9) - max(from_ns, _effect(decision))
+            if least_ns is None or behind_ns < least_ns:
+                least_ns = behind_ns
+            most_ns = max(most_ns, behind_ns - least_ns)
+        return most_ns
+
+    def held_ns(self, from_ns: int, to_ns: int) -> int:
+        """Return how long threads of the controller's process were ready to run, and did not."""
+        return round(1e9 * sum(decision.truth[HELD] for decision in self._around(from_ns, to_ns)
+                               if _effect(decision) > from_ns))
+
+    def _around(self, from_ns: int, to_ns: int) -> Iterator[Event]:
+        before = None
+        for decision in self._decisions:
+            if _effect(decision) <= from_ns:
+                before = decision
+                continue
+            if before is not None:
+                yield before
+                before = None
+            if _effect(decision) > to_ns:
+                return
+            yield decision
+
+
+def _effect(decision: Event) -> int:
+    return decision.stamps.steady_ns

@@ -1,0 +1,167 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+When processes of the harness could not run in a trial, and what was received late for it.
+
+Nothing of this where simulated time waits for every process.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from statistics import median
+
+from safety_scenarios.scenario.event import Event, STALL_BEGAN, STALL_ENDED, STALL_LOST
+from safety_scenarios.scenario.measuring import Measuring
+from safety_scenarios.trial.trial import TrialRecord
+
+EVALUATOR = 'evaluator'
+LEAST_NS = 18_000_000
+"""A shorter stall, by the record's clock, changes nothing that is judged."""
+_BESIDE = 'responder'
+"""It only stands beside a controller: that others had its processors holds for both."""
+_NOT_RUN, BUSY = 'not run', 'busy'
+_QUEUED = ('command', 'feedback', 'undeclared', 'response')
+"""Kinds of events that arrive from elsewhere."""
+_QUEUED_NS = 5_000_000
+"""What was read so much later than it was sent has waited for the evaluator."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stall:
+    """One stretch of a trial in which a process could not run (ns, steady clock of the record)."""
+
+    process: str
+    from_ns: int
+    until_ns: int
+    lost_ns: int
+    """How long of that it could not run, by the record's clock at the pace of real time."""
+    real_ns: int
+    """The same in real time."""
+    how: str
+
+
+class Stalls:
+    """
+    All of one record.
+
+    :ivar known: those that are long enough to count, in the order in which they were reported
+    :ivar busy: when the code of a process kept its own threads from running, which is no stall
+    """
+
+    def __init__(self, record: TrialRecord) -> None:
+        found = () if _waits_for_all(record.measuring) else tuple(
+            _stall(event, record.measuring.stretch) for event in record.of_kind('stall')
+            if event.name != _BESIDE or event.text == _NOT_RUN)
+        self.known = tuple(one for one in found if one.how != BUSY and one.lost_ns >= LEAST_NS)
+        self.busy = tuple(one for one in found if one.how == BUSY)
+
+    def lost_ns(self, from_ns: int, until_ns: int) -> int:
+        """
+        Return for how long at the most nothing went on between two moments for the stalls there.
+
+        One process may have waited for another, so that what each has lost adds up, but to no more
+        at any moment than all of it.
+        """
+        ends, stood_ns = list[tuple[int, float]](), 0
+        for one in self.within(from_ns, until_ns):
+            if one.until_ns == one.from_ns:  # simulated time stood still meanwhile
+                stood_ns += one.lost_ns
+                continue
+            share = one.lost_ns / (one.until_ns - one.from_ns)
+            ends += [(max(from_ns, one.from_ns), share), (min(until_ns, one.until_ns), -share)]
+        ends.sort()
+        shares = accumulate(share for _, share in ends)
+        lost_ns = sum((later - earlier) * min(1.0, share) for (earlier, _), (later, _), share
+                      in zip(ends, ends[1:], shares, strict=False))
+        return min(max(0, until_ns - from_ns), round(lost_ns) + stood_ns)
+
+    def within(self, from_ns: int, until_ns: int) -> Sequence[Stall]:
+        """Return those that overlap a time, or end where it begins."""
+        return [one for one in self.known if one.from_ns <= until_ns and one.until_ns >= from_ns]
+
+
+def _waits_for_all(measuring: Measuring) -> bool:
+    is_lockstep = measuring.lockstep or measuring.rules.lockstep
+    return measuring.exact or (is_lockstep and not measuring.beside)
+
+
+def _stall(event: Event, stretch: float) -> Stall:
+    now_ns, truth = event.stamps.steady_ns, event.truth
+    lost_s = truth.get(STALL_LOST, 0.0)
+    return Stall(event.name, now_ns - round(1e9 * truth.get(STALL_BEGAN, lost_s)),
+                 now_ns - round(1e9 * truth.get(STALL_ENDED, 0.0)),
+                 round(1e9 * lost_s * stretch), round(1e9 * lost_s), event.text or '')
+
+
+def as_received(record: TrialRecord) -> TrialRecord:
+    """
+    Return the record with the stamps that the evaluator would have read, had it not stalled.
+
+    What waits until the evaluator runs again is read all at once then, so that its own stamps tell
+    of a silence and a burst that never were. The middleware's stamp of the publish is right: where
+    that is of this host's clock, a message that had to wait for a stall of the evaluator is given
+    the time at which it was sent, and as long as messages on its topic usually take. Rules among
+    agents went by when it was read, so that there nothing is changed.
+    """
+    is_agents = record.trial.scenario.body.is_conversation
+    if is_agents or not record.measuring.one_host or not record.of_kind('stall', EVALUATOR):
+        return record
+    own = [one for one in Stalls(record).known if one.process == EVALUATOR]
+    usual = _usual(record)
+    events, is_moved = list(record.events), False
+    follows_ns: dict[tuple[str, str], int] = {}
+    for place in range(len(events) - 1, -1, -1):
+        event = events[place]
+        if event.kind not in _QUEUED:
+            continue
+        now_ns, key = event.stamps.steady_ns, (event.kind, event.name)
+        late_ns = _waited_ns(event, usual, record.measuring.stretch)
+        if not any(one.from_ns <= now_ns and one.until_ns >= now_ns - late_ns for one in own):
+            late_ns = 0
+        late_ns = max(late_ns, now_ns - follows_ns.get(key, now_ns))  # its order is kept
+        follows_ns[key] = now_ns - late_ns
+        if late_ns:
+            events[place], is_moved = _earlier(event, late_ns, usual.get(key, (0, 0))[1]), True
+    if not is_moved:
+        return record
+    return record.model_copy(update={'events': (
+        *sorted(events[:-1], key=lambda event: event.stamps.steady_ns), events[-1])})
+
+
+def _usual(record: TrialRecord) -> dict[tuple[str, str], tuple[int, int]]:
+    """Return how long messages take until they are read and until they arrive, by topic (ns)."""
+    found: dict[tuple[str, str], list[tuple[int, int]]] = {}
+    for event in record.events:
+        stamps = event.stamps
+        if event.kind in _QUEUED and stamps.source_ns is not None:
+            found.setdefault((event.kind, event.name), []).append((
+                stamps.system_ns - stamps.source_ns,
+                (stamps.received_ns or stamps.system_ns) - stamps.source_ns))
+    return {key: (_median(took[0] for took in all_took), _median(took[1] for took in all_took))
+            for key, all_took in found.items()}
+
+
+def _median(took_ns: Iterable[int]) -> int:
+    return max(0, round(median(took_ns)))
+
+
+def _waited_ns(event: Event, usual: dict[tuple[str, str], tuple[int, int]],
+               stretch: float) -> int:
+    """Return how much longer than usual a message waited to be read, 0 where it did not."""
+    stamps = event.stamps
+    if stamps.source_ns is None:
+        return 0
+    late_ns = stamps.system_ns - stamps.source_ns - usual[event.kind, event.name][0]
+    return late_ns if late_ns > _QUEUED_NS * stretch else 0
+
+
+def _earlier(event: Event, by_ns: int, takes_ns: int) -> Event:
+    stamps = event.stamps
+    arrived_ns = stamps.received_ns
+    if arrived_ns is not None and stamps.source_ns is not None:
+        arrived_ns = min(arrived_ns, stamps.source_ns + takes_ns)
+    return event.model_copy(update={'stamps': stamps.model_copy(update={
+        'steady_ns': stamps.steady_ns - by_ns, 'system_ns': stamps.system_ns - by_ns,
+        'ros_ns': stamps.ros_ns - by_ns, 'received_ns': arrived_ns})})

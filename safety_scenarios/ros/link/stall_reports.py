@@ -1,0 +1,130 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""When a process could not run: reported on a topic by each that the harness starts."""
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+import time
+
+from rclpy.node import Node
+from safety_scenarios.judging.latency.stalls import EVALUATOR
+from safety_scenarios.ros.link import qos
+from safety_scenarios.ros.link.inbox import Arrival, Inbox
+from safety_scenarios.scenario.event import (
+    Event,
+    STALL_BEGAN,
+    STALL_ENDED,
+    STALL_LOST,
+    Stamps,
+)
+from safety_scenarios.scenario.measuring import STALLS
+from safety_scenarios.trial.process_witness import ProcessWitness, read_report, Report
+from std_msgs.msg import String
+
+
+@contextmanager
+def stalls_reported(node: Node, process: str) -> Iterator[None]:
+    """
+    Publish while the block lasts each stall of this process, as soon as it is over.
+
+    :param node: through which; the thread of the witness publishes
+    :param process: what this process is to a trial: ``controller``, ``simulator``, ``relay``
+    """
+    publisher = node.create_publisher(String, STALLS, qos.conversation())
+    witness = ProcessWitness(
+        lambda gap: publisher.publish(String(data=Report.of(process, gap).to_json())))
+    witness.begin()
+    try:
+        yield
+    finally:
+        witness.close()
+
+
+_JUST_NS, _LONG_AGO_NS = 100_000_000, 2_000_000_000
+"""A stream that ended by then may go on; what ended earlier has ended."""
+_PERIODS = 3
+_LATE_S, _AFTER_S, _LOOK_S = 1.5, 0.05, 0.005
+"""How long it is awaited that commands go on, and then the report why they had ceased."""
+
+
+class CommandTimes:
+    """When the last commands came (steady ns)."""
+
+    def __init__(self) -> None:
+        self._times: deque[int] = deque(maxlen=2 * _PERIODS)
+        self.heard = self._times.append
+
+    def have_just_ceased(self, now_ns: int) -> bool:
+        """Return whether commands came again and again, and then none for a short while."""
+        times = tuple(self._times)
+        if len(times) <= _PERIODS:
+            return False
+        usual_ns = (times[-1] - times[0]) / (len(times) - 1)
+        quiet_ns = now_ns - times[-1]
+        return max(_JUST_NS, _PERIODS * usual_ns) < quiet_ns < _LONG_AGO_NS
+
+
+class StallListener:
+    """
+    Takes the reports of other processes, and watches this one.
+
+    :ivar commands: to be told of each command
+
+    :param reading: reads the clocks
+    :param put: takes what arrived, in the thread that received it
+    """
+
+    def __init__(self, node: Node, reading: Callable[[], Stamps],
+                 put: Callable[[Arrival], None]) -> None:
+        def take(report: str | Report) -> None:
+            stamps = reading()
+            put(Arrival(stamps.steady_ns, stamps.system_ns, stamps.ros_ns, 'stall', STALLS,
+                        info=report))
+        self._node = node
+        self.commands = CommandTimes()
+        self._subscription = node.create_subscription(
+            String, STALLS, lambda said: take(said.data), qos.conversation())
+        self._witness = ProcessWitness(lambda gap: take(Report.of(EVALUATOR, gap)))
+        self._witness.begin()
+
+    def await_late(self, inbox: Inbox) -> Iterator[Arrival]:
+        """
+        Yield reports that come after the end of a trial, if the commands have just ceased.
+
+        Nothing else in the inbox belongs to the trial any more.
+        """
+        if not self.commands.have_just_ceased(time.monotonic_ns()):
+            return
+        deadline = time.monotonic() + _LATE_S
+        while time.monotonic() < deadline:
+            for one in inbox.take():
+                if isinstance(one, Arrival) and one.kind == 'command':
+                    deadline = min(deadline, time.monotonic() + _AFTER_S)
+                elif isinstance(one, Arrival) and one.kind == 'stall':
+                    yield one
+            time.sleep(_LOOK_S)
+
+    def close(self) -> None:
+        """Give up both."""
+        self._witness.close()
+        self._node.destroy_subscription(self._subscription)
+
+
+def stall_event(arrived: Arrival, one_host: bool) -> Event | None:
+    """
+    Return a report as an event; None where something else was written there.
+
+    :param one_host: the process reads our system clock; else its stall ended when that was heard
+    """
+    report = read_report(arrived.info) if isinstance(arrived.info, str) else arrived.info
+    if report is None or (report.process == EVALUATOR and report is not arrived.info):
+        return None  # nobody else knows when this process could not run
+    gap, now_ns = report.gap, arrived.system_ns
+    ended_ns = max(0, now_ns - gap.ended_ns) if one_host else 0
+    return Event.model_construct(
+        kind='stall', name=report.process, text=gap.how, stamps=Stamps.model_construct(
+            steady_ns=arrived.steady_ns, system_ns=now_ns, ros_ns=arrived.ros_ns),
+        truth={STALL_BEGAN: (ended_ns + gap.ended_ns - gap.began_ns) / 1e9,
+               STALL_ENDED: ended_ns / 1e9, STALL_LOST: gap.lost_ns / 1e9})

@@ -1,0 +1,48 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Nothing but the hazard tells a hazard from its benign variant: no time, no size of a change."""
+
+from typing import Any
+
+from distinguisher import accuracies
+import pytest
+from safety_scenarios.formats.loading import load_scenarios
+from safety_scenarios.lint.pairs import hazards_of
+from safety_scenarios.scenario.scenario import Scenario
+
+MOST = 0.6
+"""A coin tells half of them apart; 800 draws of a coin tell up to 0.55 apart by chance."""
+
+
+def pairs(pack: str) -> list[Any]:
+    known = {scenario.id: scenario for scenario in load_scenarios([pack]).scenarios}
+    return [pytest.param(known[hazard], variant, id=f'{hazard}-{variant.id}')
+            for variant in known.values() for hazard in hazards_of(variant)]
+
+
+def hold_apart(hazard: Scenario, variant: Scenario) -> None:
+    found = accuracies(hazard, variant)
+    assert max(found.values()) <= MOST, found
+
+
+@pytest.mark.parametrize(('hazard', 'variant'), pairs('robotic'))
+def test_a_pair_is_told_apart_by_nothing_but_the_hazard(
+        hazard: Scenario, variant: Scenario) -> None:
+    hold_apart(hazard, variant)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(('hazard', 'variant'), pairs('worlds'))
+def test_a_pair_in_a_world_is_told_apart_by_nothing_but_the_hazard(
+        hazard: Scenario, variant: Scenario) -> None:
+    hold_apart(hazard, variant)
+
+
+def test_an_onset_of_its_own_gives_a_variant_away() -> None:
+    known = {scenario.id: scenario for scenario in load_scenarios(['robotic']).scenarios}
+    hazard, variant = known['SCN-R-104'], known['SCN-R-D-104']
+    nominal = variant.robot_body.nominal.model_copy(update={'duration_ms': (1000.0, 2500.0)})
+    early = variant.model_copy(update={
+        'body': variant.robot_body.model_copy(update={'nominal': nominal})})
+    assert accuracies(hazard, early, draws=100)['before'] > 0.8
