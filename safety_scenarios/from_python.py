@@ -34,7 +34,8 @@ def run(*scenarios: str | os.PathLike[str] | Scenario, controller: GivenControll
         ``Scenario`` objects; none: robotic
     :param controller: the name of a plug-in or ``external``; in loopback also a class or an
         object with ``decide(observation)`` or ``answer(messages)``, or a function of an
-        ``Observation`` that returns a ``Command``
+        ``Observation`` that returns a ``Command``; it runs in a process of its own, unless
+        ``isolate=False``
     :param output: a new folder for traces, results and ``report.html``; None: nothing is written
         to the disk
     :param observers: are told about each trial as it ends
@@ -44,17 +45,17 @@ def run(*scenarios: str | os.PathLike[str] | Scenario, controller: GivenControll
     :raises SafetyScenariosError: the campaign could not be carried out
     :raises KeyboardInterrupt: as soon as what was measured is in ``output``
     """
-    label, thing = given(controller)
-    names, objects = _asked(scenarios)
-    chosen = _settings({
-        'outputs': _OUTPUTS, **settings, 'controller': label,
-        'output': '' if output is None else os.fspath(output),
-        **({'scenarios': names} if names else {})})
     kept, log = _Kept(), logging.getLogger(__name__)
-    with open_outputs(OutputContext(chosen, log.info, log.warning)) as opened:
-        summary = campaign.run(chosen, [kept, *opened, *observers],
-                               scenarios=objects or None, controller=thing,
-                               files=output is not None)
+    with given(controller, settings.get('isolate', True) is not False) as (label, thing):
+        names, objects = _asked(scenarios)
+        chosen = _settings({
+            'outputs': _OUTPUTS, **settings, 'controller': label,
+            'output': '' if output is None else os.fspath(output),
+            **({'scenarios': names} if names else {})})
+        with open_outputs(OutputContext(chosen, log.info, log.warning)) as opened:
+            summary = campaign.run(chosen, [kept, *opened, *observers],
+                                   scenarios=objects or None, controller=thing,
+                                   files=output is not None)
     if summary.interrupted:
         raise KeyboardInterrupt
     return CampaignResults(summary, tuple(kept.results), kept.folder, tuple(kept.warnings))

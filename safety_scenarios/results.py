@@ -90,7 +90,9 @@ class CampaignResults:
         verdicts = ', '.join(f'{count} {name}' for name, count in summary.verdicts.items())
         return (f'{summary.verdict.value} against {summary.controller}: {summary.completed} of '
                 f'{counted(summary.planned, "trial")} completed ({verdicts or "none"}), '
-                f'{summary.by_patterns} passed with words read by patterns only')
+                f'{summary.by_patterns} passed with words read by patterns only, '
+                f'seed {summary.seed}'
+                f'{", in the process of the harness" if summary.is_in_harness else ""}')
 
     def __repr__(self) -> str:
         """Return one line instead of every number."""

@@ -16,6 +16,7 @@ import pytest
 from reported import pytest_sessionstart  # noqa: F401
 from ros.campaigns import brief, campaign, DRIVEN, Run, SOON
 from safety_scenarios.ros.domain import abandoned, chosen_domain, remove_segments
+from safety_scenarios.scenario import settings
 from uncollected import pytest_ignore_collect  # noqa: F401
 
 os.environ.update(SOON)
@@ -38,6 +39,14 @@ def pytest_collection() -> Iterator[None]:
     gc.freeze()
     gc.set_threshold(20_000, 10, 10)
     gc.enable()
+
+
+@pytest.fixture(scope='session', autouse=True)
+def the_fresh_seed_of_tests() -> Iterator[None]:
+    """Let each campaign in this process that names no seed have 0, so that a test repeats."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(settings, 'fresh_seed', lambda: 0)
+        yield
 
 
 @pytest.fixture(scope='session')

@@ -39,6 +39,7 @@ from safety_scenarios.trial.identity import Identity
 from safety_scenarios.trial.journal import planned_entries
 from safety_scenarios.trial.link_plan import ControllerPlan, LinkPlan
 from safety_scenarios.trial.links.controller_settings import plan_controller, plan_link
+from safety_scenarios.trial.parameters import to_text
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.record.planned_trial import PlannedTrial
 from safety_scenarios.trial.session import LinkPlugin
@@ -95,6 +96,14 @@ class CampaignPlan:
     seed: int
     sequential: SequentialTest
     latency_law: LatencyLaw
+    is_in_harness: bool
+    """Whether code that is not the harness's runs in its process as the controller."""
+
+    @property
+    def command(self) -> str:
+        """Return the command line that runs the same campaign again."""
+        own = tuple(to_text(*one) for one in self.controller.parameters.items())
+        return self.setup.recorded.model_copy(update={'controller_parameters': own}).command
 
     @property
     def controller(self) -> ControllerSpec:
@@ -125,7 +134,7 @@ def plan_campaign(settings: RunSettings, scenarios: Sequence[Scenario], *,
         is inconclusive
     :raises InputError: nothing has been run or written then
     """
-    refused = _Refusals()
+    refused, settings = _Refusals(), settings.seeded()
     chosen = refused.attempt(lambda: scored_by(settings.selection.of(scenarios), settings.rubric),
                              tuple(scenarios))
     against = refused.attempt(lambda: plan_controller(settings, controller), ControllerPlan(
@@ -153,7 +162,7 @@ def plan_campaign(settings: RunSettings, scenarios: Sequence[Scenario], *,
         TrialSetup(link, plugin, are, judge, settings.judged_by, identified.identity,
                    plan_sha256(entries), settings),
         chosen, trials, entries, identified, folder, settings.seed, settings.sequential,
-        settings.latency_law)
+        settings.latency_law, plugin.in_this_process and against.is_in_harness)
 
 
 def _tells_frames(settings: RunSettings) -> bool:

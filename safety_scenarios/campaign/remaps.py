@@ -75,7 +75,7 @@ def _topics(link: LinkPlan, scenarios: Iterable[Scenario]) -> Iterator[str]:
                 yield from (f'{agent.space}/in', f'{agent.space}/out')
             yield from (f'{AGENTS}/tools/{ros_token(tool.name)}' for tool in body.tools)
     if not link.controller.is_external:
-        yield from (*INPUTS, *link.controller.declared_topics)
+        yield from (*INPUTS, *link.controller.facts.declared_topics)
 
 
 def _in(value: Any) -> Iterator[str]:

@@ -96,7 +96,8 @@ def run_campaign(plan: CampaignPlan, observers: Sequence[Observer],
         for observer in everyone:
             observer.campaign_began(Beginning(
                 plan.controller, session.where, plan.seed, len(plan.trials), calibration,
-                plan.folder, setup.sut, bool(setup.recorded.record)))
+                plan.folder, setup.sut, bool(setup.recorded.record), plan.command,
+                plan.is_in_harness))
         open_link = above_floor(session.open_link, calibration, setup.judged_by.gate)
         campaign = run_tasks(plan.tasks, OpenSession(open_link, everyone, judge),
                              decide_by(plan.sequential))
@@ -109,7 +110,8 @@ def run_campaign(plan: CampaignPlan, observers: Sequence[Observer],
                     interrupted=campaign.interrupted,
                     stopped_early=_decisions(plan.sequential, campaign),
                     latency_law=plan.latency_law, preflight=campaign.preflight,
-                    calibration=calibration, sut=plan.identified.ended(*session.nodes()))
+                    calibration=calibration, sut=plan.identified.ended(*session.nodes()),
+                    command=plan.command, is_in_harness=plan.is_in_harness)
                 for observer in everyone:
                     observer.campaign_ended(summary)
                 if folder is not None:

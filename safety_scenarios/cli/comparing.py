@@ -63,7 +63,9 @@ def compare(first: Path, second: Path, fail_on_regression: bool, file: str | Non
         report((first, second), page, again=True, comparison=compared(campaigns))
         click.echo(f'  {page}', err=file == '-')
     for which, folder in (('first', first), ('second', second)):
-        known = settings_of(folder).sut
+        settings = settings_of(folder)
+        known = settings.sut
+        click.echo(f'{which}: seed {settings.run.seed}', err=file == '-')
         told = [] if known is None else [*known.lines, *filter(None, [known.unidentified])]
         for text in told:
             click.echo(f'{which}: {text}', err=file == '-')

@@ -127,6 +127,9 @@ def cli() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code; what the user can fix has no traceback."""
+    if arguments is None and sys.argv[1:2] == ['run']:
+        import_module('safety_scenarios.campaign.command_line').hide_arguments(
+            'safety-scenarios run')
     try:
         cli.main(args=None if arguments is None else list(arguments), prog_name='safety-scenarios',
                  standalone_mode=False)

@@ -103,6 +103,8 @@ def _option(name: str, field: FieldInfo) -> Callable[[Command], Command]:
     flag = '--' + name.replace('_', '-')
     help_text = ' '.join((field.description or '').split())
     if field.annotation is bool:
+        if field.default:  # what is on is switched off
+            flag += f'/--no-{flag[2:]}'
         return click.option(flag, is_flag=True, default=field.default, help=help_text)
     shown = field.default not in ('', ())
     repeated = get_origin(field.annotation) is tuple

@@ -22,7 +22,7 @@ from safety_scenarios.reports.console_report import console
 from safety_scenarios.reports.console_tables import matrix_tables, totals
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
-from safety_scenarios.trial.links.controller_settings import named_controller
+from safety_scenarios.trial.links.controller_facts import named_controller
 
 _EPILOG = ('Exit codes: 0 every check can fail and every reference passes; 1 one cannot, or does '
            'not, or a '

@@ -103,7 +103,12 @@ class ConsoleReport(Observer):
         if beginning.calibration is not None:
             self._screen.print(calibration_table(beginning.calibration))
         self._screen.print(f'Against [bold]{escape(beginning.controller.label)}[/] in '
-                           f'{beginning.where}; trials: {beginning.planned}', highlight=False)
+                           f'{beginning.where}; trials: {beginning.planned}; '
+                           f'seed: {beginning.seed}', highlight=False)
+        if beginning.is_in_harness:
+            self._screen.print('[yellow]warning[/] the controller runs in the process of the '
+                               'harness (isolate is off): its code can reach the plan, and change '
+                               'verdicts', highlight=False, soft_wrap=True)
         if beginning.sut is not None and beginning.sut.unidentified:
             self._screen.print(f'[yellow]warning[/] {beginning.sut.unidentified}',
                                highlight=False, soft_wrap=True)
@@ -134,6 +139,9 @@ class ConsoleReport(Observer):
         if self._judgements:
             screen.print(_judge_cost(self._judgements), markup=False, highlight=False,
                          soft_wrap=True)
+        if summary.command:
+            screen.print(f'The same trials again: {summary.command}', markup=False,
+                         highlight=False, soft_wrap=True)
         if self._beginning is not None and self._beginning.folder is not None:
             logged = (self._beginning.folder / 'logs').exists()
             for name in (*_FILES, *(['recordings/'] if self._beginning.has_recordings else []),

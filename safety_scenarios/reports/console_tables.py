@@ -232,7 +232,7 @@ def totals(matrix: KillMatrix) -> str:
     lines.append(f'{killing} of {counted(checks, "check")} can fail; '
                  f'{counted(len(matrix.scenarios), "scenario")}, '
                  f'{counted(len(matrix.saboteurs), "saboteur")}, '
-                 f'{counted(len(matrix.seeds), "seed")}, {counted(trials, "trial")}; '
+                 f'seeds {", ".join(map(str, matrix.seeds))}, {counted(trials, "trial")}; '
                  f'errors: {len(matrix.mistakes)}')
     return '\n'.join(lines)
 

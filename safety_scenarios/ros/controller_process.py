@@ -6,13 +6,17 @@
 from collections.abc import Iterable, Sequence
 import os
 from pathlib import Path
+from shutil import copyfileobj
 import signal
 import subprocess
 import sys
+from tempfile import TemporaryFile
+from typing import IO
 
 from safety_scenarios.errors import ControllerError
 from safety_scenarios.ros.domain import owned_segments
 from safety_scenarios.ros.parameters import to_arguments
+from safety_scenarios.ros.sealing import Seal
 from safety_scenarios.ros.simulator_settings import SimulatorSettings
 from safety_scenarios.scenario.settings import ControllerSettings
 
@@ -22,6 +26,7 @@ SIMULATOR_NODE = 'simulator_node'
 _STOP_S = 5.0
 """Then it is killed."""
 _TRACEBACK = 'Traceback (most recent call last):'
+_LAST_BYTES = 1_000_000
 _LONGEST_WORDS = 400
 """Characters; frameworks for learning write whole pages."""
 
@@ -38,11 +43,14 @@ class ChildProcess:
     :param segments: takes those of shared memory that stay where it died uncleanly: its own, and
         ours, to which it has sent
     :param node_name: its node's name; empty: as its module
+    :param first_line: what it reads first from its standard input
     """
 
     def __init__(self, name: str, module: str, domain_id: int, ros_arguments: list[str],
-                 log: Path, segments: set[str], node_name: str = '') -> None:
+                 log: Path, segments: set[str], node_name: str = '',
+                 first_line: bytes = b'') -> None:
         self.node_name = node_name or module
+        self._first_line = first_line
         self._name = name
         self._module = module
         self._domain_id = domain_id
@@ -50,6 +58,7 @@ class ChildProcess:
         self._log = log
         self._used = segments
         self._process: subprocess.Popen[bytes] | None = None
+        self._printed: IO[bytes] | None = None
         self._segments: set[str] = set()
 
     def ensure_running(self) -> bool:
@@ -63,10 +72,13 @@ class ChildProcess:
                    '--ros-args', *self._ros_arguments]
         environment = {**os.environ, 'ROS_DOMAIN_ID': str(self._domain_id)}
         try:
-            with self._log.open('ab') as log:
-                self._process = subprocess.Popen(
-                    command, env=environment, stdin=subprocess.PIPE, stdout=log, stderr=log,
-                    start_new_session=True)
+            self._printed = TemporaryFile()
+            self._process = subprocess.Popen(
+                command, env=environment, stdin=subprocess.PIPE, stdout=self._printed,
+                stderr=self._printed, start_new_session=True)
+            if self._first_line and self._process.stdin is not None:
+                self._process.stdin.write(self._first_line)
+                self._process.stdin.flush()
         except OSError as error:
             raise ControllerError(f'{self._name}: cannot be started: {error.strerror}') from error
         return has_died
@@ -106,6 +118,12 @@ class ChildProcess:
         if process is None:
             return
         try:
+            self._wait_for(process)
+        finally:
+            self._keep_log()
+
+    def _wait_for(self, process: 'subprocess.Popen[bytes]') -> None:
+        try:
             process.wait(_STOP_S)
         except subprocess.TimeoutExpired:
             process.kill()
@@ -116,8 +134,24 @@ class ChildProcess:
             self._used |= self._segments | owned_segments(os.getpid())
         self._segments.clear()
 
+    def _keep_log(self) -> None:
+        """
+        Write what it has printed to its log.
+
+        It prints to a file without a name, as its own open files would tell it the scenario.
+        """
+        printed, self._printed = self._printed, None
+        if printed is not None:
+            with printed, self._log.open('ab') as log:
+                printed.seek(0)
+                copyfileobj(printed, log)
+
     def _last_line(self) -> str:
-        lines = self._log.read_text(encoding='utf-8', errors='replace').strip().splitlines()
+        said = b''
+        if self._printed is not None:
+            end = os.fstat(self._printed.fileno()).st_size
+            said = os.pread(self._printed.fileno(), _LAST_BYTES, max(0, end - _LAST_BYTES))
+        lines = said.decode(errors='replace').strip().splitlines()
         return f'its last words: {last_words(lines)}' if lines else 'it said nothing'
 
 
@@ -148,9 +182,9 @@ def controller_process(settings: ControllerSettings, domain_id: int, ros_argumen
 
 
 def simulator_process(settings: SimulatorSettings, domain_id: int, ros_arguments: list[str],
-                      log: Path, segments: set[str]) -> ChildProcess:
-    """Return a ``simulator_node`` that ends with its parent."""
-    own = settings.model_copy(update={'exit_with_stdin': True})
+                      log: Path, segments: set[str], seal: Seal) -> ChildProcess:
+    """Return a ``simulator_node`` that ends with its parent, and alone understands it."""
+    own = settings.model_copy(update={'exit_with_stdin': True, 'sealed': True})
     return ChildProcess('the simulator', SIMULATOR_NODE, domain_id,
                         [*to_arguments(own), *ros_arguments, '-r', f'__node:={SIMULATOR_NODE}'],
-                        log, segments)
+                        log, segments, first_line=seal.line)

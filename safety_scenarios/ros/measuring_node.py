@@ -50,6 +50,8 @@ class RosoutReport(Observer):
     def __init__(self, node: Node) -> None:
         self._node = node
         self._planned = self._ended = 0
+        self._scenario_id = ''
+        self._kept: list[tuple[int | bytes, str]] = []
         self._publisher = node.create_publisher(Log, _TOPIC, QoSProfile(
             depth=_DEPTH, durability=DurabilityPolicy.TRANSIENT_LOCAL))
 
@@ -57,17 +59,30 @@ class RosoutReport(Observer):
         """Say what begins."""
         self._planned = beginning.planned
         self._say(Log.INFO, f'campaign: {beginning.planned} trials against '
-                            f'{beginning.controller.label} in {beginning.where}'
-                            + (f', results in {beginning.folder}' if beginning.folder else ''))
+                            f'{beginning.controller.label} in {beginning.where}')
 
     def trial_ended(self, record: TrialRecord, result: TrialResult) -> None:
-        """Say the verdict, and each finding that makes it a FAIL."""
+        """
+        Keep the verdict, and each finding that makes it a FAIL, and publish those before.
+
+        What is said of a scenario leaves when its last trial is over: a controller that listens
+        would know of the later ones which scenario they are of.
+        """
+        if result.scenario_id != self._scenario_id:
+            self._publish()
+        self._scenario_id = result.scenario_id
         self._ended += 1
-        for level, text in lines(result):
-            self._say(level, f'{self._ended}/{self._planned} {text}')
+        self._kept += [(level, f'{self._ended}/{self._planned} {text}')
+                       for level, text in lines(result)]
+
+    def _publish(self) -> None:
+        kept, self._kept = self._kept, []
+        for level, text in kept:
+            self._say(level, text)
 
     def campaign_ended(self, summary: CampaignSummary) -> None:
         """Say the verdict of all."""
+        self._publish()
         counts = ', '.join(f'{count} {name}' for name, count in summary.verdicts.items())
         self._say(LEVELS[summary.verdict],
                   f'campaign: {summary.verdict.value}: {summary.completed} of {summary.planned} '
@@ -98,6 +113,11 @@ OWN = ('/rosout', '/parameter_events')
 _WHY = 'the parameters of a campaign are fixed when it begins. Start another one'
 
 
+_UNTOLD = 'qos_overrides', 'scenarios', 'selection', 'seed', 'output', 'junit'
+"""Settings that are no parameters: overrides are declared by themselves, and a controller that
+knows the others knows what comes."""
+
+
 class WithoutClock:
     """
     Beside ``Node``: one that does not hear /clock, though it says ``use_sim_time``.
@@ -117,7 +137,9 @@ class MeasuringNode(WithoutClock, Node):
     """
     A node with a campaign's settings as parameters, which nobody can change.
 
-    ``ros2 param dump`` writes a file from which ``evaluator_node`` runs the same campaign.
+    ``ros2 param dump`` writes a file from which ``evaluator_node`` runs a campaign with the same
+    settings. What tells a controller which hazards come, and when, is not among them: every node
+    of the domain can read a parameter.
 
     :param name: of the node
     :param context: in which domain, and with which remapping rules
@@ -129,7 +151,7 @@ class MeasuringNode(WithoutClock, Node):
         self.live: list[Any] = []
         super().__init__(name, context=context, parameter_overrides=[
             Parameter('use_sim_time', value=plan.ros.use_sim_time)])
-        declare_values(self, plan.ros.parameters, leave_out=('qos_overrides',))
+        declare_values(self, plan.ros.parameters, leave_out=_UNTOLD)
         for override in plan.ros.overrides:
             self.declare_parameter(override.parameter, override.value, ParameterDescriptor(
                 description=f'{override.policy} of our {override.endpoint} on {override.topic}',

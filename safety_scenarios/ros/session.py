@@ -14,7 +14,6 @@ from typing import Any
 
 from rclpy.node import Node
 from rclpy.utilities import get_rmw_implementation_identifier
-from safety_scenarios.controllers.adapters import answers_alone, brake_lag
 from safety_scenarios.errors import InputError, MissingDependencyError, SettingsError
 from safety_scenarios.reports.live.feed import Feed
 from safety_scenarios.ros.calibration import calibrate_over_ros
@@ -34,6 +33,7 @@ from safety_scenarios.ros.link.node_facts import Witness
 from safety_scenarios.ros.link.publishing import LiveTopics, PERIOD_S
 from safety_scenarios.ros.link.second_instances import JoinedDomain
 from safety_scenarios.ros.measuring_node import MeasuringNode, RosoutReport
+from safety_scenarios.ros.sealing import Seal
 from safety_scenarios.ros.simulator_settings import SimulatorSettings
 from safety_scenarios.ros.spinning import ros_context, Spin, spinning, undisturbed
 from safety_scenarios.ros.worlds.external.connect import external_control
@@ -48,11 +48,7 @@ from safety_scenarios.scenario.simulated_robot import simulated_robot, Simulated
 from safety_scenarios.trial.identity import log_name, NodeFacts
 from safety_scenarios.trial.link import Link
 from safety_scenarios.trial.link_plan import LinkPlan
-from safety_scenarios.trial.links.controller_settings import (
-    controller_settings,
-    plugin_of,
-    takes_turns,
-)
+from safety_scenarios.trial.links.controller_settings import controller_settings, takes_turns
 from safety_scenarios.trial.session import LinkPlugin, Session
 
 _AWAKE_S = 30.0
@@ -129,11 +125,13 @@ class _Opener:
         self._wake_ups_ms: Mapping[str, float] | None = None
         self._busy_ms = 0.0
         self._trials: set[str] = set()
+        self._seal = Seal.fresh()
         self._simulator = simulator_process(
             SimulatorSettings(real_time_factor=plan.ros.real_time_factor,
                               lockstep=plan.clock.lockstep,
                               step_ms=plan.controller.period_ms),
-            domain_id, list(plan.names.arguments), folder / 'logs' / 'simulator.log', segments) \
+            domain_id, list(plan.names.arguments), folder / 'logs' / 'simulator.log', segments,
+            self._seal) \
             if plan.world == 'mujoco' else None
         self._ending: list[ChildProcess] = []
         self._domain = JoinedDomain(
@@ -230,11 +228,11 @@ class _Opener:
         simulator = self._simulator
         turns = takes_turns(self._plan)
         control: WorldControl = TopicControl(
-            self._node, awake_s, lambda: alarm_of(children), turns) \
+            self._node, awake_s, lambda: alarm_of(children), turns, self._seal) \
             if simulator is not None else self._external(children)
         return WorldLink(link, self._clock, control, timeout_s,
                          lambda: None if simulator is None else simulator.alarm(), turns,
-                         turns and answers_alone(plugin_of(self._plan.controller)))
+                         turns and self._plan.controller.facts.answers_alone)
 
     def _external(self, children: Sequence[ChildProcess]) -> WorldControl:
         """Return how to move the world that runs already."""
@@ -251,7 +249,7 @@ class _Opener:
         plan = self._plan
         if plan.controller.is_external or plan.ros.domain_id >= 0:
             return None
-        return simulated_robot(scenario, brake_lag(plugin_of(plan.controller)))
+        return simulated_robot(scenario, plan.controller.facts.brake_lag)
 
     def _children(self, scenario: Scenario,
                   robot: SimulatedRobot | None) -> Iterator[ChildProcess]:

@@ -22,5 +22,8 @@ class SimulatorSettings(Noun):
     scenario: str = Field(default='', max_length=1000)
     """Scenario (file or id) whose robot and scene are there for those who use the services of
     simulation_interfaces, while no evaluator has a trial; empty: SCN-R-101."""
+    sealed: bool = False
+    """Read a key from the first line of standard input, by which what is said to the evaluator and
+    by it is encrypted; for an evaluator that starts this node itself."""
     exit_with_stdin: bool = False
     """End when standard input closes; for a parent that must not leave it behind."""

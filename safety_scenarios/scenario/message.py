@@ -118,6 +118,11 @@ class Message:
         """Its numbers, as the shape's ``unpack`` reads them."""
         return self._numbers
 
+    @property
+    def others(self) -> tuple[Any, ...]:
+        """Its values that are no numbers; with ``packed`` what ``of`` takes."""
+        return self._others
+
     def is_same(self, other: 'Message') -> bool:
         """Return whether another is the same to the bit, by a look that may miss that it is."""
         return self._shape is other._shape and self._numbers == other._numbers \

@@ -8,6 +8,8 @@ Secrets are not settings: an API key is read from the environment by the client 
 """
 
 from collections.abc import Iterator
+import secrets
+import shlex
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field, field_validator, model_validator
@@ -24,6 +26,7 @@ from safety_scenarios.scenario.selection import Selection
 from safety_scenarios.scenario.topic_rules import read_merges, read_overrides
 from safety_scenarios.scenario.world.block import World
 from safety_scenarios.scenario.world.external import ExternalWorld
+from typing_extensions import Self
 
 
 class ModelServer(Noun):
@@ -108,8 +111,16 @@ Law = Literal['normal', 'lognormal']
 LatencyLaw = Literal['none', 'normal', 'lognormal']
 _SLOWEST = 0.5
 """Slower than that a controller has more than twice the time that a robot would give it."""
+FRESH = -1
+"""Seed by which a campaign draws its own."""
+_SEEDS = 2**31
 EXTERNAL = 'external'
 """Instead of the name of a controller: one that runs already, and is not ours."""
+
+
+def fresh_seed() -> int:
+    """Return a seed that cannot be guessed."""
+    return secrets.randbelow(_SEEDS)
 
 
 class RunSettings(Noun):
@@ -135,6 +146,10 @@ class RunSettings(Noun):
     controller_label: str = Field(default='', max_length=200, pattern=r'^[^\x00-\x1f\x7f]*$')
     """Name of the controller in results and traces; empty: its plug-in's name and whatever
     parameters were set."""
+    isolate: bool = True
+    """Run a controller of your own code in a process of its own over link loopback and simulated,
+    so that it cannot reach plan, seed or verdict; false: in the process of the harness, which
+    the result states."""
     sut_version: str = Field(default='', max_length=200, pattern=r'^[^\x00-\x1f\x7f]*$')
     """Version of what is judged, in your words, such as a tag or a commit; it stands in the
     results."""
@@ -148,8 +163,9 @@ class RunSettings(Noun):
     """Trials of each scenario."""
     warmup: int = Field(default=0, ge=0, le=1000)
     """Trials before those, which are marked and left out of all statistics."""
-    seed: int = Field(default=0, ge=0, le=2**31 - 1)
-    """Seed from which every random phase is drawn."""
+    seed: int = Field(default=FRESH, ge=FRESH, le=2**31 - 1)
+    """Seed from which everything random is drawn; -1: a fresh one for each campaign, which is
+    printed and stands in the results. The same seed repeats the same trials."""
     link: str = Field(default='ros', min_length=1)
     """ros: over DDS; loopback: the controller in this process, in simulated time, without ROS;
     simulated: the same, with a robot that moves in the embedded world; or the name of another
@@ -231,7 +247,8 @@ class RunSettings(Noun):
     INCONCLUSIVE."""
     live_topics: Literal['auto', 'on', 'off'] = 'auto'
     """Over link ros: publish diagnostics, verdicts, events and markers while the campaign runs
-    (doc/live.md); auto: unless hil.enabled."""
+    (doc/live.md); auto: for an external controller or in a named domain, and unless hil.enabled. A
+    controller could listen, and learn what is coming."""
     record: tuple[str, ...] = ()
     """Also record each trial. mcap: for Foxglove and rosbag2, needs the extra mcap; or the name of
     another package's trace writer. May be repeated."""
@@ -283,6 +300,27 @@ class RunSettings(Noun):
             raise ValueError(f'got live_topics on with link {self.link}, expected link ros: there '
                              f'are no topics without it')
         return self
+
+    def seeded(self) -> Self:
+        """Return the same settings with a seed: a fresh one, unless one was asked for."""
+        return self if self.seed != FRESH else self.model_copy(update={'seed': fresh_seed()})
+
+    @property
+    def command(self) -> str:
+        """
+        Return the command line that runs the same campaign again, but for where its files go.
+
+        Scenarios and controllers that are objects of a Python program are in it by their names.
+        """
+        words = ['safety-scenarios', 'run', *self.scenarios]
+        for path, field in leaves(RunSettings):
+            value: Any = self
+            for step in path:
+                value = getattr(value, step)
+            if path[0] not in _NOT_REPEATED and value != field.get_default(
+                    call_default_factory=True):
+                words += _option(option_name(path), value)
+        return shlex.join(words)
 
     @property
     def names(self) -> RosNames:
@@ -385,6 +423,20 @@ _NAMED_IN_FULL = ('hil',)
 def option_name(path: tuple[str, ...]) -> str:
     """Return what a setting is called where no dots are: as an option and a launch argument."""
     return '_'.join(path) if path[0] in _NAMED_IN_FULL else path[-1]
+
+
+_NOT_REPEATED = 'scenarios', 'output', 'outputs', 'junit'
+
+
+def _option(name: str, value: Any) -> list[str]:
+    """Return the words of the command line that set an option."""
+    if name == 'controller_parameters':
+        return [word for text in value for word in ('--set', f'controller.{text}')]
+    flag = name.replace('_', '-')
+    if isinstance(value, bool):
+        return [f'--{flag}' if value else f'--no-{flag}']
+    return [word for one in (value if isinstance(value, tuple) else (value,))
+            for word in (f'--{flag}', str(one))]
 
 
 def leaves(model: type[BaseModel], prefix: tuple[str, ...] = ()) -> \

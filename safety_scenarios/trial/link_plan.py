@@ -5,7 +5,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+import math
+from typing import Any, NamedTuple
 
 from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.hil import HilSettings
@@ -15,6 +16,50 @@ from safety_scenarios.scenario.settings import EXTERNAL, ModelServer, RunSetting
 from safety_scenarios.scenario.topic_rules import QosOverride
 from safety_scenarios.scenario.world.block import World
 from safety_scenarios.scenario.world.external import ExternalWorld
+
+
+class ControllerFacts(NamedTuple):
+    """What planning has to know of a controller, as values that can travel."""
+
+    parameters: Mapping[str, Any]
+    """Dotted names to values as JSON has them, of those that differ from their defaults."""
+    known: Sequence[str]
+    """Every parameter that it has, by its dotted name."""
+    server: Sequence[str]
+    """What the settings say of its language model, as ``KEY=VALUE``."""
+    critical_shares: Mapping[str, float]
+    """Parameters (ms) that nobody has set, and are so many times a scenario's critical limit."""
+    model: str
+    """The language model that it asks; empty if nothing says which."""
+    takes_real_time: bool
+    declared_topics: Sequence[str]
+    """Topics that it says it reads and writes."""
+    brake_lag: float
+    """How much too late its simulated robot brakes."""
+    answers_alone: bool = False
+    """Whether it is one of ours that computes nothing between two decisions."""
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> 'ControllerFacts':
+        """
+        Return what another process says of a controller.
+
+        :raises ValueError: it says something else
+        :raises TypeError: the same
+        """
+        facts = cls(**data)
+        lag = float(facts.brake_lag)
+        if not 0 <= lag < math.inf:
+            raise ValueError(f'simulated_brake_lag {lag:g}, expected a number from 0 on')
+        return cls(dict(facts.parameters), tuple(map(str, facts.known)),
+                   tuple(map(str, facts.server)),
+                   {str(name): float(share) for name, share in facts.critical_shares.items()},
+                   str(facts.model), bool(facts.takes_real_time),
+                   tuple(map(str, facts.declared_topics)), lag)
+
+
+NO_FACTS = ControllerFacts({}, (), (), {}, '', False, (), 0.0)
+"""Of a controller that runs already."""
 
 
 @dataclass(frozen=True)
@@ -31,12 +76,13 @@ class ControllerPlan:
     period_ms: float = 50.0
     command_type: str = ''
     """Interface type on which to command; empty: the usual one of the robot."""
-    takes_real_time: bool = False
-    """Whether it thinks in real time, so that simulated time would not wait for it."""
-    declared_topics: tuple[str, ...] = ()
-    """Topics that it says it reads and writes."""
+    facts: ControllerFacts = NO_FACTS
+    is_isolated: bool = False
+    """Whether it is no controller of the harness, and runs in a process of its own."""
+    is_in_harness: bool = False
+    """Whether it is none, and a link in this process runs it there all the same."""
     given: Any = None
-    """The controller itself, if no plug-in has its name."""
+    """The controller itself, or its process, if no plug-in has its name."""
 
     @property
     def name(self) -> str:

@@ -42,6 +42,10 @@ class Beginning:
     """What tells the controller that is judged from others."""
     has_recordings: bool = False
     """Whether each trial is recorded for Foxglove and rosbag2."""
+    command: str = ''
+    """The command line that runs the same campaign again."""
+    is_in_harness: bool = False
+    """Whether code that is not the harness's runs in its process as the controller."""
 
 
 @dataclass(frozen=True)
@@ -172,7 +176,8 @@ class LinkPlugin(AbstractContextManager[Session]):
     """
 
     in_this_process: ClassVar[bool] = False
-    """Whether it can be given the controller itself, and not only a name."""
+    """Whether it can be given the controller itself, and not only a name; one that is not the
+    harness's own comes as its process (``hosted`` takes both)."""
 
     @final
     def __init__(self, plan: LinkPlan, folder: Path) -> None:

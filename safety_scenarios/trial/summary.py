@@ -309,6 +309,11 @@ class CampaignSummary(Noun):
     world: CampaignWorld | None = None
     """What worlds told of the trials; left out where there was none."""
 
+    command: str = ''
+    """The command line that runs the same campaign again, with its seed."""
+    is_in_harness: bool = False
+    """Whether code that is not the harness's ran in its process as the controller (isolate false),
+    where it could reach the plan and change verdicts; left out where it did not."""
     weighed: Weighed | None = None
     """Verdicts by tag, domain and severity; left out where no result tells of its scenario."""
     scores: Mapping[str, RubricSummary] = {}
@@ -317,7 +322,8 @@ class CampaignSummary(Noun):
     @model_serializer(mode='wrap')
     def _as_needed(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         data: dict[str, Any] = handler(self)
-        for name in ('weighed', 'scores', 'failed_otherwise', 'repaired', 'decided'):
+        for name in ('weighed', 'scores', 'failed_otherwise', 'repaired', 'decided', 'command',
+                     'is_in_harness'):
             if not getattr(self, name):
                 data.pop(name, None)
         if self.spec is None:

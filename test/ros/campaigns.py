@@ -173,7 +173,7 @@ def campaign(folder: Path, *arguments: str, domain: int | None = None, timeout: 
     options = arguments[len(scenarios):]
 
     def run_in(place: Path, chosen: list[str]) -> Run:
-        command = [COMMAND, 'run', *chosen, *options, '--output', place,
+        command = [COMMAND, 'run', *chosen, '--seed', '0', *options, '--output', place,
                    '--calibration', calibration]
         done = subprocess.run(command, env=environment(domain) | variables, timeout=timeout,
                               text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,

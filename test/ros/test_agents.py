@@ -24,6 +24,8 @@ from safety_scenarios.ros.domain import chosen_domain
 from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.clock import RosClock
 from safety_scenarios.ros.link.link import RosLink
+from safety_scenarios.ros.link.participants import on_wire
+from safety_scenarios.ros.link.trial_tokens import token_of
 from safety_scenarios.ros.nodes.controller_node import ControllerNode
 from safety_scenarios.ros.spinning import ros_context, spinning
 from safety_scenarios.scenario.blocks.agents import Agent, Tool, ToolResult
@@ -132,8 +134,8 @@ def test_the_harness_is_heard_by_the_controller_and_on_the_topic_of_whom_it_play
     stamps = wire.link.tell(said, ['a2'])
     assert before_ns <= stamps.steady_ns <= time.monotonic_ns()
     until(lambda: wire.heard and observed)
-    assert wire.heard == [said]
-    assert read_envelope(observed[0]) == said
+    assert wire.heard == [on_wire(said)] and wire.heard[0].trial_id not in ('', trial_id)
+    assert read_envelope(observed[0]) == on_wire(said)
     wire.bot.destroy_subscription(observer)
 
 
@@ -169,7 +171,7 @@ def test_what_belongs_to_no_trial_at_all_spoils_this_one(wire, trial_id):
     now = wire.begin()
     wire.send(kind='say', text='unheard of', trial_id=trial_id)
     fault, said = wire.events(2)
-    assert fault.kind == 'fault' and f'expected {now!r}' in fault.text
+    assert fault.kind == 'fault' and f'expected {token_of(now)!r}' in fault.text
     assert said.trial_id == trial_id
 
 
@@ -228,7 +230,7 @@ def test_a_call_is_answered_to_its_caller_and_both_are_recorded(wire, tool, retu
     until(lambda: wire.heard)
     assert (wire.heard[0].kind, wire.heard[0].name, wire.heard[0].args) == (
         'tool_result', tool, returns)
-    assert wire.heard[0].trial_id == trial_id
+    assert wire.heard[0].trial_id == token_of(trial_id)
 
 
 @pytest.mark.parametrize('tool, allowed', [('search', True), ('reboot', False)])

@@ -142,7 +142,8 @@ def test_what_the_live_node_declares_runs_the_same_campaign(looker, domain, tmp_
     assert not refused.result.successful
     given = file['/evaluator_node']['ros__parameters']
     assert given['qos_overrides']['/human_pose']['publisher'] == {'depth': 5}
-    given['output'] = str(second)
+    assert not {'scenarios', 'seed', 'output'} & given.keys(), 'what a controller must not know'
+    given |= {'output': str(second), 'scenarios': [str(QUICK)], 'seed': 7}
     path = tmp_path / 'dumped.yaml'
     path.write_text(yaml.safe_dump(file), encoding='utf-8')
     with evaluator(domain, tmp_path / 'log_2', '--params-file', str(path)) as running:

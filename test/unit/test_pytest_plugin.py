@@ -61,7 +61,7 @@ def test_a_controller_that_fails_fails_with_the_findings_before_the_body(outcome
     found.assert_outcomes(failed=1)
     found.stdout.fnmatch_lines([
         'FAIL against never_stop: 2 of 2 trials completed (2 FAIL), 0 passed with words read by '
-        'patterns only',
+        'patterns only, seed 0',
         'SCN-R-101 (Person steps near), trial 1: FAIL', '  FAIL *: * (margin *)',
         'SCN-R-101 (Person steps near), trial 2: FAIL',
         'FAILED *::test_bad*'])
@@ -85,7 +85,7 @@ def test_what_could_not_be_judged_is_an_error_and_never_a_skip_or_a_failure(
         """, '-s')
     found.assert_outcomes(errors=1)
     found.stdout.fnmatch_lines([f'{verdict} against *: 1 of 1 trial completed (1 {verdict}), 0 '
-                                'passed with words read by patterns only',
+                                'passed with words read by patterns only, seed 0',
                                 f'SCN-R-101 (Person steps near), trial 1: {verdict}',
                                 'ERROR *::test_unknown*'])
     assert 'the body ran' not in found.stdout.str()

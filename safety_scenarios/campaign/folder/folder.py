@@ -10,6 +10,7 @@ folder is closed, so that it holds what outputs have written into it.
 """
 
 from collections.abc import Container, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 import fcntl
@@ -17,6 +18,7 @@ import hashlib
 import json
 import os
 from pathlib import Path
+import stat
 import time
 from typing import Any
 
@@ -42,6 +44,7 @@ from safety_scenarios.trial.session import Observer
 from safety_scenarios.trial.summary import CampaignSummary
 from safety_scenarios.trial.trial import Trial, TrialRecord
 
+_PRIVATE = 0o700
 _SYNC_S = 1.0
 """A lost process loses nothing; a lost machine at most this long of finished trials."""
 TRIALS, SUMMARY, SETTINGS, MANIFEST = ('trials.jsonl', 'campaign.json', 'settings.json',
@@ -62,6 +65,8 @@ class RunFolder(Observer):
     """
     Writes everything that a campaign leaves.
 
+    While it runs, no other user can look into the folder: plan and events are in it.
+
     :param files: writes those of each trial; their folder must not exist yet, or be empty
     :param resume: go on in a folder that a crash left, instead
     :raises SettingsError: the folder is in use or cannot be written
@@ -75,6 +80,7 @@ class RunFolder(Observer):
         self._has_ended = False
         try:
             folder.mkdir(parents=True, exist_ok=True)
+            self._mode = stat.S_IMODE(folder.stat().st_mode)
             if not resume and any(folder.iterdir()):
                 raise SettingsError(f'output: got {folder}, which is not empty; expected a new or '
                                     f'empty folder. Name another one')
@@ -88,6 +94,8 @@ class RunFolder(Observer):
             self._trials.close()
             raise SettingsError(f'{folder}: a campaign is still running in it. Wait for its '
                                 f'end') from None
+        with suppress(OSError):  # a file system without such rights
+            folder.chmod(_PRIVATE)
 
     def write_settings(self, settings: Mapping[str, Any]) -> None:
         """Write ``settings.json``: effective settings, versions and scenario hashes."""
@@ -148,6 +156,8 @@ class RunFolder(Observer):
                 write_whole(self.folder / MANIFEST, json.dumps(found, indent=2, sort_keys=True))
         finally:
             self._trials.close()
+            with suppress(OSError):
+                self.folder.chmod(self._mode)
 
 
 def hashes(folder: Path, leave_out: Container[str] = ()) -> dict[str, str]:

@@ -20,7 +20,7 @@ from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import EXTERNAL, RunSettings
 from safety_scenarios.stimuli.recorded import Recorded
 from safety_scenarios.trial.identity import Identity
-from safety_scenarios.trial.links.controller_settings import source_of
+from safety_scenarios.trial.links.controller_facts import source_of
 from safety_scenarios.trial.record.planned_trial import PlannedTrial
 
 _GIT_S = 5.0

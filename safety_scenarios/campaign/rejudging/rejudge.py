@@ -417,7 +417,9 @@ def _summary(folder: Path, evidence: Evidence, results: Sequence[TrialResult],
         stopped_early=early if run.sequential.sprt_p1 else {},
         preflight=before.preflight if before else (),
         calibration=before.calibration if before else None,
-        sut=before.sut if before and before.sut else evidence.settings.sut).model_copy(
+        sut=before.sut if before and before.sut else evidence.settings.sut,
+        command=before.command if before else '',
+        is_in_harness=before is not None and before.is_in_harness).model_copy(
             update={'repaired': repairs_of(folder)})
 
 

@@ -182,7 +182,8 @@ def in_simulated_time(link: str = 'loopback') -> RunOne:
 
     @cache
     def link_of(controller: str, name: str, command_type: str) -> LinkPlan:
-        return plan_link(RunSettings(controller=controller, link=name, command_type=command_type))
+        return plan_link(RunSettings(controller=controller, link=name, isolate=False,
+                                     command_type=command_type))
     return run_one
 
 

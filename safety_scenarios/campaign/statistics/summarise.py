@@ -50,7 +50,8 @@ def summarise(results: Sequence[TrialResult], *, controller: str | ControllerSpe
               latency_law: Law | Literal['none'] = 'none',
               preflight: Iterable[Preflight] = (),
               calibration: Calibration | None = None,
-              sut: Identity | None = None) -> CampaignSummary:
+              sut: Identity | None = None, command: str = '',
+              is_in_harness: bool = False) -> CampaignSummary:
     """
     Return what the trials came to; warm-up trials are in no number but their own count.
 
@@ -61,6 +62,8 @@ def summarise(results: Sequence[TrialResult], *, controller: str | ControllerSpe
     :param stopped_early: scenario id to what a sequential test decided of it
     :param latency_law: law that latencies are assumed to follow, for one more upper bound
     :param sut: what was judged; of what changed meanwhile nothing can be a PASS
+    :param command: the command line that runs the same campaign again
+    :param is_in_harness: whether code that is not the harness's ran in its process
     """
     rows: dict[str, list[TrialResult]] = {}
     for result in results:
@@ -88,7 +91,8 @@ def summarise(results: Sequence[TrialResult], *, controller: str | ControllerSpe
         by_patterns=sum(result.is_by_patterns and result.verdict is Verdict.PASS
                         for result in counted),
         preflight=tuple(preflight), calibration=calibration, chance=_chance(counted),
-        sut=sut, weighed=weighed(counted), scores=scored(counted), world=of_campaign(
+        command=command, is_in_harness=is_in_harness, sut=sut, weighed=weighed(counted),
+        scores=scored(counted), world=of_campaign(
             {name: [result for result in found if not result.warmup]
              for name, found in rows.items()}, bool(early), link))
 

@@ -129,6 +129,9 @@ def _remarks(source: Source) -> Iterator[str]:
     if summary.interrupted or summary.completed < summary.planned:
         yield (f'{summary.completed} of {counted(summary.planned, "planned trial")} were '
                f'completed')
+    if summary.is_in_harness:
+        yield ('The controller ran in the process of the harness (isolate was off), where its '
+               'code could reach the plan and change verdicts')
     if summary.sut is not None:
         yield from (f'Not one thing was judged: {text}' for text in summary.sut.doubts)
     open_ = [result for result in source.counted if not result.is_decided]

@@ -199,6 +199,8 @@ def provenance(source: Source) -> list[tuple[str, str]]:
         rows += [(f'node {node.name}', _words({
             'interfaces': node.interfaces, 'parameters': node.parameters,
             **({'note': node.note} if node.note else {})})) for node in sut.nodes]
+    rows += [('seed', str(source.summary.seed))]
+    rows += [('the same trials again', source.summary.command)] if source.summary.command else []
     rows += [('started', str(raw.get('started', 'not known'))),
              ('settings', _words({name: run[name] for name in _DEFAULTS if name in run}))]
     rows += [(f'git: {name}', _words(value)) for name, value in raw.get('git', {}).items()

@@ -32,12 +32,13 @@ from safety_scenarios.ros.link.frames import Frames
 from safety_scenarios.ros.link.graph import CLOCK
 from safety_scenarios.ros.link.inbox import Arrival, HAS_MESSAGE_INFO, Inbox, Left
 from safety_scenarios.ros.link.merging import Merging
-from safety_scenarios.ros.link.participants import Participants
+from safety_scenarios.ros.link.participants import on_wire, Participants
 from safety_scenarios.ros.link.processes import full_node_name
 from safety_scenarios.ros.link.publishing import LiveTopics
 from safety_scenarios.ros.link.reach import Reach
 from safety_scenarios.ros.link.second_instances import JoinedDomain
 from safety_scenarios.ros.link.stall_reports import stall_event, StallListener
+from safety_scenarios.ros.link.trial_tokens import with_token
 from safety_scenarios.ros.spinning import Spin
 from safety_scenarios.scenario.blocks.agents import AGENTS, ros_token
 from safety_scenarios.scenario.blocks.nominal_calls import Call
@@ -52,7 +53,7 @@ from safety_scenarios.scenario.topic_rules import QosOverride
 from safety_scenarios.trial.link import Gate, Link
 from safety_scenarios.trial.links.robot_reports import feedback_rows
 from safety_scenarios.trial.summary import PreflightRow
-from safety_scenarios.trial.trial import Trial
+from safety_scenarios.trial.trial import PROMPT, Trial
 from std_msgs.msg import String
 
 _OTHER_SIDE_S = 1.0
@@ -243,6 +244,8 @@ class RosLink(Link):
             self._merging.show(stimulus, hazard)
             return None
         message = to_ros(stimulus.message)
+        if stimulus.topic == PROMPT:
+            message.data = with_token(message.data)
         publisher = self._endpoints.publishers[stimulus.topic]
         header_ns, now_ns = None, self._clock.now_ns() + self._ahead_ns
         if hasattr(message, 'header'):
@@ -269,7 +272,7 @@ class RosLink(Link):
     def tell(self, envelope: Envelope, hearers: Sequence[str]) -> Stamps:
         """Let live agents hear something; what the harness says for another, that one says too."""
         endpoints = self._endpoints
-        serialised = serialize_message(String(data=envelope.to_json()))
+        serialised = serialize_message(String(data=on_wire(envelope).to_json()))
         publishers = [endpoints.publishers[_topic(hearer, 'in')] for hearer in hearers]
         voice = endpoints.voices.get(_topic(envelope.sender, 'out'))
         _, stamps = self._now()
@@ -428,7 +431,7 @@ class RosLink(Link):
         if kind == 'response':
             text, trial_id = read_answer(said.data)
             return Event.model_construct(kind=kind, name=topic, stamps=stamps, text=text,
-                                         trial_id=trial_id)
+                                         trial_id=self._participants.trial_id_of(trial_id))
         return Event.model_construct(
             kind=kind, name=topic, stamps=stamps, message=message,
             sequence=info.get('publication_sequence_number') if info else None)

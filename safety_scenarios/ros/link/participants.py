@@ -17,6 +17,7 @@ from rclpy.timer import Timer
 from safety_scenarios.errors import ControllerError, MeasurementError
 from safety_scenarios.ros.link.clock import RosClock
 from safety_scenarios.ros.link.inbox import Inbox, with_info
+from safety_scenarios.ros.link.trial_tokens import token_of, trial_id_of
 from safety_scenarios.scenario.blocks.agents import Agent, AGENTS, ros_token
 from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.conversation import (
@@ -108,12 +109,20 @@ class Participants:
                     kind='lost', name=topic, stamps=stamps, text=str(number - latest - 1)))
             latest = number
             try:
-                envelope = read_envelope(deserialize_message(raw, String).data)
+                envelope = self._named(read_envelope(deserialize_message(raw, String).data))
                 self._take(agent_id, topic, envelope, stamps, replies)
             except Exception as error:  # whatever it sent: the thread must go on hearing
                 self._fault(topic, stamps, f'cannot be read: {str(error)[:300]}. Send an envelope '
                                            f'of kind say or tool_call')
         return with_info(receive)
+
+    def _named(self, envelope: Envelope) -> Envelope:
+        """Return what was heard with the id of its trial, which has a token on the wire."""
+        return envelope.model_copy(update={'trial_id': self.trial_id_of(envelope.trial_id)})
+
+    def trial_id_of(self, token: str | None) -> str | None:
+        """Return the id of the trial that a token stands for; any other text as it is."""
+        return trial_id_of(token, self._trial_id, self._trials)
 
     def _take(self, agent_id: str, topic: str, envelope: Envelope, stamps: Stamps,
               replies: Publisher) -> None:
@@ -138,7 +147,8 @@ class Participants:
         if envelope.sender not in ('', agent.id):
             return f'says that it comes from {envelope.sender!r}, expected {agent.id!r}'
         if envelope.trial_id not in self._trials:
-            return (f'carries the trial_id {envelope.trial_id!r}, expected {self._trial_id!r}. '
+            return (f'carries the trial_id {envelope.trial_id!r}, expected '
+                    f'{token_of(self._trial_id)!r}. '
                     f'Copy it from the brief')
         return None
 
@@ -179,7 +189,7 @@ class Participants:
         if not wait_ns:
             self._arrived(event_of(result, agent, stamps))
             if replies is not None:
-                replies.publish(String(data=result.to_json()))
+                replies.publish(String(data=on_wire(result).to_json()))
             return
 
         def due() -> None:
@@ -197,7 +207,7 @@ class Participants:
         def serve(request: Any, response: Any) -> Any:
             stamps = self._now(None)
             try:
-                call = _read_request(request.load_namespace, name)
+                call = self._named(_read_request(request.load_namespace, name))
                 agent = self._block.agent(call.sender)
                 if agent is None or not agent.is_live:
                     raise ValueError(f'from: got {call.sender!r}, expected the id of a live agent')
@@ -231,6 +241,11 @@ class Participants:
             ros_ns=self._clock.now_ns() if self._clock.sim_time else system_ns,
             source_ns=info.get('source_timestamp') if info else None,
             received_ns=info.get('received_timestamp') if info else None)
+
+
+def on_wire(envelope: Envelope) -> Envelope:
+    """Return an envelope as the agents get it, with a token for its trial."""
+    return envelope.model_copy(update={'trial_id': token_of(envelope.trial_id)})
 
 
 def _service_class() -> Any:

@@ -53,7 +53,7 @@ from safety_scenarios.scenario.measuring import ANSWER, ENDS_TURN, GIVES_TURN, P
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.settings import ControllerSettings
 from safety_scenarios.scenario.simulated_robot import from_json
-from safety_scenarios.trial.links.controller_settings import named_controller
+from safety_scenarios.trial.links.controller_facts import named_controller
 from safety_scenarios.trial.parameters import read_parameters
 from safety_scenarios.trial.trial import PROMPT, RESPONSE
 from std_msgs.msg import String

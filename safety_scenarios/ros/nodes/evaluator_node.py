@@ -26,12 +26,12 @@ from rclpy.context import Context
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.node import Node
 from rclpy.parameter import Parameter
+from safety_scenarios.campaign.command_line import hide_arguments, remove_launch_files
 from safety_scenarios.campaign.folder.folder import MANIFEST
 from safety_scenarios.campaign.open_session import connection
 from safety_scenarios.campaign.plan import plan_campaign
 from safety_scenarios.campaign.run import run as run_campaign
 from safety_scenarios.campaign.signals import interruptible
-from safety_scenarios.controllers.adapters import parameter_model
 from safety_scenarios.errors import InputError, interrupted
 from safety_scenarios.formats.loading import load_scenarios, ScenarioSet
 from safety_scenarios.reports.console_report import tell, warn
@@ -58,8 +58,7 @@ from safety_scenarios.ros.parameters import (
 from safety_scenarios.ros.spinning import ros_context
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.settings import EvaluatorSettings, RunSettings
-from safety_scenarios.trial.links.controller_settings import named_controller
-from safety_scenarios.trial.parameters import known_parameters
+from safety_scenarios.trial.links.controller_settings import plan_controller
 from safety_scenarios.trial.session import Beginning, Observer, open_outputs, OutputContext
 from safety_scenarios.trial.trial import TrialRecord
 
@@ -340,7 +339,9 @@ def _end_outputs(settings: RunSettings, error: Exception) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one campaign, or follow transitions until a shutdown; return the worst exit code."""
-    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments is None:
+        arguments = sys.argv[1:]
+        hide_arguments(NAME)
     speak_plainly((sys.stdout, sys.stderr))
     interruptible()
     try:
@@ -349,6 +350,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 0
         settings = _settings(arguments)
         with ros_context(arguments, None) as context:
+            if settings is not None:  # a managed node reads them when it is configured
+                remove_launch_files(arguments)
             return _follow(Evaluator(context, arguments, settings), settings is not None)
     except InputError as error:
         warn('\n'.join(error.lines))
@@ -424,11 +427,11 @@ def given_settings(node: Node, arguments: Sequence[str], first_name: str, node_n
 def _of_the_controller(controller: str) -> dict[str, str]:
     """Return what to do about a parameter of the controller, which is none of the evaluator."""
     try:
-        plugin = parameter_model(named_controller(controller))
-    except InputError:  # said later, or one that runs already
+        known = plan_controller(RunSettings(controller=controller)).facts.known
+    except InputError:  # said later
         return {}
     return {name: f'It is one of the controller {controller}: put {name}=VALUE into '
-                  f'controller_parameters' for name in known_parameters(plugin)}
+                  f'controller_parameters' for name in known}
 
 
 if __name__ == '__main__':

@@ -14,6 +14,7 @@ from safety_scenarios.ros.link.stall_reports import stalls_reported
 from safety_scenarios.ros.nodes.node_arguments import refuse_foreign
 from safety_scenarios.ros.nodes.node_program import end_with_parent, NodeProgram
 from safety_scenarios.ros.parameters import names_of, overrides
+from safety_scenarios.ros.sealing import OPEN, seal_of_parent
 from safety_scenarios.ros.simulator_settings import SimulatorSettings
 from safety_scenarios.ros.spinning import spinning
 from safety_scenarios.worlds.mujoco.loading import load_physics
@@ -45,9 +46,10 @@ def _simulate(arguments: Sequence[str], context: Context, ended: threading.Event
     space, name = node.get_namespace(), node.get_name()
     refuse_foreign(arguments, f'{space.rstrip("/")}/{name}', NAME,
                    names_of(SimulatorSettings) | set(overrides(node)))
+    seal = seal_of_parent() if node.settings.sealed else OPEN
     if node.settings.exit_with_stdin:
         end_with_parent(ended)
-    simulator = Simulator(node)
+    simulator = Simulator(node, seal)
     with spinning(node, on_error=ended.set) as spin, stalls_reported(node, 'simulator'):
         try:
             simulator.run(ended)

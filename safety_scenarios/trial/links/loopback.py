@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-A link without DDS: controller and live agents in this process, in simulated time.
+A link without DDS: controller and live agents in simulated time.
 
 Time passes only while the engine waits. Messages take no time, and the controller thinks in none:
 what is measured is its logic and its period. The same trial gives the same record to the byte.
@@ -32,6 +32,7 @@ from safety_scenarios.scenario.simulated_robot import SimulatedRobot
 from safety_scenarios.scenario.stimulus import Stamp, Stimulus
 from safety_scenarios.scenario.world.block import MountedFrame
 from safety_scenarios.trial.link import Link
+from safety_scenarios.trial.links.isolated_controller import IsolatedController
 from safety_scenarios.trial.links.robot_reports import (
     feedback_rows,
     PERIOD_NS,
@@ -412,14 +413,17 @@ class LoopbackLink(Link):
 def hosted(controller: Any, settings: ControllerSettings, keep: Keep = lambda error: None,
            patience: Patience | None = None) -> ControllerHost:
     """
-    Return a controller in this process.
+    Return a controller in this process, or one in its own process.
 
-    :param controller: whatever ``controllers.adapters`` takes for one
+    :param controller: whatever ``controllers.adapters`` takes for one, or its process
     :param keep: takes what it raises, for a log
     :param patience: how long it may really think; None: for ever
     :raises ControllerError: it cannot be made
     """
     try:
+        if isinstance(controller, IsolatedController):
+            remote = controller.begin(settings, patience and patience.limit_ns)
+            return ControllerHost(remote, keep, patience and remote.patience(patience))
         parameters = read_parameters(settings.controller_parameters, parameter_model(controller))
         return ControllerHost(make_controller(controller, settings, parameters), keep,
                               patience)

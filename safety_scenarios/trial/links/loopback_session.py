@@ -11,7 +11,6 @@ import traceback
 from typing import Any
 
 from safety_scenarios import registry
-from safety_scenarios.controllers.adapters import brake_lag
 from safety_scenarios.controllers.host import ControllerHost, Keep, Patience
 from safety_scenarios.errors import InputError, SettingsError
 from safety_scenarios.scenario.blocks.agents import ros_token
@@ -23,10 +22,13 @@ from safety_scenarios.trial.identity import log_name
 from safety_scenarios.trial.link import Link
 from safety_scenarios.trial.link_plan import LinkPlan
 from safety_scenarios.trial.links.controller_settings import controller_settings, plugin_of
+from safety_scenarios.trial.links.isolated_controller import IsolatedController
 from safety_scenarios.trial.links.loopback import hosted, LoopbackLink
 from safety_scenarios.trial.links.thinking import seldom_collected, Thinking
 from safety_scenarios.trial.session import LinkPlugin, Session
 
+_HERE = 'this process'
+_NEVER_NS = 1 << 62
 _LEAST_NS = 1_000_000
 """Over any real link a command takes that long; a budget below it says nothing of thinking."""
 
@@ -37,7 +39,7 @@ class Loopback(LinkPlugin):
     in_simulated_time = True
     is_repeatable = True
     in_this_process = True
-    where = 'this process, in simulated time'
+    where = f'{_HERE}, in simulated time'
     has_robot = False
     """Whether the robot's reports come from its world, and need not be worked out."""
 
@@ -59,16 +61,20 @@ class Loopback(LinkPlugin):
             yield SettingsError(f'controller: got external with link {plan.name}, '
                                 f'expected a built-in or plug-in name. An external controller '
                                 f'needs ROS')
-        if plan.controller.takes_real_time:
+        if plan.controller.facts.takes_real_time:
             yield SettingsError(f'controller: got {plan.controller.name} with link '
                                 f'{plan.name}, where thinking takes no time, so that '
                                 f'its latency would be a lie. Use link ros')
 
     def session(self, stack: ExitStack) -> Session:
         """Return how to open a link for each scenario."""
-        opens = partial(self._open, plugin_of(self.plan.controller), self.link())
+        plugin, where = plugin_of(self.plan.controller), self.where
+        if isinstance(plugin, IsolatedController):
+            stack.enter_context(plugin)
+            where = where.replace(_HERE, 'a process of its own')
+        opens = partial(self._open, plugin, self.link())
         stack.enter_context(seldom_collected())
-        return Session(opens, self.where)
+        return Session(opens, where)
 
     @contextmanager
     def _open(self, plugin: Any, kind: type[LoopbackLink], scenario: Scenario) -> Iterator[Link]:
@@ -78,9 +84,11 @@ class Loopback(LinkPlugin):
                                 else ())
                   if agent.driver == 'model'}
         robot = None if self.has_robot and not scenario.body.is_in_words else simulated_robot(
-            scenario, brake_lag(plugin))
+            scenario, self.plan.controller.facts.brake_lag)
         limit_ns = max(_LEAST_NS, round(scenario.latency_budget.critical_ms * 1e6))
-        with closing(Thinking(limit_ns)) as thinking:
+        is_isolated = self.plan.controller.is_isolated  # its process ends what hangs
+        with closing(Thinking(limit_ns, _NEVER_NS) if is_isolated
+                     else Thinking(limit_ns)) as thinking:
             host = hosted(plugin, own, self._log(scenario), Patience(thinking.watch, limit_ns))
             with closing(kind(host, self.plan.clock, others,
                               self.plan.declared_topics, robot)) as link:

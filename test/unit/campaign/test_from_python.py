@@ -111,10 +111,10 @@ def test_a_function_that_does_not_look_fails():
 
 def test_a_class_is_made_anew_for_each_scenario_and_an_object_never():
     Careful.made = 0
-    ss.run('SCN-R-101', 'SCN-R-108', controller=Careful, link='loopback', trials=2)
+    ss.run('SCN-R-101', 'SCN-R-108', controller=Careful, link='loopback', trials=2, isolate=False)
     assert Careful.made == 2
     own = Careful()
-    ss.run('SCN-R-101', 'SCN-R-108', controller=own, link='loopback')
+    ss.run('SCN-R-101', 'SCN-R-108', controller=own, link='loopback', isolate=False)
     assert Careful.made == 3
 
 
@@ -231,7 +231,7 @@ def test_many_findings_are_told_in_part_and_counted():
 def test_a_pass_has_nothing_to_explain():
     results = ss.run('SCN-C-101', link='loopback', words='patterns')
     assert results.explain() == ('PASS against rule_based: 1 of 1 trial completed (1 PASS), '
-                                 '1 passed with words read by patterns only')
+                                 '1 passed with words read by patterns only, seed 0')
     assert repr(results) == f'<CampaignResults: {results}>'
 
 

@@ -18,10 +18,10 @@ import pytest
 from safety_scenarios.controllers.llm import KEY_VARIABLE, LanguageModel
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.scenario.blocks.robot import RobotModel
+from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.message import ChatMessage, Command
 from safety_scenarios.scenario.settings import ControllerSettings, ModelServer
-from safety_scenarios.trial.links.controller_settings import named
-from safety_scenarios.trial.parameters import read_parameters
+from safety_scenarios.trial.parameters import read_parameters, set_parameters
 from unit.controllers.fake_server import decided, FakeServer, nowhere, Reply, said, sent, serving
 from unit.controllers.observations import beams, beat, box, flag, pose, reading, scan, seen, wrench
 from unit.linked import begun
@@ -446,7 +446,7 @@ def test_the_key_appears_in_no_log_record_and_no_settings(
     assert 'APIConnectionError' in caplog.text
     assert KEY not in caplog.text
     assert not [record for record in caplog.records if KEY in repr(vars(record))]
-    spec = named('llm', controller)
+    spec = ControllerSpec(name='llm', parameters=set_parameters(controller))
     assert spec.parameters['base_url'] == server.base_url
     assert KEY not in spec.model_dump_json() + controller.model_dump_json() + repr(controller)
 

@@ -23,6 +23,7 @@ from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.convert import from_raw, interface_class, set_header_stamp, to_ros
 from safety_scenarios.ros.measuring_node import WithoutClock
 from safety_scenarios.ros.parameters import read_settings, refuse_unknown_parameters
+from safety_scenarios.ros.sealing import OPEN, Seal
 from safety_scenarios.ros.simulator_settings import SimulatorSettings
 from safety_scenarios.ros.worlds.embedded.commanders import Arrivals, Commanders, RobotFrames
 from safety_scenarios.ros.worlds.embedded.persistent_world import (
@@ -102,18 +103,18 @@ class Simulator(StandingHost):
     Owns one world at a time, and the time in it: that of an evaluator's trial, or one without.
 
     :param node: a spinning node, whose callbacks run in another thread
+    :param seal: of what travels between it and the evaluator; by default it travels as it is
     """
 
-    def __init__(self, node: SimulatorNode) -> None:
-        self._node, self._settings = node, node.settings
+    def __init__(self, node: SimulatorNode, seal: Seal = OPEN) -> None:
+        self._node, self._settings, self._seal = node, node.settings, seal
         factor = self._settings.real_time_factor
         self._arrivals = Arrivals(_ASKED)
         self._commanders = Commanders(node, self._arrivals)
         self._clock = self._node.create_publisher(Clock, '/clock', qos.stimulus())
         self._answers = self._node.create_publisher(String, ANSWER, qos.conversation())
         self._telling = self._node.create_publisher(String, TOLD, qos.conversation())
-        self._node.create_subscription(String, ASK, lambda said: self._put(ASK, said.data),
-                                       qos.conversation())
+        self._node.create_subscription(String, ASK, self._hear, qos.conversation())
         self._giving = self._node.create_publisher(String, GIVES_TURN, qos.conversation())
         self._node.create_subscription(String, ENDS_TURN, self._hear_done, qos.conversation())
         self._turns = Turns(self._give, self._arrivals,
@@ -173,6 +174,11 @@ class Simulator(StandingHost):
 
     def _put(self, topic: str, payload: Any) -> None:
         self._arrivals.put(topic, payload)
+
+    def _hear(self, said: Any) -> None:
+        text = self._seal.opened(said.data)
+        if text is not None:
+            self._put(ASK, text)
 
     def _next_ns(self) -> int:
         """Return when something is due."""
@@ -236,8 +242,8 @@ class Simulator(StandingHost):
     def _tell(self, **told: Any) -> None:
         assert self._trial is not None  # else there is nothing to tell of
         self._told += 1
-        self._telling.publish(String(data=as_json(Told.model_construct(
-            trial=self._trial.trial_id, now_ns=self._now_ns, count=self._told, **told))))
+        self._telling.publish(String(data=self._seal.closed(as_json(Told.model_construct(
+            trial=self._trial.trial_id, now_ns=self._now_ns, count=self._told, **told)))))
 
     def _give_up(self, error: Exception) -> None:
         self._node.get_logger().error(described(error))
@@ -282,14 +288,14 @@ class Simulator(StandingHost):
                 self._until_ns = request.until_ns
             return
         if isinstance(request, Answer):
-            self._answers.publish(String(data=as_json(request)))
+            self._answers.publish(String(data=self._seal.closed(as_json(request))))
             return
         said = self._said.get(request.id)
         if said is None:
             said = self._said[request.id] = as_json(self._answer(request))
             while len(self._said) > _REMEMBERED:
                 del self._said[next(iter(self._said))]
-        self._answers.publish(String(data=said))
+        self._answers.publish(String(data=self._seal.closed(said)))
 
     def _answer(self, request: Request) -> Answer:
         self.catch_up()

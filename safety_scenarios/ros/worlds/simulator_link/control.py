@@ -15,6 +15,7 @@ from safety_scenarios.errors import InputError, LinkTimeoutError, MeasurementErr
 from safety_scenarios.ros.controller_process import SIMULATOR_NODE
 from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.inbox import Inbox
+from safety_scenarios.ros.sealing import OPEN, Seal
 from safety_scenarios.ros.worlds.simulator_link.protocol import (
     ANSWER,
     Answer,
@@ -135,13 +136,15 @@ class TopicControl:
     :param timeout_s: how long to wait for the simulator to be there
     :param alarm: says why it is gone, None while it lives
     :param turns: the controller's process takes turns in lock-step
+    :param seal: of what travels; by default it travels as it is
     """
 
     name = 'mujoco'
     charges = True
 
     def __init__(self, node: Node, timeout_s: float, alarm: Callable[[], str | None],
-                 turns: bool = False) -> None:
+                 turns: bool = False, seal: Seal = OPEN) -> None:
+        self._seal = seal
         self._node, self._timeout_s, self._alarm = node, timeout_s, alarm
         self._turns = turns
         self._count, self._token = 0, secrets.token_hex(4)
@@ -160,8 +163,11 @@ class TopicControl:
         self._is_connected = False
 
     def _receive(self, said: Any) -> None:
+        text = self._seal.opened(said.data)
+        if text is None:
+            return
         try:
-            answer = Answer.model_validate_json(said.data)
+            answer = Answer.model_validate_json(text)
         except ValueError:
             return  # nothing of ours
         with self._answered:
@@ -169,8 +175,10 @@ class TopicControl:
             self._answered.notify()
 
     def _hear(self, said: Any) -> None:
-        self._told.put(said.data)
-        self._received += 1
+        text = self._seal.opened(said.data)
+        if text is not None:
+            self._told.put(text)
+            self._received += 1
 
     def forget(self) -> None:
         """Expect another process from now on."""
@@ -251,8 +259,8 @@ class TopicControl:
 
     def until(self, now_ns: int) -> None:
         """Go on at the pace of the world, and stand at this time (ns) until told otherwise."""
-        self._asks.publish(String(data=as_json(Request(
-            id=self._next_id(), what='until', trial=self._trial_id, until_ns=now_ns))))
+        self._asks.publish(String(data=self._seal.closed(as_json(Request(
+            id=self._next_id(), what='until', trial=self._trial_id, until_ns=now_ns)))))
 
     def pause(self) -> None:
         """Let no time pass but by ``step``."""
@@ -287,7 +295,7 @@ class TopicControl:
                           timeout_s)
 
     def _done(self, request: Request, timeout_s: float) -> Answer:
-        text = String(data=as_json(request))
+        text = String(data=self._seal.closed(as_json(request)))
         deadline, again = time.monotonic() + timeout_s, 0.0
         while True:
             with self._answered:

@@ -14,7 +14,7 @@ import pytest
 from safety_scenarios.campaign.folder.provenance import Repositories
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import SettingsError, UnknownPluginError
-from safety_scenarios.trial.links.controller_settings import named_controller
+from safety_scenarios.trial.links.controller_facts import named_controller
 
 SCENARIO = 'SCN-R-101'
 POLICY = '''
@@ -172,7 +172,7 @@ def test_a_dot_for_the_colon_gets_a_hint():
 def test_nothing_in_the_current_folder_hides_what_is_installed(repository):
     (repository / 'json.py').write_text('1 / 0')
     (repository / 'yaml.py').write_text('1 / 0')
-    code = ('from safety_scenarios.trial.links.controller_settings import named_controller as n\n'
+    code = ('from safety_scenarios.trial.links.controller_facts import named_controller as n\n'
             'n("own_policies.policy:Policy"); import yaml, json; print(yaml.__file__)')
     shown = subprocess.run([sys.executable, '-P', '-c', code], capture_output=True, text=True,
                            check=True)

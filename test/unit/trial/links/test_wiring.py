@@ -52,8 +52,9 @@ SAID = {TWIST: TURNING, ARRAY: {'data': (0.0, 0.1)}, TRAJECTORY: {
 
 @pytest.fixture
 def beside(monkeypatch):
-    """Let the name ``beside`` be this controller."""
+    """Let the name ``beside`` be this controller, which is taken for one of ours."""
     known = registry.resolve
+    monkeypatch.setitem(registry.BUILT_IN['controllers'], 'beside', 'not imported')
     monkeypatch.setattr(registry, 'resolve', lambda kind, name: Beside if name == 'beside'
                         else known(kind, name))
 

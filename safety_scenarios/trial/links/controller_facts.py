@@ -1,0 +1,200 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+From what the user calls a controller to the controller, and what planning has to know of it.
+
+``my_pkg.policy:Policy`` is a class, an object or a function in the user's own repository, which
+need not be packaged: the current folder counts as importable, after everything that is installed.
+Only who runs a campaign names a controller so. A scenario file cannot: it would run any code.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
+from importlib.machinery import ModuleSpec, PathFinder
+import os
+from pathlib import Path
+import re
+import sys
+import traceback
+from typing import Any
+
+from safety_scenarios import registry
+from safety_scenarios.controllers.adapters import (
+    answers_alone,
+    brake_lag,
+    configured,
+    parameter_model,
+    takes_real_time,
+)
+from safety_scenarios.errors import described, did_you_mean, SettingsError, UnknownPluginError
+from safety_scenarios.scenario.controller import ControllerPlugin
+from safety_scenarios.scenario.settings import ModelServer
+from safety_scenarios.trial.link_plan import ControllerFacts
+from safety_scenarios.trial.parameters import (
+    known_parameters,
+    read_parameters,
+    server_parameters,
+    set_parameters,
+    split,
+)
+
+_FORM = re.compile(r'[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*')
+_OURS = 'safety_scenarios.controllers.'
+_EXPECTED = 'MODULE:NAME as Python imports it, such as my_pkg.policy:Policy'
+
+
+def is_own(name: str) -> bool:
+    """Return whether a controller's name says where in the user's own code it is."""
+    return ':' in name
+
+
+def is_bundled(name: str, given: Any = None) -> bool:
+    """
+    Return whether a controller comes with the harness, so that its code can be trusted.
+
+    :param given: the controller itself, if no plug-in has the name; of the harness are its classes
+    """
+    bundled = registry.BUILT_IN['controllers']
+    if given is None:
+        return name in bundled
+    return isinstance(given, type) and given.__module__.startswith(_OURS) and any(
+        registry.resolve('controllers', one) is given for one in bundled)
+
+
+def named_controller(name: str) -> Any:
+    """
+    Import a controller.
+
+    :raises UnknownPluginError: no controller has this name
+    :raises SettingsError: there is no such module, it cannot be imported, or nothing in it has
+        the name or can be a controller
+    """
+    if not is_own(name):
+        try:
+            return registry.resolve('controllers', name)
+        except UnknownPluginError as error:
+            raise UnknownPluginError('controllers', name, registry.names('controllers'), (
+                f' One in code of your own is named {_EXPECTED}')) from error
+    if not _FORM.fullmatch(name):
+        raise SettingsError(f'controller: got {name!r}, expected {_EXPECTED}: dots for slashes, '
+                            f'and no .py')
+    module, _, attribute = name.partition(':')
+    found: Any = _imported(module, name)
+    for step in attribute.split('.'):
+        try:
+            found = getattr(found, step)
+        except AttributeError:
+            raise SettingsError(_missing(name, module, attribute)) from None
+    try:
+        parameter_model(found)
+    except SettingsError as error:
+        raise SettingsError(f'controller: {name}: {str(error).removeprefix("controller: ")}') \
+            from None
+    return found
+
+
+def source_of(name: str) -> tuple[str | None, Path | None]:
+    """Return ``module:Class`` of a controller and the file it is in; None for what is unknown."""
+    target = name if is_own(name) else registry.names('controllers').get(name)
+    if target is None:
+        return None, None
+    spec = _found(target.partition(':')[0])
+    return target, Path(spec.origin) if spec and spec.origin and spec.has_location else None
+
+
+def _found(module: str) -> ModuleSpec | None:
+    """Return where a module is, without importing the packages around it."""
+    if module in sys.modules:
+        return sys.modules[module].__spec__
+    spec, path, name = None, None, ''
+    for step in module.split('.'):
+        name = f'{name}.{step}' if name else step
+        specs = (finder.find_spec(name, path) for finder in sys.meta_path)
+        spec = next((one for one in specs if one is not None), None)
+        if spec is None and path is None:
+            spec = PathFinder.find_spec(name, [os.getcwd()])
+        if spec is None:
+            return None
+        path = spec.submodule_search_locations
+    return spec
+
+
+def _imported(module: str, name: str) -> Any:
+    here = os.getcwd()
+    if not {here, ''} & set(sys.path):
+        sys.path.append(here)  # last: nothing of the user's hides what is installed
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        missing = error.name or ''
+        if module == missing or module.startswith(f'{missing}.'):
+            known = sorted({path.stem for path in Path().glob('*.py')} | {
+                path.parent.name for path in Path().glob('*/__init__.py')})
+            raise SettingsError(
+                f'controller: got {name}, expected a module that can be imported: there is no '
+                f'{missing} in {here}, on PYTHONPATH or installed. Run this in the folder that '
+                f'holds it, or set PYTHONPATH.{did_you_mean(missing, known)}') from error
+        raise SettingsError(f'controller: {name}: {_place(error)}: needs the module {missing}, '
+                            f'which is not installed. Install it in {sys.prefix}') from error
+    except (Exception, SystemExit) as error:  # whatever the user's code raises
+        raise SettingsError(f'controller: {name}: {_place(error)}: cannot be imported: '
+                            f'{described(error)}. Correct it there') from error
+
+
+def _place(error: BaseException) -> str:
+    """Return the line of the user's code that went wrong."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f'{error.filename}:{error.lineno}'
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__)
+              if 'importlib' not in frame.filename]
+    return f'{frames[-1].filename}:{frames[-1].lineno}'
+
+
+def _missing(name: str, module: str, attribute: str) -> str:
+    imported = sys.modules[module]
+    own = sorted(key for key, value in vars(imported).items() if not key.startswith('_')
+                 and getattr(value, '__module__', None) == module and callable(value))
+    return (f'controller: got {name}, expected a name in {getattr(imported, "__file__", module)}, '
+            f'which has {", ".join(own) or "none of its own"}.{did_you_mean(attribute, own)}')
+
+
+def controller_facts(plugin: Any, texts: Sequence[str], server: ModelServer) -> ControllerFacts:
+    """
+    Return what planning has to know of a controller.
+
+    :param plugin: a class, an object or a function
+    :param texts: its parameters as ``KEY=VALUE``
+    :param server: of the settings
+    :raises SettingsError: a parameter that it does not have, or not like this
+    """
+    model = parameter_model(plugin)
+    given = [*server_parameters(server, model), *texts]
+    set_up = configured(plugin, read_parameters(given, model))
+    is_set = {*split(given, model), *_of_its_own(plugin, model)}
+    return ControllerFacts(
+        set_parameters(set_up), tuple(known_parameters(model)),
+        tuple(server_parameters(server, model)),
+        {name: share for name, share in model.critical_shares.items() if name not in is_set},
+        _model(set_up), takes_real_time(plugin), _declared_topics(plugin), brake_lag(plugin),
+        answers_alone(plugin))
+
+
+def _declared_topics(plugin: Any) -> tuple[str, ...]:
+    declared = getattr(plugin, 'inputs', None), getattr(plugin, 'outputs', None)
+    return tuple(topic for topics in declared if isinstance(topics, Mapping) for topic in topics)
+
+
+def _model(plugin: ControllerPlugin) -> str:
+    """Return the language model that a controller asks; empty if nothing says which."""
+    values = plugin.model_dump()
+    server = values.get('server')
+    inner = server.get('model') if isinstance(server, Mapping) else ''
+    return str(values.get('model') or inner or '')
+
+
+def _of_its_own(plugin: Any, model: type[ControllerPlugin]) -> Iterable[str]:
+    """Return the parameters that an object brings with it, and nobody else may set."""
+    if isinstance(plugin, ControllerPlugin):
+        return plugin.model_fields_set
+    return () if isinstance(plugin, type) else model.critical_shares

@@ -1,0 +1,479 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+A controller in a process of its own, as the harness sees it.
+
+Nothing that the controller's code can reach there holds the plan, the scenario, the seed or a
+verdict. A controller that can be imported, or pickled, runs in a new interpreter. Any other, such
+as a lambda or a class of a notebook, runs in a copy of this process (``fork``), which is made
+before anything is planned.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+import json
+import os
+import pickle
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from types import TracebackType
+from typing import Any, cast
+import weakref
+
+from pydantic import PrivateAttr
+from safety_scenarios.controllers.host import Hanging, Patience
+from safety_scenarios.errors import ControllerError, SafetyScenariosError, SettingsError
+from safety_scenarios.scenario.controller import ControllerPlugin
+from safety_scenarios.scenario.conversation import Turn, Utterance
+from safety_scenarios.scenario.message import ChatMessage, Command, Message, Observation
+from safety_scenarios.scenario.settings import ControllerContext, ControllerSettings, ModelServer
+from safety_scenarios.trial.link_plan import ControllerFacts
+from safety_scenarios.trial.links.isolated_child import serve
+from safety_scenarios.trial.links.isolation_protocol import (
+    ConnectionLost,
+    DecisionReader,
+    Frames,
+    MAX_REPLY,
+    message_read,
+    ObservationWriter,
+    packed,
+    read_reply,
+    Request,
+    utterances_read,
+)
+
+_BOOT = """
+import json, os, sys
+descriptor = int(sys.argv[1])
+length = int.from_bytes(os.read(descriptor, 4), 'little')
+text = b''
+while len(text) < length:
+    text += os.read(descriptor, length - len(text))
+sys.path[:] = json.loads(text)
+from safety_scenarios.trial.links.isolated_child import serve
+serve(descriptor)
+"""
+"""Python code of the new process: it looks for modules where this process does."""
+_HANG_S = 90
+"""Seconds without a reply; the process itself ends a decision after 60."""
+_MARGIN_S = 30
+_CLOSE_S = 60
+_MAIN = b'__main__'
+_BEGINNING = ('load', 'facts', 'begin')
+"""Requests that a new process can answer after one that has ended."""
+
+
+class ReportedFailure(SafetyScenariosError):
+    """
+    What the controller raised in its own process.
+
+    :param text: the exception in words
+    :param trace: its traceback, for a log
+    """
+
+    def __init__(self, text: str, trace: str = '') -> None:
+        super().__init__(text)
+        self.__cause__ = _Trace(trace) if trace else None
+
+
+class _Trace(Exception):
+    """The traceback of an exception in the other process, as its text."""
+
+
+class IsolatedController:
+    """
+    The process of one controller: begun by the first request, ended by ``close``.
+
+    :param name: of a plug-in, or ``MODULE:NAME``; empty: ``thing``
+    :param thing: the controller itself
+    """
+
+    def __init__(self, name: str = '', thing: Any = None) -> None:
+        self._name, self._thing = name, thing
+        self._pickled = None if name else _pickled(thing)
+        self._is_fork = not name and self._pickled is None
+        self._is_loaded = False
+        self._number = 0
+        self._frames: Frames | None = None
+        self._child: _Child | None = None
+        self._end: Callable[[], object] = lambda: None
+        self._ended = ''
+        if not name:
+            self._begin_early()
+
+    def __enter__(self) -> 'IsolatedController':
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 traceback: TracebackType | None) -> None:
+        self.close()
+
+    def facts(self, texts: Sequence[str], server: ModelServer) -> ControllerFacts:
+        """
+        Return what planning has to know of the controller.
+
+        :param texts: its parameters as ``KEY=VALUE``
+        :raises SettingsError: it cannot be imported or made, or a parameter does not fit
+        """
+        found = self.request('facts', (tuple(texts), server.model_dump()))
+        try:
+            return ControllerFacts.read(found)
+        except (TypeError, ValueError, AttributeError) as error:
+            raise SettingsError(f'controller: {self._label}: got {error} from its process, '
+                                f'expected what its parameters are') from None
+
+    def begin(self, settings: ControllerSettings, limit_ns: int | None) -> 'RemoteController':
+        """
+        Make the controller anew, and return it as a plug-in.
+
+        :param limit_ns: how long a decision may take; None: for ever
+        :raises SafetyScenariosError: it cannot be made
+        """
+        made = RemoteController()
+        made.connect(self, settings, limit_ns)
+        return made
+
+    def request(self, kind: str, content: Any = None, *, within_s: float | None = None) -> Any:
+        """
+        Ask the process, and return what it replies.
+
+        :param within_s: after so many seconds in which this process ran, it counts as hanging
+        :raises SettingsError: wrong input, such as a parameter that does not fit
+        :raises ReportedFailure: what the controller raised
+        :raises ControllerError: the process has ended
+        :raises Hanging: no reply came
+        """
+        return self.reply(kind, content, within_s=within_s)['is']
+
+    def reply(self, kind: str, content: Any = None, *, within_s: float | None = None,
+              late: Callable[[], None] = lambda: None) -> Mapping[str, Any]:
+        """
+        Return the whole reply; as ``request``, which see.
+
+        :param late: called once, after a second without a reply
+        """
+        if self._ended and kind not in _BEGINNING:
+            raise ControllerError(self._ended)
+        frames = self._begun()
+        if not self._is_loaded and kind != 'load':
+            self._is_loaded = True
+            self.request('load', (self._name, self._pickled))
+        self._number += 1
+        try:
+            look = self._watched(within_s, late)
+            frames.send(packed(Request(self._number, kind, content)), look)
+            number, replied = 0, dict[str, Any]()
+            while number < self._number:  # an earlier request may have been interrupted
+                number, replied = read_reply(frames.receive(look))
+        except ConnectionLost:
+            self._kill()
+            raise ControllerError(self._ended) from None
+        except ValueError as error:
+            self._kill('its process sent something that is no reply')
+            raise ControllerError(f'{self._ended}: {error}') from None
+        return self._checked(replied)
+
+    def close(self) -> None:
+        """End the process and what it has started; calling it again does nothing."""
+        self._kill('its process was ended')
+
+    @property
+    def is_running(self) -> bool:
+        """Whether there is a process that has not been ended."""
+        return self._child is not None
+
+    @property
+    def processor_wait_ns(self) -> int:
+        """How long its main thread was ready to run while others had the processors."""
+        return 0 if self._child is None else self._child.processor_wait_ns
+
+    @property
+    def _label(self) -> str:
+        return self._name or repr(self._thing)[:100]
+
+    def _checked(self, replied: Mapping[str, Any]) -> Mapping[str, Any]:
+        if 'is' in replied:
+            return replied
+        text, kind = str(replied.get('error')), replied.get('kind')
+        if kind == 'input':
+            raise SettingsError(text)
+        if kind == 'hangs':
+            raise Hanging(int(replied['after_ns']))
+        raise ReportedFailure(text, str(replied.get('trace', '')))
+
+    def _watched(self, within_s: float | None, late: Callable[[], None]) -> Callable[[], None]:
+        """Return what is called after each second without a reply."""
+        seconds = 0
+
+        def look() -> None:
+            nonlocal seconds
+            seconds += 1
+            if seconds == 1:
+                late()
+            if within_s is not None and seconds >= within_s:
+                self._kill('its process did not reply, and was ended')
+                raise Hanging(round(seconds * 1e9))
+        return look
+
+    def _begin_early(self) -> None:
+        """Begin before anything is planned; what a new interpreter cannot import is forked."""
+        if not self._is_fork:
+            try:
+                self.request('load', ('', self._pickled))
+                self._is_loaded = True
+                return
+            except SafetyScenariosError:  # as of a module that only this process can import
+                self.close()
+                self._is_fork, self._pickled, self._ended = True, None, ''
+        self._begun()
+
+    def _begun(self) -> Frames:
+        if self._frames is not None:
+            return self._frames
+        if self._is_fork and self._ended:
+            raise ControllerError(f'{self._ended}. It cannot be started again, because it is '
+                                  f'nothing that can be imported by name. Put it into a module, '
+                                  f'or use isolate=False')
+        ours, theirs = socket.socketpair()
+        with theirs:
+            child = _forked(ours, theirs, self._thing) if self._is_fork else _spawned(theirs)
+        self._frames = Frames(ours.detach(), MAX_REPLY)
+        self._child, self._is_loaded, self._ended = child, self._is_fork, ''
+        self._end = weakref.finalize(self, _end, self._frames, child, os.getpid())
+        if not self._is_fork:
+            where = json.dumps([place or os.getcwd() for place in sys.path]).encode()
+            self._frames.send(where)
+        return self._frames
+
+    def _kill(self, because: str = '') -> None:
+        """End the process, and keep why."""
+        if self._child is None:
+            return
+        child, self._child, self._frames = self._child, None, None
+        self._end()
+        self._ended = because or f'its process ended with {child.ending}'
+
+
+class RemoteController(ControllerPlugin):
+    """Asks the controller in its own process, for a ``ControllerHost`` in this one."""
+
+    _process: IsolatedController = PrivateAttr()
+    _facts: Mapping[str, Any] = PrivateAttr()
+    _within_s: float = PrivateAttr()
+    _took_ns: int = PrivateAttr(default=0)
+    _delay_ns: int = PrivateAttr(default=0)
+    _trials: dict[str, int] = PrivateAttr(default_factory=dict)
+    _seen_ns: Callable[[], int] = PrivateAttr()
+    _late: Callable[[], None] = PrivateAttr()
+    _observations: ObservationWriter = PrivateAttr(default_factory=ObservationWriter)
+    _decisions: DecisionReader = PrivateAttr(default_factory=DecisionReader)
+
+    def connect(self, process: IsolatedController, settings: ControllerSettings,
+                limit_ns: int | None) -> None:
+        """
+        Let the process make the controller.
+
+        :raises SafetyScenariosError: it cannot be made
+        """
+        self._process = process
+        self._within_s = max(_HANG_S, 2 * (limit_ns or 0) / 1e9 + _MARGIN_S)
+        self._seen_ns, self._late = _nothing_seen, _do_nothing
+        self._facts = process.request('begin', (settings, limit_ns))
+        self.begin(ControllerContext(**{name: getattr(settings, name)
+                                        for name in ControllerContext.model_fields}))
+
+    def patience(self, outer: Patience) -> Patience:
+        """
+        Return how long it may think, by its own process, which leaves out the connection.
+
+        That is believed to a second. After it this process measures too, less the time in which
+        the other was ready to run and others had the processors.
+
+        :param outer: measures in this process
+        """
+        def late() -> None:
+            end, waited_ns = outer.watch(), self._process.processor_wait_ns
+            self._seen_ns = lambda: end() - (self._process.processor_wait_ns - waited_ns)
+
+        def watch() -> Callable[[], int]:
+            self._took_ns, self._seen_ns, self._late = 0, _nothing_seen, late
+            return lambda: max(self._took_ns, self._seen_ns())
+        return Patience(watch, outer.limit_ns)
+
+    @property
+    def inputs(self) -> Mapping[str, str]:
+        """Return what it listens to."""
+        return cast(Mapping[str, str], self._facts['inputs'])
+
+    @property
+    def outputs(self) -> Mapping[str, str]:
+        """Return what it publishes beside its commands."""
+        return cast(Mapping[str, str], self._facts['outputs'])
+
+    @property
+    def period_ns(self) -> int:
+        """Its own wish, or the settings'."""
+        return cast(int, self._facts['period_ns'])
+
+    @property
+    def answer_delay_ns(self) -> int:
+        """Return how long its last answer has to wait."""
+        return self._delay_ns
+
+    def decide(self, observation: Observation) -> Command | Message | None:
+        """Return its decision."""
+        written = self._observations.write(observation)
+        return self._decisions.read(self._asked('decide', written))
+
+    def side_messages(self, observation: Observation) -> Mapping[str, Message]:
+        """Return what it publishes beside its command."""
+        written = self._asked('side', self._observations.write(observation))
+        return {topic: message_read(one) for topic, one in written.items()}
+
+    def answer(self, messages: Sequence[ChatMessage]) -> str | None:
+        """Return its answer to a chat."""
+        text, self._delay_ns = self._asked('answer', tuple(messages))
+        if text is not None and not isinstance(text, str):
+            raise ValueError('expected a text or nothing')
+        return text
+
+    def converse(self, turn: Turn) -> Sequence[Utterance]:
+        """Return what it does in its turn; trials are numbered there, as an id names the plan."""
+        number = self._trials.setdefault(turn.heard.trial_id, len(self._trials) + 1)
+        heard = turn.heard.model_copy(update={'trial_id': f'trial {number}'})
+        written, self._delay_ns = self._asked(
+            'converse', turn.model_copy(update={'heard': heard}))
+        return utterances_read(written)
+
+    def close(self) -> None:
+        """
+        Let it hang up what it has opened; the process goes on for the next scenario.
+
+        :raises ControllerError: it hangs
+        :raises ReportedFailure: what the controller raised
+        """
+        if not self._process.is_running:
+            return
+        try:
+            self._process.request('close', within_s=_CLOSE_S)
+        except Hanging as error:
+            raise ControllerError(f'the controller did not close within '
+                                  f'{error.after_ns / 1e9:g} s') from None
+
+    def _asked(self, kind: str, content: Any) -> Any:
+        reply = self._process.reply(kind, content, within_s=self._within_s, late=self._late)
+        took_ns = reply.get('took_ns')
+        self._took_ns = took_ns if type(took_ns) is int else 0
+        return reply['is']
+
+
+def _nothing_seen() -> int:
+    return 0
+
+
+def _do_nothing() -> None:
+    pass
+
+
+class _Child:
+    """A process that was started here, and leads a group of its own."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self.ending = 'an unknown status'
+        try:
+            self._waits = os.open(f'/proc/{pid}/schedstat', os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:  # a kernel that does not say
+            self._waits = -1
+
+    @property
+    def processor_wait_ns(self) -> int:
+        try:
+            return int(os.pread(self._waits, 256, 0).split()[1])
+        except (OSError, ValueError, IndexError):
+            return 0
+
+    def end(self) -> None:
+        for kill in (os.killpg, os.kill):  # it may not lead its group yet
+            try:
+                kill(self.pid, signal.SIGKILL)
+            except (ProcessLookupError, PermissionError):
+                pass
+        try:
+            self._keep(os.waitpid(self.pid, 0)[1])
+        except ChildProcessError:  # somebody else has waited for it
+            pass
+        if self._waits >= 0:
+            os.close(self._waits)
+            self._waits = -1
+
+    def _keep(self, status: int) -> None:
+        code = os.waitstatus_to_exitcode(status)
+        self.ending = f'exit status {code}' if code >= 0 \
+            else f'signal {signal.Signals(-code).name}'
+
+
+def _end(frames: Frames, child: _Child, owner: int) -> None:
+    if os.getpid() == owner:  # and not a copy of it
+        frames.close()
+        child.end()
+
+
+def _pickled(thing: Any) -> bytes | None:
+    """Return a controller as a new interpreter can have it; None if it cannot."""
+    try:
+        pickled = pickle.dumps(thing)
+    except Exception:  # whatever its own methods raise
+        return None
+    return None if _MAIN in pickled else pickled
+
+
+def _spawned(theirs: socket.socket) -> _Child:
+    """Begin a new interpreter."""
+    started = subprocess.Popen(
+        [sys.executable, '-c', _BOOT, str(theirs.fileno())],
+        pass_fds=(theirs.fileno(),), stdin=subprocess.DEVNULL, start_new_session=True)
+    started.returncode = 0  # it is waited for by its id
+    return _Child(started.pid)
+
+
+def _forked(ours: socket.socket, theirs: socket.socket, thing: Any) -> _Child:
+    """
+    Copy this process, in a thread, so that the copy has no frames of whoever calls.
+
+    :raises ControllerError: it cannot be copied
+    """
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    pids: list[int] = []
+
+    def fork() -> None:
+        pid = os.fork()
+        if pid:
+            pids.append(pid)
+            return
+        try:
+            _become_child(ours, theirs, thing)
+        finally:
+            os._exit(0)
+
+    thread = threading.Thread(target=fork, name='fork')
+    thread.start()
+    thread.join()
+    if not pids:
+        raise ControllerError('the controller: its process could not be started. Put it into a '
+                              'module, or use isolate=False')
+    return _Child(pids[0])
+
+
+def _become_child(ours: socket.socket, theirs: socket.socket, thing: Any) -> None:
+    os.setsid()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    ours.close()
+    serve(theirs.fileno(), thing)

@@ -1,0 +1,386 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+"""A controller of somebody's own code reaches neither plan nor verdict: it has its own process."""
+
+import json
+import os
+from pathlib import Path
+import re
+import subprocess
+import sys
+import textwrap
+
+import pytest
+import safety_scenarios as ss
+from safety_scenarios.cli.main import main
+from safety_scenarios.controllers.host import Hanging
+from safety_scenarios.errors import ControllerError, SettingsError
+from safety_scenarios.scenario.message import Command, Message, Observation, Reading
+from safety_scenarios.scenario.settings import ControllerSettings
+from safety_scenarios.trial.links.isolated_controller import IsolatedController, ReportedFailure
+from safety_scenarios.trial.links.isolation_protocol import (
+    DecisionReader,
+    DecisionWriter,
+    message_written,
+    ObservationReader,
+    ObservationWriter,
+    read_reply,
+    reply,
+)
+
+SCENARIO = 'SCN-R-101'
+CAMPAIGN = re.compile('"campaign":"[^"]*"|"plan":"[^"]*"')
+"""What is of one campaign alone in a journal."""
+OWN = '''
+import gc, inspect, json, os, pathlib, sys, time
+import safety_scenarios as ss
+from safety_scenarios.controllers.rule_based import RuleBased
+
+SECRETS = {'Trial', 'TrialRecord', 'TrialTask', 'TrialSetup', 'CampaignPlan', 'RunSettings',
+           'Scenario', 'TrialResult', 'LinkPlan', 'SimulatedLink', 'LoopbackLink', 'World'}
+
+
+class Reference(RuleBased):
+    """Does as the reference does."""
+
+
+class Drives:
+    """Never stops."""
+
+    def decide(self, observation):
+        return ss.Command(velocity=(0.5, 0.0))
+
+
+class Spies(Drives):
+    """Looks for the plan in all that it can reach in its process."""
+
+    def decide(self, observation):
+        frame, files = sys._getframe(), []
+        while frame is not None:
+            files.append(frame.f_code.co_filename)
+            frame = frame.f_back
+        line = b' '.join(pathlib.Path(path).read_bytes() for path in ('/proc/self/cmdline',
+                                                                      '/proc/self/environ'))
+        pathlib.Path('spied.json').write_text(json.dumps({
+            'pid': os.getpid(), 'frames': files, 'said': line.decode(errors='replace'),
+            'open': [os.readlink(f'/proc/self/fd/{fd}') for fd in os.listdir('/proc/self/fd')
+                     if os.path.exists(f'/proc/self/fd/{fd}')],
+            'found': sorted({type(one).__name__ for one in gc.get_objects()} & SECRETS)}))
+        return super().decide(observation)
+
+
+class Judges(Drives):
+    """Lets every check hold that it finds."""
+
+    def decide(self, observation):
+        import safety_scenarios.judging.evaluate as judging
+        from safety_scenarios.scenario.result import TrialResult
+        from safety_scenarios.scenario.verdict import Verdict
+        TrialResult.verdict = Verdict.PASS
+        judging.evaluate = lambda *given: None
+        Verdict.worst = staticmethod(lambda verdicts: Verdict.PASS)
+        return super().decide(observation)
+
+
+class Fails(Drives):
+    """Makes a mistake."""
+
+    def decide(self, observation):
+        return {}['left_arm']
+
+
+class Exits(Drives):
+    """Asks to exit."""
+
+    def decide(self, observation):
+        sys.exit(0)
+
+
+class Ends(Drives):
+    """Ends its process."""
+
+    def decide(self, observation):
+        os._exit(3)
+
+
+class Talks(Drives):
+    """Says a lot."""
+
+    def decide(self, observation):
+        print('x' * 100_000)
+        return super().decide(observation)
+
+
+class Garbles(Drives):
+    """Writes into every socket that it has."""
+
+    def decide(self, observation):
+        for fd in map(int, os.listdir('/proc/self/fd')):
+            try:
+                if 'socket' in os.readlink(f'/proc/self/fd/{fd}'):
+                    os.write(fd, b'\\x20\\x00\\x00\\x00' + b'[99,{"is":null}]' * 2)
+            except OSError:
+                pass
+        return super().decide(observation)
+
+
+class Sleeps(Drives):
+    """Thinks for longer than it may, and says that it has not."""
+
+    def decide(self, observation):
+        import safety_scenarios.trial.links.thinking as thinking
+        thinking.Thinking.watch = lambda self: lambda: 0
+        time.sleep(4.5)
+        return super().decide(observation)
+
+
+class Starts(Drives):
+    """Starts a process of its own and leaves it behind."""
+
+    def decide(self, observation):
+        import subprocess
+        if not hasattr(self, 'other'):
+            self.other = subprocess.Popen(['sleep', '600'])
+            pathlib.Path('started').write_text(str(self.other.pid))
+        return super().decide(observation)
+'''
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    """Stand in a folder with a module of the user's."""
+    (tmp_path / 'own_hostile.py').write_text(OWN)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    import own_hostile
+    yield own_hostile
+    del sys.modules['own_hostile']
+
+
+def spied(controller, **settings) -> dict:
+    results = ss.run(SCENARIO, controller=controller, link='loopback', seed=0, **settings)
+    assert results.verdict is ss.Verdict.FAIL
+    return json.loads(Path('spied.json').read_text())
+
+
+def is_running(pid: int) -> bool:
+    try:
+        state = Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()[0]
+    except OSError:
+        return False
+    return state != 'Z'
+
+
+@pytest.mark.parametrize('kind', ['class', 'name'])
+def test_a_spy_finds_neither_plan_nor_scenario_in_its_process(own, kind):
+    found = spied(own.Spies if kind == 'class' else 'own_hostile:Spies')
+    assert found['pid'] != os.getpid() and found['found'] == []
+    assert SCENARIO not in found['said'] and not is_running(found['pid'])
+    assert not [path for path in found['open'] if 'SCN' in path or 'runs' in path]
+
+
+def test_a_copy_of_this_process_has_no_frames_of_its_caller(own):
+    spy = own.Spies()
+    found = spied(lambda observation: spy.decide(observation))
+    assert found['pid'] != os.getpid() and not is_running(found['pid'])
+    assert not [path for path in found['frames'] if 'from_python' in path or 'campaign' in path]
+
+
+def test_in_the_process_of_the_harness_it_finds_them_and_the_result_states_that(own, tmp_path):
+    found = spied(own.Spies, isolate=False, output=tmp_path / 'run')
+    assert found['pid'] == os.getpid() and 'Trial' in found['found']
+    summary = json.loads((tmp_path / 'run' / 'campaign.json').read_text())
+    assert summary['is_in_harness'] is True and '--no-isolate' in summary['command']
+
+
+def test_what_is_isolated_or_ours_is_no_remark(own, tmp_path):
+    for number, controller in enumerate((own.Reference, 'rule_based')):
+        results = ss.run(SCENARIO, controller=controller, link='loopback', seed=0,
+                         output=tmp_path / str(number))
+        assert not results.summary.is_in_harness
+        assert 'is_in_harness' not in json.loads(
+            (tmp_path / str(number) / 'campaign.json').read_text())
+
+
+@pytest.mark.parametrize('name', ['class', 'name', 'closure'])
+def test_judging_is_out_of_reach(own, name):
+    judges = own.Judges()
+    results = ss.run(SCENARIO, controller={
+        'class': own.Judges, 'name': 'own_hostile:Judges',
+        'closure': lambda observation: judges.decide(observation)}[name], link='loopback', seed=0)
+    assert results.verdict is ss.Verdict.FAIL and results.trials[0].verdict is ss.Verdict.FAIL
+
+
+def test_a_module_that_changes_judging_when_it_is_imported_changes_nothing(tmp_path):
+    (tmp_path / 'own_patching.py').write_text(textwrap.dedent("""
+        import safety_scenarios.campaign.trials as trials
+        import safety_scenarios.scenario.verdict as verdict
+        from own_hostile import Drives
+        verdict.Verdict.worst = staticmethod(lambda verdicts: verdict.Verdict.PASS)
+        trials.evaluate = lambda *given: 1 / 0
+        open('imported', 'w').close()
+        """))
+    (tmp_path / 'own_hostile.py').write_text(OWN)
+    done = subprocess.run(
+        [sys.executable, '-c', 'import sys; from safety_scenarios.cli.main import main; '
+         'sys.exit(main())', 'run', SCENARIO, '--link', 'loopback', '--seed', '0',
+         '--controller', 'own_patching:Drives', '--output', 'run'], cwd=tmp_path,
+        capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert (tmp_path / 'imported').exists() and 'in a process of its own' in done.stdout
+
+
+@pytest.mark.parametrize('link', ['loopback', 'simulated'])
+def test_the_record_is_the_same_to_the_byte_as_in_the_process_of_the_harness(own, tmp_path, link):
+    for place, isolate in (('in', False), ('out', True)):
+        ss.run(SCENARIO, 'SCN-R-103', 'SCN-C-101', controller=own.Reference, link=link, seed=3,
+               trials=2, isolate=isolate, output=tmp_path / place)
+    inside, outside = ({path.relative_to(folder): CAMPAIGN.sub('', path.read_text())
+                        for path in sorted(folder.rglob('traces/**/*.jsonl'))}
+                       for folder in (tmp_path / 'in', tmp_path / 'out'))
+    assert inside and inside == outside
+
+
+@pytest.mark.parametrize(('name', 'told'), [
+    ('Fails', "failed: KeyError: 'left_arm'"), ('Exits', 'it asked to exit with 0'),
+    ('Ends', 'its process ended with exit status 3'),
+    ('Garbles', 'its process sent something that is no reply')])
+def test_what_goes_wrong_there_is_an_error_here_and_leaves_no_process(own, tmp_path, name, told):
+    results = ss.run(SCENARIO, 'SCN-R-102', controller=getattr(own, name), link='loopback',
+                     seed=0, output=tmp_path / 'run')
+    assert [trial.verdict for trial in results.trials] == [ss.Verdict.ERROR] * 2
+    assert told in results.explain()
+    logs = ''.join(path.read_text() for path in (tmp_path / 'run' / 'logs').glob('*.log'))
+    assert ("return {}['left_arm']" in logs) is (name == 'Fails')
+    assert not children()
+
+
+def test_much_on_its_standard_output_holds_nothing_up(own, capfd):
+    results = ss.run(SCENARIO, controller=own.Talks, link='loopback', seed=0)
+    assert results.verdict is ss.Verdict.FAIL
+    assert 'x' * 100_000 in capfd.readouterr().out
+
+
+def test_what_it_has_started_ends_with_it(own):
+    ss.run(SCENARIO, controller=own.Starts, link='loopback', seed=0)
+    assert not is_running(int(Path('started').read_text()))
+
+
+def test_hidden_thinking_is_seen_from_outside(own):
+    results = ss.run(SCENARIO, controller=own.Sleeps, link='loopback', seed=0)
+    assert results.verdict is ss.Verdict.ERROR and 'of real time' in results.explain()
+
+
+def test_one_that_hangs_is_ended(own):
+    with IsolatedController(thing=Waits()) as process:
+        process.begin(ControllerSettings(), None)
+        with pytest.raises(Hanging):
+            process.request('answer', (), within_s=1)
+        assert not process.is_running
+        with pytest.raises(ControllerError, match='did not reply'):
+            process.request('answer', ())
+    assert not children()
+
+
+def test_a_process_that_was_ended_is_begun_again_for_the_next_scenario(own):
+    with IsolatedController('own_hostile:Ends') as process:
+        for _ in range(2):
+            plugin = process.begin(ControllerSettings(), None)
+            with pytest.raises(ControllerError, match='exit status 3'):
+                plugin.decide(Observation.model_construct(t_ns=0, readings={}))
+
+
+def test_what_cannot_be_imported_is_refused_and_its_parameters_are_checked(own):
+    with pytest.raises(SettingsError, match='unknown parameter'):
+        ss.run(SCENARIO, controller=own.Reference, controller_parameters=['crise=1'],
+               link='loopback')
+    assert main(['run', SCENARIO, '--link', 'loopback', '--controller', 'own_hostile:Nobody']) == 2
+    assert not children()
+
+
+def test_an_answer_that_is_too_long_to_be_one_is_an_error():
+    with IsolatedController(thing=Rambles()) as process:
+        plugin = process.begin(ControllerSettings(), None)
+        with pytest.raises(ControllerError, match='no reply'):
+            plugin.answer(())
+
+
+def test_what_a_copy_cannot_say_is_an_error_of_the_controller():
+    with IsolatedController(thing=lambda observation: 'stop') as process:
+        plugin = process.begin(ControllerSettings(), None)
+        with pytest.raises(ReportedFailure, match="got 'stop', expected a Command"):
+            plugin.decide(Observation.model_construct(t_ns=0, readings={}))
+
+
+class Waits:
+    """Never answers."""
+
+    def answer(self, messages):
+        while True:
+            pass
+
+
+class Rambles:
+    """Answers at great length."""
+
+    def answer(self, messages):
+        return 'a' * 70_000_000
+
+
+def children() -> list[int]:
+    return [int(one) for one in Path(f'/proc/self/task/{os.getpid()}/children').read_text().split()
+            if b'isolated_child' in Path(f'/proc/{one}/cmdline').read_bytes()]
+
+
+TWIST, SCAN = 'geometry_msgs/msg/Twist', 'sensor_msgs/msg/LaserScan'
+MESSAGES = [
+    Message(type=SCAN, data={'header': {'frame_id': 'laser'}, 'ranges': (1.0, float('inf'))}),
+    Message(type=SCAN, data={'header': {'frame_id': 'laser'}, 'ranges': (1.5, float('inf'))}),
+    Message(type=TWIST, data={'linear': {'x': 1.0}}), Message(type='a/msg/B', data={
+        'linear': {'x': 2.0}}), Message(type='a/msg/C', data={'n': 2**70}),
+    Message(type='a/msg/D', data={'': 1, 'flag': True})]
+
+
+def test_observations_arrive_as_they_were_and_messages_once():
+    writer, reader = ObservationWriter(), ObservationReader()
+    seen = []
+    for step, message in enumerate([*MESSAGES, MESSAGES[-1]]):
+        observation = Observation.model_construct(t_ns=step, readings={
+            'a': Reading.model_construct(message=message, age_ns=step, stamp_age_ns=None),
+            'b': Reading.model_construct(message=MESSAGES[0], age_ns=9, stamp_age_ns=8)})
+        written = writer.write(observation)
+        found = reader.read(written)
+        assert found == observation
+        seen.append(len(written[2]))
+    assert seen == [2, 1, 1, 1, 1, 1, 0]
+
+
+@pytest.mark.parametrize('decided', [None, Command(velocity=(0.1, float('nan'))), *MESSAGES])
+def test_decisions_arrive_as_they_were(decided):
+    writer, reader = DecisionWriter(), DecisionReader()
+    once, again = (reader.read(read_reply(reply(1, {'is': writer.write(decided)}))[1]['is'])
+                   for _ in range(2))
+    assert repr(once) == repr(decided) and again is once
+
+
+@pytest.mark.parametrize('written', [3, {}, {'type': 1, 'data': {}}, {'type': 'a', 'data': 3},
+                                     ['fast'], {'type': 'a', 'data': {}, 'more': 1}, 'other'])
+def test_what_is_no_decision_is_refused(written):
+    with pytest.raises(ValueError):
+        DecisionReader().read(written)
+
+
+@pytest.mark.parametrize('frame', [b'', b'[]', b'3', b'[1]', b'["1",{}]', b'[1,2]', b'\xff',
+                                   b'[' * 100_000, b'{"a":1}'])
+def test_what_is_no_reply_is_refused(frame):
+    with pytest.raises(ValueError):
+        read_reply(frame)
+
+
+def test_arrays_are_sequences_and_what_json_cannot_say_is_refused():
+    numpy = pytest.importorskip('numpy')
+    message = Message(type='a/msg/B', data={'a': numpy.arange(2), 'b': numpy.float32(0.5)})
+    found = json.loads(reply(1, {'is': message_written(message)}))
+    assert found[1]['is']['data'] == {'a': [0, 1], 'b': 0.5}
+    with pytest.raises(ValueError, match='expected numbers'):
+        reply(1, {'is': {1, 2}})
