@@ -233,7 +233,7 @@ def test_who_goes_wrong_only_among_agents_is_not_run_where_there_are_none():
     found = tried(text, 'blank', 'yields', run=run)
     assert ran == ['rule_based', 'blank']
     assert [cell.as_reference for cell in found.scenarios[0].trials] == [False, True]
-    assert '1 scenario, 2 saboteurs, 1 seed, 2 trials' in totals(found)
+    assert '1 scenario, 2 saboteurs, seeds 0, 2 trials' in totals(found)
     table = next(matrix_tables(found))
     assert table.caption.endswith('yields')
     assert list(table.columns[-1].cells)[0] == '1', 'who was not run was not killed'

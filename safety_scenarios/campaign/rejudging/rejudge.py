@@ -411,7 +411,8 @@ def _summary(folder: Path, evidence: Evidence, results: Sequence[TrialResult],
         before = None
     early = {**dict.fromkeys((result.scenario_id for result in results), UNDECIDED), **decided}
     return summarise(
-        results, controller=evidence.settings.controller, link=run.link, seed=run.seed,
+        results, controller=evidence.settings.controller, link=run.link,
+        seed=max(run.seed, 0),  # nothing was drawn for what was recorded elsewhere
         planned=planned, latency_law=run.latency_law,
         interrupted=(before is not None and before.interrupted) or len(results) < planned,
         stopped_early=early if run.sequential.sprt_p1 else {},

@@ -106,7 +106,7 @@ def source_of(name: str) -> tuple[str | None, Path | None]:
 def _found(module: str) -> ModuleSpec | None:
     """Return where a module is, without importing the packages around it."""
     if module in sys.modules:
-        return sys.modules[module].__spec__
+        return getattr(sys.modules[module], '__spec__', None)
     spec, path, name = None, None, ''
     for step in module.split('.'):
         name = f'{name}.{step}' if name else step
