@@ -334,7 +334,7 @@ def test_a_schedule_is_what_comes_of_a_stream_at_that_rate(what):
     ({'kind': 'delay'}, 'delay_ms: missing, delay needs it'),
     ({'kind': 'delay', 'delay_ms': 10, 'share': 0.5}, 'share: got it with delay, expected'),
     ({'kind': 'delay', 'delay_ms': 10, 'seed': 3}, 'seed: got it with delay'),
-    ({'kind': 'freeze', 'share': 0.5}, 'expected no number at all'),
+    ({'kind': 'freeze', 'share': 0.5}, 'share: got it with freeze, expected messages'),
     ({'kind': 'drop', 'share': 0.0}, 'greater than 0'),
     ({'kind': 'drop', 'share': 1.5}, 'less than or equal to 1'),
     ({'kind': 'noise', 'sigma': math.nan}, 'finite'),

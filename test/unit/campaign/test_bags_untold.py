@@ -93,7 +93,7 @@ def test_a_hazard_that_came_back_was_never_known_to_be_gone(tmp_path):
 
 
 def test_a_hazard_that_comes_back_after_the_all_clear_is_another_one(tmp_path):
-    path = bag(tmp_path, lambda t_ms: 6.0 if t_ms == 7000 else near(t_ms), stops(100))
+    path = bag(tmp_path, lambda t_ms: 1.5 if t_ms == 9500 else near(t_ms), stops(100))
     latency = judged(path).latency
     assert latency and latency.judged_ns == 107_000_000
 

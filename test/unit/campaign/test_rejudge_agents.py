@@ -125,7 +125,7 @@ def greeted(folder: Path, **settings: object) -> Run:
         patch.setattr(registry, 'resolve', lambda kind, name: Greeter if name == 'greeter' else
                       known(kind, name))
         return loopback_run(folder / 'out', str(path), controller='greeter', words='patterns',
-                            **settings)
+                            isolate=False, **settings)
 
 
 def journal_of(run: Run) -> Path:
@@ -146,7 +146,8 @@ def test_the_same_campaign_leaves_the_same_records(tmp_path):
     for name in ('one', 'two'):
         (tmp_path / name).mkdir()
         text = journal_of(greeted(tmp_path / name)).read_text()
-        texts.append(text.replace(str(tmp_path / name), ''))
+        events = text.splitlines()[:-1]  # the last line has the chain, which knows the folder
+        texts.append('\n'.join(events).replace(str(tmp_path / name), ''))
     assert texts[0] == texts[1]
 
 

@@ -64,6 +64,9 @@ def expect_broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[B
         module = SimpleNamespace(**{contract.kind: plugin, **facts.pop('beside', {})})
         monkeypatch.setattr(registry, '_entries', lambda kind: (('broken', f'broken:{kind}'),)
                             if hasattr(module, kind) else ())
+        if contract.kind == 'controllers':  # a process of its own would not know the module
+            monkeypatch.setitem(registry.BUILT_IN['controllers'], 'broken', 'broken:controllers')
+            monkeypatch.setitem(sys.modules, 'safety_scenarios.broken', module)
         monkeypatch.setitem(sys.modules, 'broken', module)
         old, new = CHANGES.get(contract.kind, ('', ''))
         scenario = tmp_path / 'scenario.yaml'
