@@ -96,7 +96,8 @@ def test_a_broken_file_of_another_package_does_not_hide_our_ids(pack):
     assert ids('SCN-R-101') == ['SCN-R-101']
 
 
-@pytest.mark.parametrize(('target', 'hint'), [('SCN-R-1001', 'SCN-R-101'), ('robotics', 'robotic')])
+@pytest.mark.parametrize(('target', 'hint'), [
+    ('SCN-R-1001', 'SCN-R-101'), ('robotics', 'robotic')])
 def test_a_name_that_is_nearly_right_gets_a_hint(target, hint):
     with pytest.raises(InputError, match=f"Did you mean '{hint}"):
         ids(target)
