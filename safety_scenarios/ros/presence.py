@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Topics to which each acting node of this package subscribes, by which it is found in the graph.
+Topics of which each acting node of this package has a publisher, by which the graph shows it.
 
-They are relative to the namespace of the node, and say nothing about a campaign.
+They are relative to the namespace of the node, and say nothing about a campaign. A subscription
+would be no sign: whoever records all topics has one of each.
 """
 
 EVALUATOR = 'evaluator/presence'
 """Nothing is ever published there."""
-SIMULATOR, RELAY = 'simulator/ask', 'relay/ask'
-"""Where these are asked for something."""
+SIMULATOR, RELAY = 'simulator/answer', 'relay/answer'
+"""Where these answer what they are asked."""

@@ -52,10 +52,10 @@ def brief(folder: Path, *ids: str) -> list[str]:
         text, ranges = re.subn(r'(?m)^    duration_ms: .*$', '    duration_ms: [100, 200]', text)
         text, draws = re.subn(r'(?ms)^  vary:\n(    .*?\n)+?(?=  \w)', '', text)
         assert ranges == draws == 1, source
-        if '\nid: SCN-R-D-' in text:
-            text = text.replace('all_clear: {at_ms: 2000}', 'all_clear: {at_ms: 1000}')
-        elif 'kind: temporal' not in text:
-            text = text.replace('all_clear: {at_ms: 2500}', 'all_clear: {at_ms: 1700}')
+        at_ms = 1000 if '\nid: SCN-R-D-' in text else \
+            2500 if 'kind: temporal' in text else 1700
+        text, clears = re.subn(r'(?m)^  all_clear: .*$', f'  all_clear: {{at_ms: {at_ms}}}', text)
+        assert clears == 1, source
         copy = folder / source.name
         copy.write_text(text, encoding='utf-8')
         copies.append(str(copy))

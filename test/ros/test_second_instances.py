@@ -30,8 +30,11 @@ for place in sys.argv[1:]:
     node = Node(name, namespace=space, context=context)
     made.append(node)
     if topic:
-        kind = Empty if topic == 'evaluator/presence' else String
-        node.create_subscription(kind, topic, print, 10)
+        kind = Empty if topic.endswith('evaluator/presence') else String
+        if topic.startswith('-'):
+            node.create_subscription(kind, topic[1:], print, 10)
+        else:
+            node.create_publisher(kind, topic, 10)
 print('there', flush=True)
 sys.stdin.read()
 """
@@ -40,9 +43,10 @@ PLACES = {
     'name': ['evaluator_node:'],
     'simulators': [f'simulator_node:{SIMULATOR}', f'simulator_node:{SIMULATOR}'],
     'relays': [f'relay_node:{RELAY}', f'relay_node:{RELAY}'],
-    'fine': [f'simulator_node:{SIMULATOR}', f'relay_node:{RELAY}', f'other_relay:{RELAY}'],
+    'fine': [f'simulator_node:{SIMULATOR}', f'relay_node:{RELAY}', f'other_relay:{RELAY}',
+             f'recorder:-{EVALUATOR}', f'recorder:-{SIMULATOR}', f'recorder:-{RELAY}'],
 }
-"""Namespace to the nodes of another process that are in it, and to what they subscribe."""
+"""Namespace to the nodes of another process there, and what they publish; with -, subscribe to."""
 
 
 @pytest.fixture(scope='module')
@@ -75,7 +79,7 @@ def looking(node):
     """Return what looks for second instances, as in a domain that is not ours."""
     from safety_scenarios.ros.link.graph import Graph
     from safety_scenarios.ros.link.second_instances import JoinedDomain, SecondInstances
-    node.create_subscription(message_type('Empty'), EVALUATOR, print, 1)
+    node.create_publisher(message_type('Empty'), EVALUATOR, 1)
     return SecondInstances(node, Graph(node), JoinedDomain(False, time.monotonic()))
 
 
@@ -106,7 +110,7 @@ def test_one_that_comes_in_mid_trial_is_named(make_node, domain):
     second.refuse(time.monotonic() + 1.0)
     assert second.appeared() is None
     other = make_node('evaluator_node', domain)
-    other.create_subscription(message_type('Empty'), EVALUATOR, print, 1)
+    other.create_publisher(message_type('Empty'), EVALUATOR, 1)
     deadline, said = time.monotonic() + 20.0, None
     while said is None and time.monotonic() < deadline:
         said = second.appeared()

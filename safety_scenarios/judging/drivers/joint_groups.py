@@ -157,7 +157,7 @@ class _JointArrays(DriverPlugin):
 
     @property
     def quantity(self) -> Literal['velocity', 'position', 'effort']:
-        """What the numbers are."""
+        """Return what the numbers are."""
         return 'velocity'
 
     def follow(self, start: Start) -> Follower | None:
@@ -191,7 +191,7 @@ class ForwardCommand(_JointArrays):
 
     @property
     def quantity(self) -> Literal['velocity', 'position', 'effort']:
-        """What the numbers are, as declared."""
+        """Return what the numbers are, as declared."""
         return self.of
 
 

@@ -69,10 +69,6 @@ class Graph:
         """Return what the graph says of each living publisher on a topic, by its full name."""
         return self._living(self._node.get_publishers_info_by_topic(name))
 
-    def living_subscribers(self, name: str) -> list[Any]:
-        """Return what the graph says of each living subscriber on a topic, ours too."""
-        return self._living(self._node.get_subscriptions_info_by_topic(name))
-
     def has_listener(self, topic: str, publisher: Any, echoes: Mapping[str, Any]) -> bool:
         """Return whether somebody living listens, and has matched our publisher."""
         infos = [info for info in self._node.get_subscriptions_info_by_topic(

@@ -95,13 +95,13 @@ class SecondInstances:
 
     def _count(self) -> tuple[int, ...]:
         names = self._node.get_node_names_and_namespaces()
-        return (*map(self._node.count_subscribers, self._topics),
+        return (*map(self._node.count_publishers, self._topics),
                 sum(f'{space.rstrip("/")}/{name}' in self._names for name, space in names))
 
     def _found(self) -> Iterator[tuple[str, list[Any]]]:
         """Yield a role and the endpoints of others in it."""
         graph = self._graph
-        evaluators, simulators, relays = (graph.living_subscribers(name) for name in self._topics)
+        evaluators, simulators, relays = (graph.living_publishers(name) for name in self._topics)
         others = [info for info in evaluators if not graph.is_own(info)]
         others += [info for info in graph.publishers(_ANNOUNCED_ON)
                    if full_node_name(info) in self._names and not graph.is_own(info)]
@@ -121,7 +121,7 @@ class SecondInstances:
         """Return whether the name of a node is still to come, so that it has to be looked for."""
         return any(info.node_name == UNNAMED for info in (
             *self._graph.publishers(_ANNOUNCED_ON),
-            *self._graph.living_subscribers(self._topics[-1])))
+            *self._graph.living_publishers(self._topics[-1])))
 
     def _said(self) -> str:
         """Return what is there; the name of a node may be known a little later than itself."""

@@ -93,7 +93,7 @@ def _split(text: str, place: int, name: str, shape: str) -> tuple[str, str]:
     return before, after
 
 
-ASK, ANSWER = RELAY, 'relay/answer'
+ASK, ANSWER = 'relay/ask', RELAY
 """Topics on which requests and their answers travel."""
 LONGEST = 100_000
 """Characters of a request; nothing is longer."""

@@ -65,7 +65,7 @@ class RealTime:
             self._behind_ns -= made_up_ns
 
 
-ASK, ANSWER, TOLD = SIMULATOR, 'simulator/answer', 'simulator/told'
+ASK, ANSWER, TOLD = 'simulator/ask', SIMULATOR, 'simulator/told'
 """Topics on which requests, their answers and what is true travel."""
 LEAST_NS = 2_000_000
 """A decision that took less is not charged: a robot would not show it, and the same trial comes to
