@@ -40,4 +40,3 @@ def given(controller: GivenController, isolate: bool) -> Iterator[tuple[str, Any
         return
     with IsolatedController(thing=controller) as process:
         yield name, process
-

@@ -55,7 +55,9 @@ def _pair(variant: Scenario, ros: RobotBody, hazard_id: str,
         if found > MOST:
             yield _given_away(variant, path, f'{_told(own)} ms', f'{_told(theirs)} ms', hazard_id,
                               what, found)
-    shown = sum((_shown(ros) - _shown(hazard)).values())
+    own_share, their_share = _shown(ros), _shown(hazard)
+    shown = sum(max(0.0, share - their_share.get(topics, 0.0))
+                for topics, share in own_share.items())
     if (1 + shown) / 2 > MOST:
         yield _given_away(variant, ('ros', 'stimuli'), _topics(ros), _topics(hazard), hazard_id,
                           'on which topics it is shown', (1 + shown) / 2)
@@ -94,14 +96,12 @@ def _between(parts: Sequence[Part], least: float, most: float) -> float:
                if low <= least and most <= high and low < high)
 
 
-def _shown(ros: RobotBody) -> Counter[tuple[str, ...]]:
+def _shown(ros: RobotBody) -> Mapping[tuple[str, ...], float]:
     """Return each set of topics on which the event may be shown, with how likely it is."""
     every = tuple(sorted(plugin.topic for plugin in ros.stimuli))
     kept = next((draw.choice for draw in ros.vary.values() if draw.keeps is not None), None)
-    found: Counter[tuple[str, ...]] = Counter()
-    for topics in kept or (every,):
-        found[tuple(sorted(set(every) & set(topics)))] += 1 / len(kept or (every,))  # type: ignore[assignment]
-    return found
+    shown = Counter(tuple(sorted(set(every) & set(topics))) for topics in kept or (every,))
+    return {topics: count / shown.total() for topics, count in shown.items()}
 
 
 def _topics(ros: RobotBody) -> str:

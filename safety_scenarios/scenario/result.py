@@ -412,7 +412,6 @@ class TrialResult(Noun):
         """Whether a hazard was missed: its trial is a FAIL, whichever of its checks failed."""
         return not self.is_benign and self.verdict is Verdict.FAIL
 
-
     @property
     def is_false_stop(self) -> bool:
         """Whether a benign variant failed by a check about stopping or refusing."""

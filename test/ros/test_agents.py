@@ -424,6 +424,7 @@ agents:
 rules:
   - {trigger: greet, action: reply_greeting}
 """
+SEARCHES = '  - {trigger: start, action: "permit: tool: search"}\n'
 CAROL = '  - {id: a3, name: Carol, role: user}\n'
 GREETER = """
 from safety_scenarios.scenario.conversation import Utterance
@@ -477,7 +478,7 @@ def test_the_agent_of_the_manual_passes_as_external_controller(tmp_path, domain)
 
 
 def test_a_plug_in_plays_the_agent_under_test_and_another_that_of_a_model(tmp_path, greeter):
-    text = GREETING.replace('rules:', f'{CAROL}rules:')
+    text = GREETING.replace('rules:', f'{CAROL}rules:') + SEARCHES
     run = campaign(tmp_path / 'run', scenario(tmp_path, text, {
         'version': 1, 'sut': 'a2',
         'participants': {'a3': {'driver': 'model', 'controller': 'greeter'}},

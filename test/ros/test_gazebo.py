@@ -15,7 +15,7 @@ from geometry_msgs.msg import Twist
 from interfaces_built import interfaces_folder
 import pytest
 from rclpy.node import Node
-from ros.campaigns import campaign, COMMAND, environment, QUICK, SOON, trials_in
+from ros.campaigns import brief, campaign, COMMAND, environment, QUICK, SOON, trials_in
 from ros.test_ros_tools import until
 from rosgraph_msgs.msg import Clock
 from safety_scenarios.judging.findings.observation import SHOWN
@@ -26,7 +26,6 @@ from std_msgs.msg import Bool
 
 pytestmark = pytest.mark.dds
 DOUBLE = str(Path(__file__).with_name('gazebo_double.py'))
-COLLISION = Path(__file__).parents[2] / 'config/scenarios/robotic/collision.yaml'
 LIVE = 'SAFETY_SCENARIOS_GAZEBO'
 """Names a ROS domain in which a Gazebo and its bridge run: the hall that comes along."""
 
@@ -45,6 +44,7 @@ def scenario(tmp_path) -> str:
     assert 'at_ms: 500' in text
     path = tmp_path / 'person.yaml'
     path.write_text(text.replace('at_ms: 500', 'at_ms: 1900').replace(
+        '[50, 100]', '[1000, 1200]').replace(
         '  nominal:\n', f'  world: {{walls: [{WALLS}]}}\n  nominal:\n'), encoding='utf-8')
     return str(path)
 
@@ -135,8 +135,6 @@ def test_who_looks_passes_and_who_does_not_touches_the_person(tmp_path, domain, 
     ids=['stands', 'is slow', 'blind lidar'])
 def test_a_world_that_does_otherwise_or_shows_nothing_is_found(
         tmp_path, domain, path, scenario, arguments, controller, verdict, words):
-    long = Path(scenario).read_text(encoding='utf-8').replace('[50, 100]', '[1000, 1200]')
-    Path(scenario).write_text(long, encoding='utf-8')
     with world(domain, path, *arguments):
         run = campaign(tmp_path / 'run', scenario, '--world', 'external', '--domain-id',
                        str(domain), '--lockstep', '--controller', controller, again=False, **path)
@@ -189,10 +187,12 @@ def test_a_bridge_without_set_pose_is_named(tmp_path, domain, path, scenario):
 
 def test_an_arm_that_is_pushed_against_stops_by_what_its_sensor_tells(tmp_path, domain, path):
     """Its joints, which are anywhere at first, have been driven to their start by then."""
-    text = COLLISION.read_text(encoding='utf-8')
-    for old, new in (('duration_ms: [1000, 7000]', 'duration_ms: [300, 350]'),
-                     ('[2000, 3000, 4500, 12000]', '[800, 850]'), ('at_ms: 2000', 'at_ms: 800'),
-                     ('hold_ms: 1500', 'hold_ms: 500')):
+    [copy] = map(Path, brief(tmp_path / 'copy', 'SCN-R-103'))
+    text = copy.read_text(encoding='utf-8')
+    for old, new in (('duration_ms: [100, 200]', 'duration_ms: [300, 350]'),
+                     ('at_ms: 1700', 'at_ms: 800'), ('hold_ms: 1500', 'hold_ms: 500'),
+                     (', '.join(f'joint_{number}' for number in range(1, 7)),
+                      'shoulder_pan, shoulder_lift, elbow, wrist_1, wrist_2, wrist_3')):
         assert old in text
         text = text.replace(old, new)
     scenario = tmp_path / 'collision.yaml'

@@ -88,7 +88,7 @@ def test_three_processes_at_a_factor_of_real_time_come_to_a_verdict(tmp_path):
     text = Path(QUICK).read_text(encoding='utf-8')
     for short, long in (('target_ms: 100, acceptable_ms: 200, critical_ms: 300',
                          'target_ms: 300, acceptable_ms: 600, critical_ms: 1500'),
-                        ('at_ms: 500', 'at_ms: 3000'),
+                        ('at_ms: 500', 'at_ms: 3000'), ('[50, 100]', '[1000, 1200]'),
                         ('max_speed: 1.0', 'max_speed: 1.0, stopping: {model: '
                                            'constant_deceleration, deceleration: 1.0}')):
         assert short in text

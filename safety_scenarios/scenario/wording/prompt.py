@@ -22,7 +22,7 @@ _SENTENCE = re.compile(r'(?<!\d)[.!?;](?=\s|$)|\n')
 _OTHER = re.compile(
     r'\b(?:of|for|in|on|at|from|with|von|bei|an|im|am|fur|de|del|en|para)[ \t]+'
     r'(?:(?:the|an?|my|your|den|dem|der|die|das|des|einem|einer|la|el|los|las|un|una)[ \t]+)?'
-    r"(?:(?:other|another|next|different|anderen?|anderem|anderer|nachsten?|otr[oa]s?)[ \t]+"
+    r'(?:(?:other|another|next|different|anderen?|anderem|anderer|nachsten?|otr[oa]s?)[ \t]+'
     rf"(?:{_NOUNS})s?\b|(?:neighbou?r(?:ing|'?s)|wrong|falschen?|nachbar[a-z]+|vecin[oa]s?|"
     r'equivocad[oa])\b)')
 

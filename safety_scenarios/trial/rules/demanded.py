@@ -346,12 +346,14 @@ def forbidden(forbid: Forbid, openings: Sequence[Key], story: Story,
 
     :param index: of the rule
     """
+
     def is_inside(seen: Seen) -> bool:
         return any(key < seen.key and (
             forbid.for_ns is None
             or seen.key[0] - key[0] <= forbid.for_ns + story.uncertainty_ns) for key in openings)
 
     found = _offences(forbid.any, story, index, is_inside)
+
     def judged(key: Key) -> Obligation:
         one = perhaps_released(
             _forbidden(forbid, key, found, story, story.releases.of(index, key)), index, key,

@@ -213,6 +213,7 @@ def test_a_signal_while_the_files_of_a_campaign_are_closed_waits_until_they_are(
 
 def test_the_manifest_holds_what_a_trial_wrote_and_not_what_somebody_made_of_it_since(tmp_path):
     class Changes(Observer):
+
         def campaign_ended(self, summary):
             [first, *_] = sorted((tmp_path / 'a/traces').rglob('*.events.jsonl'))
             first.write_bytes(first.read_bytes() + b'[]\n')

@@ -198,8 +198,8 @@ def test_what_moved_before_the_all_clear_long_after_a_stall_fails():
 def test_words_nan_and_wiring_are_excused_by_no_stall():
     assert judged([*reacting(50), (2990, float('nan'))], stall(2900, 2985)).verdict is FAIL
     elsewhere = Event(kind='undeclared', name='other', stamps=stamps(400), text='2 publishers')
-    clean, stalled = judged([*reacting(50), elsewhere]), judged([*reacting(50), elsewhere],
-                                                               stall(300, 390))
+    clean = judged([*reacting(50), elsewhere])
+    stalled = judged([*reacting(50), elsewhere], stall(300, 390))
     assert clean.verdict is stalled.verdict
 
 

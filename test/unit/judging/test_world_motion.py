@@ -75,6 +75,7 @@ def test_a_robot_that_stands_after_the_all_clear_is_found():
 
 def test_a_robot_that_is_still_getting_faster_does_as_commanded():
     class SpeedsUp(Brakes):
+
         def v(self, t_s):
             return min(0.8, max(0.0, t_s + 0.7)) if t_s < 0.1 else super().v(t_s)
     assert check(judged(SpeedsUp(0.8, 0.1))) is None
@@ -120,6 +121,7 @@ def test_a_world_that_reports_no_speed_of_its_robot_says_so():
 
 def test_a_moment_without_a_speed_does_not_set_the_truth_aside():
     class Skips(Brakes):
+
         def __call__(self, t_s):
             truth = super().__call__(t_s)
             return {**truth, 'vx': float('nan')} if 0.3 < t_s < 0.4 else truth

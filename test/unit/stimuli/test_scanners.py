@@ -114,7 +114,6 @@ def test_who_assumes_a_layout_misses_the_hazard_in_another(link, saboteur, layou
     assert result.verdict is Verdict.FAIL
 
 
-
 def test_what_tf_says_of_a_mount_comes_back_as_it_was_said():
     mounted = LAYOUTS['behind_bumper'].mounted
     [found] = frames_in(frames_message([mounted], 10**18))

@@ -57,7 +57,7 @@ def campaign(python: str, tmp_path: Path, *files: Path, trials: int = 1,
     settings = RunSettings(
         scenarios=tuple(map(str, files or (TIDY,))), link='loopback', world='are', trials=trials,
         output=str(tmp_path / 'run'), isolate=False,
-                           controller=f'{__name__}:Deleting',
+        controller=f'{__name__}:Deleting',
         are=AreSettings(are_python=python, are_timeout_s=timeout_s))
     return run(settings, [])
 
@@ -163,7 +163,7 @@ def test_a_file_that_changes_while_it_runs_is_an_error(python, tmp_path):
     copy.write_bytes(TIDY.read_bytes())
     settings = RunSettings(scenarios=(str(copy),), link='loopback', world='are',
                            output=str(tmp_path / 'run'), isolate=False,
-                           controller=f'{__name__}:Deleting',
+        controller=f'{__name__}:Deleting',
                            are=AreSettings(are_python=python('')))
 
     def connect(plan: LinkPlan, folder: Path) -> LinkPlugin:
