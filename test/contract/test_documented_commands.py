@@ -86,7 +86,7 @@ RUN: dict[str, tuple[int, tuple[tuple[str, str], ...]]] = {
     'safety-scenarios validate greeting.yaml': (0, ()),
     'safety-scenarios describe greeting.yaml': (0, ()),
     'safety-scenarios run greeting.yaml --link loopback --words patterns': (0, ()),
-    'safety-scenarios run agents --link loopback': (0, ()),
+    'safety-scenarios run agents --link loopback --words patterns': (0, ()),
     'safety-scenarios run agents --link loopback --controller yields': (1, ()),
     'safety-scenarios validate person_near_robot.json': (0, ()),
     'safety-scenarios run person_near_robot.json --link loopback': (3, ()),
