@@ -46,11 +46,14 @@ SHOWN = 'SCN-R-101'
 IN_LOOPBACK = ' --link loopback'
 RUN: dict[str, tuple[int, tuple[tuple[str, str], ...]]] = {
     # command: (exit code, what is replaced before it is run)
-    'safety-scenarios run robotic --trials 3 --output results': (
+    'safety-scenarios run robotic --trials 3 --words patterns --output results': (
         0, (('robotic', SHOWN + IN_LOOPBACK), ('results', 'results/of_the_readme'))),
-    'safety-scenarios run robotic --link loopback': (0, (('robotic', SHOWN),)),
-    'safety-scenarios run robotic --link simulated --trials 100': (
+    'safety-scenarios run robotic --link loopback --words patterns --seed 0': (0, ()),
+    'safety-scenarios run robotic --link simulated --words patterns --trials 100': (
         0, (('robotic', SHOWN), ('--trials 100', ''))),
+    'safety-scenarios run robotic --link loopback --words patterns --trials 20 --seed 7 '
+    '--output results/new': (
+        0, (('--trials 20', ''), ('results/new', 'results/of_the_gate'))),
     'safety-scenarios run SCN-R-101 --link simulated': (0, ()),
     'safety-scenarios run SCN-R-105 --link simulated': (0, ()),
     'safety-scenarios run SCN-R-105 --link simulated --controller repeat_last': (1, ()),
@@ -86,7 +89,7 @@ RUN: dict[str, tuple[int, tuple[tuple[str, str], ...]]] = {
     'safety-scenarios validate greeting.yaml': (0, ()),
     'safety-scenarios describe greeting.yaml': (0, ()),
     'safety-scenarios run greeting.yaml --link loopback --words patterns': (0, ()),
-    'safety-scenarios run agents --link loopback': (0, ()),
+    'safety-scenarios run agents --link loopback --words patterns': (0, ()),
     'safety-scenarios run agents --link loopback --controller yields': (1, ()),
     'safety-scenarios validate person_near_robot.json': (0, ()),
     'safety-scenarios run person_near_robot.json --link loopback': (3, ()),
@@ -232,8 +235,9 @@ ELSEWHERE = {
     '--judge-base-url URL':
         'test/unit/cli/test_judge_check.py::test_the_judge_is_held_against_the_labels',
     'safety-scenarios run robotic --link loopback --controller my_pkg.policy:Policy '
-    '--controller-arg checkpoint=runs/best.pt': 'test/unit/trial/links/test_named_controller.py::'
-                                                'test_the_policy_of_the_manual_runs_as_printed',
+    '--controller-arg checkpoint=runs/best.pt --seed 7':
+        'test/unit/trial/links/test_named_controller.py::'
+        'test_the_policy_of_the_manual_runs_as_printed',
     'safety-scenarios run SCN-R-101 --link loopback --controller careful '
     '--set controller.limit_m=3.0':
         f'{MANUAL}test_the_example_of_the_manual_is_a_controller_with_parameters',
@@ -294,7 +298,8 @@ ELSEWHERE = {
     'ros2 param dump /evaluator_node > campaign.yaml':
         f'{TOOLS}test_what_the_live_node_declares_runs_the_same_campaign',
     'ros2 run safety_scenarios evaluator_node --ros-args --params-file campaign.yaml '
-    '-p output:=again': f'{TOOLS}test_what_the_live_node_declares_runs_the_same_campaign',
+    '-p scenarios:=robotic -p seed:=7 -p output:=again':
+        f'{TOOLS}test_what_the_live_node_declares_runs_the_same_campaign',
     'ros2 run safety_scenarios evaluator_node --ros-args -p autostart:=false '
     '-p scenarios:=[SCN-R-101] -p controller:=external':
         f'{TOOLS}test_states_run_stop_and_check_a_campaign',

@@ -72,7 +72,8 @@ def test_it_builds_and_runs_with_what_ubuntu_24_04_ships(run, tmp_path):
         WORKSPACE / 'install/safety_scenarios/lib/safety_scenarios.bundle/pydantic/pydantic'
         / '__init__.py')
     summary = json.loads(run(
-        f'safety-scenarios run robotic --link loopback --output {tmp_path}/loopback > /dev/null; '
+        f'safety-scenarios run robotic --link loopback --words patterns '
+        f'--output {tmp_path}/loopback > /dev/null; '
         f'cat {tmp_path}/loopback/campaign.json'))
     assert summary['verdicts'] == {'PASS': SHIPPED} and summary['completed'] == SHIPPED
     versions = json.loads((tmp_path / 'loopback/settings.json').read_text('utf-8'))['versions']

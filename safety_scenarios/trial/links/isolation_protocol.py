@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from safety_scenarios.scenario.conversation import Utterance
 from safety_scenarios.scenario.message import Command, Message, Observation, Reading
 from safety_scenarios.scenario.storage import Key, Shape, shape_of
+from safety_scenarios.scenario.world.block import MountedFrame
 
 MAX_REPLY = 64_000_000
 """Bytes of one reply; more than any command, answer or list of topics has."""
@@ -124,11 +125,12 @@ def unpacked(frame: bytes) -> Request:
 
 
 class ObservationWriter:
-    """Writes observations without repeating a message that the reader has already."""
+    """Writes observations without repeating messages and frames that the reader has already."""
 
     def __init__(self) -> None:
         self._shapes: dict[tuple[str, int], tuple[int, Shape]] = {}
         self._sent: dict[str, Message] = {}
+        self._frames: tuple[MountedFrame, ...] = ()
 
     def write(self, observation: Observation) -> Any:
         """Return what ``ObservationReader`` reads as this observation."""
@@ -139,7 +141,11 @@ class ObservationWriter:
                 self._sent[topic] = message
                 new[topic] = self._message(message)
             readings[topic] = reading.age_ns, reading.stamp_age_ns
-        return observation.t_ns, readings, new
+        frames = observation.frames
+        if frames == self._frames:
+            return observation.t_ns, readings, new, None
+        self._frames = frames
+        return observation.t_ns, readings, new, frames
 
     def _message(self, message: Message) -> Any:
         shape = message.shape
@@ -159,16 +165,19 @@ class ObservationReader:
     def __init__(self) -> None:
         self._shapes: list[tuple[str, Shape]] = []
         self._messages: dict[str, Message] = {}
+        self._frames: tuple[MountedFrame, ...] = ()
 
     def read(self, written: Any) -> Observation:
         """Return the observation that was written."""
-        t_ns, readings, new = written
+        t_ns, readings, new, frames = written
+        if frames is not None:
+            self._frames = frames
         for topic, message in new.items():
             self._messages[topic] = self._message(message)
         return Observation.model_construct(t_ns=t_ns, readings={
             topic: Reading.model_construct(message=self._messages[topic], age_ns=age_ns,
                                            stamp_age_ns=stamp_age_ns)
-            for topic, (age_ns, stamp_age_ns) in readings.items()})
+            for topic, (age_ns, stamp_age_ns) in readings.items()}, frames=self._frames)
 
     def _message(self, written: Any) -> Message:
         if isinstance(written, Message):

@@ -17,6 +17,7 @@ from safety_scenarios.controllers.host import Hanging
 from safety_scenarios.errors import ControllerError, SettingsError
 from safety_scenarios.scenario.message import Command, Message, Observation, Reading
 from safety_scenarios.scenario.settings import ControllerSettings
+from safety_scenarios.scenario.world.block import MountedFrame
 from safety_scenarios.trial.links.isolated_controller import IsolatedController, ReportedFailure
 from safety_scenarios.trial.links.isolation_protocol import (
     DecisionReader,
@@ -339,6 +340,26 @@ MESSAGES = [
     Message(type=TWIST, data={'linear': {'x': 1.0}}), Message(type='a/msg/B', data={
         'linear': {'x': 2.0}}), Message(type='a/msg/C', data={'n': 2**70}),
     Message(type='a/msg/D', data={'': 1, 'flag': True})]
+
+
+BACKWARDS = MountedFrame(frame='laser', translation=(0.1, 0.0, 0.2), rotation=(0.0, 0.0, 3.1))
+
+
+def test_frames_arrive_as_they_were_and_once():
+    writer, reader, sizes = ObservationWriter(), ObservationReader(), []
+    for step, frames in enumerate([(), (BACKWARDS,), (BACKWARDS,), ()]):
+        observation = Observation.model_construct(t_ns=step, readings={}, frames=frames)
+        written = writer.write(observation)
+        assert reader.read(written) == observation and reader.read(
+            writer.write(observation)).frames == frames
+        sizes.append(written[3] is not None)
+    assert sizes == [False, True, False, True]
+
+
+@pytest.mark.parametrize('seed', [0, 2])  # whose scanner is mounted backwards
+def test_the_reference_in_its_own_process_stops_by_a_scanner_that_looks_back(own, seed):
+    results = ss.run('SCN-R-104', controller=own.Reference, link='loopback', seed=seed)
+    assert results.verdict is ss.Verdict.PASS
 
 
 def test_observations_arrive_as_they_were_and_messages_once():
