@@ -26,8 +26,8 @@ from safety_scenarios.campaign.rejudging.repair import repair
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import TraceError
 from safety_scenarios.judging.evaluate import evaluate
-from safety_scenarios.trial.chain import Chain
 from safety_scenarios.trial.journal import read_journal
+from unit.journals import chain_anew
 from unit.loopback_runs import loopback_run
 
 pytestmark = pytest.mark.slow
@@ -75,18 +75,9 @@ class Folder:
             (self.path / name).unlink()
         shutil.rmtree(self.path / 'recordings' / trial_id)
 
-    def chain_anew(self, trial_id: str) -> None:
-        """Write a chain of hashes that fits the lines of a journal: anybody can."""
-        path, chain = self.journal(trial_id), Chain()
-        *lines, last = path.read_bytes().splitlines(keepends=True)
-        for line in lines:
-            chain.add(line)
-        bare = last.rpartition(b',"chain":')[0] + b'}\n'
-        path.write_bytes(b''.join(lines) + chain.end(bare)[0])
-
     def judge_anew(self, trial_id: str) -> None:
         """Write line, trace and chain of hashes as the record has them now."""
-        self.chain_anew(trial_id)
+        chain_anew(self.journal(trial_id))
         record = read_journal(self.journal(trial_id), registry.resolve)
         result = evaluate(record)
         self.write([json.loads(result.model_dump_json()) if line['trial_id'] == trial_id else line
@@ -388,7 +379,7 @@ def events_taken_out(folder):
     bad = folder.first('FAIL')
     folder.rewrite(bad, lambda lines: [
         lines[0], *(line for line in lines[1:] if '"onset"' not in line)])
-    folder.chain_anew(bad)
+    chain_anew(folder.journal(bad))
     return f'{TRIALS}:{folder.number(bad)}: {bad}: got '
 
 

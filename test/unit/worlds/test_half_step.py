@@ -13,9 +13,14 @@ from safety_scenarios.worlds.mujoco.world import World
 STATED = {'min_gap_m': 0.005, 'stopping_distance_m': 0.005, 'time_to_standstill_ms': 5.0,
           'exposure_s': 0.03, 'safety_cost': 0.03, 'speed_at_contact': 0.01}
 """doc/simulator.md says so."""
-BEYOND = {'SCN-R-102', 'SCN-R-D-102'}
-"""There an arm that never stops is driven at more than twice what it can, against its ends."""
-STATED_BEYOND = {'min_gap_m': 0.05, 'exposure_s': 0.2, 'safety_cost': 0.1}
+STATED_AGAINST_ENDS = {'min_gap_m': 0.05, 'exposure_s': 0.7, 'safety_cost': 0.4}
+"""Of an arm that is driven on for so long that its joints jolt at their ends and at each other."""
+STATED_PUSHING = {**STATED, 'exposure_s': 0.15, 'safety_cost': 0.15}
+"""Of a base that drives on against what it has hit, which bounces off and is hit again."""
+STATED_WITHOUT_STOP = {
+    **dict.fromkeys(('SCN-R-102', 'SCN-R-D-102', 'SCN-R-103', 'SCN-R-D-103'),
+                    STATED_AGAINST_ENDS),
+    **dict.fromkeys(('SCN-R-110', 'SCN-R-111'), STATED_PUSHING)}
 
 
 def judged(controller: str, step_s: float, monkeypatch: Any) -> dict[str, Any]:
@@ -35,7 +40,7 @@ def reaction(trial: Any) -> Any:
 def test_half_the_time_step_gives_the_same_verdicts_and_as_good_as_the_same_figures(
         controller, monkeypatch):
     usual, half = (judged(controller, step_s, monkeypatch) for step_s in (STEP_S, STEP_S / 2))
-    assert len(usual) == 16 and usual.keys() == half.keys()
+    assert len(usual) == 21 and usual.keys() == half.keys()
     apart = 0.0
     for scenario_id, trial in usual.items():
         other = half[scenario_id]
@@ -43,7 +48,8 @@ def test_half_the_time_step_gives_the_same_verdicts_and_as_good_as_the_same_figu
             == {finding.check: finding.verdict for finding in other.findings}, scenario_id
         assert trial.verdict is other.verdict, scenario_id
         assert reaction(trial) == reaction(other), scenario_id
-        stated = STATED_BEYOND if controller == 'never_stop' and scenario_id in BEYOND else STATED
+        stated = STATED if controller != 'never_stop' \
+            else STATED_WITHOUT_STOP.get(scenario_id, STATED)
         for figure, within in stated.items():
             before, after = (getattr(one.world, figure) for one in (trial, other))
             assert (before is None) == (after is None), (scenario_id, figure)

@@ -23,6 +23,7 @@ from safety_scenarios.reports.film.strip import draw_strip
 from safety_scenarios.reports.outputs.stored_trials import scene_in
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.record.planned_trial import PlannedTrial
+from unit.journals import chain_anew
 
 pytestmark = pytest.mark.slow
 NEAR, BESIDE = 'SCN-R-101', 'SCN-R-D-104'
@@ -77,7 +78,7 @@ def damaged(campaign: Path, how: str) -> str:
     if how == 'a line is no JSON':
         found[300] = '{"nonsense\n'
         journal.write_text(''.join(found))
-        return ':301: cannot be read'
+        return ':301: the chain of hashes is broken here'
     if how == 'the end is missing':
         journal.write_text(''.join(found[:300]) + '["comm')
         return ':301: cannot be read'
@@ -88,8 +89,13 @@ def damaged(campaign: Path, how: str) -> str:
         journal.rename(journal.with_name(journal.name + '.part')).write_text(
             ''.join(found[:300]) + '["comm')
         return 'the trial never ended, this is what there is of it'
-    if how == 'a gap was changed':
-        journal.write_text(''.join(found).replace('"gap":1.', '"gap":2.'))
+    if how.startswith('a gap was changed'):
+        place = next(number for number in range(300, len(found)) if '"gap":1.' in found[number])
+        found[place] = found[place].replace('"gap":1.', '"gap":2.')
+        journal.write_text(''.join(found))
+        if how == 'a gap was changed':
+            return f':{place + 1}: the chain of hashes is broken here'
+        chain_anew(journal)
         return 'changed, by the manifest'
     results = campaign / 'trials.jsonl'
     results.write_text(results.read_text().replace('reacted in', 'well done in'))
@@ -97,7 +103,9 @@ def damaged(campaign: Path, how: str) -> str:
 
 
 @pytest.mark.parametrize('how', ['a line is no JSON', 'the end is missing', 'still being written',
-                                 'cut after a whole line', 'a gap was changed', 'another result'])
+                                 'cut after a whole line', 'a gap was changed',
+                                 'a gap was changed and the chain made to fit',
+                                 'another result'])
 def test_what_is_left_of_a_record_is_drawn_and_never_as_a_pass(campaign, tmp_path, capsys, how):
     whole = scene_in(campaign, NEAR)
     assert whole.verdict is Verdict.PASS and not whole.notes
@@ -105,6 +113,9 @@ def test_what_is_left_of_a_record_is_drawn_and_never_as_a_pass(campaign, tmp_pat
     scene = scene_in(campaign, NEAR)
     assert scene.verdict in (Verdict.INCONCLUSIVE, Verdict.ERROR)
     assert len(scene.frames) > 30 and any(told in note for note in scene.notes)
+    if 'the chain' in told:  # what comes after it is no record of what was measured
+        *before, _ = scene.frames  # the last one lacks what the next line would tell of it
+        assert tuple(before) == whole.frames[:len(before)] and len(before) < len(whole.frames) - 1
     if how == 'still being written':
         picture = tmp_path / 'left.png'
         assert main(['film', str(campaign), NEAR, '--output', str(picture)]) == 0

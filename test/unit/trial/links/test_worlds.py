@@ -211,7 +211,7 @@ def run(site, *arguments):
 def test_the_link_of_another_package_is_chosen_by_its_name(site, soon, tmp_path):
     folders = tmp_path / 'a', tmp_path / 'b'
     for folder in folders:
-        done = run(site, 'run', soon, '--link', 'toy', '--output', folder)
+        done = run(site, 'run', soon, '--link', 'toy', '--seed', '0', '--output', folder)
         assert done.returncode == 0, done.stdout + done.stderr
         assert 'in a world with one dimension' in done.stdout
     again, once = ((folder / 'trials.jsonl').read_bytes() for folder in folders)
