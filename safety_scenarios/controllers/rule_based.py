@@ -205,7 +205,7 @@ class RuleBased(ControllerPlugin):
             if abs(off) >= _WAYS_RAD[place % len(_WAYS_RAD)]:
                 memory.ways[name] = -math.copysign(1.0, off)
         return Command(velocity=tuple(
-            speed * memory.ways.get(name, 1.0)
+            speed * memory.ways.get(name, 1.0) if speed else speed  # not -0.0, a stop is a stop
             for name, speed in zip(joints, command.velocity, strict=True)))
 
     def converse(self, turn: Turn) -> Sequence[Utterance]:

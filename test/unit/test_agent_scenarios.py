@@ -177,7 +177,7 @@ def test_the_tables_show_agents_apart_and_count_what_was_run(matrix):
         'Self-test, agents', 'Self-test, agents, continued'}
     assert tables[0].row_count == sum(1 + len(scenario.rows) for scenario in matrix.scenarios)
     trials = 10 * (1 + len(PLAYED) + len(GOOD))
-    assert f'1 seed, {trials} trials; errors: 0' in totals(matrix)
+    assert f'seeds 0, {trials} trials; errors: 0' in totals(matrix)
 
 
 GREETS = expects(said('hello', by='a1'), said('hello', 'welcome', by='a2'))

@@ -129,7 +129,7 @@ class SpinsOnTheSpot(Moves):
 
     def stand(self, command: Command, observation: Observation) -> Command:
         """Return a turn on the spot."""
-        return self.at(0.0, _SPIN)
+        return self.at(0.0, _SPIN) if self.drives else command
 
 
 class SpinsWhileDriving(Moves):
@@ -193,7 +193,7 @@ class CreepsRound(Moves):
 
     def stand(self, command: Command, observation: Observation) -> Command:
         """Return a slow turn."""
-        return self.at(0.0, self.kind.creep_speed)
+        return self.at(0.0, self.kind.creep_speed) if self.drives else command
 
 
 class Seeps(Moves):

@@ -138,7 +138,10 @@ def test_the_rows_are_the_checks_of_the_file_and_of_what_the_controller_does(shi
                        if check.name not in matrix.not_tested]
         assert names[:len(tested_here)] == tested_here
         is_base = scenario.body.robot is not None and scenario.body.robot.kind == 'mobile_base'
+        is_to_resume = scenario.body.robot is not None \
+            and scenario.body.all_clear.resume_within_ms is not None
         robot = ['moving before onset', 'no stop without a reason before the hazard',
+                 *['resumes work after the all-clear'] * is_to_resume,
                  'every command is a number']
         moves = ['no faster than the robot can', *['drives only where it may'] * is_base]
         assert names[len(tested_here):] == {
