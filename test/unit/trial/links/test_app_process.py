@@ -163,7 +163,7 @@ def test_a_file_that_changes_while_it_runs_is_an_error(python, tmp_path):
     copy.write_bytes(TIDY.read_bytes())
     settings = RunSettings(scenarios=(str(copy),), link='loopback', world='are',
                            output=str(tmp_path / 'run'), isolate=False,
-        controller=f'{__name__}:Deleting',
+                           controller=f'{__name__}:Deleting',
                            are=AreSettings(are_python=python('')))
 
     def connect(plan: LinkPlan, folder: Path) -> LinkPlugin:
