@@ -117,8 +117,9 @@ def test_whoever_dies_costs_a_trial_and_leaves_nobody_behind(tmp_path):
         output, _ = run.communicate(timeout=10)
         await_that(lambda: not any(Path('/proc', str(pid)).exists() for pid in left), 15)
     first, second = trials_in(folder)
-    # where the host is busy, its clock is at fault, too
-    assert first['verdict'] in ('ERROR', 'INCONCLUSIVE'), output
+    # a busy host may break the clock as well, and then that alone is judged
+    by_clock = any(one['source'] == 'clock' for one in first['findings'])
+    assert first['verdict'] == ('INCONCLUSIVE' if by_clock else 'ERROR'), output
     assert 'the simulator was ended by signal SIGKILL' in first['reason']
     assert second['verdict'] in ('PASS', 'INCONCLUSIVE'), 'a busy host may leave it open'
     assert not any(code in second['reason'] for code in ('simulator was', 'not connected'))

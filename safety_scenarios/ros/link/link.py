@@ -106,11 +106,9 @@ class RosLink(Link):
                  trials: set[str] | None = None, declared: Sequence[str] = (),
                  robot: SimulatedRobot | None = None, overrides: Sequence[QosOverride] = (),
                  frames: Frames | None = None, merges: Mapping[str, str] = {},
-                 live: LiveTopics | None = None,
-                 domain: JoinedDomain | None = None) -> None:
+                 live: LiveTopics | None = None, domain: JoinedDomain | None = None) -> None:
         self.measuring = measuring
-        self._live = live
-        self._frames = frames
+        self._live, self._frames = live, frames
         self._node = node
         self._spin = spin
         self._clock = clock
@@ -290,9 +288,9 @@ class RosLink(Link):
 
     def late_stalls(self) -> Sequence[Event]:
         """Return the stall of a process whose commands have just ceased, when it is over."""
-        found = [stall_event(one, self.measuring.one_host)
-                 for one in self._stalls.await_late(self._inbox)]
-        return [event for event in found if event is not None]
+        found = (stall_event(one, self.measuring.one_host)
+                 for one in self._stalls.await_late(self._inbox))
+        return [*filter(None, found)]
 
     def receive_until(self, schedule_ns: int) -> Sequence[Event]:
         """Return what has arrived, or wait for it until ``schedule_ns`` on the schedule clock."""
@@ -372,8 +370,7 @@ class RosLink(Link):
             self._health_ns = now_ns
             reason = alarm_of(self._children) or self._endpoints.deserted()
             self._alarmed = reason is not None
-            second = self._endpoints.second.appeared()
-            if second is not None:
+            if second := self._endpoints.second.appeared():
                 raise MeasurementError(second)
         if now_ns - self._wiring_ns > _WIRING_NS:
             self._wiring_ns = now_ns
