@@ -91,7 +91,11 @@ def test_a_turn_that_is_given_again_is_answered_again_and_not_taken_again():
         assert [(one.count, one.thought_ns) for one in said] == [(0, 0), (1, 5 * MS), (1, 5 * MS)]
 
 
-def test_a_thread_or_a_process_of_the_plug_in_is_named_and_ours_are_not():
+def test_a_thread_or_a_process_of_the_plug_in_is_named_and_ours_are_not(monkeypatch):
+    of_other_tests, running = set(threading.enumerate()), threading.enumerate
+    monkeypatch.setattr(threading, 'enumerate',
+                        lambda: [one for one in running() if one not in of_other_tests])
+
     def end():
         taker.end(Turn(count=len(said), stage='t'), 0, 50 * MS, {})
         return said[-1].beside
