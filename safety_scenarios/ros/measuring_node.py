@@ -156,7 +156,7 @@ class MeasuringNode(WithoutClock, Node):
             self.declare_parameter(override.parameter, override.value, ParameterDescriptor(
                 description=f'{override.policy} of our {override.endpoint} on {override.topic}',
                 read_only=True))
-        super().create_publisher(Empty, EVALUATOR, 1)  # no robot hears it: nothing is published
+        self.create_publisher(Empty, EVALUATOR, 1)
         mark(self)  # before its executor turns
         self.add_on_set_parameters_callback(
             lambda parameters: SetParametersResult(successful=False, reason=_WHY))

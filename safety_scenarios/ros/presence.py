@@ -8,7 +8,7 @@ They are relative to the namespace of the node, and say nothing about a campaign
 would be no sign: whoever records all topics has one of each.
 """
 
-EVALUATOR = 'evaluator/presence'
+EVALUATOR = 'calibration/presence'
 """Nothing is ever published there."""
 SIMULATOR, RELAY = 'simulator/answer', 'relay/answer'
 """Where these answer what they are asked."""

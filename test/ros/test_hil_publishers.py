@@ -25,5 +25,5 @@ def test_a_publisher_that_is_not_listed_is_never_made(domain):
             with pytest.raises(InterlockError, match=f'{told}: .* expected one of /scan_in'):
                 node.create_publisher(Empty, topic, 1)
         assert {known.topic_name for known in node.publishers} == {
-            '/parameter_events', '/scan_in', '/evaluator/presence'}
+            '/parameter_events', '/scan_in', '/calibration/presence'}
         node.destroy_node()

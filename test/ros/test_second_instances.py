@@ -30,7 +30,7 @@ for place in sys.argv[1:]:
     node = Node(name, namespace=space, context=context)
     made.append(node)
     if topic:
-        kind = Empty if topic.endswith('evaluator/presence') else String
+        kind = Empty if topic.endswith('calibration/presence') else String
         if topic.startswith('-'):
             node.create_subscription(kind, topic[1:], print, 10)
         else:
