@@ -17,6 +17,13 @@ from rclpy.node import Node
 from safety_scenarios.errors import refused, SettingsError
 from safety_scenarios.ros.parameter_values import fitting, refuse_unknown
 from safety_scenarios.scenario.controller import ControllerPlugin
+from safety_scenarios.scenario.dotted_names import (
+    group_in,
+    matches,
+    Setting,
+    settings_below,
+    values_in,
+)
 from safety_scenarios.scenario.noun import Noun, PluginName
 from safety_scenarios.scenario.settings import ControllerSettings, leaves
 from safety_scenarios.trial.parameters import known_parameters, split, to_text
@@ -43,7 +50,7 @@ def read_settings(node: Node, model: type[Settings], read_only: bool = True,
         descriptor = _descriptor(field)
         descriptor.read_only = read_only
         value = _declared(node, name, default, descriptor, given, field)
-        if field.default is None and value == _plain(None):
+        if field.default is None and value == _plain(None) and '.'.join(path) not in given:
             continue
         target = values
         for step in path[:-1]:
@@ -137,21 +144,29 @@ def _parameters(model: type[Noun], given: Collection[str] | None) -> \
     """
     Yield path and field of each parameter.
 
-    What may be left out as a whole, such as how a robot stops, has parameters only where it is
-    given.
+    What may be left out as a whole, such as how a robot stops, and what is below the keys of a
+    mapping, such as a topic of the robot, has parameters only where it is given.
 
-    :param given: names; None: as if all were
+    :param given: names; None: as if all were, with ``*`` for the keys of a mapping
     """
     for path, field in leaves(model):
         if path[0] in NOT_PARAMETERS:
             continue
-        inner = next((kind for kind in get_args(field.annotation)
-                      if isinstance(kind, type) and issubclass(kind, Noun)), None)
-        if inner is None:
+        if group_in(field.annotation) is None and values_in(field.annotation) is None:
             yield path, field
-        else:
-            yield from ((below, leaf) for below, leaf in leaves(inner, path)
-                        if given is None or '.'.join(below) in given)
+            continue
+        for setting in settings_below('.'.join(path), field.annotation, field):
+            names = [setting.name] if given is None else [
+                name for name in sorted(given) if matches(name, setting.name)]
+            yield from ((tuple(name.split('.')), _below(setting)) for name in names)
+
+
+def _below(setting: Setting) -> FieldInfo:
+    field = FieldInfo.merge_field_infos(setting.field)
+    field.annotation = setting.annotation
+    if values_in(setting.field.annotation) is not None:
+        field.default = field.default_factory = None
+    return field
 
 
 def _declared(node: Node, name: str, default: Any, descriptor: ParameterDescriptor,

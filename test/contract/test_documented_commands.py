@@ -24,7 +24,8 @@ import click
 import pytest
 from safety_scenarios.cli.main import cli, COMMANDS, main
 from safety_scenarios.formats.loading import installed_folders
-from safety_scenarios.ros.launching.arguments import MORE
+from safety_scenarios.ros.launching.arguments import EVAL, HIL, MONITOR
+from safety_scenarios.ros.launching.simulation import GAZEBO
 from safety_scenarios.ros.relay.protocol import RelaySettings
 from safety_scenarios.scenario.settings import leaves, MonitorSettings, option_name, RunSettings
 import yaml
