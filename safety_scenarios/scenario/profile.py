@@ -21,6 +21,7 @@ from safety_scenarios.scenario.noun import Noun, PluginName, TOLD, TopicName
 from safety_scenarios.scenario.ros_names import RosNames
 from safety_scenarios.scenario.topic_rules import DEEP_ENOUGH, QosOverride
 from safety_scenarios.scenario.world.block import BASE, FRAME_NAME, MountedFrame
+from safety_scenarios.scenario.world.external import WorldSettings
 
 _ROS_NAME = r'^(/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*)?$'
 _TYPE = r'^([A-Za-z]\w*/msg/[A-Za-z]\w*)?$'
@@ -104,7 +105,7 @@ class ProfileStopping(Noun):
 
     @model_validator(mode='after')
     def _has_its_numbers(self) -> 'ProfileStopping':
-        if not self.model and self != ProfileStopping():
+        if not self.model and any(self.model_dump().values()):
             raise ValueError('got numbers without model, expected model beside them: worst_case, '
                              'half_time, constant_deceleration or measured')
         try:
@@ -201,7 +202,16 @@ class Profile(Noun):
     navigate_to_pose:=/robot1/navigate_to_pose."""
     use_sim_time: bool = False
     """Take ROS time from /clock."""
+    world: WorldSettings = WorldSettings()
     hil: HilSettings = HilSettings()
+
+    @field_validator('world', mode='before')
+    @classmethod
+    def _by_its_kind(cls, value: object) -> object:
+        if isinstance(value, str):
+            return {'kind': value}
+        return {name: tuple(one) if isinstance(one, list) else one for name, one in
+                value.items()} if isinstance(value, dict) else value
 
     @field_validator('driver', mode='after')
     @classmethod
@@ -256,7 +266,8 @@ def driver_of(block: Mapping[str, Any]) -> DriverPlugin:
         raise ValueError(f'got no kind, expected the kind of the driver beside its parameters: '
                          f'one of {", ".join(registry.names("drivers"))}')
     try:
-        found: DriverPlugin = registry.resolve('drivers', kind).model_validate(dict(block))
+        found: DriverPlugin = registry.resolve('drivers', kind).model_validate(
+            {name: tuple(one) if isinstance(one, list) else one for name, one in block.items()})
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         raise ValueError(refused('.'.join(map(str, first['loc'])), first)) from None
