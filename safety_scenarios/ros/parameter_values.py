@@ -19,6 +19,7 @@ from safety_scenarios.scenario.dotted_names import (
     from_text,
     kinds_of,
     matches,
+    names_below,
     Setting,
     suggestion,
 )
@@ -49,10 +50,11 @@ def fitting(name: str, value: Any, annotation: Any) -> Any:
         raise SettingsError(f'parameter {name}: got an empty list, expected one value')
     is_text = str in kinds or any(isinstance(kind, str) for kind in kinds)
     if isinstance(value, bool):
-        wants_other = bool not in kinds and (is_text or kinds & {int, float})
+        wants_other = bool not in kinds and Any not in kinds and (is_text or kinds & {int, float})
         return _word(name, value, kinds) if wants_other else value
     if isinstance(value, str):
-        return value if is_text else _from_text(value, kinds)
+        return _listed(name, value, annotation) if Any in kinds else \
+            value if is_text else _from_text(value, kinds)
     if isinstance(value, (int, float)) and is_text and not kinds & {int, float}:
         return _as_text(name, value, kinds)
     if isinstance(value, float) and int in kinds and float not in kinds and value.is_integer():
@@ -131,7 +133,7 @@ def refuse_unknown(names: Iterable[str], known: Iterable[str],
         if name.startswith(_OF_ROS_BELOW) or any(matches(name, one) for one in patterns):
             continue
         advice = {**_INSTEAD, **(elsewhere or {})}.get(name)
-        below = [one for one in known if one.startswith(f'{name}.')]
+        below = sorted(names_below(name, known), key=lambda one: not one.endswith(_FIRST))
         group = f' It is the name of a group. Set one of its values: ' \
             f'{", ".join(below[:_MOST_SHOWN])}' if below else ''
         listed = f' Expected one of {", ".join(known)}' if len(known) <= _MOST_SHOWN else \
@@ -145,3 +147,5 @@ def refuse_unknown(names: Iterable[str], known: Iterable[str],
 
 _MOST_SHOWN = 12
 """Names that a message lists."""
+_FIRST = ('.kind', '.topic')
+"""What is most often meant by the name of a group."""

@@ -20,8 +20,8 @@ from pydantic.fields import FieldInfo
 from safety_scenarios.errors import did_you_mean, SettingsError
 import yaml
 
-ANY_KEY = '*'
-"""Stands for the keys of a mapping in the names of ``names_of``."""
+ANY_KEY, ANY_PATH = '*', '**'
+"""Stand for the keys of a mapping in the names of ``names_of``: one, or some below each other."""
 _CONTROLLER, _PARAMETERS = 'controller.', 'controller_parameters'
 _TRUTH = {'true': True, 'yes': True, 'on': True, 'false': False, 'no': False, 'off': False}
 _NUMBER = re.compile(r'[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?')
@@ -54,7 +54,8 @@ def settings_below(name: str, annotation: Any, field: FieldInfo) -> Iterator[Set
     if kind is not None:
         yield from settings_of(kind, f'{name}.')
     elif (values := values_in(annotation)) is not None:
-        yield from settings_below(f'{name}.{ANY_KEY}', values, field)
+        yield from settings_below(f'{name}.{ANY_PATH if values is Any else ANY_KEY}', values,
+                                  field)
     else:
         yield Setting(name, annotation, field)
 
@@ -103,7 +104,7 @@ def setting_at(model: type[BaseModel], name: str, where: str = '') -> Setting:
     for setting in known:
         if _match(parts, setting.name.split('.')):
             return Setting(name, setting.annotation, setting.field)
-    below = [one.name for one in known if _match(parts, one.name.split('.')[:len(parts)])]
+    below = names_below(name, (one.name for one in known))
     if below:
         raise SettingsError(f'{where}{name}: got the name of a group, expected that of one value: '
                             f'{", ".join(below[:_MOST_SHOWN])}'
@@ -117,6 +118,9 @@ _MOST_SHOWN = 12
 
 
 def _match(parts: list[str], pattern: list[str]) -> bool:
+    if pattern[-1:] == [ANY_PATH]:
+        return len(parts) >= len(pattern) and all(parts) and _match(
+            parts[:len(pattern) - 1], pattern[:-1])
     return len(parts) == len(pattern) and all(
         part == step or (step == ANY_KEY and part)
         for part, step in zip(parts, pattern, strict=True))
@@ -125,6 +129,13 @@ def _match(parts: list[str], pattern: list[str]) -> bool:
 def matches(name: str, pattern: str) -> bool:
     """Return whether a name is one that a name with ``*`` stands for."""
     return _match(name.split('.'), pattern.split('.'))
+
+
+def names_below(name: str, known: Iterable[str]) -> list[str]:
+    """Return the names of the values in the group that a name is the name of."""
+    parts = name.split('.')
+    return [_with_keys(one.split('.'), parts) for one in known
+            if _match(parts, one.split('.')[:len(parts)]) and not matches(name, one)]
 
 
 def suggestion(name: str, known: Iterable[str],
@@ -148,7 +159,7 @@ def suggestion(name: str, known: Iterable[str],
 
 def _with_keys(pattern: list[str], parts: list[str]) -> str:
     """Return a known name with the keys that a wrong one has in the same places."""
-    return '.'.join(parts[place] if step == ANY_KEY and place < len(parts) else step
+    return '.'.join(parts[place] if step in (ANY_KEY, ANY_PATH) and place < len(parts) else step
                     for place, step in enumerate(pattern))
 
 

@@ -199,12 +199,9 @@ def _as_given(file: LaunchFile, context: LaunchContext, **more: Any) -> dict[str
 
     :param more: parameters
     """
-    values = context.launch_configurations
-    given = file.given(values)
+    given = file.given(context.launch_configurations)
     parameters = {name: ParameterValue(text, value_type=str)
                   for name, text in parameters_of(given).items()}
-    if values.get(PROFILE):
-        parameters[PROFILE] = ParameterValue(values[PROFILE], value_type=str)
     return {'package': 'safety_scenarios', 'output': 'screen',
             'name': given.get('node_name') or None, 'namespace': given.get('namespace', ''),
             'sigkill_timeout': f'{closing_s(given.get("trials", "")):g}',
@@ -217,7 +214,7 @@ _NAME = 'lifecycle_evaluator_node'
 def guarded_evaluator(context: LaunchContext) -> Sequence[LaunchDescriptionEntity]:
     """Return the actions that start the node, lead it up, and end launch with it."""
     values = context.launch_configurations
-    if not values.get(PROFILE):
+    if not HIL.given(values).get(PROFILE):
         raise SettingsError(
             'launch argument profile: got nothing, expected the profile of your robot: no robot '
             'is like another. Write one: safety-scenarios new profile (doc/hil.md)')

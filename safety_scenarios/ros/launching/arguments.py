@@ -19,6 +19,7 @@ from typing import Any, get_args, get_origin, Literal
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from safety_scenarios.errors import did_you_mean, refused, SettingsError
+from safety_scenarios.formats.profile_file import merged, with_profile
 from safety_scenarios.scenario.dotted_names import (
     from_text,
     names_of,
@@ -26,6 +27,7 @@ from safety_scenarios.scenario.dotted_names import (
     read_assignments,
     setting_at,
 )
+from safety_scenarios.scenario.profile import Profile
 from safety_scenarios.scenario.settings import leaves, MonitorSettings, RunSettings
 from safety_scenarios.scenario.short_names import SHORT_NAMES
 
@@ -44,9 +46,6 @@ _SET = {'name': SET, 'default_value': '', 'description': (
     'Any other settings as NAME=VALUE, separated by blanks, such as judge.timeout_s=20 '
     'controller.stop_distance_m=1.0; a value with blanks in quotes: '
     'controller_label="my robot". doc/settings.md lists them.')}
-_PROFILE = {'name': PROFILE, 'default_value': '', 'description': (
-    'Profile of your robot: its file, or the name of one that is installed '
-    '(safety-scenarios new profile). It stands below all other arguments.')}
 _CONTROLLER_LAUNCH = {'name': 'controller_launch', 'default_value': '', 'description': (
     'Launch file that starts your own controller; use it with controller:=external.')}
 
@@ -75,12 +74,12 @@ class LaunchFile:
         fields = {'.'.join(path): known for path, known in leaves(self.model)}
         for name, dotted in self.short.items():
             yield _argument(name, fields[dotted], self.fixed.get(dotted))
-        yield from (dict(argument) for argument in (_PROFILE, _SET, *self.more))
+        yield from (dict(argument) for argument in (_SET, *self.more))
 
     @property
     def names(self) -> Sequence[str]:
         """Return the names of the arguments."""
-        return [*self.short, PROFILE, SET, *(str(argument['name']) for argument in self.more)]
+        return [*self.short, SET, *(str(argument['name']) for argument in self.more)]
 
     def given(self, values: Mapping[str, str]) -> dict[str, str]:
         """
@@ -116,13 +115,18 @@ class LaunchFile:
                 found[name] = self._typed(arguments[name], name, text)
             else:
                 assigned.append(f'{name}={text}')
-        told = nested(found)
-        _join(told, read_assignments(self.model, assigned, 'launch argument set: '))
+        told = merged(nested(found),
+                      read_assignments(self.model, assigned, 'launch argument set: '))
         try:
-            self.model.model_validate(told)
+            self.model.model_validate(self._on_profile(told))
         except ValidationError as error:
             for one in error.errors(include_url=False):
                 raise SettingsError(refused(self._place(one['loc'], arguments), one)) from None
+
+    def _on_profile(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return values on top of those of the profile, which a monitor reads for itself."""
+        found = with_profile(values)
+        return found if issubclass(self.model, Profile) else values
 
     def _typed(self, argument: str, name: str, text: str) -> Any:
         where = 'launch argument '
@@ -220,14 +224,6 @@ def _words(text: str) -> list[str]:
     return words
 
 
-def _join(values: dict[str, Any], more: Mapping[str, Any]) -> None:
-    for name, value in more.items():
-        if isinstance(value, Mapping) and isinstance(values.get(name), dict):
-            _join(values[name], value)
-        else:
-            values[name] = value
-
-
 def refuse_repeated(arguments: Iterable[str], names: Iterable[str]) -> None:
     """
     Refuse an argument that is given twice: ``ros2 launch`` would take the last one.
@@ -314,12 +310,14 @@ def why_ended(code: int) -> str:
             f'input; 3: something could not be told)')
 
 
-EVAL = LaunchFile('eval.launch.py', RunSettings, {**SHORT_NAMES, 'node_name': 'node_name'},
-                  [_CONTROLLER_LAUNCH])
+EVAL = LaunchFile(
+    'eval.launch.py', RunSettings,
+    {PROFILE: PROFILE, **SHORT_NAMES, 'node_name': 'node_name'}, [_CONTROLLER_LAUNCH])
 _OF_SIMULATION = ('link', 'world', 'real_time_factor', 'base_url', 'model')
 HIL = LaunchFile(
     'hil.launch.py', RunSettings,
-    {name: dotted for name, dotted in SHORT_NAMES.items() if name not in _OF_SIMULATION}, [
+    {PROFILE: PROFILE, **{name: dotted for name, dotted in SHORT_NAMES.items()
+                          if name not in _OF_SIMULATION}}, [
         {'name': 'start', 'default_value': 'configure',
          'choices': ['nothing', 'configure', 'activate'],
          'description': 'Up to which state the node goes by itself: configure reads and checks; '
@@ -328,4 +326,4 @@ HIL = LaunchFile(
     {'hil.enabled': 'true', 'controller': 'external'})
 MONITOR = LaunchFile(
     'monitor.launch.py', MonitorSettings,
-    {name: name for name in ('file', 'output', 'namespace', 'node_name', 'use_sim_time')}, ())
+    {name: name for name in (PROFILE, 'file', 'output', 'namespace', 'node_name', 'use_sim_time')}, ())

@@ -36,8 +36,7 @@ def test_a_launch_file_has_few_arguments_each_described_and_none_given(file):
     assert {'profile', 'set'} <= set(file.names)
     assert all(one['description'] for one in declared)
     assert set(file.short.values()) <= set(names_of(file.model))
-    assert not {name for name in file.short if dict(
-        (one['name'], one['default_value']) for one in declared)[name]}
+    assert not any(one['default_value'] for one in declared if one['name'] in file.short)
 
 
 @for_each(('name', 'meant'), [
