@@ -17,6 +17,7 @@ from safety_scenarios.trial.parameters import WHERE
 
 Command = Callable[..., Any]
 _ARGUMENTS = 'safety_scenarios.controller_arguments'
+_SHOWN = 'safety_scenarios.console'
 
 
 def options(model: type[Noun], leave_out: tuple[str, ...] = (),
@@ -53,6 +54,37 @@ def controller_parameters() -> Callable[[Command], Command]:
             help='A parameter of the controller; repeat it for several. doc/controllers.md lists '
                  'those of the built-in ones.')(command)
     return decorate
+
+
+def console_flags() -> Callable[[Command], Command]:
+    """Return a decorator that adds ``-v``, ``-q`` and ``--json``, of which one may be given."""
+    def decorate(command: Command) -> Command:
+        for names, about in _CONSOLE.items():
+            command = click.option(*names, is_flag=True, expose_value=False, callback=_chosen,
+                                   help=about)(command)
+        return command
+    return decorate
+
+
+_CONSOLE = {
+    ('--json',): 'Print the summary as JSON on standard output, for scripts.',
+    ('--quiet', '-q'): 'Print the verdict alone.',
+    ('--verbose', '-v'): 'Print every trial and every note.'}
+
+
+def _chosen(context: click.Context, option: click.Parameter, is_given: bool) -> None:
+    """Keep which flag was given; two of them contradict each other."""
+    if not is_given:
+        return
+    name = str(option.name)
+    other = context.meta.setdefault(_SHOWN, name)
+    if other != name:
+        raise SettingsError(f'--{name}: got it with --{other}, expected one of them')
+
+
+def console_chosen(context: click.Context) -> str:
+    """Return the value of setting console by the flags that were given."""
+    return str(context.meta.get(_SHOWN, 'normal'))
 
 
 def _kept(context: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> None:

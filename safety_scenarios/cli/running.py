@@ -13,7 +13,14 @@ from safety_scenarios.campaign.open_session import connection
 from safety_scenarios.campaign.preflight import preflight as look_at_wiring
 from safety_scenarios.campaign.run import run as run_campaign
 from safety_scenarios.campaign.signals import interruptible
-from safety_scenarios.cli.options import build, controller_parameters, options, SELECTING
+from safety_scenarios.cli.options import (
+    build,
+    console_chosen,
+    console_flags,
+    controller_parameters,
+    options,
+    SELECTING,
+)
 from safety_scenarios.reports.console_report import (
     calibration_table,
     console,
@@ -36,8 +43,10 @@ _EPILOG = ('Exit codes: 0 every trial PASS; 1 some FAIL; 2 wrong input or usage;
 @controller_parameters()
 @click.option('--live', is_flag=True,
               help='Show the campaign on the whole terminal while it runs (doc/live.md).')
-@options(RunSettings, leave_out=('scenarios', 'controller_parameters'))
-def run(scenarios: tuple[str, ...], live: bool, **values: Any) -> None:
+@console_flags()
+@options(RunSettings, leave_out=('scenarios', 'controller_parameters', 'console'))
+@click.pass_context
+def run(context: click.Context, /, scenarios: tuple[str, ...], live: bool, **values: Any) -> None:
     r"""
     Run scenarios against a controller and judge it.
 
@@ -50,7 +59,8 @@ def run(scenarios: tuple[str, ...], live: bool, **values: Any) -> None:
     """
     if live:
         values['outputs'] = (*(name for name in values['outputs'] if name != 'console'), 'live')
-    settings = build(RunSettings, {'scenarios': scenarios, **values})
+    settings = build(RunSettings, {'scenarios': scenarios, **values,
+                                   'console': console_chosen(context)})
     interruptible()
     with open_outputs(OutputContext(settings, tell, warn)) as observers:
         summary = run_campaign(settings, observers)

@@ -109,6 +109,8 @@ class SequentialTest(Noun):
 Law = Literal['normal', 'lognormal']
 """Law that latencies may be assumed to follow."""
 LatencyLaw = Literal['none', 'normal', 'lognormal']
+Console = Literal['normal', 'verbose', 'quiet', 'json']
+"""How much a campaign prints."""
 _SLOWEST = 0.5
 """Slower than that a controller has more than twice the time that a robot would give it."""
 FRESH = -1
@@ -186,6 +188,9 @@ class RunSettings(Noun):
     """Outputs by their names; naming some leaves out the others: to add one, name the defaults
     too. page: report.html; console; live: the whole terminal; junit: the file of setting junit;
     step_summary: where GitHub asks for one; or the name of another package's."""
+    console: Console = 'normal'
+    """What output console prints. normal: failures first, then a summary; verbose: also every trial
+    and every note; quiet: the verdict alone; json: the summary as JSON on standard output."""
     junit: str = ''
     """JUnit XML file to write for CI, a test case for each trial; empty: none."""
     gate: Literal['target', 'acceptable', 'critical'] = 'critical'
@@ -425,7 +430,7 @@ def option_name(path: tuple[str, ...]) -> str:
     return '_'.join(path) if path[0] in _NAMED_IN_FULL else path[-1]
 
 
-_NOT_REPEATED = 'scenarios', 'output', 'outputs', 'junit'
+_NOT_REPEATED = 'scenarios', 'output', 'outputs', 'console', 'junit'
 
 
 def _option(name: str, value: Any) -> list[str]:
