@@ -38,7 +38,7 @@ _DISPLAYS = ('DISPLAY', 'WAYLAND_DISPLAY', 'BROWSER')
 _MOST_MARGINS = 4
 
 
-@click.command('ls')
+@click.command('list')
 @_FOLDER
 def list_campaigns(folder: Path) -> None:
     r"""

@@ -30,7 +30,7 @@ _EPILOG = ('Exit codes: 0 every check can fail and every reference passes; 1 one
            'input or usage.')
 
 
-@click.command(epilog=_EPILOG)
+@click.command('checks', epilog=_EPILOG)
 @click.argument('scenarios', nargs=-1, metavar='[SCENARIO]...')
 @click.option('--seeds', type=click.IntRange(1, 100), default=3, show_default=True,
               help='Trials of each scenario against each controller; a check must kill a '

@@ -8,6 +8,7 @@ Secrets are not settings: an API key is read from the environment by the client 
 """
 
 from collections.abc import Iterator
+import json
 import secrets
 import shlex
 from typing import Any, Literal
@@ -23,6 +24,7 @@ from safety_scenarios.scenario.noun import Noun, TOLD
 from safety_scenarios.scenario.robot_kind import kind_of, RobotKind
 from safety_scenarios.scenario.ros_names import RosNames
 from safety_scenarios.scenario.selection import Selection
+from safety_scenarios.scenario.short_names import NO_OPTIONS, SHORT_NAMES
 from safety_scenarios.scenario.topic_rules import read_merges, read_overrides
 from safety_scenarios.scenario.world.external import WorldSettings
 from typing_extensions import Self
@@ -322,7 +324,7 @@ class RunSettings(Noun):
                 value = getattr(value, step)
             if path[0] not in _NOT_REPEATED and value != field.get_default(
                     call_default_factory=True):
-                words += _option(option_name(path), value)
+                words += _words('.'.join(path), value)
         return shlex.join(words)
 
     @property
@@ -435,15 +437,19 @@ def option_name(path: tuple[str, ...]) -> str:
 _NOT_REPEATED = 'scenarios', 'output', 'outputs', 'console', 'junit'
 
 
-def _option(name: str, value: Any) -> list[str]:
-    """Return the words of the command line that set an option."""
+_FLAGS = {dotted: '--' + name.replace('_', '-') for name, dotted in SHORT_NAMES.items()
+          if name not in NO_OPTIONS}
+
+
+def _words(name: str, value: Any) -> list[str]:
+    """Return the words of the command line that set a value."""
     if name == 'controller_parameters':
         return [word for text in value for word in ('--set', f'controller.{text}')]
-    flag = name.replace('_', '-')
-    if isinstance(value, bool):
-        return [f'--{flag}' if value else f'--no-{flag}']
-    return [word for one in (value if isinstance(value, tuple) else (value,))
-            for word in (f'--{flag}', str(one))]
+    if name in _FLAGS:
+        return [word for one in (value if isinstance(value, tuple) else (value,))
+                for word in (_FLAGS[name], str(one))]
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return ['--set', f'{name}={text}']
 
 
 def leaves(model: type[BaseModel], prefix: tuple[str, ...] = ()) -> \

@@ -22,6 +22,7 @@ SHORT_NAMES: Mapping[str, str] = {
     'trials': 'trials',
     'seed': 'seed',
     'gate': 'gate',
+    'words': 'words',
     'link': 'link',
     'world': 'world.kind',
     'real_time_factor': 'real_time_factor',
@@ -35,3 +36,5 @@ SHORT_NAMES: Mapping[str, str] = {
     'junit': 'junit',
 }
 """Short name to the dotted name of its setting, in the order in which they are shown."""
+NO_OPTIONS = frozenset({'base_url', 'judge_model', 'real_time_factor', 'use_sim_time'})
+"""Short names that launch files have and ``safety-scenarios run`` has not."""

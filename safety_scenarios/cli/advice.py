@@ -1,0 +1,120 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""What is meant by a command, an option or a word that there is not; imported after a mistake."""
+
+from collections.abc import Iterator, Sequence
+import re
+
+import click
+from safety_scenarios.cli.main import cli, commands, COMMANDS
+from safety_scenarios.errors import did_you_mean, SettingsError
+from safety_scenarios.scenario.dotted_names import names_of
+from safety_scenarios.scenario.settings import RunSettings
+
+_PROGRAM = 'safety-scenarios'
+_ASSIGNED = re.compile(r'(--)?([A-Za-z_][\w.-]*):?=(.*)', re.DOTALL)
+
+
+def unknown_command(name: str, path: str) -> str:
+    """
+    Return the message about a command that there is not.
+
+    :param path: the words before it
+    """
+    group = path.removeprefix(_PROGRAM).strip()
+    known = [words for words, _ in commands()]
+    verbs = [words for words in known if words.split()[-1] == name]
+    here = [words.removeprefix(group).split()[0] for words in known
+            if words.startswith(f'{group} ')] if group else list(COMMANDS)
+    said = did_you_mean(name, here).rstrip('?').removeprefix(' Did you mean ').strip("'")
+    if verbs:
+        meant = ' or '.join(f"'{_PROGRAM} {words}'" for words in verbs)
+    elif said:
+        meant = f"'{path} {said}'"
+    else:
+        near = did_you_mean(name, {words.split()[-1] for words in known})
+        last = near.rstrip('?').removeprefix(' Did you mean ').strip("'")
+        meant = ' or '.join(f"'{_PROGRAM} {words}'" for words in known
+                            if words.split()[-1] == last)
+    advice = f'Did you mean {meant}?' if meant else f'{path} --help lists the commands.'
+    return f'No such command {name!r} below {path}. {advice}' if group else \
+        f'No such command {name!r}. {advice}'
+
+
+def unknown_option(error: click.NoSuchOption) -> str:
+    """Return the message about an option that there is not."""
+    context = error.ctx
+    name = error.option_name
+    assert context is not None
+    if len(name) == 2 and name[1] != '-':
+        return f'No such option {name!r}. {_one_dash(context)}'
+    own = _options(context.command)
+    takes_settings = '--set' in own
+    setting = _setting(name) if takes_settings else ''
+    if setting:
+        return f'No such option {name!r}. It is a setting: use --set {setting}=VALUE'
+    near = did_you_mean(name, own)
+    elsewhere = [words for words, one in _others() if name in _options(one)]
+    if elsewhere and not (near and context.command.name == 'run'):
+        return (f'No such option {name!r}. It is one of '
+                f'{" and ".join(repr(words) for words in elsewhere)}.{near}')
+    if near:
+        return f'No such option {name!r}.{near}'
+    if takes_settings:
+        dotted = did_you_mean(name.lstrip('-').replace('-', '_'), names_of(RunSettings))
+        if dotted:
+            meant = dotted.rstrip('?').removeprefix(' Did you mean ').strip("'")
+            return f'No such option {name!r}. Did you mean --set {meant}=VALUE?'
+        return (f'No such option {name!r}. A parameter of the controller is given by --set '
+                f'controller.{name.lstrip("-").replace("-", "_")}=VALUE; doc/settings.md lists '
+                f'all settings')
+    return f'No such option {name!r}. {context.command_path} --help lists the options'
+
+
+def _one_dash(context: click.Context) -> str:
+    return f'Options of more than one letter have two dashes: {context.command_path} --help lists ' \
+           f'them'
+
+
+def _options(command: click.Command) -> list[str]:
+    return [text for option in command.params if isinstance(option, click.Option)
+            for text in (*option.opts, *option.secondary_opts) if text.startswith('--')]
+
+
+def _others() -> Iterator[tuple[str, click.Command]]:
+    """Yield every command that can be imported here, by its words."""
+    for words, _ in commands():
+        group: click.Command | None = cli
+        for word in words.split():
+            assert isinstance(group, click.Group)
+            group = group.get_command(click.Context(group), word)
+        if group is not None:
+            yield words, group
+
+
+def _setting(option: str) -> str:
+    """Return the setting that an option has the name of, whatever its dots are; else nothing."""
+    plain = _plain(option)
+    names = names_of(RunSettings)
+    whole = [name for name in names if _plain(name) == plain]
+    last = [name for name in names if _plain(name.rpartition('.')[2]) == plain]
+    return whole[0] if whole else last[0] if len(last) == 1 else ''
+
+
+def _plain(name: str) -> str:
+    return re.sub(r'[^a-z0-9*]', '', name.lower())
+
+
+def refuse_assignments(targets: Sequence[str]) -> None:
+    """
+    Refuse a setting that is given as if it were a scenario, such as ``trials=3``.
+
+    :raises SettingsError: says how it is given
+    """
+    for text in targets:
+        found = _ASSIGNED.fullmatch(text)
+        setting = _setting(found[2]) if found else ''
+        if found and (setting or found[2].startswith('controller.')):
+            raise SettingsError(f'{text}: got a setting in the place of a scenario, expected '
+                                f'--set {setting or found[2]}={found[3]}')
