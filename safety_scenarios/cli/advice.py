@@ -7,10 +7,13 @@ from collections.abc import Iterator, Sequence
 import re
 
 import click
+from safety_scenarios import registry
 from safety_scenarios.cli.main import cli, commands, COMMANDS
-from safety_scenarios.errors import did_you_mean, SettingsError
+from safety_scenarios.cli.options import USED
+from safety_scenarios.errors import did_you_mean, InputError, SettingsError
 from safety_scenarios.scenario.dotted_names import names_of
 from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.trial.parameters import known_parameters
 
 _PROGRAM = 'safety-scenarios'
 _ASSIGNED = re.compile(r'(--)?([A-Za-z_][\w.-]*):?=(.*)', re.DOTALL)
@@ -27,14 +30,13 @@ def unknown_command(name: str, path: str) -> str:
     verbs = [words for words in known if words.split()[-1] == name]
     here = [words.removeprefix(group).split()[0] for words in known
             if words.startswith(f'{group} ')] if group else list(COMMANDS)
-    said = did_you_mean(name, here).rstrip('?').removeprefix(' Did you mean ').strip("'")
+    said = _word(did_you_mean(name, here))
     if verbs:
         meant = ' or '.join(f"'{_PROGRAM} {words}'" for words in verbs)
     elif said:
         meant = f"'{path} {said}'"
     else:
-        near = did_you_mean(name, {words.split()[-1] for words in known})
-        last = near.rstrip('?').removeprefix(' Did you mean ').strip("'")
+        last = _word(did_you_mean(name, {words.split()[-1] for words in known}))
         meant = ' or '.join(f"'{_PROGRAM} {words}'" for words in known
                             if words.split()[-1] == last)
     advice = f'Did you mean {meant}?' if meant else f'{path} --help lists the commands.'
@@ -49,27 +51,45 @@ def unknown_option(error: click.NoSuchOption) -> str:
     assert context is not None
     if len(name) == 2 and name[1] != '-':
         return f'No such option {name!r}. {_one_dash(context)}'
-    own = _options(context.command)
-    takes_settings = '--set' in own
-    setting = _setting(name) if takes_settings else ''
+    said, own = f'No such option {name!r}.', _options(context.command)
+    words = context.command_path.removeprefix(_PROGRAM).strip()
+    known = [one for one in names_of(RunSettings)
+             if words not in USED or one.split('.')[0] in USED[words]] if '--set' in own else []
+    setting = _setting(name, known)
     if setting:
-        return f'No such option {name!r}. It is a setting: use --set {setting}=VALUE'
+        return f'{said} It is a setting: use --set {setting}=VALUE'
+    if '--set' in own and (parameter := _parameter(name)):
+        return f'{said} It is a parameter of a controller: use --set {parameter}=VALUE'
+    elsewhere = [repr(others) for others, one in _others() if name in _options(one)]
+    if elsewhere:
+        return f'{said} It is an option of {" and ".join(elsewhere)}'
     near = did_you_mean(name, own)
-    elsewhere = [words for words, one in _others() if name in _options(one)]
-    if elsewhere and not (near and context.command.name == 'run'):
-        return (f'No such option {name!r}. It is one of '
-                f'{" and ".join(repr(words) for words in elsewhere)}.{near}')
     if near:
-        return f'No such option {name!r}.{near}'
-    if takes_settings:
-        dotted = did_you_mean(name.lstrip('-').replace('-', '_'), names_of(RunSettings))
-        if dotted:
-            meant = dotted.rstrip('?').removeprefix(' Did you mean ').strip("'")
-            return f'No such option {name!r}. Did you mean --set {meant}=VALUE?'
-        return (f'No such option {name!r}. A parameter of the controller is given by --set '
-                f'controller.{name.lstrip("-").replace("-", "_")}=VALUE; doc/settings.md lists '
-                f'all settings')
-    return f'No such option {name!r}. {context.command_path} --help lists the options'
+        return f'{said}{near}'
+    dotted = did_you_mean(name.lstrip('-').replace('-', '_'), known)
+    if dotted:
+        return f'{said} Did you mean --set {_word(dotted)}=VALUE?'
+    return f'{said} {context.command_path} --help lists the options' + (
+        ', and doc/settings.md all settings' if known else '')
+
+
+def _word(advice: str) -> str:
+    """Return the name in what ``did_you_mean`` says."""
+    return advice.rstrip('?').removeprefix(' Did you mean ').strip("'")
+
+
+def _parameter(option: str) -> str:
+    """Return the parameter of a built-in controller that an option has the name of."""
+    plain = _plain(option)
+    for name in registry.BUILT_IN['controllers']:
+        try:
+            model = registry.resolve('controllers', name)
+        except InputError:  # its package is not installed
+            continue
+        found = [one for one in known_parameters(model) if _plain(one) == plain]
+        if found:
+            return f'controller.{found[0]}'
+    return ''
 
 
 def _one_dash(context: click.Context) -> str:
@@ -93,10 +113,9 @@ def _others() -> Iterator[tuple[str, click.Command]]:
             yield words, group
 
 
-def _setting(option: str) -> str:
+def _setting(option: str, names: Sequence[str]) -> str:
     """Return the setting that an option has the name of, whatever its dots are; else nothing."""
     plain = _plain(option)
-    names = names_of(RunSettings)
     whole = [name for name in names if _plain(name) == plain]
     last = [name for name in names if _plain(name.rpartition('.')[2]) == plain]
     return whole[0] if whole else last[0] if len(last) == 1 else ''
@@ -114,7 +133,7 @@ def refuse_assignments(targets: Sequence[str]) -> None:
     """
     for text in targets:
         found = _ASSIGNED.fullmatch(text)
-        setting = _setting(found[2]) if found else ''
+        setting = _setting(found[2], names_of(RunSettings)) if found else ''
         if found and (setting or found[2].startswith('controller.')):
             raise SettingsError(f'{text}: got a setting in the place of a scenario, expected '
                                 f'--set {setting or found[2]}={found[3]}')

@@ -182,7 +182,7 @@ def repair_folder(folder: Path) -> None:
     Exits as evaluate does: with 3 when a planned trial was not run.
 
     \b
-    safety-scenarios repair runs/today
+    safety-scenarios campaign repair runs/today
     """
     found, done = repair(folder)
     for text in done or ['nothing to repair']:
@@ -207,8 +207,8 @@ def verify_folder(folder: Path, signers: Path | None, signer: str | None) -> Non
     tell if somebody replaces it.
 
     \b
-    safety-scenarios verify runs/today
-    safety-scenarios verify runs/today --signers allowed_signers
+    safety-scenarios campaign verify runs/today
+    safety-scenarios campaign verify runs/today --signers allowed_signers
     """
     if signer is not None and signers is None:
         raise SettingsError(f'--signer: got {signer!r} without --signers, expected both. Name the '
@@ -313,7 +313,7 @@ def sign_folder(folder: Path, key: Path) -> None:
     by verify --signers. A key with a passphrase has to be in ssh-agent: nobody is asked for one.
 
     \b
-    safety-scenarios sign runs/today --key ~/.ssh/id_ed25519
+    safety-scenarios campaign sign runs/today --key ~/.ssh/id_ed25519
     """
     when = sign(folder, key)
     click.echo(f'signed at {when}: {folder / SIGNATURE}')

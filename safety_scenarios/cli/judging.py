@@ -35,7 +35,7 @@ def judge_check(file: Path, **values: Any) -> None:
     \b
     safety-scenarios selftest judge config/judge/labelled.jsonl --judge-model NAME
     """
-    settings = build(values, only=('judge',), command='selftest judge').judge
+    settings = build(values, command='selftest judge').judge
     items = read_labelled(file)
     from safety_scenarios.judging.llm_judge.asking import LanguageModelJudge  # needs the extra llm
     judge = LanguageModelJudge(

@@ -8,6 +8,7 @@ Text becomes a value in ``scenario/dotted_names.py``, whichever of the two it wa
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, get_args, get_origin, Literal
 
 import click
@@ -17,6 +18,7 @@ from safety_scenarios.errors import did_you_mean, refused, SettingsError
 from safety_scenarios.formats.loading import look_through, Survey
 from safety_scenarios.scenario.dotted_names import (
     from_text,
+    kind_of_group,
     nested,
     read_assignments,
     setting_at,
@@ -31,6 +33,16 @@ SET = 'assignments'
 OTHER = 'Everything else'
 """Section of the help for what belongs to no other."""
 _SHOWN = 'safety_scenarios.console'
+
+_REACH = ('namespace', 'remap', 'use_sim_time', 'domain_id', 'connect_timeout_s', 'hosts')
+USED: Mapping[str, Sequence[str]] = {
+    'preflight': (
+        *_REACH, 'selection', 'regex', 'controller', 'controller_parameters', 'server', 'link',
+        'world', 'are', 'real_time_factor', 'command_type', 'period_ms', 'hil', 'qos_overrides',
+        'merge', 'static_transforms', 'node_name', 'clock', 'schedule_clock'),
+    'selftest calibrate': (*_REACH, 'realtime'),
+    'selftest judge': ('judge',)}
+"""Settings and groups that a command uses, of those that do not use all."""
 
 SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     'Scenarios': {
@@ -172,21 +184,20 @@ def _flag(name: str) -> str:
     return '--' + name.replace('_', '-')
 
 
-def build(values: Mapping[str, Any], fixed: Mapping[str, Any] = {}, *,
-          only: Sequence[str] = (), command: str = '') -> RunSettings:
+def build(values: Mapping[str, Any], fixed: Mapping[str, Any] = {},
+          command: str = 'run') -> RunSettings:
     """
     Return the settings from the options of a command; what was not given is left out.
 
     :param values: short name to text, or to texts of a list; ``SET`` to what --set was given
     :param fixed: what the command itself sets, by dotted name
-    :param only: settings and groups that the command uses, if it does not use all
-    :param command: its words, for the message
+    :param command: its words; a setting that it does not use is refused
     :raises SettingsError: names the option
     """
     given = {_DOTTED.get(name, name): (name, value) for name, value in values.items()
              if name != SET and value is not None and value != ()}
     flat = {dotted: tuple(value) if isinstance(value, (tuple, list)) else from_text(
-        setting_at(RunSettings, dotted), value, f'{_flag(name)}: ')
+        replace(setting_at(RunSettings, dotted), name=_flag(name)), value)
         for dotted, (name, value) in given.items()}
     data = nested({**flat, **fixed})
     texts = values.get(SET, ())
@@ -194,9 +205,10 @@ def build(values: Mapping[str, Any], fixed: Mapping[str, Any] = {}, *,
         if name in given:
             flag = _flag(given[name][0])
             raise SettingsError(f'--set {name}: got it with {flag}, expected one of them')
-        if only and name.split('.')[0] not in only:
+        setting_at(RunSettings, name, '--set ')
+        if command in USED and name.split('.')[0] not in USED[command]:
             raise SettingsError(f'--set {name}: got a setting that {command} does not use, '
-                                f'expected one of {", ".join(sorted(only))}')
+                                f'expected one of {", ".join(sorted(USED[command]))}')
     return _validated(_merged(data, read_assignments(RunSettings, texts)),
                       {dotted: name for dotted, (name, _) in given.items()})
 
@@ -204,7 +216,8 @@ def build(values: Mapping[str, Any], fixed: Mapping[str, Any] = {}, *,
 def _set_names(texts: Sequence[str]) -> Iterator[str]:
     for text in texts:
         name = text.partition('=')[0].strip()
-        yield 'controller_parameters' if name.startswith('controller.') else name
+        yield 'controller_parameters' if name.startswith('controller.') \
+            else kind_of_group(RunSettings, name)
 
 
 def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:

@@ -36,10 +36,6 @@ from safety_scenarios.reports.console_report import (
 from safety_scenarios.trial.links.controller_settings import plan_link
 from safety_scenarios.trial.session import open_outputs, OutputContext
 
-_REACH = ('namespace', 'remap', 'use_sim_time', 'domain_id', 'connect_timeout_s', 'hosts')
-_WIRING = (*_REACH, 'selection', 'regex', 'controller', 'controller_parameters', 'server', 'link',
-           'world', 'are', 'real_time_factor', 'command_type', 'period_ms', 'hil',
-           'qos_overrides', 'merge', 'static_transforms', 'node_name', 'clock', 'schedule_clock')
 _EPILOG = ('Exit codes: 0 every trial PASS; 1 some FAIL; 2 wrong input or usage; '
            '3 some INCONCLUSIVE or ERROR and no FAIL.')
 
@@ -89,8 +85,7 @@ def preflight(scenarios: tuple[str, ...], **values: Any) -> None:
     safety-scenarios preflight SCN-R-101 --controller external --remap cmd_vel:=/base/cmd_vel
     """
     refuse_assignments(scenarios)
-    settings = build({'scenarios': scenarios, **values}, {'calibration': 'off'},
-                     only=_WIRING, command='preflight')
+    settings = build({'scenarios': scenarios, **values}, {'calibration': 'off'}, 'preflight')
     interruptible()
     with TemporaryDirectory() as folder:
         wiring = look_at_wiring(settings, Path(folder))
@@ -113,8 +108,7 @@ def calibrate(form: str, file: Path | None, **values: Any) -> None:
     safety-scenarios selftest calibrate
     safety-scenarios selftest calibrate --set realtime=true --json calibration.json
     """
-    settings = build(values, {'calibration': form}, only=(*_REACH, 'realtime'),
-                     command='selftest calibrate')
+    settings = build(values, {'calibration': form}, 'selftest calibrate')
     interruptible()
     with TemporaryDirectory() as folder, \
             connection(settings.link)(plan_link(settings), Path(folder)) as session:

@@ -176,7 +176,7 @@ class RunSettings(Noun):
     are: AreSettings = AreSettings()
     real_time_factor: float = Field(default=1.0, ge=0, le=10)
     """How fast the simulator of world mujoco goes over link ros: simulated seconds in a real one,
-    0.5 to 10; 0: as fast as can be, with --lockstep alone."""
+    0.5 to 10; 0: as fast as can be, with clock.lockstep alone."""
     output: str = ''
     """Folder for the results, new or empty; empty: runs/<UTC time>."""
     outputs: tuple[str, ...] = ('page', 'console', 'junit', 'step_summary')

@@ -204,7 +204,7 @@ def source_of(folder: Path, *, again: bool = False, matrix: KillMatrix | None = 
         results = [line.result for line in evidence.lines.values()]
         summary = summary_of(folder, results)
         flaws = [*told(evidence.flaws), *_unlike(folder, summary)]
-    signature = 'signed; verify with safety-scenarios verify --signers' if is_signed(folder) \
+    signature = 'signed; verify with safety-scenarios campaign verify --signers' if is_signed(folder) \
         else 'not signed'
     return _source(folder, summary, results, Trust(
         tuple(flaws), _AGAIN if again else _AS_WRITTEN, _manifest(folder), signature), matrix)

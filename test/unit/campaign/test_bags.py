@@ -192,7 +192,7 @@ def test_a_changed_folder_of_a_bag_is_found_out(written, tmp_path, capsys):
     folder = shutil.copytree(written, tmp_path / 'late')
     line = (folder / 'trials.jsonl').read_text()
     (folder / 'trials.jsonl').write_text(line.replace('FAIL', 'PASS'))
-    assert main(['verify', str(folder)]) == 1
+    assert main(['campaign', 'verify', str(folder)]) == 1
     assert main(['evaluate', str(folder)]) == 1
     assert 'trials.jsonl: changed' in capsys.readouterr().err
 

@@ -55,13 +55,13 @@ def test_a_pipe_is_wrong_input_at_once(piped, command, tmp_path, capsys):
 
 @pytest.mark.parametrize('piped', ['settings.json', 'trials.jsonl'], indirect=True)
 def test_a_list_of_campaigns_names_the_one_with_a_pipe(piped, tmp_path, capsys):
-    main(['ls', str(tmp_path / 'runs')])
+    main(['campaign', 'list', str(tmp_path / 'runs')])
     assert 'is a pipe' in ' '.join(capsys.readouterr().out.split())
 
 
 def test_a_link_that_leads_to_itself_is_no_pipe(ran, tmp_path, capsys):
     shutil.copytree(ran, tmp_path / 'runs' / 'one')
     (tmp_path / 'runs' / 'one' / 'latest').symlink_to('latest')
-    assert main(['ls', str(tmp_path / 'runs')]) == main(['evaluate', str(
+    assert main(['campaign', 'list', str(tmp_path / 'runs')]) == main(['evaluate', str(
         tmp_path / 'runs' / 'one')]) == 3, 'it is not of the campaign'
     assert 'ended' in capsys.readouterr().out

@@ -166,8 +166,8 @@ def test_the_commands_say_the_same(everything, tmp_path, capsys):
     shown = capsys.readouterr().out
     assert 'What is different' in shown and 'SCN-R-103' in shown
     assert json.loads((out / 'campaign.json').read_text())['verdict'] == 'FAIL'
-    assert main(['verify', folder]) == 0
-    assert main(['repair', folder]) == 0
+    assert main(['campaign', 'verify', folder]) == 0
+    assert main(['campaign', 'repair', folder]) == 0
     assert 'nothing to repair' in capsys.readouterr().out
     assert main(['evaluate', folder, '--set', 'no']) == 2
     capsys.readouterr()

@@ -185,7 +185,7 @@ def test_a_plug_ins_traceback_is_kept_in_loopback_and_its_mistake_told_in_words(
     assert 'ControllerError' not in capsys.readouterr().out
     kept = (tmp_path / 'o' / 'logs' / f'{SCENARIO}.log').read_text()
     assert 'Traceback' in kept and "in decide\n    return {}['left_arm']" in kept
-    assert main(['verify', str(tmp_path / 'o')]) == 0
+    assert main(['campaign', 'verify', str(tmp_path / 'o')]) == 0
 
 
 def git(folder: Path, *arguments: str) -> None:
