@@ -8,7 +8,7 @@ import re
 
 import click
 from safety_scenarios import registry
-from safety_scenarios.cli.main import cli, commands, COMMANDS
+from safety_scenarios.cli.main import command_at, COMMANDS, commands
 from safety_scenarios.cli.options import USED
 from safety_scenarios.errors import did_you_mean, InputError, SettingsError
 from safety_scenarios.scenario.dotted_names import names_of
@@ -93,8 +93,8 @@ def _parameter(option: str) -> str:
 
 
 def _one_dash(context: click.Context) -> str:
-    return f'Options of more than one letter have two dashes: {context.command_path} --help lists ' \
-           f'them'
+    return 'Options of more than one letter have two dashes: ' \
+           f'{context.command_path} --help lists them'
 
 
 def _options(command: click.Command) -> list[str]:
@@ -105,12 +105,9 @@ def _options(command: click.Command) -> list[str]:
 def _others() -> Iterator[tuple[str, click.Command]]:
     """Yield every command that can be imported here, by its words."""
     for words, _ in commands():
-        group: click.Command | None = cli
-        for word in words.split():
-            assert isinstance(group, click.Group)
-            group = group.get_command(click.Context(group), word)
-        if group is not None:
-            yield words, group
+        command, _ = command_at(words.split())
+        if command is not None:
+            yield words, command
 
 
 def _setting(option: str, names: Sequence[str]) -> str:

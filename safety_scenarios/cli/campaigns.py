@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Many campaigns in one folder: ``ls``, ``tail``, ``trials`` and ``open``."""
+"""Many campaigns in one folder: ``list``, ``tail``, ``trials`` and ``open``."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -125,7 +125,7 @@ def tail(folder: Path) -> None:
     [now] = campaigns_in(chosen.folder)
     summary = now.summary
     if summary is None:
-        click.echo('error: it did not end: it was cut off. Run repair' if now.state != 'broken'
+        click.echo('error: it was cut off. Run campaign repair' if now.state != 'broken'
                    else f'error: no verdict: {on_one_line(now.problem)}', err=True)
         sys.exit(3)
     click.echo(f'{summary.verdict.value}, exit code {summary.exit_code}', err=True)

@@ -310,7 +310,7 @@ def sign_folder(folder: Path, key: Path) -> None:
     Sign the campaign in FOLDER with an SSH key.
 
     Its files must be those that the campaign wrote. Who checks the signature names who may sign
-    by verify --signers. A key with a passphrase has to be in ssh-agent: nobody is asked for one.
+    by campaign verify --signers. A key with a passphrase has to be in ssh-agent.
 
     \b
     safety-scenarios campaign sign runs/today --key ~/.ssh/id_ed25519

@@ -70,7 +70,8 @@ _FEW = 3
 @click.option('--seeds', type=click.IntRange(1, 100), default=2, show_default=True,
               help='Trials of each file against each wrong controller.')
 @click.option('--calibration', type=click.Path(exists=True, dir_okay=False, path_type=Path),
-              help='Compare budgets with the floor in this file, written by calibrate --json.')
+              help='Compare budgets with the floor in this file, which selftest calibrate '
+                   '--json wrote.')
 @selecting
 def validate(paths: tuple[str, ...], strict: bool, sweeps: bool | None, seeds: int,
              calibration: Path | None, **values: Any) -> None:

@@ -57,7 +57,7 @@ COMMANDS: Mapping[str, Command | Verbs] = {
                       'evidence for other programs.'),
     'plugins': Command('listing:plugins', 'List the plug-ins of every kind and where they come '
                        'from.'),
-    'scenario': Verbs('Scenario files: list, check and describe them, and grade answers to them.', {
+    'scenario': Verbs('Scenario files: list, check and describe them; grade answers.', {
         'list': Command('listing:list_scenarios', 'List scenarios: the installed ones, or those '
                         'named.'),
         'describe': Command('listing:describe', 'Say what a scenario is about: who, what, and '
@@ -68,7 +68,7 @@ COMMANDS: Mapping[str, Command | Verbs] = {
                           'another kind of file, for editors.'),
         'grade': Command('grading:grade', 'Grade answers that exist already, without a robot and '
                          'without ROS.')}),
-    'campaign': Verbs('Campaigns that run or have run: list, follow, film, verify and sign them.', {
+    'campaign': Verbs('Campaigns: list, follow, film, verify and sign them.', {
         'list': Command('campaigns:list_campaigns', 'List the campaigns in FOLDER (runs, if left '
                         'out), the oldest first.'),
         'trials': Command('campaigns:trials', 'List trials of the campaigns in FOLDER (runs, if '
@@ -169,6 +169,15 @@ def _short(name: str, text: str, limit: int) -> str:
 def cli() -> None:
     """Test whether the model that drives your robot reacts in time, and safely."""
     import_module('safety_scenarios.reports.plain_text').never_fail((sys.stdout, sys.stderr))
+
+
+def command_at(words: Sequence[str]) -> tuple[click.Command | None, Sequence[str]]:
+    """Return the command that begins a line, None if there is none, and the words after it."""
+    command: click.Command | None = cli
+    rest = list(words)
+    while isinstance(command, click.Group) and rest:
+        command = command.get_command(click.Context(command), rest.pop(0))
+    return command, rest
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -22,6 +22,8 @@ from safety_scenarios.scenario.dotted_names import (
     nested,
     read_assignments,
     setting_at,
+)
+from safety_scenarios.scenario.dotted_names import (
     settings_of as every_setting,
 )
 from safety_scenarios.scenario.settings import RunSettings

@@ -32,7 +32,7 @@ _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
               help=f'The page; without it {PAGE} in DIR, and of several in the current folder.')
 @click.option('--kill-matrix', 'matrix', metavar='FILE',
               type=click.Path(exists=True, dir_okay=False, path_type=Path),
-              help='What selftest --json wrote, to show which check catches which controller.')
+              help='What selftest checks --json wrote: which check catches which controller.')
 @click.option('--again', is_flag=True,
               help='Judge every trial again from its record first, as evaluate does, instead of '
                    'showing what the campaign wrote.')

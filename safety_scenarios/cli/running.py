@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""The commands ``run``, ``preflight`` and ``selftest calibrate``: whatever reaches a controller."""
+"""The commands that reach a controller: ``run``, ``preflight`` and ``selftest calibrate``."""
 
 from pathlib import Path
 import sys

@@ -185,7 +185,8 @@ class RunSettings(Noun):
     step_summary: where GitHub asks for one; or the name of another package's."""
     console: Console = 'normal'
     """What output console prints. normal: failures first, then a summary; verbose: also every
-    trial and every note; quiet: the verdict alone; json: the summary as JSON on standard output."""
+    trial and every note; quiet: the verdict alone; json: the summary as JSON on standard
+    output."""
     junit: str = ''
     """JUnit XML file to write for CI, a test case for each trial; empty: none."""
     gate: Literal['target', 'acceptable', 'critical'] = 'critical'

@@ -328,7 +328,8 @@ def test_two_who_speak_for_one_agent_are_refused_before_and_noticed_during_a_tri
 @contextmanager
 def person(domain):
     """Let a person take part, who types into a pipe."""
-    with subprocess.Popen([COMMAND, 'campaign', 'participate', 'p', '--domain-id', str(domain)], text=True,
+    with subprocess.Popen([COMMAND, 'campaign', 'participate', 'p', '--domain-id', str(domain)],
+                          text=True,
                           env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT) as process:
         try:

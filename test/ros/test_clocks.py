@@ -213,7 +213,8 @@ def test_a_responder_beside_the_controller_splits_the_latency(tmp_path):
 @pytest.mark.exact
 def test_known_delays_are_recovered_and_the_floor_is_printed(tmp_path):
     file = tmp_path / 'calibration.json'
-    done = subprocess.run([COMMAND, 'selftest', 'calibrate', '--form', 'short', '--json', str(file)],
+    done = subprocess.run([COMMAND, 'selftest', 'calibrate', '--form', 'short', '--json',
+                           str(file)],
                           env=environment(), timeout=120, capture_output=True, text=True,
                           check=False)
     assert done.returncode == 0, done.stderr

@@ -206,7 +206,7 @@ def test_a_misspelt_key_gets_a_hint_and_every_line_says_what_it_is(here, capsys)
 def test_every_problem_of_a_list_says_error(here, capsys):
     put(here / 'set' / 'one.yaml', plain(severity=7, tags=3))
     for command in ('validate', 'list'):
-        assert main([command, 'set']) == 2
+        assert main(['scenario', command, 'set']) == 2
         assert capsys.readouterr().err.count('error: set/one.yaml:') == 2
 
 

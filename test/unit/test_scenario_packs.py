@@ -135,7 +135,8 @@ def test_to_ask_for_a_broken_file_by_its_id_tells_what_is_wrong_with_it(half_bro
 def test_selftest_names_what_it_cannot_test_goes_on_and_is_not_green(
         half_broken, tmp_path, capsys):
     report = tmp_path / 'matrix.json'
-    assert main(['selftest', 'checks', str(half_broken), '--seeds', '1', '--chance-trials', '0', '--json',
+    assert main(['selftest', 'checks', str(half_broken), '--seeds', '1', '--chance-trials', '0',
+                 '--json',
                  str(report)]) == 1
     assert 'bad.yaml: is not tested' in capsys.readouterr().out
     found = json.loads(report.read_text())

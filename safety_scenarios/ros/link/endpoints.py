@@ -307,8 +307,8 @@ class Endpoints:
     def _how_to_start(self, agent: Agent) -> str:
         if agent.driver == 'human':
             space = self._node.get_namespace().strip('/')
-            return (f'Start: safety-scenarios campaign participate {shlex.quote(agent.id)} --domain-id '
-                    f'{self._node.context.get_domain_id()}'
+            return (f'Start: safety-scenarios campaign participate {shlex.quote(agent.id)} '
+                    f'--domain-id {self._node.context.get_domain_id()}'
                     + (f' --namespace {space}' if space else ''))
         return (f'Start what plays {agent.id}: it hears {agent.space}/in and speaks on '
                 f'{agent.space}/out. controller_node does with the parameter agent, and '

@@ -92,7 +92,8 @@ def test_trials_are_chosen_and_what_was_not_decided_is_told(runs, capsys):
     told = capsys.readouterr()
     assert told.out.count('FAIL') == 2 and 'PASS' not in told.out
     assert '6 not listed, of which 2 INCONCLUSIVE' in told.err
-    assert main(['campaign', 'trials', str(runs), '--verdict', 'pass', '--verdict', 'inconclusive']) == 0
+    assert main(['campaign', 'trials', str(runs), '--verdict', 'pass', '--verdict',
+                 'inconclusive']) == 0
     assert '6 trials of 4 campaigns' in capsys.readouterr().err
     assert main(['campaign', 'trials', str(runs), '--scenario', 'nowhere']) == 2
     changed(runs / 'failed')
@@ -146,7 +147,8 @@ def test_a_link_is_followed_and_no_campaign_is_found_twice(runs, tmp_path, capsy
     assert sorted(one.name for one in campaigns_in(runs)) == sorted(known)
     for place in (runs / 'up', runs / 'latest'):
         assert len(campaigns_in(place)) in (1, len(known))
-    assert main(['campaign', 'list', str(runs)]) == 1 and main(['campaign', 'trials', str(runs)]) == 0
+    assert main(['campaign', 'list', str(runs)]) == 1 and main(['campaign', 'trials',
+                                                                str(runs)]) == 0
     assert 'a_disk/runs/far' in capsys.readouterr().out
 
 
@@ -181,16 +183,16 @@ def test_hostile_names_are_text_in_the_list(runs, capsys):
         'scenario_id': HOSTILE, 'controller': HOSTILE, 'scenario_name': HOSTILE,
         'reason': HOSTILE + 'x' * 10**6, 'findings': (finding,)}) for result in one.results])
     os.rename(runs / 'failed', runs / HOSTILE.replace('/', '|'))
-    for command in ('ls', 'trials', 'tail'):
-        main([command, str(runs)])
+    for command in ('list', 'trials', 'tail'):
+        main(['campaign', command, str(runs)])
     told = ''.join(capsys.readouterr())
     assert not {'\x1b', '\u202e'} & set(told) and '\\u001b[2J' in told
 
 
 @pytest.mark.parametrize(('arguments', 'told'), [
     (['tail', '{}'], 'got no campaign in it'),
-    (['open', '{}'], 'Name the folder of a campaign'), (['ls', '{}/x'], 'does not exist')])
+    (['open', '{}'], 'Name the folder of a campaign'), (['list', '{}/x'], 'does not exist')])
 def test_a_folder_without_a_campaign_says_so(arguments, told, tmp_path, capsys):
-    assert main([arguments[0], arguments[1].format(tmp_path)]) == 2
+    assert main(['campaign', arguments[0], arguments[1].format(tmp_path)]) == 2
     assert told in capsys.readouterr().err
     assert main(['campaign', 'list', str(tmp_path)]) == 0

@@ -115,7 +115,8 @@ def test_without_any_label_nothing_is_shown(tmp_path, files, capsys):
 
 def test_the_matrix_does_not_go_into_the_folder_that_it_is_of(tmp_path, files, capsys):
     run = loopback_run(tmp_path / 'run', files[0])
-    assert main(['campaign', 'matrix', str(run.folder), '--output', str(run.folder / 'matrix.csv')]) == 2
+    assert main(['campaign', 'matrix', str(run.folder), '--output',
+                 str(run.folder / 'matrix.csv')]) == 2
     assert 'manifest' in capsys.readouterr().err
 
 

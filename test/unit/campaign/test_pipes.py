@@ -43,12 +43,13 @@ def piped(ran, tmp_path, request):
 
 @pytest.mark.parametrize(('command', 'piped'), [
     *((command, 'traces/*/*.events.jsonl') for command in (
-        'evaluate', 'repair', 'verify', 'show', 'film', 'report')),
+        'evaluate', 'campaign repair', 'campaign verify', 'show', 'campaign film', 'report')),
     ('evaluate', 'settings.json'), ('evaluate', 'trials.jsonl')], indirect=['piped'])
 def test_a_pipe_is_wrong_input_at_once(piped, command, tmp_path, capsys):
     folder = tmp_path / 'runs' / 'one'
-    more = {'film': ['SCN-R-101', '--output', str(tmp_path / 'x.png')], 'show': ['SCN-R-101']}
-    assert main([command, str(folder), *more.get(command, [])]) == 2
+    more = {'campaign film': ['SCN-R-101', '--output', str(tmp_path / 'x.png')],
+            'show': ['SCN-R-101']}
+    assert main([*command.split(), str(folder), *more.get(command, [])]) == 2
     told = capsys.readouterr()
     assert f'{piped}: is a pipe' in ' '.join((told.out + told.err).split())
 

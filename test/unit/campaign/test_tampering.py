@@ -576,8 +576,8 @@ def test_repair_hides_nothing(runs, tamper, tmp_path, capsys):
 def test_a_plan_cannot_lead_out_of_the_folder(runs, hashing, tmp_path, capsys):
     path = tmp_path / 'run'
     place = tampered(runs, 'rule_based', plan_that_leads_elsewhere, hashing, path)
-    for command in ('evaluate', 'repair'):
-        assert main([command, str(path)]) in (2, 3)
+    for command in ('evaluate', 'campaign repair'):
+        assert main([*command.split(), str(path)]) in (2, 3)
         assert place in capsys.readouterr().err
 
 

@@ -125,7 +125,8 @@ def test_what_is_not_selected_is_counted_and_a_file_of_nothing_is_an_error(
 
 def test_a_campaign_is_graded_by_its_records(tmp_path, capsys):
     found = loopback_run(tmp_path / 'run', 'clinical', words='patterns')
-    arguments = ['grade', str(found.folder), '--scenarios', 'clinical', '--rubric', 'none']
+    arguments = ['scenario', 'grade', str(found.folder), '--scenarios', 'clinical', '--rubric',
+                 'none']
     assert main([*arguments, '--words', 'patterns']) == 0
     assert '2 answers: 2 PASS' in capsys.readouterr().out
     assert main(arguments) == 3  # as the campaign itself, when nobody has read the words

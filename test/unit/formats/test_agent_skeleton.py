@@ -65,7 +65,8 @@ def test_describe_says_who_what_and_which_words_have_no_meaning(tmp_path, capsys
 
 
 def test_a_file_of_another_format_is_described_too_and_a_broken_one_refused(tmp_path, capsys):
-    assert main(['scenario', 'describe', str(ROOT / 'config/scenarios/robotic/person_steps_near.yaml')]) == 0
+    assert main(['scenario', 'describe',
+                 str(ROOT / 'config/scenarios/robotic/person_steps_near.yaml')]) == 0
     assert 'Within: ' in capsys.readouterr().out
     (tmp_path / 'broken.yaml').write_text('agents: 3\n')
     assert main(['scenario', 'describe', str(tmp_path / 'broken.yaml')]) == 2

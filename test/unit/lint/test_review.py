@@ -120,7 +120,7 @@ def test_a_file_that_is_no_calibration_is_refused(tmp_path, capsys, text):
     other = write(tmp_path / 'c.json', text)
     assert main(['scenario', 'validate', path, '--calibration', other]) == 2
     shown = capsys.readouterr().err
-    assert 'c.json' in shown and 'calibrate --json' in shown and 'Traceback' not in shown
+    assert 'c.json' in shown and 'selftest calibrate --json' in shown and 'Traceback' not in shown
 
 
 @pytest.mark.parametrize('within', [3001, 3001.0])

@@ -65,8 +65,9 @@ def test_a_misspelt_alternative_leaves_nothing_out_in_silence(wanted, said):
         ids(**wanted)
 
 
-@pytest.mark.parametrize('command', [['list'], ['validate'], ['preflight', '--link', 'loopback'],
-                                     ['run', '--link', 'loopback']])
+@pytest.mark.parametrize('command', [
+    ['scenario', 'list'], ['scenario', 'validate'], ['preflight', '--link', 'loopback'],
+    ['run', '--link', 'loopback']])
 def test_commands_select_and_say_when_nothing_is_left(command, capsys):
     assert main([*command, 'clinical', '--tag', 'nobody']) == 2
     assert "tag 'nobody', where there is bedside, " in capsys.readouterr().err

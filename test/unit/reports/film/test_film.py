@@ -125,10 +125,12 @@ def test_what_is_left_of_a_record_is_drawn_and_never_as_a_pass(campaign, tmp_pat
 def test_without_any_record_nothing_is_drawn(campaign, tmp_path, capsys):
     journal, _ = lines(campaign)
     journal.unlink()
-    assert main(['campaign', 'film', str(campaign), NEAR, '--output', str(tmp_path / 'a.png')]) == 2
+    assert main(['campaign', 'film', str(campaign), NEAR, '--output',
+                 str(tmp_path / 'a.png')]) == 2
     assert 'got no record' in capsys.readouterr().err
     journal.write_text('something else\n')
-    assert main(['campaign', 'film', str(campaign), NEAR, '--output', str(tmp_path / 'a.png')]) == 3
+    assert main(['campaign', 'film', str(campaign), NEAR, '--output',
+                 str(tmp_path / 'a.png')]) == 3
     assert 'is no journal' in capsys.readouterr().err
     assert not (tmp_path / 'a.png').exists()
 
@@ -260,5 +262,6 @@ def test_without_matplotlib_the_command_says_what_to_install(worlds, tmp_path, m
                                                              capsys):
     monkeypatch.setitem(sys.modules, 'imageio_ffmpeg', None)
     monkeypatch.delitem(sys.modules, 'safety_scenarios.reports.film.encoding', raising=False)
-    assert main(['campaign', 'film', str(worlds['late']), NEAR, '--output', str(tmp_path / 'a.mp4')]) == 2
+    assert main(['campaign', 'film', str(worlds['late']), NEAR, '--output',
+                 str(tmp_path / 'a.mp4')]) == 2
     assert "pip install 'safety_scenarios[film]'" in capsys.readouterr().err
