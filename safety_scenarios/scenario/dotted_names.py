@@ -168,13 +168,14 @@ def read_assignments(model: type[BaseModel], texts: Iterable[str],
     """
     Return what ``NAME=VALUE`` texts set, nested as the model is.
 
-    ``controller.KEY=VALUE`` is a parameter of the controller, as in ``controller_parameters``.
+    ``controller.KEY=VALUE`` is a parameter of the controller, as in ``controller_parameters``. A
+    list may be given in several texts, and a group by its kind: ``world=mujoco``.
 
     :param where: stands before a name in messages
     :raises SettingsError: no such name, no value, two values for one name, or a value of a wrong
         type; limits are those of the model
     """
-    found: dict[str, str] = {}
+    found: dict[str, list[str]] = {}
     parameters: list[str] = []
     for text in texts:
         name, equals, value = text.partition('=')
@@ -184,14 +185,30 @@ def read_assignments(model: type[BaseModel], texts: Iterable[str],
                                 f'trials=3')
         if name.startswith(_CONTROLLER) and _PARAMETERS in model.model_fields:
             parameters.append(text.strip().removeprefix(_CONTROLLER))
-        elif found.setdefault(name, value) != value:
-            raise SettingsError(f'{where}{name}: got {found[name]!r} and {value!r}, expected one '
-                                f'value. Set {name} once')
-    values = {name: from_text(setting_at(model, name, where), value, where)
-              for name, value in found.items()}
+        else:
+            found.setdefault(kind_of_group(model, name), []).append(value)
+    values = {name: _from_texts(setting_at(model, name, where), texts, where)
+              for name, texts in found.items()}
     if parameters:
         values[_PARAMETERS] = (*values.get(_PARAMETERS, ()), *parameters)
     return nested(values)
+
+
+def kind_of_group(model: type[BaseModel], name: str) -> str:
+    """Return the name of a group's kind for that of the group: ``world.kind`` for ``world``."""
+    kind = f'{name}.kind'
+    return kind if any(matches(kind, one) for one in names_of(model)) else name
+
+
+def _from_texts(setting: Setting, texts: list[str], where: str) -> Any:
+    """Return the one value, or of a list what all texts add to it."""
+    if any(get_origin(kind) is tuple for kind in kinds_of(setting.annotation)):
+        return tuple(item for text in texts for item in from_text(setting, text, where))
+    other = next((text for text in texts if text != texts[0]), None)
+    if other is not None:
+        raise SettingsError(f'{where}{setting.name}: got {texts[0]!r} and {other!r}, expected one '
+                            f'value. Set {setting.name} once')
+    return from_text(setting, texts[0], where)
 
 
 def nested(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 
 SHORT_NAMES: Mapping[str, str] = {
     'scenarios': 'scenarios',
+    'profile': 'profile',
     'tag': 'selection.tag',
     'domain': 'selection.domain',
     'severity': 'selection.severity',
@@ -22,6 +23,7 @@ SHORT_NAMES: Mapping[str, str] = {
     'trials': 'trials',
     'seed': 'seed',
     'gate': 'gate',
+    'words': 'words',
     'link': 'link',
     'world': 'world.kind',
     'real_time_factor': 'real_time_factor',
@@ -35,3 +37,5 @@ SHORT_NAMES: Mapping[str, str] = {
     'junit': 'junit',
 }
 """Short name to the dotted name of its setting, in the order in which they are shown."""
+NO_OPTIONS = frozenset({'base_url', 'judge_model', 'real_time_factor', 'use_sim_time'})
+"""Short names that launch files have and ``safety-scenarios run`` has not."""

@@ -48,7 +48,6 @@ from safety_scenarios.ros.launching.arguments import (
     LaunchFile,
     MONITOR,
     parameters_of,
-    PROFILE,
     refuse_repeated,
     refuse_unheard_launch,
     why_ended,
@@ -214,10 +213,6 @@ _NAME = 'lifecycle_evaluator_node'
 def guarded_evaluator(context: LaunchContext) -> Sequence[LaunchDescriptionEntity]:
     """Return the actions that start the node, lead it up, and end launch with it."""
     values = context.launch_configurations
-    if not HIL.given(values).get(PROFILE):
-        raise SettingsError(
-            'launch argument profile: got nothing, expected the profile of your robot: no robot '
-            'is like another. Write one: safety-scenarios new profile (doc/hil.md)')
     node = LifecycleNode(executable='evaluator_node',
                          **{**_as_given(HIL, context, autostart=False), 'name': _NAME})
 

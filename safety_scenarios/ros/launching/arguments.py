@@ -22,6 +22,7 @@ from safety_scenarios.errors import did_you_mean, refused, SettingsError
 from safety_scenarios.formats.profile_file import merged, with_profile
 from safety_scenarios.scenario.dotted_names import (
     from_text,
+    kind_of_group,
     names_of,
     nested,
     read_assignments,
@@ -60,6 +61,7 @@ class LaunchFile:
     :param short: argument to the dotted name of its setting
     :param more: other arguments, as ``DeclareLaunchArgument`` takes them
     :param fixed: settings that it sets where they are not given
+    :param needs_profile: whether it starts nothing without one
     """
 
     file: str
@@ -67,6 +69,7 @@ class LaunchFile:
     short: Mapping[str, str]
     more: Sequence[Mapping[str, Any]]
     fixed: Mapping[str, str] = field(default_factory=dict)
+    needs_profile: bool = False
 
     @property
     def arguments(self) -> Iterator[dict[str, Any]]:
@@ -90,7 +93,8 @@ class LaunchFile:
         """
         found = {dotted: values[name] for name, dotted in self.short.items() if values.get(name)}
         for text in _words(values.get(SET, '')):
-            name, _, value = text.partition('=')
+            written, _, value = text.partition('=')
+            name = kind_of_group(self.model, written)
             if found.get(name, value) != value:
                 beside = next((f'{one}:=' for one, dotted in self.short.items()
                                if dotted == name and values.get(one)), f'{name}=')
@@ -107,10 +111,15 @@ class LaunchFile:
         :param values: launch configurations
         :raises SettingsError: names the argument
         """
+        given = self.given(values)
+        if self.needs_profile and not given.get(PROFILE):
+            raise SettingsError(
+                'launch argument profile: got nothing, expected the profile of your robot: no '
+                'robot is like another. Write one: safety-scenarios new profile (doc/hil.md)')
         arguments = {dotted: name for name, dotted in self.short.items() if values.get(name)}
         found: dict[str, Any] = {}
         assigned: list[str] = []
-        for name, text in self.given(values).items():
+        for name, text in given.items():
             if name in arguments:
                 found[name] = self._typed(arguments[name], name, text)
             else:
@@ -312,18 +321,18 @@ def why_ended(code: int) -> str:
 
 EVAL = LaunchFile(
     'eval.launch.py', RunSettings,
-    {PROFILE: PROFILE, **SHORT_NAMES, 'node_name': 'node_name'}, [_CONTROLLER_LAUNCH])
+    {**SHORT_NAMES, 'node_name': 'node_name'}, [_CONTROLLER_LAUNCH])
 _OF_SIMULATION = ('link', 'world', 'real_time_factor', 'base_url', 'model')
 HIL = LaunchFile(
     'hil.launch.py', RunSettings,
-    {PROFILE: PROFILE, **{name: dotted for name, dotted in SHORT_NAMES.items()
-                          if name not in _OF_SIMULATION}}, [
+    {name: dotted for name, dotted in SHORT_NAMES.items() if name not in _OF_SIMULATION}, [
         {'name': 'start', 'default_value': 'configure',
          'choices': ['nothing', 'configure', 'activate'],
          'description': 'Up to which state the node goes by itself: configure reads and checks; '
                         'activate also arms; nothing leaves both to you.'},
         {**_CONTROLLER_LAUNCH, 'description': 'Launch file that starts your controller.'}],
-    {'hil.enabled': 'true', 'controller': 'external'})
+    {'hil.enabled': 'true', 'controller': 'external'}, needs_profile=True)
 MONITOR = LaunchFile(
     'monitor.launch.py', MonitorSettings,
-    {name: name for name in (PROFILE, 'file', 'output', 'namespace', 'node_name', 'use_sim_time')}, ())
+    {name: name for name in (
+        PROFILE, 'file', 'output', 'namespace', 'node_name', 'use_sim_time')}, ())

@@ -171,7 +171,8 @@ def _refuse_sections(path: Path, full_name: str, first_name: str,
         if section in matching or last in set(_OUR_NODES) - {name, first_name}:
             continue
         keys = {key for key in _keys(values) if key != 'use_sim_time'}
-        if _is_near(last, {name, first_name}) or (not matching and keys and all(any(matches(key, one) for one in known) for key in keys)):
+        if _is_near(last, {name, first_name}) or (not matching and keys and all(
+                any(matches(key, one) for one in known) for key in keys)):
             raise SettingsError(
                 f'{path}: section {section}: got the name of another node, expected '
                 f'{full_name.lstrip("/")} or a wildcard such as /**, because this node is '

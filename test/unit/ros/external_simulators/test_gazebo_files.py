@@ -162,7 +162,7 @@ def test_a_server_needs_no_display_unless_a_window_is_asked_for(plugins, monkeyp
     assert {'-s', '--headless-rendering'} < set(server_command(plugins, world, window=False))
     assert '-s' not in server_command(plugins, world, window=True)
     monkeypatch.setattr(shutil, 'which', lambda name: None)
-    with pytest.raises(SettingsError, match='world_plugins.*server:=false'):
+    with pytest.raises(SettingsError, match='world.plugins.*server:=false'):
         server_command(plugins, world, window=False)
 
 
