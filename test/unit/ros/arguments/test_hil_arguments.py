@@ -34,7 +34,7 @@ def test_with_a_profile_it_guards_an_external_controller_and_what_is_given_goes_
 
 @for_each(('given', 'words'), [
     ({}, 'profile: got nothing, expected the profile of your robot'),
-    ({'profile': '/no/such/profile.yaml'}, '/no/such/profile.yaml.*no such file'),
+    ({'profile': '/no/such/profile.yaml'}, '/no/such/profile.yaml: cannot be read: No such file'),
     ({'profile': 'turtelbot4'}, "expected the path of a YAML file.*Did you mean 'turtlebot4'")])
 def test_without_a_profile_nothing_is_started(given, words):
     with pytest.raises(InputError, match=words):
