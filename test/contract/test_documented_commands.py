@@ -24,7 +24,8 @@ import click
 import pytest
 from safety_scenarios.cli.main import command_at, main
 from safety_scenarios.formats.loading import installed_folders
-from safety_scenarios.ros.launching import arguments as launching, simulation
+from safety_scenarios.ros.launching import arguments as launching
+from safety_scenarios.ros.launching import simulation
 from safety_scenarios.ros.relay.protocol import RelaySettings
 import yaml
 
