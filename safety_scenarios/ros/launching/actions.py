@@ -202,7 +202,7 @@ def _as_given(file: LaunchFile, context: LaunchContext, **more: Any) -> dict[str
     parameters = {name: ParameterValue(text, value_type=str)
                   for name, text in parameters_of(given).items()}
     return {'package': 'safety_scenarios', 'output': 'screen',
-            'name': given.get('node_name') or None, 'namespace': given.get('namespace', ''),
+            'name': given.get('node_name') or None, 'namespace': given.get('namespace') or None,
             'sigkill_timeout': f'{closing_s(given.get("trials", "")):g}',
             'parameters': [{**parameters, **more}]}
 
