@@ -8,6 +8,7 @@ import json
 import math
 import os
 import re
+import signal
 import socket
 import threading
 import time
@@ -27,6 +28,7 @@ from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.convert import from_ros, interface_class, to_ros
 from safety_scenarios.ros.nodes import controller_node, evaluator_node, simulator_node
 from safety_scenarios.ros.nodes.controller_node import ControllerNode
+from safety_scenarios.ros.nodes.node_program import ended_by_signal
 from safety_scenarios.ros.parameters import (
     NOT_PARAMETERS,
     read_plugin_parameters,
@@ -319,6 +321,19 @@ def test_a_mixed_up_parameter_is_refused_with_what_is_right(argument, words, tmp
     assert evaluator_node.main(['--ros-args', '-p', argument]) == 2
     assert re.search(words, capfd.readouterr().err)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_signal_ends_a_node_that_holds_the_lock_of_the_event_it_waits_for():
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        ended = ended_by_signal()
+        with ended._cond:
+            os.kill(os.getpid(), signal.SIGTERM)
+            assert not ended.is_set()
+        assert ended.wait(5.0)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def test_two_runs_at_a_time_get_two_domains(monkeypatch):
