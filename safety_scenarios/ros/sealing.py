@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Encrypts the messages between evaluator and simulator, so that no other node can read or forge them.
+Encrypts what evaluator and simulator send each other: no other node can read or forge it.
 
 Every node of a domain can subscribe to a topic, the controller under test included. The plan of a
 trial goes to the simulator on one, and the true state of the world comes back on another. Only
