@@ -4,7 +4,7 @@
 """Settings models as ROS parameters: name, description, range and type derive from the fields."""
 
 from array import array
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 import json
 import types
 from typing import Any, get_args, get_origin, Literal, TypeVar, Union
@@ -15,6 +15,7 @@ from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescri
 from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValueException
 from rclpy.node import Node
 from safety_scenarios.errors import refused, SettingsError
+from safety_scenarios.formats.profile_file import merged, with_profile
 from safety_scenarios.ros.parameter_values import fitting, refuse_unknown
 from safety_scenarios.scenario.controller import ControllerPlugin
 from safety_scenarios.scenario.noun import Noun, PluginName
@@ -37,9 +38,11 @@ def read_settings(node: Node, model: type[Settings], read_only: bool = True,
     """
     values: dict[str, Any] = {}
     given = overrides(node)
+    below = with_profile({'profile': given.get('profile')}) \
+        if 'profile' in model.model_fields and given.get('profile') else {}
     for path, field in _parameters(model, given):
         name = '.'.join(path)
-        default = _plain(field.get_default(call_default_factory=True))
+        default = _plain(_at(below, path, field.get_default(call_default_factory=True)))
         descriptor = _descriptor(field)
         descriptor.read_only = read_only
         value = _declared(node, name, default, descriptor, given, field)
@@ -49,7 +52,34 @@ def read_settings(node: Node, model: type[Settings], read_only: bool = True,
         for step in path[:-1]:
             target = target.setdefault(step, {})
         target[path[-1]] = tuple(value) if isinstance(default, list) else value
-    return _checked(model, {**values, **more})
+    for name in filter(_in_mapping(model), given):
+        value = given[name]
+        node.declare_parameter(name, value, ParameterDescriptor(read_only=read_only),
+                               ignore_override=True)
+        target, steps = values, name.split('.')
+        for step in steps[:-1]:
+            target = target.setdefault(step, {})
+            if not isinstance(target, dict):
+                raise SettingsError(f'parameter {name}: got it beside a value for '
+                                    f'{name.rpartition(".")[0]}, expected one of them')
+        target[steps[-1]] = tuple(value) if isinstance(value, list) else value
+    return _checked(model, {**merged(below, values), **more})
+
+
+def _at(values: Mapping[str, Any], path: tuple[str, ...], default: Any) -> Any:
+    found: Any = values
+    for step in path:
+        if not isinstance(found, Mapping) or step not in found:
+            return default
+        found = found[step]
+    return found
+
+
+def _in_mapping(model: type[Noun]) -> Callable[[str], bool]:
+    """Return whether a name is below a setting with keys of the user's own, such as topics."""
+    names = tuple(f'{name}.' for name, field in model.model_fields.items()
+                  if get_origin(field.annotation) is Mapping)
+    return lambda name: name.startswith(names)
 
 
 def with_values(settings: Settings, **values: Any) -> Settings:
@@ -121,7 +151,7 @@ def refuse_unknown_parameters(node: Node, model: type[Noun], plugin: type[Noun] 
     :param elsewhere: as in ``refuse_unknown``
     :raises SettingsError: with the nearest name
     """
-    known = names_of(model)
+    known = names_of(model) | set(filter(_in_mapping(model), overrides(node)))
     if plugin is not None:
         known |= {*known_parameters(plugin), *plugin.old_names}
     refuse_unknown(overrides(node), known, elsewhere)

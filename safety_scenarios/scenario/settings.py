@@ -292,20 +292,20 @@ class RunSettings(Profile):
         """Return the same settings with a seed: a fresh one, unless one was asked for."""
         return self if self.seed != FRESH else self.model_copy(update={'seed': fresh_seed()})
 
-    @property
-    def command(self) -> str:
+    def command(self, profile: Profile = Profile()) -> str:
         """
         Return the command line that runs the same campaign again, but for where its files go.
 
         Scenarios and controllers that are objects of a Python program are in it by their names.
+
+        :param profile: that the settings name, whose values need not be said
         """
         words = ['safety-scenarios', 'run', *self.scenarios]
         for path, field in leaves(RunSettings):
-            value: Any = self
-            for step in path:
-                value = getattr(value, step)
-            if path[0] not in _NOT_REPEATED and value != field.get_default(
-                    call_default_factory=True):
+            value = _at(self, path)
+            default = _at(profile, path) if path[0] in Profile.model_fields else \
+                field.get_default(call_default_factory=True)
+            if path[0] not in _NOT_REPEATED and value != default:
                 words += _option(option_name(path), value)
         return shlex.join(words)
 
@@ -417,6 +417,12 @@ def option_name(path: tuple[str, ...]) -> str:
 
 
 _NOT_REPEATED = 'scenarios', 'output', 'outputs', 'junit'
+
+
+def _at(noun: Any, path: tuple[str, ...]) -> Any:
+    for step in path:
+        noun = getattr(noun, step)
+    return noun
 
 
 def _option(name: str, value: Any) -> list[str]:

@@ -55,6 +55,8 @@ class Fit:
     """Why it cannot be run there, each with what to do."""
     notes: tuple[str, ...] = ()
     """What is left out or otherwise than in the file."""
+    is_on_robot: bool = False
+    """Whether there is a robot in it at all."""
 
 
 def on_robot(settings: RunSettings, scenarios: Sequence[Scenario]) -> tuple[Scenario, ...]:
@@ -119,7 +121,8 @@ class _Fitting:
 
     def fit(self) -> Fit:
         """Return the scenario on the robot."""
-        if self._name or self._profile.topics or self._profile.absent:
+        self._compare_kinds()
+        if not self._problems and (self._name or self._profile.topics or self._profile.absent):
             self._problems += self._missing_roles()
         steps: tuple[Callable[[], None], ...] = (
             self._leave_out, self._set_robot, self._set_types, self._set_driver, self._set_frames,
@@ -131,7 +134,7 @@ class _Fitting:
         scenario = self._scenario.model_copy(update={'metadata': {
             **self._scenario.metadata, NOTES: {'name': name, 'notes': tuple(self._notes)}}})
         return Fit(scenario, tuple(self._placed(*one) for one in self._problems),
-                   tuple(self._notes))
+                   tuple(self._notes), is_on_robot=True)
 
     @property
     def _body(self) -> Any:
@@ -157,6 +160,13 @@ class _Fitting:
     @property
     def _who(self) -> str:
         return f'the profile {self._name}' if self._name else 'the robot of the settings'
+
+    def _compare_kinds(self) -> None:
+        wanted, robot = self._profile.robot.kind, self._body.robot
+        if wanted and robot is not None and wanted != robot.kind:
+            self._refuse(('ros', 'robot', 'kind'), (
+                f'got {robot.kind}, and {self._who} is of the kind {wanted}, expected the same '
+                f'kind. Choose a scenario or a profile of the other kind'))
 
     def _missing_roles(self) -> Iterator[tuple[Path, str]]:
         """Yield each role that the profile neither has nor declares absent."""
@@ -200,11 +210,6 @@ class _Fitting:
     def _set_robot(self) -> None:
         wanted, old = self._profile.robot, self._body.robot
         if wanted == ProfileRobot() or old is None:
-            return
-        if wanted.kind and wanted.kind != old.kind:
-            self._refuse(('ros', 'robot', 'kind'), (
-                f'got {old.kind}, and {self._who} is of the kind {wanted.kind}, expected the same '
-                f'kind. Choose a scenario or a profile of the other kind'))
             return
         values = dict(wanted.values)
         if wanted.joints and old.joints and len(wanted.joints) != len(old.joints):
