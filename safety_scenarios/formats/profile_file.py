@@ -19,7 +19,7 @@ from safety_scenarios.formats.scenario_reading import any_plugin
 from safety_scenarios.scenario.documented_schema import Explained
 from safety_scenarios.scenario.driver import DriverPlugin
 from safety_scenarios.scenario.profile import Profile
-from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.scenario.settings import flat, RunSettings
 
 _SUFFIXES = ('.yaml', '.yml')
 _PARAMETERS = 'ros__parameters'
@@ -119,28 +119,20 @@ def merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]
 
 def sources_of(settings: RunSettings) -> dict[str, Any]:
     """Return dotted name to value and source of each value that is not the default."""
-    default = dict(_values(RunSettings().model_dump(mode='json')))
+    default = dict(flat(RunSettings().model_dump(mode='json')))
     try:
-        below = dict(_values(load_profile(settings.profile).model_dump(mode='json'))) \
+        below = dict(flat(load_profile(settings.profile).model_dump(mode='json'))) \
             if settings.profile else {}
     except InputError:  # it was read before, and may be gone by now
         below = {}
     of_profile = f'profile {os.path.basename(settings.profile)}'
     found = {}
-    for name, value in _values(settings.model_dump(mode='json')):
+    for name, value in flat(settings.model_dump(mode='json')):
         is_default = default.get(name) == value
         if name != 'profile' and not (is_default and below.get(name, value) == value):
             source = of_profile if name in below and below[name] == value else 'override'
             found[name] = {'value': value, 'source': source}
     return found
-
-
-def _values(data: Mapping[str, Any], above: str = '') -> Iterator[tuple[str, Any]]:
-    for name, value in data.items():
-        if isinstance(value, Mapping):
-            yield from _values(value, f'{above}{name}.')
-        else:
-            yield f'{above}{name}', value
 
 
 def profile_schema() -> dict[str, Any]:

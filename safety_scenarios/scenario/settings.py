@@ -8,6 +8,7 @@ Secrets are not settings: an API key is read from the environment by the client 
 """
 
 from collections.abc import Iterator, Mapping
+import json
 import secrets
 import shlex
 from typing import Any, get_origin, Literal
@@ -23,6 +24,7 @@ from safety_scenarios.scenario.profile import Profile
 from safety_scenarios.scenario.robot_kind import kind_of, RobotKind
 from safety_scenarios.scenario.ros_names import RosNames
 from safety_scenarios.scenario.selection import Selection
+from safety_scenarios.scenario.short_names import NO_OPTIONS, SHORT_NAMES
 from safety_scenarios.scenario.topic_rules import read_merges, read_overrides
 from typing_extensions import Self
 
@@ -106,6 +108,8 @@ class SequentialTest(Noun):
 Law = Literal['normal', 'lognormal']
 """Law that latencies may be assumed to follow."""
 LatencyLaw = Literal['none', 'normal', 'lognormal']
+Console = Literal['normal', 'verbose', 'quiet', 'json']
+"""How much a campaign prints."""
 _SLOWEST = 0.5
 """Slower than that a controller has more than twice the time that a robot would give it."""
 FRESH = -1
@@ -173,13 +177,17 @@ class RunSettings(Profile):
     are: AreSettings = AreSettings()
     real_time_factor: float = Field(default=1.0, ge=0, le=10)
     """How fast the simulator of world mujoco goes over link ros: simulated seconds in a real one,
-    0.5 to 10; 0: as fast as can be, with --lockstep alone."""
+    0.5 to 10; 0: as fast as can be, with clock.lockstep alone."""
     output: str = ''
     """Folder for the results, new or empty; empty: runs/<UTC time>."""
     outputs: tuple[str, ...] = ('page', 'console', 'junit', 'step_summary')
     """Outputs by their names; naming some leaves out the others: to add one, name the defaults
     too. page: report.html; console; live: the whole terminal; junit: the file of setting junit;
     step_summary: where GitHub asks for one; or the name of another package's."""
+    console: Console = 'normal'
+    """What output console prints. normal: failures first, then a summary; verbose: also every
+    trial and every note; quiet: the verdict alone; json: the summary as JSON on standard
+    output."""
     junit: str = ''
     """JUnit XML file to write for CI, a test case for each trial; empty: none."""
     gate: Literal['target', 'acceptable', 'critical'] = 'critical'
@@ -301,12 +309,10 @@ class RunSettings(Profile):
         :param profile: that the settings name, whose values need not be said
         """
         words = ['safety-scenarios', 'run', *self.scenarios]
-        for path, field in leaves(RunSettings):
-            value = _at(self, path)
-            default = _at(profile, path) if path[0] in Profile.model_fields else \
-                field.get_default(call_default_factory=True)
-            if path[0] not in _NOT_REPEATED and value != default:
-                words += _option(option_name(path), value)
+        below = dict(flat(RunSettings().model_dump())) | dict(flat(profile.model_dump()))
+        for name, value in flat(self.model_dump()):
+            if name not in _NOT_REPEATED and below.get(name) != value:
+                words += _words(name, value)
         return shlex.join(words)
 
     @property
@@ -416,24 +422,31 @@ def option_name(path: tuple[str, ...]) -> str:
         else path[-1]
 
 
-_NOT_REPEATED = 'scenarios', 'output', 'outputs', 'junit'
+_NOT_REPEATED = 'scenarios', 'output', 'outputs', 'console', 'junit'
 
 
-def _at(noun: Any, path: tuple[str, ...]) -> Any:
-    for step in path:
-        noun = getattr(noun, step)
-    return noun
+def flat(data: Mapping[str, Any], above: str = '') -> Iterator[tuple[str, Any]]:
+    """Yield dotted name and value of each single value of nested data."""
+    for name, value in data.items():
+        if isinstance(value, Mapping):
+            yield from flat(value, f'{above}{name}.')
+        else:
+            yield f'{above}{name}', value
 
 
-def _option(name: str, value: Any) -> list[str]:
-    """Return the words of the command line that set an option."""
+_FLAGS = {dotted: '--' + name.replace('_', '-') for name, dotted in SHORT_NAMES.items()
+          if name not in NO_OPTIONS}
+
+
+def _words(name: str, value: Any) -> list[str]:
+    """Return the words of the command line that set a value."""
     if name == 'controller_parameters':
         return [word for text in value for word in ('--set', f'controller.{text}')]
-    flag = name.replace('_', '-')
-    if isinstance(value, bool):
-        return [f'--{flag}' if value else f'--no-{flag}']
-    return [word for one in (value if isinstance(value, tuple) else (value,))
-            for word in (f'--{flag}', str(one))]
+    if name in _FLAGS:
+        return [word for one in (value if isinstance(value, tuple) else (value,))
+                for word in (_FLAGS[name], str(one))]
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return ['--set', f'{name}={text}']
 
 
 def leaves(model: type[BaseModel], prefix: tuple[str, ...] = ()) -> \
