@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator, ValidationError
+from pydantic.config import JsonDict
 from safety_scenarios import registry
 from safety_scenarios.errors import did_you_mean, InputError, refused
 from safety_scenarios.scenario.blocks.robot import Stopping
@@ -25,7 +26,7 @@ from safety_scenarios.scenario.world.external import WorldSettings
 
 _ROS_NAME = r'^(/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*)?$'
 _TYPE = r'^([A-Za-z]\w*/msg/[A-Za-z]\w*)?$'
-_METRES = {'unit': 'm'}
+_METRES: JsonDict = {'unit': 'm'}
 
 
 class ProfileQos(Noun):

@@ -13,7 +13,6 @@ from pydantic import ValidationError
 from safety_scenarios import registry
 from safety_scenarios.errors import (
     did_you_mean,
-    InputError,
     MeasurementError,
     Problem,
     SafetyScenariosError,
@@ -215,7 +214,7 @@ class _Fitting:
         if wanted.joints and old.joints and len(wanted.joints) != len(old.joints):
             self._refuse(('ros', 'robot', 'joints'), (
                 f'got {len(old.joints)} joints, and {self._who} has {len(wanted.joints)}, '
-                f'expected as many: they take each other\'s places in order'))
+                f"expected as many: they take each other's places in order"))
             return
         try:
             new = RobotModel.model_validate({
@@ -384,11 +383,12 @@ class _Fitting:
                     f'got {plugin.topic} in the frame {topic.frame}, whose parent is '
                     f'{place.parent}, expected its place in {BASE}. Correct frames.{topic.frame} '
                     f'in {self._who}'))
-            elif place is not None and place.is_aside and 'scanner' not in type(plugin).model_fields:
+            elif place is not None and place.is_aside \
+                    and plugin.interface() != 'sensor_msgs/msg/LaserScan':
                 self._refuse((*path, 'topic'), (
-                    f'got {plugin.topic} in the frame {topic.frame}, which is not at the origin of '
-                    f'the robot, expected it there: only what scanners see is moved to another '
-                    f'frame. Leave out topics.{plugin.topic}.frame'))
+                    f'got {plugin.topic} in the frame {topic.frame}, which is not at the origin '
+                    f'of the robot, expected it there: only what scanners see is moved to '
+                    f'another frame. Leave out topics.{plugin.topic}.frame'))
             return plugin.model_copy(update={'frame': topic.frame})
         self._each_stimulus(framed)
 
