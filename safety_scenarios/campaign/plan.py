@@ -27,7 +27,6 @@ from safety_scenarios.formats.profile_file import load_profile
 from safety_scenarios.formats.rubrics import scored_by
 from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.frames import STATIC
-from safety_scenarios.scenario.profile import Profile
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import (
     AreSettings,
@@ -107,7 +106,7 @@ class CampaignPlan:
         """Return the command line that runs the same campaign again."""
         own = tuple(to_text(*one) for one in self.controller.parameters.items())
         settings = self.setup.recorded.model_copy(update={'controller_parameters': own})
-        return settings.command(load_profile(settings.profile) if settings.profile else Profile())
+        return settings.command(load_profile(settings.profile) if settings.profile else None)
 
     @property
     def controller(self) -> ControllerSpec:

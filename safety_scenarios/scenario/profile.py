@@ -161,8 +161,8 @@ class ProfileRobot(Noun):
     @model_validator(mode='after')
     def _is_of_a_kind(self) -> 'ProfileRobot':
         if not self.kind and self.values:
-            raise ValueError(f'got {", ".join(self.values)} without kind, expected kind beside it: '
-                             f'mobile_base or arm. The units depend on it')
+            raise ValueError(f'got {", ".join(self.values)} without kind, expected kind beside '
+                             f'it: mobile_base or arm. The units depend on it')
         return self
 
     @property

@@ -17,6 +17,7 @@ from pydantic import BaseModel, Field, field_validator, model_validator
 from pydantic.fields import FieldInfo
 from safety_scenarios.scenario.blocks.budget import LimitName
 from safety_scenarios.scenario.blocks.robot import RobotModel
+from safety_scenarios.scenario.dotted_names import flat
 from safety_scenarios.scenario.invariant import Words
 from safety_scenarios.scenario.measuring import ClockRules, ScheduleClock
 from safety_scenarios.scenario.noun import Noun, TOLD
@@ -300,7 +301,7 @@ class RunSettings(Profile):
         """Return the same settings with a seed: a fresh one, unless one was asked for."""
         return self if self.seed != FRESH else self.model_copy(update={'seed': fresh_seed()})
 
-    def command(self, profile: Profile = Profile()) -> str:
+    def command(self, profile: Profile | None = None) -> str:
         """
         Return the command line that runs the same campaign again, but for where its files go.
 
@@ -309,7 +310,8 @@ class RunSettings(Profile):
         :param profile: that the settings name, whose values need not be said
         """
         words = ['safety-scenarios', 'run', *self.scenarios]
-        below = dict(flat(RunSettings().model_dump())) | dict(flat(profile.model_dump()))
+        below = dict(flat(RunSettings().model_dump())) | dict(flat(
+            profile.model_dump() if profile else {}))
         for name, value in flat(self.model_dump()):
             if name not in _NOT_REPEATED and below.get(name) != value:
                 words += _words(name, value)
@@ -423,15 +425,6 @@ def option_name(path: tuple[str, ...]) -> str:
 
 
 _NOT_REPEATED = 'scenarios', 'output', 'outputs', 'console', 'junit'
-
-
-def flat(data: Mapping[str, Any], above: str = '') -> Iterator[tuple[str, Any]]:
-    """Yield dotted name and value of each single value of nested data."""
-    for name, value in data.items():
-        if isinstance(value, Mapping):
-            yield from flat(value, f'{above}{name}.')
-        else:
-            yield f'{above}{name}', value
 
 
 _FLAGS = {dotted: '--' + name.replace('_', '-') for name, dotted in SHORT_NAMES.items()
