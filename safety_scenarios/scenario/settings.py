@@ -467,6 +467,9 @@ class MonitorSettings(Noun):
 
     model_config = TOLD
 
+    profile: str = Field(default='', max_length=1000)
+    """Profile of the robot, which says what it calls the topics: a YAML file, or the name of a
+    shipped one (doc/profiles.md); empty: the names of the monitor file."""
     file: str = ''
     """Monitor file: a scenario file with monitor: true under ros (doc/monitor.md)."""
     output: str = ''

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 
 SHORT_NAMES: Mapping[str, str] = {
     'scenarios': 'scenarios',
+    'profile': 'profile',
     'tag': 'selection.tag',
     'domain': 'selection.domain',
     'severity': 'selection.severity',
