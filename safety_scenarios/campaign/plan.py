@@ -23,6 +23,7 @@ from safety_scenarios.campaign.judging import plan_judge
 from safety_scenarios.campaign.open_session import connection
 from safety_scenarios.campaign.refusals import refusals, unbound
 from safety_scenarios.errors import InputError, refuse
+from safety_scenarios.formats.profile_file import load_profile
 from safety_scenarios.formats.rubrics import scored_by
 from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.frames import STATIC
@@ -104,7 +105,8 @@ class CampaignPlan:
     def command(self) -> str:
         """Return the command line that runs the same campaign again."""
         own = tuple(to_text(*one) for one in self.controller.parameters.items())
-        return self.setup.recorded.model_copy(update={'controller_parameters': own}).command
+        settings = self.setup.recorded.model_copy(update={'controller_parameters': own})
+        return settings.command(load_profile(settings.profile) if settings.profile else None)
 
     @property
     def controller(self) -> ControllerSpec:

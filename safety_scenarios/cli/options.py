@@ -41,8 +41,9 @@ _REACH = ('namespace', 'remap', 'use_sim_time', 'domain_id', 'connect_timeout_s'
 USED: Mapping[str, Sequence[str]] = {
     'preflight': (
         *_REACH, 'selection', 'regex', 'controller', 'controller_parameters', 'server', 'link',
-        'world', 'are', 'real_time_factor', 'command_type', 'period_ms', 'hil', 'qos_overrides',
-        'merge', 'static_transforms', 'node_name', 'clock', 'schedule_clock'),
+        'world', 'are', 'profile', 'robot', 'topics', 'absent', 'reference', 'driver', 'frames',
+        'real_time_factor', 'command_type', 'period_ms', 'hil', 'qos_overrides', 'merge',
+        'static_transforms', 'node_name', 'clock', 'schedule_clock'),
     'selftest calibrate': (*_REACH, 'realtime'),
     'selftest judge': ('judge',)}
 """Settings and groups that a command uses, of those that do not use all."""
@@ -57,6 +58,7 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
                                'runs already.'),
         'model': ('NAME', 'Language model that the controller llm asks.')},
     'Robot and world': {
+        'profile': ('FILE|NAME', 'Profile of the robot, such as turtlebot4 (doc/profiles.md).'),
         'link': ('LINK', 'ros: over DDS; loopback: in simulated time, without ROS; simulated: '
                          'with a robot that moves.'),
         'world': ('', 'Simulator that answers; external: one that runs already, such as Gazebo.'),

@@ -14,8 +14,10 @@ from safety_scenarios.errors import did_you_mean, InputError, Problem, ScenarioE
 from safety_scenarios.formats.document.messages import describe, show
 from safety_scenarios.formats.document.opening import raw_of
 from safety_scenarios.formats.document.positions import Document
+from safety_scenarios.formats.document.positions import Path as Place
 from safety_scenarios.formats.scenario_files import share_folder
 from safety_scenarios.formats.scenario_reading import any_plugin
+from safety_scenarios.scenario.dotted_names import flat
 from safety_scenarios.scenario.documented_schema import Explained
 from safety_scenarios.scenario.driver import DriverPlugin
 from safety_scenarios.scenario.profile import Profile
@@ -83,8 +85,7 @@ def load_profile(name: str) -> Profile:
         profile = Profile.model_validate(data)
     except ValidationError as error:
         raise ScenarioError([*problems, *(
-            document.problem(place, _with_place(str(place[-1]) if at_key else '', sentence),
-                             at_key)
+            document.problem(*_with_advice(place, sentence, at_key), at_key)
             for place, sentence, at_key in describe(error.errors(include_url=False), Profile)
         )] if not any(one.field == '' for one in problems) else problems) from None
     if problems:
@@ -119,28 +120,20 @@ def merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]
 
 def sources_of(settings: RunSettings) -> dict[str, Any]:
     """Return dotted name to value and source of each value that is not the default."""
-    default = dict(_values(RunSettings().model_dump(mode='json')))
+    default = dict(flat(RunSettings().model_dump(mode='json')))
     try:
-        below = dict(_values(load_profile(settings.profile).model_dump(mode='json'))) \
+        below = dict(flat(load_profile(settings.profile).model_dump(mode='json'))) \
             if settings.profile else {}
     except InputError:  # it was read before, and may be gone by now
         below = {}
     of_profile = f'profile {os.path.basename(settings.profile)}'
     found = {}
-    for name, value in _values(settings.model_dump(mode='json')):
+    for name, value in flat(settings.model_dump(mode='json')):
         is_default = default.get(name) == value
         if name != 'profile' and not (is_default and below.get(name, value) == value):
             source = of_profile if name in below and below[name] == value else 'override'
             found[name] = {'value': value, 'source': source}
     return found
-
-
-def _values(data: Mapping[str, Any], above: str = '') -> Iterator[tuple[str, Any]]:
-    for name, value in data.items():
-        if isinstance(value, Mapping):
-            yield from _values(value, f'{above}{name}.')
-        else:
-            yield f'{above}{name}', value
 
 
 def profile_schema() -> dict[str, Any]:
@@ -189,8 +182,12 @@ def _wrong_driver(data: Mapping[str, Any], document: Document) -> Iterator[Probl
             yield document.problem(('driver', *place), sentence, at_key)
 
 
-def _with_place(key: str, sentence: str) -> str:
-    """Return a sentence about an unknown key, with where the key belongs."""
-    advice = _ELSEWHERE.get(key)
-    return sentence if advice is None or not sentence.startswith('unknown key') else \
+def _with_advice(place: Place, sentence: str, at_key: bool) -> tuple[Place, str]:
+    """Return a place and a sentence about it, with where an unknown key belongs."""
+    if place and place[-1] == '[key]':
+        return place[:-1], (f'got {place[-2]!r}, expected a role as scenarios name it, such as '
+                            f'scan. Write its name on the robot under topic'
+                            if place[0] == 'topics' else sentence)
+    advice = _ELSEWHERE.get(str(place[-1])) if at_key else None
+    return place, sentence if advice is None or not sentence.startswith('unknown key') else \
         f'{sentence.removesuffix(" Remove it").rstrip(".")}. {advice}'

@@ -24,19 +24,26 @@ class LeftOut:
     """What is left of a scenario's body, and what is not."""
 
     body: RobotBody
-    notes: list[str] = field(default_factory=list)
+    _left_out: dict[str, list[str]] = field(default_factory=dict)
     problems: list[tuple[Path, str]] = field(default_factory=list)
     """Field path and what is wrong: the hazard could not be shown."""
     _places: dict[Path, Mapping[int, int]] = field(default_factory=dict)
     """List in the file to the old and new indices of what is left in it."""
+
+    @property
+    def notes(self) -> list[str]:
+        """Return what is left out, a sentence for each topic."""
+        return [f'{topic} is left out: {", ".join(sorted(places))}'
+                for topic, places in self._left_out.items()]
 
     def keep(self, path: Path, stimuli: Sequence[StimulusPlugin],
              absent: Collection[str]) -> tuple[StimulusPlugin, ...]:
         """Return the stimuli of one list that stay, and remember their places."""
         kept = [index for index, one in enumerate(stimuli) if one.topic not in absent]
         self._places[path] = {old: new for new, old in enumerate(kept)}
-        self.notes += [f'{dotted((*path, index))}: {one.kind} on {one.topic} is left out'
-                       for index, one in enumerate(stimuli) if index not in kept]
+        for index, one in enumerate(stimuli):
+            if index not in kept:
+                self._left_out.setdefault(one.topic, []).append(dotted((*path, index)))
         return tuple(stimuli[index] for index in kept)
 
     def renumber(self, path: Path, kept: Iterable[int]) -> None:

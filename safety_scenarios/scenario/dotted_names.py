@@ -223,6 +223,15 @@ def nested(values: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
+def flat(data: Mapping[str, Any], above: str = '') -> Iterator[tuple[str, Any]]:
+    """Yield dotted name and value of each single value of nested data."""
+    for name, value in data.items():
+        if isinstance(value, Mapping):
+            yield from flat(value, f'{above}{name}.')
+        else:
+            yield f'{above}{name}', value
+
+
 def from_text(setting: Setting, text: str, where: str = '') -> Any:
     """
     Return a value from text, as the type of the setting wants it.

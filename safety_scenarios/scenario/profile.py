@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator, ValidationError
+from pydantic.config import JsonDict
 from safety_scenarios import registry
 from safety_scenarios.errors import did_you_mean, InputError, refused
 from safety_scenarios.scenario.blocks.robot import Stopping
@@ -25,7 +26,7 @@ from safety_scenarios.scenario.world.external import WorldSettings
 
 _ROS_NAME = r'^(/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*)?$'
 _TYPE = r'^([A-Za-z]\w*/msg/[A-Za-z]\w*)?$'
-_METRES = {'unit': 'm'}
+_METRES: JsonDict = {'unit': 'm'}
 
 
 class ProfileQos(Noun):
@@ -160,8 +161,8 @@ class ProfileRobot(Noun):
     @model_validator(mode='after')
     def _is_of_a_kind(self) -> 'ProfileRobot':
         if not self.kind and self.values:
-            raise ValueError(f'got {", ".join(self.values)} without kind, expected kind beside it: '
-                             f'mobile_base or arm. The units depend on it')
+            raise ValueError(f'got {", ".join(self.values)} without kind, expected kind beside '
+                             f'it: mobile_base or arm. The units depend on it')
         return self
 
     @property

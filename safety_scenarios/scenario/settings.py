@@ -17,6 +17,7 @@ from pydantic import BaseModel, Field, field_validator, model_validator
 from pydantic.fields import FieldInfo
 from safety_scenarios.scenario.blocks.budget import LimitName
 from safety_scenarios.scenario.blocks.robot import RobotModel
+from safety_scenarios.scenario.dotted_names import flat
 from safety_scenarios.scenario.invariant import Words
 from safety_scenarios.scenario.measuring import ClockRules, ScheduleClock
 from safety_scenarios.scenario.noun import Noun, TOLD
@@ -300,21 +301,20 @@ class RunSettings(Profile):
         """Return the same settings with a seed: a fresh one, unless one was asked for."""
         return self if self.seed != FRESH else self.model_copy(update={'seed': fresh_seed()})
 
-    @property
-    def command(self) -> str:
+    def command(self, profile: Profile | None = None) -> str:
         """
         Return the command line that runs the same campaign again, but for where its files go.
 
         Scenarios and controllers that are objects of a Python program are in it by their names.
+
+        :param profile: that the settings name, whose values need not be said
         """
         words = ['safety-scenarios', 'run', *self.scenarios]
-        for path, field in leaves(RunSettings):
-            value: Any = self
-            for step in path:
-                value = getattr(value, step)
-            if path[0] not in _NOT_REPEATED and value != field.get_default(
-                    call_default_factory=True):
-                words += _words('.'.join(path), value)
+        below = dict(flat(RunSettings().model_dump())) | dict(flat(
+            profile.model_dump() if profile else {}))
+        for name, value in flat(self.model_dump()):
+            if name not in _NOT_REPEATED and below.get(name) != value:
+                words += _words(name, value)
         return shlex.join(words)
 
     @property

@@ -24,6 +24,7 @@ SHORT_NAMES: Mapping[str, str] = {
     'seed': 'seed',
     'gate': 'gate',
     'words': 'words',
+    'profile': 'profile',
     'link': 'link',
     'world': 'world.kind',
     'real_time_factor': 'real_time_factor',

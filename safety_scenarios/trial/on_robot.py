@@ -13,7 +13,6 @@ from pydantic import ValidationError
 from safety_scenarios import registry
 from safety_scenarios.errors import (
     did_you_mean,
-    InputError,
     MeasurementError,
     Problem,
     SafetyScenariosError,
@@ -55,6 +54,8 @@ class Fit:
     """Why it cannot be run there, each with what to do."""
     notes: tuple[str, ...] = ()
     """What is left out or otherwise than in the file."""
+    is_on_robot: bool = False
+    """Whether there is a robot in it at all."""
 
 
 def on_robot(settings: RunSettings, scenarios: Sequence[Scenario]) -> tuple[Scenario, ...]:
@@ -119,7 +120,8 @@ class _Fitting:
 
     def fit(self) -> Fit:
         """Return the scenario on the robot."""
-        if self._name or self._profile.topics or self._profile.absent:
+        self._compare_kinds()
+        if not self._problems and (self._name or self._profile.topics or self._profile.absent):
             self._problems += self._missing_roles()
         steps: tuple[Callable[[], None], ...] = (
             self._leave_out, self._set_robot, self._set_types, self._set_driver, self._set_frames,
@@ -131,7 +133,7 @@ class _Fitting:
         scenario = self._scenario.model_copy(update={'metadata': {
             **self._scenario.metadata, NOTES: {'name': name, 'notes': tuple(self._notes)}}})
         return Fit(scenario, tuple(self._placed(*one) for one in self._problems),
-                   tuple(self._notes))
+                   tuple(self._notes), is_on_robot=True)
 
     @property
     def _body(self) -> Any:
@@ -157,6 +159,13 @@ class _Fitting:
     @property
     def _who(self) -> str:
         return f'the profile {self._name}' if self._name else 'the robot of the settings'
+
+    def _compare_kinds(self) -> None:
+        wanted, robot = self._profile.robot.kind, self._body.robot
+        if wanted and robot is not None and wanted != robot.kind:
+            self._refuse(('ros', 'robot', 'kind'), (
+                f'got {robot.kind}, and {self._who} is of the kind {wanted}, expected the same '
+                f'kind. Choose a scenario or a profile of the other kind'))
 
     def _missing_roles(self) -> Iterator[tuple[Path, str]]:
         """Yield each role that the profile neither has nor declares absent."""
@@ -201,16 +210,11 @@ class _Fitting:
         wanted, old = self._profile.robot, self._body.robot
         if wanted == ProfileRobot() or old is None:
             return
-        if wanted.kind and wanted.kind != old.kind:
-            self._refuse(('ros', 'robot', 'kind'), (
-                f'got {old.kind}, and {self._who} is of the kind {wanted.kind}, expected the same '
-                f'kind. Choose a scenario or a profile of the other kind'))
-            return
         values = dict(wanted.values)
         if wanted.joints and old.joints and len(wanted.joints) != len(old.joints):
             self._refuse(('ros', 'robot', 'joints'), (
                 f'got {len(old.joints)} joints, and {self._who} has {len(wanted.joints)}, '
-                f'expected as many: they take each other\'s places in order'))
+                f"expected as many: they take each other's places in order"))
             return
         try:
             new = RobotModel.model_validate({
@@ -379,11 +383,12 @@ class _Fitting:
                     f'got {plugin.topic} in the frame {topic.frame}, whose parent is '
                     f'{place.parent}, expected its place in {BASE}. Correct frames.{topic.frame} '
                     f'in {self._who}'))
-            elif place is not None and place.is_aside and 'scanner' not in type(plugin).model_fields:
+            elif place is not None and place.is_aside \
+                    and plugin.interface() != 'sensor_msgs/msg/LaserScan':
                 self._refuse((*path, 'topic'), (
-                    f'got {plugin.topic} in the frame {topic.frame}, which is not at the origin of '
-                    f'the robot, expected it there: only what scanners see is moved to another '
-                    f'frame. Leave out topics.{plugin.topic}.frame'))
+                    f'got {plugin.topic} in the frame {topic.frame}, which is not at the origin '
+                    f'of the robot, expected it there: only what scanners see is moved to '
+                    f'another frame. Leave out topics.{plugin.topic}.frame'))
             return plugin.model_copy(update={'frame': topic.frame})
         self._each_stimulus(framed)
 
