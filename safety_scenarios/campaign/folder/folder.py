@@ -51,7 +51,7 @@ TRIALS, SUMMARY, SETTINGS, MANIFEST = ('trials.jsonl', 'campaign.json', 'setting
                                        'manifest.json')
 REPAIRS = 'repairs.jsonl'
 """What repair has done to the folder, line by line; no other file tells that for ever."""
-VIEWS = 'views.jsonl'
+VIEWS = 'views.jsonl.gz'
 """What is drawn of each trial, kept while the campaign runs."""
 PAGE, PAGE_DATA = 'report.html', 'report_data'
 """A view of the folder, which may be made again at any time: no part of the evidence."""
