@@ -4,10 +4,11 @@
 """
 The chain of hashes over the lines of a journal: whatever is changed later breaks it.
 
-The hash of a line is that of the line and of all lines before it, decompressed and with their ends
-(SHA-256). The last line of a journal holds the first digits of each of these hashes, which tell the
-first broken line, and the whole of the last one: the head. The last line counts without the chain
-itself, and of the first line the plan alone: the same trial of another campaign has the same chain.
+The hash of a line is that of the line and of all lines before it, decompressed and with their
+ends (SHA-256). The last line of a journal holds the first digits of each of these hashes, which
+tell the first broken line, and the whole of the last one: the head. The last line counts without
+the chain itself, and of the first line the plan alone: the same trial of another campaign has the
+same chain.
 """
 
 from collections.abc import Iterable

@@ -17,8 +17,8 @@ from typing import Any
 from pydantic import ValidationError
 from safety_scenarios.campaign.folder.files import (
     journal_path,
-    TRACE_SUFFIX,
     trace_path,
+    TRACE_SUFFIX,
     TRACES,
 )
 from safety_scenarios.campaign.folder.folder import (

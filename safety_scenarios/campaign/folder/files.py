@@ -24,8 +24,8 @@ from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.event import EventSink
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.settings import RunSettings
-from safety_scenarios.trial.identity import Identity
 from safety_scenarios.trial.gzip_lines import compressed
+from safety_scenarios.trial.identity import Identity
 from safety_scenarios.trial.journal import Journal, SUFFIX
 from safety_scenarios.trial.record.planned_trial import PlannedTrial
 from safety_scenarios.trial.session import Observer, TraceContext
