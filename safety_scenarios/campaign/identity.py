@@ -13,6 +13,7 @@ import stat
 from typing import NamedTuple
 
 from safety_scenarios.errors import SettingsError
+from safety_scenarios.formats.portable_names import portable_name, without_places
 from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.identity import Artifact, Identity, NodeFacts, UNIDENTIFIED
@@ -43,6 +44,8 @@ class Identified:
     identity: Identity
     touched: tuple[frozenset[tuple[str, _Touched]], ...]
     """Of each artifact: its files, and when each was last written to."""
+    paths: tuple[str, ...] = ()
+    """Of each artifact: where it is on this machine, which nothing of a campaign says."""
 
     def ended(self, nodes: Sequence[NodeFacts] = (), noted: Sequence[str] = ()) -> Identity:
         """
@@ -52,11 +55,13 @@ class Identified:
         :param noted: what they said otherwise later
         """
         changed = []
-        for artifact, before in zip(self.identity.artifacts, self.touched, strict=True):
+        for artifact, before, path in zip(self.identity.artifacts, self.touched, self.paths,
+                                          strict=True):
             try:
-                now, touched = _artifact(artifact.name, artifact.given_by)
+                now, touched = _artifact(path, artifact.given_by)
             except SettingsError as error:
-                changed.append(f'{artifact.name}: changed during the campaign: {error}')
+                changed.append(f'{artifact.name}: changed during the campaign: '
+                               f'{without_places(str(error))}')
                 continue
             if now != artifact:
                 changed.append(f'{artifact.name}: changed during the campaign: SHA-256 was '
@@ -65,7 +70,7 @@ class Identified:
                 changed.append(f'{artifact.name}: was written to or replaced during the campaign; '
                                f'that it is the same now says nothing of the trials between')
         return self.identity.model_copy(update={
-            'nodes': tuple(nodes), 'noted': tuple(noted), 'compared': True,
+            'nodes': tuple(map(_portable, nodes)), 'noted': tuple(noted), 'compared': True,
             'changed': tuple(changed)})
 
 
@@ -81,6 +86,7 @@ def identify(settings: RunSettings, spec: ControllerSpec, source: str | None,
     :raises SettingsError: an artifact that is not there or cannot be read, or no digest
     """
     found, touched = list[Artifact](), list[frozenset[tuple[str, _Touched]]]()
+    paths = list[str]()
     for name, given_by in _named(settings, spec):
         if output is not None and Path(name).is_dir() and _is_within(output, Path(name)):
             raise SettingsError(f'{given_by}: got {name}, in which the campaign itself writes '
@@ -89,13 +95,22 @@ def identify(settings: RunSettings, spec: ControllerSpec, source: str | None,
         artifact, when = _artifact(name, given_by)
         found.append(artifact)
         touched.append(when)
+        paths.append(name)
     digest = _image_digest(settings.sut_image_digest, 'sut_image_digest') or _image_digest(
         os.environ.get(IMAGE_DIGEST_VARIABLE, '').strip(),
         f'environment variable {IMAGE_DIGEST_VARIABLE}')
     known = settings.sut_version or found or digest or source
     return Identified(Identity(
         version=settings.sut_version, image_digest=digest, artifacts=tuple(found),
-        source=source, unidentified='' if known else UNIDENTIFIED), tuple(touched))
+        source=source, unidentified='' if known else UNIDENTIFIED), tuple(touched), tuple(paths))
+
+
+def _portable(node: NodeFacts) -> NodeFacts:
+    """Return what a node said of itself without where files are on this machine."""
+    parameters = node.parameters and {
+        name: without_places(value) if isinstance(value, str) else value
+        for name, value in node.parameters.items()}
+    return node.model_copy(update={'parameters': parameters})
 
 
 def _named(settings: RunSettings, spec: ControllerSpec) -> Iterator[tuple[str, str]]:
@@ -133,7 +148,8 @@ def _artifact(name: str, given_by: str) -> tuple[Artifact, frozenset[tuple[str, 
     try:
         if not path.is_dir():
             digest, size, touched = _file(path)
-            return (Artifact(name=name, sha256=digest, size=size, given_by=given_by),
+            return (Artifact(name=portable_name(name), sha256=digest, size=size,
+                             given_by=given_by),
                     frozenset({('', touched)}))
         lines, sizes, when = [], 0, set()
         for relative in _files(path):
@@ -150,7 +166,7 @@ def _artifact(name: str, given_by: str) -> tuple[Artifact, frozenset[tuple[str, 
         raise SettingsError(f'{given_by}: got {name}, a folder without a file, expected what the '
                             f'controller is made of')
     digest = hashlib.sha256(''.join(lines).encode('utf-8', 'surrogateescape')).hexdigest()
-    return Artifact(name=name, sha256=digest, size=sizes, files=len(lines),
+    return Artifact(name=portable_name(name), sha256=digest, size=sizes, files=len(lines),
                     given_by=given_by), frozenset(when)
 
 

@@ -8,7 +8,7 @@ Whatever runs, judges or writes trials sees the plan, and not the settings that 
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 import secrets
@@ -23,6 +23,7 @@ from safety_scenarios.campaign.judging import plan_judge
 from safety_scenarios.campaign.open_session import connection
 from safety_scenarios.campaign.refusals import refusals, unbound
 from safety_scenarios.errors import InputError, refuse
+from safety_scenarios.formats.portable_names import portable
 from safety_scenarios.formats.profile_file import load_profile
 from safety_scenarios.formats.rubrics import scored_by
 from safety_scenarios.scenario.controller import ControllerSpec
@@ -143,7 +144,8 @@ def plan_campaign(settings: RunSettings, scenarios: Sequence[Scenario], *,
     chosen = refused.attempt(lambda: on_robot(settings, chosen), tuple(chosen))
     against = refused.attempt(lambda: plan_controller(settings, controller), ControllerPlan(
         ControllerSpec(name=settings.controller), given=controller))
-    link = plan_link(settings, against)
+    recorded = replace(against, spec=portable(against.spec))
+    link = plan_link(settings, recorded)
     if not with_unbound:
         refused.errors += unbound(chosen)
     plugin = refused.attempt(lambda: connection(settings.link), LinkPlugin)
@@ -157,14 +159,14 @@ def plan_campaign(settings: RunSettings, scenarios: Sequence[Scenario], *,
         chosen = refused.attempt(lambda: with_app_tools(chosen, are), chosen)
     refuse(refused.errors)
     assert identified is not None
-    trials = plan(chosen, controller=against.spec, trials=settings.trials, seed=settings.seed,
+    trials = plan(chosen, controller=recorded.spec, trials=settings.trials, seed=settings.seed,
                   prompt=registry.resolve('stimuli', 'prompt')(), warmup=settings.warmup,
                   run='' if plugin.is_repeatable else secrets.token_hex(3),
                   has_frames=_tells_frames(settings), scanners=scanner_frames(settings))
     entries = tuple(planned_entries(trials))
     return CampaignPlan(
         TrialSetup(link, plugin, are, judge, settings.judged_by, identified.identity,
-                   plan_sha256(entries), settings),
+                   plan_sha256(entries), portable(settings)),
         chosen, trials, entries, identified, folder, settings.seed, settings.sequential,
         settings.latency_law, plugin.in_this_process and against.is_in_harness)
 

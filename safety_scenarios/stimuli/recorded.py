@@ -8,6 +8,7 @@ from typing import Literal
 
 from pydantic import Field, PrivateAttr
 from safety_scenarios.errors import MeasurementError
+from safety_scenarios.formats.portable_names import portable_name
 from safety_scenarios.scenario.blocks.onset import AtEnd, RecordedTopic
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.stimulus import Stimulus, StimulusContext, StimulusPlugin
@@ -50,8 +51,8 @@ class Recorded(StimulusPlugin):
         """
         times_ns = recorded.times_ns
         rate_hz = recorded.rate_hz or 1e9 / _ONCE_NS
-        made = Recorded(topic=topic, message=recorded.type, bag=bag, source=recorded.name,
-                        sha256=sha256, count=len(times_ns), round_ns=round_ns, at_end=at_end,
+        made = Recorded(topic=topic, message=recorded.type, bag=portable_name(bag),
+                        source=recorded.name, sha256=sha256, count=len(times_ns), round_ns=round_ns, at_end=at_end,
                         rate_hz=rate_hz)
         made._recorded = recorded
         return made

@@ -4,25 +4,28 @@
 """
 The chain of hashes over the lines of a journal: whatever is changed later breaks it.
 
-The hash of a line is that of the line and of all lines before it, as they stand in the file, with
-their ends (SHA-256). The last line of a journal holds the first digits of each of these hashes,
-which tell the first broken line, and the whole of the last one: the head. The last line counts
-without the chain itself, and of the first line the plan alone: the same trial of another campaign
-has the same chain.
+The hash of a line is that of the line and of all lines before it, decompressed and with their
+ends (SHA-256). The last line of a journal holds the first digits of each of these hashes, which
+tell the first broken line, and the whole of the last one: the head. The last line counts without
+the chain itself, and of the first line the plan alone: the same trial of another campaign has the
+same chain.
 """
 
 from collections.abc import Iterable
 import hashlib
-import os
 from pathlib import Path
 import re
 
-LINK_DIGITS = 8
-"""Hexadecimal digits: enough to tell a line that was changed from others. The head has all 64."""
+from safety_scenarios.trial.gzip_lines import open_lines
+
+LINK_DIGITS = 4
+"""Hexadecimal digits: of 65,536 lines that were changed, one is found a line late. That one was
+changed at all, the head tells, which has all 64. Hashes cannot be compressed."""
 _OPENING, _CLOSING = b',"chain":{"links":"', b'"}}\n'
 _HEAD = re.compile(rb'"head":"([0-9a-f]{64})"\}\}\n\Z')
 _TAIL_BYTES = 80
 """Of a file, in which the head is."""
+_BLOCK = 1 << 20
 
 
 class Chain:
@@ -80,12 +83,13 @@ class ReadChain:
 def head_of(path: Path) -> str:
     """Return the head as it stands at the end of a journal; empty: there is none."""
     try:
-        with path.open('rb') as file:
-            file.seek(0, os.SEEK_END)
-            file.seek(max(0, file.tell() - _TAIL_BYTES))
-            found = _HEAD.search(file.read())
+        with open_lines(path)[0] as file:
+            end = b''
+            while block := file.read(_BLOCK):
+                end = (end + block)[-_TAIL_BYTES:]
     except OSError:
         return ''
+    found = _HEAD.search(end)
     return '' if found is None else found[1].decode()
 
 

@@ -4,6 +4,8 @@
 """
 The journal: every event of a trial as it happens, one JSON value a line, read back exactly.
 
+The lines are compressed by gzip; ``zcat`` prints them, also those of a trial that still runs.
+
 First line: the trial as it was planned. Then one line for each event: ``[kind, name, [steady,
 system, ros, source, received, header], {the rest}]``, times in ns, then its message if it has one:
 ``[type, data]``, or ``"same"`` as before on its topic. Last line: how it was measured and what a
@@ -28,6 +30,7 @@ from safety_scenarios.scenario.invariant import Judgement
 from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.trial.chain import break_in, Chain, head_of, ReadChain
+from safety_scenarios.trial.gzip_lines import Compressor, lines_in, open_lines
 from safety_scenarios.trial.plan_data import (
     Change,
     entries_of,
@@ -43,7 +46,7 @@ from safety_scenarios.trial.trial import Trial, TrialRecord
 
 VERSION = 1
 """Of the format; one that readers of this version cannot read gets the next."""
-SUFFIX, UNFINISHED = '.events.jsonl', '.part'
+SUFFIX, UNFINISHED = '.events.jsonl.gz', '.part'
 FLUSH_S = 0.05
 """A killed process loses at most the events of this long, and of one write."""
 _STAMPS = ('steady_ns', 'system_ns', 'ros_ns', 'source_ns', 'received_ns', 'header_ns')
@@ -81,7 +84,7 @@ class Journal:
         self._waiting: list[Event] = []
         self._before: dict[str, tuple[Message, str]] = {}
         self._told = _Told()
-        self._chain = Chain()
+        self._chain, self._compressor = Chain(), Compressor()
         self._head = ''
         self._error: Exception | None = None
         self._ended = threading.Event()
@@ -116,7 +119,7 @@ class Journal:
                 'measuring': record.measuring.model_dump(mode='json'),
                 'judgements': [found.model_dump(mode='json') for found in record.judgements]})
                 + '\n').encode())
-            self._write_bytes(line)
+            self._write_bytes(self._compressor.end(line))
         except Exception as error:
             self._file.close()
             raise _unwritten(self._path, error) from error
@@ -163,7 +166,7 @@ class Journal:
         data = [line.encode() for line in lines]
         for line in data:
             self._chain.add(line)
-        self._write_bytes(b''.join(data))
+        self._write_bytes(self._compressor.piece(b''.join(data)))
 
     def _write_bytes(self, found: bytes) -> None:
         data = memoryview(found)
@@ -235,7 +238,7 @@ def read_journal(path: Path, resolve: Resolve, change: Change | None = None, *,
     events: list[Event] = []
     before: dict[str, Message] = {}
     try:
-        file = path.open('rb')
+        file, compressed = open_lines(path)
     except OSError as error:
         raise TraceError(f'{path}: cannot be read: {error.strerror}') from None
     with file:
@@ -254,23 +257,36 @@ def read_journal(path: Path, resolve: Resolve, change: Change | None = None, *,
                     sealed = chain.head(line)
                     if sealed is None:
                         return _broken(path, trial, events, damage)
+                    if not compressed.is_whole:
+                        _note(f'{path}: {compressed.problem or "the end of the file is missing"}',
+                              damage)
                     return _record(trial, events, value).with_chain(sealed)
                 chain.add(line)
                 events.append(_event(value, before))
             except (ValueError, LookupError, TypeError, RecursionError) as error:
                 if not partial and head_of(path):  # one before it may be gone
                     return _broken(path, trial, events, damage)
-                text = f'{path}:{number}: cannot be read: {error!s:.300}'
-                if damage is None:
-                    raise TraceError(text) from None
-                damage.append(text)
+                _note(f'{path}:{number}: cannot be read: {compressed.problem or error!s:.300}',
+                      damage)
                 break
+        else:
+            if compressed.problem:
+                _note(f'{path}: {compressed.problem}', damage)
     if not (partial or damage):
-        text = f'{path}: the last line is missing: its trial never ended. Run campaign repair'
-        if damage is None:
-            raise TraceError(text)
-        damage.append(text)
+        _note(f'{path}: the last line is missing: its trial never ended. Run campaign repair',
+              damage)
     return TrialRecord(trial=trial, events=tuple(events))
+
+
+def _note(text: str, damage: list[str] | None) -> None:
+    """
+    Keep what is wrong with a journal.
+
+    :raises TraceError: nobody takes it
+    """
+    if damage is None:
+        raise TraceError(text)
+    damage.append(text)
 
 
 def _broken(path: Path, trial: Trial, events: Sequence[Event],
@@ -280,13 +296,9 @@ def _broken(path: Path, trial: Trial, events: Sequence[Event],
 
     :raises TraceError: nobody takes what is wrong with it
     """
-    with path.open('rb') as file:
-        number, why = break_in(file) or (1, 'its chain of hashes changed while it was read')
-    text = (f'{path}:{number}: the chain of hashes is broken here: {why}. It is no record of '
-            f'what was measured')
-    if damage is None:
-        raise TraceError(text)
-    damage.append(text)
+    number, why = break_in(lines_in(path)) or (1, 'its chain of hashes changed while it was read')
+    _note(f'{path}:{number}: the chain of hashes is broken here: {why}. It is no record of what '
+          f'was measured', damage)
     return TrialRecord(trial=trial, events=tuple(events[:max(0, number - 2)]))
 
 

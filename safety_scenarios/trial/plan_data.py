@@ -18,6 +18,7 @@ from typing import Any
 
 from pydantic import ValidationError
 from safety_scenarios.errors import in_words, InputError, TraceError, UnfitPlanError
+from safety_scenarios.formats.portable_names import portable_name
 from safety_scenarios.scenario.body import AgentsBody, ChatBody, MonitorBody, RobotBody
 from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.driving import BY_INTERFACE, ByInterface
@@ -181,7 +182,9 @@ def plan_to_data(trial: Trial) -> dict[str, Any]:
 def scenario_to_data(scenario: Scenario) -> dict[str, Any]:
     """Return all of a scenario as plain data, its body under the name that files give it."""
     data = scenario.model_dump(serialize_as_any=True)
-    data['origin'] = None if scenario.origin is None else scenario.origin.model_dump()
+    origin = scenario.origin
+    data['origin'] = None if origin is None else {
+        **origin.model_dump(), 'path': portable_name(origin.path)}
     body = data.pop('body')
     data['ros'] = body if isinstance(scenario.body, RobotBody) else None
     data['agents'] = body if isinstance(scenario.body, AgentsBody) else None

@@ -11,6 +11,7 @@ import os
 from statistics import median
 
 from safety_scenarios.errors import ControllerError, described, InterlockError, MeasurementError
+from safety_scenarios.formats.portable_names import without_places
 from safety_scenarios.scenario.blocks.onset import ARMED, OnsetWatch
 from safety_scenarios.scenario.event import (
     Event,
@@ -132,6 +133,8 @@ class _Recorder:
         self._left = MAX_RECORD
 
     def add(self, event: Event) -> Event:
+        if event.kind == 'fault' and event.text:
+            event = event.model_copy(update={'text': without_places(event.text)})
         self.events.append(event)
         for sink in self._sinks:
             sink.add(event)

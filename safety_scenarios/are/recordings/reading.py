@@ -228,9 +228,8 @@ def _json(one: Completed) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-SUFFIXES = ('.json', '.jsonl')
-_JOURNAL = '.events.jsonl'
-"""Beside each trace of ours lies the journal of the same trial, which is for its campaign."""
+SUFFIXES = ('.json', '.jsonl', '.json.gz')
+"""Of recordings; the journals beside our own traces have another."""
 _OF_CAMPAIGN = ('settings.json', 'trials.jsonl', 'campaign.json', 'manifest.json', 'journal')
 
 
@@ -287,7 +286,7 @@ def _texts(target: Path) -> Iterator[tuple[str, bytes | Problem]]:
     """
     paths = [target] if not target.is_dir() else sorted(
         Path(folder) / name for folder, _, names in os.walk(target) for name in names
-        if name.lower().endswith(SUFFIXES) and not name.endswith(_JOURNAL))
+        if name.lower().endswith(SUFFIXES))
     for path in paths:
         if path.name.lower().endswith('.jsonl'):
             yield from opening.documents(str(path))

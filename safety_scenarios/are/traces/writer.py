@@ -28,11 +28,13 @@ There are no world logs: ARE's GUI would run each action in them again, at times
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+import gzip
 from itertools import islice
 import json
 import math
 from pathlib import Path
 from typing import Any, TextIO
+import zlib
 
 from safety_scenarios.are.traces.agents import (
     described,
@@ -120,7 +122,8 @@ def read_are_events(path: Path) -> Iterator[CompletedEvent]:
     :raises TraceError: the file cannot be read, or somebody else wrote it
     """
     try:
-        with path.open(encoding='utf-8', newline='\n') as file:
+        opened = gzip.open if path.suffix == '.gz' else open
+        with opened(path, 'rt', encoding='utf-8', newline='\n') as file:
             for line in file:
                 if line == _COMPLETED:
                     break
@@ -132,7 +135,7 @@ def read_are_events(path: Path) -> Iterator[CompletedEvent]:
                     return
                 yield _read(json.loads(line.rstrip(',\n')))
             raise TraceError(f'{path}: ends within the completed events. Was its trial cut off?')
-    except (OSError, ValueError, LookupError, TypeError) as error:
+    except (OSError, EOFError, zlib.error, ValueError, LookupError, TypeError) as error:
         raise TraceError(f'{path}: cannot be read: {error}. Expected a trace of this '
                          f'package') from error
 

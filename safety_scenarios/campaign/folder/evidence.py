@@ -15,7 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
-from safety_scenarios.campaign.folder.files import journal_path, trace_path
+from safety_scenarios.campaign.folder.files import (
+    journal_path,
+    trace_path,
+    TRACE_SUFFIX,
+    TRACES,
+)
 from safety_scenarios.campaign.folder.folder import (
     CHAIN,
     hashes,
@@ -30,6 +35,7 @@ from safety_scenarios.errors import SettingsError
 from safety_scenarios.scenario.blocks.traceability import Traceability
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.trial.chain import break_in
+from safety_scenarios.trial.gzip_lines import lines_in
 from safety_scenarios.trial.journal import SUFFIX, UNFINISHED
 from safety_scenarios.trial.record.planned_trial import PlannedTrial
 from safety_scenarios.trial.summary import CampaignSummary
@@ -72,8 +78,7 @@ def _break_in(folder: Path, name: str) -> str:
     """Return at which line the chain of hashes of a changed journal is broken, in words."""
     if not name.endswith(SUFFIX):
         return ''
-    with (folder / name).open('rb') as file:
-        found = break_in(file)
+    found = break_in(lines_in(folder / name))
     return ', with a chain of hashes of its own' if found is None else \
         f', the chain of hashes is broken at line {found[0]}, {found[1]}'
 
@@ -210,10 +215,10 @@ def _trial_of(name: str) -> str | None:
     folder, _, rest = name.removesuffix(CHAIN).partition('/')
     if folder == RECORDINGS:
         return rest.partition('/')[0]
-    if folder != 'traces':
+    if folder != TRACES:
         return None
     name = name.removesuffix(CHAIN).rpartition('/')[2].removesuffix(UNFINISHED)
-    return name.removesuffix(SUFFIX) if name.endswith(SUFFIX) else name.removesuffix('.json')
+    return name.removesuffix(SUFFIX) if name.endswith(SUFFIX) else name.removesuffix(TRACE_SUFFIX)
 
 
 def _lines(folder: Path, flaws: list[Flaw]) -> Iterator[Line]:
@@ -302,7 +307,7 @@ def _belonging(lines: Sequence[Line], plan: Mapping[str, PlannedTrial],
 def _foreign(folder: Path, plan: Mapping[str, PlannedTrial]) -> Iterator[Flaw]:
     """Find records that belong to no planned trial, or have no end."""
     known = {path for name in plan for path in (journal_path(name), trace_path(name))}
-    for path in sorted((folder / 'traces').rglob('*')):
+    for path in sorted((folder / TRACES).rglob('*')):
         name = path.relative_to(folder).as_posix()
         if name.removesuffix(UNFINISHED) in known and name.endswith(UNFINISHED):
             yield Flaw(name, 'is unfinished: its trial never ended. Run campaign repair',

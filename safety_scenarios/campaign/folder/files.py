@@ -10,6 +10,7 @@ Trace writers are found by name: kind ``traces`` of the registry.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 import hashlib
+import io
 import json
 import os
 from pathlib import Path
@@ -23,8 +24,9 @@ from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.event import EventSink
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.trial.gzip_lines import compressed
 from safety_scenarios.trial.identity import Identity
-from safety_scenarios.trial.journal import Journal
+from safety_scenarios.trial.journal import Journal, SUFFIX
 from safety_scenarios.trial.record.planned_trial import PlannedTrial
 from safety_scenarios.trial.session import Observer, TraceContext
 from safety_scenarios.trial.trial import Trial, TrialRecord
@@ -35,6 +37,7 @@ Definition = Callable[[str], str | None]
 
 _WHERE_FILES_ARE = ('output', 'outputs', 'junit', 'scenarios', 'profile')
 """The same trials may lie anywhere, and leave the same journals; what they are is in the plan."""
+TRACES, TRACE_SUFFIX = 'traces', '.json.gz'
 ARE = 'are'
 """Trace writer of every campaign: judging again compares its files with the records."""
 
@@ -108,8 +111,10 @@ class AreTrace(Observer):
 
         :raises TraceError: the disk is full, or the folder is gone
         """
+        text = io.StringIO()
+        self._write(text, record, result)
         write_whole(self._folder / trace_path(record.trial.trial_id),
-                    lambda file: self._write(file, record, result))
+                    compressed(text.getvalue().encode()))
 
 
 def files_of(settings: RunSettings, folder: Path,
@@ -184,29 +189,32 @@ def trace_writer(settings: RunSettings) -> WriteTrace:
 
 def trace_path(trial_id: str) -> str:
     """Return a trial's trace file, relative to the campaign's folder."""
-    return f'traces/{trial_id.partition(".")[0]}/{trial_id}.json'
+    return f'{TRACES}/{trial_id.partition(".")[0]}/{trial_id}{TRACE_SUFFIX}'
 
 
 def journal_path(trial_id: str) -> str:
     """Return a trial's journal, relative to the campaign's folder."""
-    return f'traces/{trial_id.partition(".")[0]}/{trial_id}.events.jsonl'
+    return f'{TRACES}/{trial_id.partition(".")[0]}/{trial_id}{SUFFIX}'
 
 
-def write_whole(path: Path, content: str | Callable[[TextIO], None]) -> None:
+def write_whole(path: Path, content: str | bytes | Callable[[TextIO], None]) -> None:
     """
     Write a file that is whole or absent, whatever happens meanwhile.
 
-    :param content: text without its last line's end, or what writes it
+    :param content: text without its last line's end, or what writes it; or all bytes
     :raises TraceError: the disk is full, or the folder is gone
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         unfinished = path.with_name(path.name + '.part')
-        with unfinished.open('w', encoding='utf-8') as file:
-            if isinstance(content, str):
-                file.write(content + '\n')
-            else:
-                content(file)
+        if isinstance(content, bytes):
+            unfinished.write_bytes(content)
+        else:
+            with unfinished.open('w', encoding='utf-8') as file:
+                if isinstance(content, str):
+                    file.write(content + '\n')
+                else:
+                    content(file)
         os.replace(unfinished, path)
     except OSError as error:
         raise unwritten(path, error) from error

@@ -31,6 +31,7 @@ from safety_scenarios.campaign.folder.files import (
     write_whole,
 )
 from safety_scenarios.errors import SettingsError, TraceError
+from safety_scenarios.formats.portable_names import without_places
 from safety_scenarios.scenario.blocks.traceability import Traceability
 from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.event import EventSink
@@ -51,7 +52,7 @@ TRIALS, SUMMARY, SETTINGS, MANIFEST = ('trials.jsonl', 'campaign.json', 'setting
                                        'manifest.json')
 REPAIRS = 'repairs.jsonl'
 """What repair has done to the folder, line by line; no other file tells that for ever."""
-VIEWS = 'views.jsonl'
+VIEWS = 'views.jsonl.gz'
 """What is drawn of each trial, kept while the campaign runs."""
 PAGE, PAGE_DATA = 'report.html', 'report_data'
 """A view of the folder, which may be made again at any time: no part of the evidence."""
@@ -149,6 +150,8 @@ class RunFolder(Observer):
         :raises TraceError: the disk is full, or the folder is gone
         """
         self._files.close()
+        for path in sorted((self.folder / 'logs').glob('*.log')):
+            _remove_places(path)
         try:
             if self._has_ended:
                 self._has_ended = False
@@ -158,6 +161,14 @@ class RunFolder(Observer):
             self._trials.close()
             with suppress(OSError):
                 self.folder.chmod(self._mode)
+
+
+def _remove_places(path: Path) -> None:
+    """Leave names in a log, which holds tracebacks, instead of the paths of this machine."""
+    before = path.read_bytes().decode('utf-8', 'surrogateescape')
+    after = without_places(before)
+    if after != before:
+        write_whole(path, after.encode('utf-8', 'surrogateescape'))
 
 
 def hashes(folder: Path, leave_out: Container[str] = ()) -> dict[str, str]:

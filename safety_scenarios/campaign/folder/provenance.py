@@ -15,6 +15,7 @@ import subprocess
 from typing import Any
 
 from safety_scenarios.formats.document.opening import file_of
+from safety_scenarios.formats.portable_names import portable, portable_name
 from safety_scenarios.formats.profile_file import sources_of
 from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.scenario import Scenario
@@ -49,7 +50,7 @@ class Repositories:
 
     def of(self, files: Iterable[Path], *, not_added: bool = True) -> list[dict[str, Any]]:
         """
-        Return root, commit and state of each repository that one of some files belongs to.
+        Return name, commit and state of each repository that one of some files belongs to.
 
         :param not_added: whether a file belongs to a repository that it is not added to yet; it
             counts as a change there
@@ -57,7 +58,7 @@ class Repositories:
         names: dict[Path, list[str]] = {}
         for nearest, name in _placed(files):
             names.setdefault(nearest, []).append(name)
-        found: dict[str, dict[str, Any]] = {}
+        found: dict[Path, dict[str, Any]] = {}
         for nearest, some in names.items():
             try:
                 added = self._added_to(nearest)
@@ -66,7 +67,7 @@ class Repositories:
                     if not_added else []
                 if new or not added.isdisjoint(some):
                     state = self._state(nearest)
-                    found.setdefault(state['root'], dict(state))['changed'] |= bool(new)
+                    found.setdefault(nearest, dict(state))['changed'] |= bool(new)
             except (OSError, subprocess.SubprocessError):
                 continue
         return list(found.values())
@@ -83,7 +84,7 @@ class Repositories:
         if nearest not in self._states:
             told = _git(nearest, 'rev-parse', '--show-toplevel', 'HEAD')
             root, _, commit = told.rpartition('\n')
-            self._states[nearest] = {'root': root, 'commit': commit, 'changed': bool(
+            self._states[nearest] = {'root': Path(root).name, 'commit': commit, 'changed': bool(
                 _git(nearest, 'status', '--porcelain', '--untracked-files=no'))}
         return self._states[nearest]
 
@@ -133,14 +134,14 @@ def provenance(settings: RunSettings, spec: ControllerSpec, scenarios: Iterable[
     """
     scenarios = tuple(scenarios)
     return {
-        'settings': {**settings.model_dump(mode='json'),
+        'settings': {**portable(settings).model_dump(mode='json'),
                      'profile': os.path.basename(settings.profile)},
-        'values': sources_of(settings),
+        'values': sources_of(portable(settings)),
         'started': datetime.now(timezone.utc).isoformat(),
         'versions': versions(), 'ros': dict(ros), 'host': host(),
-        'controller': _controller(spec), 'git': _repositories(spec, scenarios),
+        'controller': _controller(portable(spec)), 'git': _repositories(spec, scenarios),
         **({} if sut is None else {'sut': sut.at_start.model_dump(mode='json')}),
-        'scenarios': [{'id': scenario.id, 'path': scenario.origin.path,
+        'scenarios': [{'id': scenario.id, 'path': portable_name(scenario.origin.path),
                        'sha256': scenario.origin.sha256, **_bag(scenario), **_labels(scenario)}
                       for scenario in scenarios if scenario.origin],
         'plan': [entry.model_dump() for entry in plan]}

@@ -60,6 +60,7 @@ from safety_scenarios.scenario.result import exit_code, TrialResult
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.chain import without_chain
+from safety_scenarios.trial.gzip_lines import read_gzip
 from safety_scenarios.trial.journal import read_journal
 from safety_scenarios.trial.on_robot import on_robot
 from safety_scenarios.trial.plan import varied
@@ -297,7 +298,7 @@ class _Judging:
 
     def _look_for_copies(self, planned: PlannedTrial, known: TrialResult) -> None:
         """Find a PASS on the events of another trial of the scenario: a copy of its record."""
-        data = (self._folder / journal_path(planned.trial_id)).read_bytes()
+        data, _ = read_gzip(self._folder / journal_path(planned.trial_id))
         key = planned.scenario_id, hashlib.sha256(without_chain(data)).hexdigest()
         first = self._events.setdefault(key, planned.trial_id)
         if first != planned.trial_id and known.verdict is Verdict.PASS:
@@ -317,7 +318,7 @@ class _Judging:
         self._writer(expected, record, known)
         path = self._folder / trace_path(trial_id)
         try:
-            if path.read_bytes() == expected.getvalue().encode():
+            if read_gzip(path) == (expected.getvalue().encode(), ''):
                 return
             what = 'is another than its record and result give'
         except OSError as error:

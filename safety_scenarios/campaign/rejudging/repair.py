@@ -29,6 +29,7 @@ from safety_scenarios.errors import TraceError
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.settings import JudgedBy
+from safety_scenarios.trial.gzip_lines import read_gzip
 from safety_scenarios.trial.journal import Journal, read_journal, UNFINISHED
 from safety_scenarios.trial.run import INTERRUPTED
 from safety_scenarios.trial.session import TraceContext
@@ -92,7 +93,7 @@ def _finish(out: RunFolder, evidence: Evidence, by: JudgedBy, done: list[str]) -
         if journal.exists():
             record = read_journal(journal, registry.resolve, planned=planned)
             text = f'had no line in {TRIALS} yet, '
-        elif partial.exists() and b'\n' in partial.read_bytes():  # else no trial had begun
+        elif partial.exists() and b'\n' in read_gzip(partial)[0]:  # else no trial had begun
             record = killed(read_journal(partial, registry.resolve, partial=True,
                                          planned=planned))
             partial.unlink()

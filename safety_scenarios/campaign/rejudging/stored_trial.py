@@ -18,6 +18,7 @@ from safety_scenarios.campaign.folder.provenance import provenance, versions
 from safety_scenarios.campaign.rejudging.repair import killed
 from safety_scenarios.campaign.statistics.summarise import summarise
 from safety_scenarios.errors import counted, did_you_mean, InputError, SettingsError
+from safety_scenarios.formats.portable_names import portable, portable_name
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.findings.evidence import doubted
 from safety_scenarios.scenario.controller import ControllerSpec
@@ -140,9 +141,9 @@ def judge_bag(bag: Path, scenario: Scenario, onset: str, settings: RunSettings, 
     :raises TraceError: no bag, or without what the scenario needs
     """
     from safety_scenarios.trial.mcap.bag import Onset, read_bag
-    settings = settings.model_copy(update={
+    settings = portable(settings).model_copy(update={
         'controller': EXTERNAL, 'controller_label': bag.stem, 'link': LINK,
-        'calibration': 'off', 'output': '' if output is None else str(output)})
+        'calibration': 'off', 'output': '' if output is None else portable_name(str(output))})
     spec = ControllerSpec(name=EXTERNAL, label=bag.stem)
     [scenario] = on_robot(settings, [scenario])
     [trial] = plan([unvaried(scenario)], controller=spec, trials=1, seed=0,
@@ -153,7 +154,8 @@ def judge_bag(bag: Path, scenario: Scenario, onset: str, settings: RunSettings, 
     if output is not None:
         told = provenance(settings, spec, [scenario], {}, planned_entries([trial]))
         _write(output, settings, record, result, {
-            **told, 'recording': {'path': str(bag), 'onset': onset, 'sha256': _hashes(bag)}})
+            **told, 'recording': {'path': portable_name(str(bag)), 'onset': onset,
+                                  'sha256': _hashes(bag)}})
     return result
 
 

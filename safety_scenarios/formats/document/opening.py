@@ -12,11 +12,13 @@ file, relative to the folder of the index.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+import gzip
 import json
 import os
 from pathlib import Path
 import stat
 from typing import Any, NamedTuple
+import zlib
 
 from safety_scenarios.errors import Problem, UnreadableError
 from safety_scenarios.formats.document import json_document, positions
@@ -133,14 +135,19 @@ _KINDS = {stat.S_IFDIR: 'a folder', stat.S_IFIFO: 'a pipe', stat.S_IFSOCK: 'a so
           stat.S_IFCHR: 'a device', stat.S_IFBLK: 'a device'}
 
 
+_GZIP = '.json.gz'
+
+
 def raw_of(path: str) -> bytes | Problem:
     """
     Return the bytes of a file that may be a scenario; else the problem, and what it is instead.
 
+    One that ends in ``.json.gz`` is decompressed.
+
     The size is known before a byte is read, so a recording of many gigabytes costs no memory.
     """
     most = json_document.MAX_BYTES \
-        if path.lower().endswith(('.json', '.jsonl')) else positions.MAX_BYTES
+        if path.lower().endswith(('.json', '.jsonl', _GZIP)) else positions.MAX_BYTES
     try:
         # Without the flag it would wait for somebody to write into a pipe.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -148,7 +155,11 @@ def raw_of(path: str) -> bytes | Problem:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
                 return _irregular(path, status.st_mode)
-            raw = file.read(most + 1)
+            with gzip.open(file) if path.lower().endswith(_GZIP) else file as opened:
+                raw = opened.read(most + 1)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        return Problem(path, None, None, '', f'cannot be read: its compression is damaged: '
+                                             f'{error}')
     except OSError as error:
         return unreadable(path, error)
     told = by_beginning(path, raw)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from safety_scenarios.errors import counted, described, InterlockError
+from safety_scenarios.formats.portable_names import without_places
 from safety_scenarios.judging.findings.clock_findings import CLOCK_ERROR
 from safety_scenarios.judging.findings.harness import harness
 from safety_scenarios.judging.judged_trial import JudgedTrial
@@ -134,12 +135,12 @@ _UNEXPECTED = 'nothing unexpected happened'
 
 def not_run(error: BaseException) -> Finding:
     """Return why a trial could not even begin."""
-    return _found(COULD_BE_RUN, Verdict.ERROR, described(error))
+    return _found(COULD_BE_RUN, Verdict.ERROR, without_places(described(error)))
 
 
 def unbound(reason: str) -> Finding:
     """Return why nobody can tell what a scenario means here."""
-    return _found(IS_BOUND, Verdict.INCONCLUSIVE, reason)
+    return _found(IS_BOUND, Verdict.INCONCLUSIVE, without_places(reason))
 
 
 def faults(trial: JudgedTrial) -> Iterator[Finding]:

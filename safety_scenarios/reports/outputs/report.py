@@ -4,8 +4,8 @@
 """
 ``report.html`` of a campaign's folder, or of several.
 
-While a campaign runs, what is drawn of each trial is kept in ``views.jsonl``, so that the page is
-there at once when it ends; it is one of the files that the manifest holds. Of a folder without it,
+While a campaign runs, what is drawn of each trial is kept in ``views.jsonl.gz``, so that the page
+is there at once when it ends; it is one of the files that the manifest holds. Of a folder without it,
 and of one whose manifest does not hold, everything is read from the records, which takes longer.
 The page itself and the folder that it loads from are views: the manifest leaves them out.
 """
@@ -60,6 +60,7 @@ from safety_scenarios.reports.trial_view.comparison import compared
 from safety_scenarios.reports.trial_view.view import view_of
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.verdict import Estimate
+from safety_scenarios.trial.gzip_lines import compressed, read_gzip
 from safety_scenarios.trial.journal import read_journal
 from safety_scenarios.trial.session import Beginning, Observer, OutputContext
 from safety_scenarios.trial.summary import CampaignSummary, ScenarioSummary
@@ -100,8 +101,8 @@ class Views(Observer):
             line = compact({'scenario_id': result.scenario_id, 'about': about(record)}) \
                 + '\n' + line
         try:
-            with self._path.open('a', encoding='utf-8') as file:
-                file.write(line)
+            with self._path.open('ab') as file:
+                file.write(compressed(line.encode()))
         except OSError as error:
             raise TraceError(f'{self._path}: cannot be written: {error.strerror}') from error
 
@@ -270,10 +271,10 @@ def about(record: TrialRecord) -> Mapping[str, Any]:
 
 
 def _kept(folder: Path) -> tuple[dict[str, bytes], dict[str, Mapping[str, Any]]]:
-    """Return what ``views.jsonl`` holds; a line that a crash cut is left out."""
+    """Return what ``views.jsonl.gz`` holds; a line that a crash cut is left out."""
     views, known = dict[str, bytes](), dict[str, Mapping[str, Any]]()
     try:
-        text = (folder / VIEWS).read_text(encoding='utf-8')
+        text = read_gzip(folder / VIEWS)[0].decode()
     except (OSError, UnicodeDecodeError):
         return views, known
     for line in lines_of(text):
