@@ -70,7 +70,8 @@ _FEW = 3
 @click.option('--seeds', type=click.IntRange(1, 100), default=2, show_default=True,
               help='Trials of each file against each wrong controller.')
 @click.option('--calibration', type=click.Path(exists=True, dir_okay=False, path_type=Path),
-              help='Compare budgets with the floor in this file, written by calibrate --json.')
+              help='Compare budgets with the floor in this file, which selftest calibrate '
+                   '--json wrote.')
 @selecting
 def validate(paths: tuple[str, ...], strict: bool, sweeps: bool | None, seeds: int,
              calibration: Path | None, **values: Any) -> None:
@@ -82,9 +83,9 @@ def validate(paths: tuple[str, ...], strict: bool, sweeps: bool | None, seeds: i
     ROS; that takes about a second a file.
 
     \b
-    safety-scenarios validate config/scenarios
-    safety-scenarios validate my_scenario.yaml --strict
-    safety-scenarios validate robotic --calibration calibration.json
+    safety-scenarios scenario validate config/scenarios
+    safety-scenarios scenario validate my_scenario.yaml --strict
+    safety-scenarios scenario validate robotic --calibration calibration.json
     """
     survey = survey_of(paths, values)
     loaded = survey.loaded
@@ -162,7 +163,7 @@ def _floor_ms(file: Path) -> float:
         first = error.errors(include_url=False)[0]
         place = '.'.join(map(str, first['loc']))
         raise InputError(refused(f'{file}: {place}', first) + '. Write it with '
-                         'safety-scenarios calibrate --json') from None
+                         'safety-scenarios selftest calibrate --json') from None
 
 
 @click.command('list')
@@ -173,9 +174,9 @@ def list_scenarios(scenarios: tuple[str, ...], **values: Any) -> None:
     List scenarios: the installed ones, or those named.
 
     \b
-    safety-scenarios list
-    safety-scenarios list config/scenarios/robotic
-    safety-scenarios list --tag bedside --severity '>=0.9'
+    safety-scenarios scenario list
+    safety-scenarios scenario list config/scenarios/robotic
+    safety-scenarios scenario list --tag bedside --severity '>=0.9'
 
     A file that cannot be read is shown as broken. Where it was named, the exit code is 2.
     """
@@ -226,8 +227,8 @@ def schema(kind: str) -> None:
     Print the JSON Schema of a scenario file, or of another kind of file, for editors.
 
     \b
-    safety-scenarios schema > scenario.schema.json
-    safety-scenarios schema bindings > bindings.schema.json
+    safety-scenarios scenario schema > scenario.schema.json
+    safety-scenarios scenario schema bindings > bindings.schema.json
     """
     click.echo(json.dumps(schema_of(kind), indent=2))
 
@@ -242,7 +243,7 @@ def describe(path: str) -> None:
     beside it. Nothing is run.
 
     \b
-    safety-scenarios describe greeting.yaml
+    safety-scenarios scenario describe greeting.yaml
     """
     found = look_through((path,))
     if found.problems:

@@ -8,6 +8,7 @@ Secrets are not settings: an API key is read from the environment by the client 
 """
 
 from collections.abc import Iterator
+import json
 import secrets
 import shlex
 from typing import Any, Literal
@@ -23,6 +24,7 @@ from safety_scenarios.scenario.noun import Noun, TOLD
 from safety_scenarios.scenario.robot_kind import kind_of, RobotKind
 from safety_scenarios.scenario.ros_names import RosNames
 from safety_scenarios.scenario.selection import Selection
+from safety_scenarios.scenario.short_names import NO_OPTIONS, SHORT_NAMES
 from safety_scenarios.scenario.topic_rules import read_merges, read_overrides
 from safety_scenarios.scenario.world.external import WorldSettings
 from typing_extensions import Self
@@ -107,6 +109,8 @@ class SequentialTest(Noun):
 Law = Literal['normal', 'lognormal']
 """Law that latencies may be assumed to follow."""
 LatencyLaw = Literal['none', 'normal', 'lognormal']
+Console = Literal['normal', 'verbose', 'quiet', 'json']
+"""How much a campaign prints."""
 _SLOWEST = 0.5
 """Slower than that a controller has more than twice the time that a robot would give it."""
 FRESH = -1
@@ -172,13 +176,17 @@ class RunSettings(Noun):
     are: AreSettings = AreSettings()
     real_time_factor: float = Field(default=1.0, ge=0, le=10)
     """How fast the simulator of world mujoco goes over link ros: simulated seconds in a real one,
-    0.5 to 10; 0: as fast as can be, with --lockstep alone."""
+    0.5 to 10; 0: as fast as can be, with clock.lockstep alone."""
     output: str = ''
     """Folder for the results, new or empty; empty: runs/<UTC time>."""
     outputs: tuple[str, ...] = ('page', 'console', 'junit', 'step_summary')
     """Outputs by their names; naming some leaves out the others: to add one, name the defaults
     too. page: report.html; console; live: the whole terminal; junit: the file of setting junit;
     step_summary: where GitHub asks for one; or the name of another package's."""
+    console: Console = 'normal'
+    """What output console prints. normal: failures first, then a summary; verbose: also every
+    trial and every note; quiet: the verdict alone; json: the summary as JSON on standard
+    output."""
     junit: str = ''
     """JUnit XML file to write for CI, a test case for each trial; empty: none."""
     gate: Literal['target', 'acceptable', 'critical'] = 'critical'
@@ -320,7 +328,7 @@ class RunSettings(Noun):
                 value = getattr(value, step)
             if path[0] not in _NOT_REPEATED and value != field.get_default(
                     call_default_factory=True):
-                words += _option(option_name(path), value)
+                words += _words('.'.join(path), value)
         return shlex.join(words)
 
     @property
@@ -430,18 +438,22 @@ def option_name(path: tuple[str, ...]) -> str:
         else path[-1]
 
 
-_NOT_REPEATED = 'scenarios', 'output', 'outputs', 'junit'
+_NOT_REPEATED = 'scenarios', 'output', 'outputs', 'console', 'junit'
 
 
-def _option(name: str, value: Any) -> list[str]:
-    """Return the words of the command line that set an option."""
+_FLAGS = {dotted: '--' + name.replace('_', '-') for name, dotted in SHORT_NAMES.items()
+          if name not in NO_OPTIONS}
+
+
+def _words(name: str, value: Any) -> list[str]:
+    """Return the words of the command line that set a value."""
     if name == 'controller_parameters':
         return [word for text in value for word in ('--set', f'controller.{text}')]
-    flag = name.replace('_', '-')
-    if isinstance(value, bool):
-        return [f'--{flag}' if value else f'--no-{flag}']
-    return [word for one in (value if isinstance(value, tuple) else (value,))
-            for word in (f'--{flag}', str(one))]
+    if name in _FLAGS:
+        return [word for one in (value if isinstance(value, tuple) else (value,))
+                for word in (_FLAGS[name], str(one))]
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return ['--set', f'{name}={text}']
 
 
 def leaves(model: type[BaseModel], prefix: tuple[str, ...] = ()) -> \

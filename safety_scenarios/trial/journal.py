@@ -266,7 +266,7 @@ def read_journal(path: Path, resolve: Resolve, change: Change | None = None, *,
                 damage.append(text)
                 break
     if not (partial or damage):
-        text = f'{path}: the last line is missing: its trial never ended. Run repair'
+        text = f'{path}: the last line is missing: its trial never ended. Run campaign repair'
         if damage is None:
             raise TraceError(text)
         damage.append(text)

@@ -209,7 +209,7 @@ class _Judging:
             self._flaw(SETTINGS, text, trial_id)
         if line is None:
             self._flaw(TRIALS, f'got no result of {trial_id}, expected one as it has a record. '
-                               f'Run repair', trial_id)
+                               f'Run campaign repair', trial_id)
         else:
             self._compare(line, known)
             self._look_at_trace(trial_id, record, known)

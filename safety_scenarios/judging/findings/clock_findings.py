@@ -23,9 +23,9 @@ _GIVEN_NS = 20_000_000
 _GIVEN_SHARE = 0.1
 """The same of a long reaction, as much as the factor may be off; either is part of the
 uncertainty."""
-_ADVICE = 'Set --rtf-min and --rtf-max, or judge by --latency-clock steady'
-_PACE_ADVICE = 'Lower the load of the host, or --real-time-factor, or go in --lockstep'
-_ALONE_ADVICE = 'Lower the load of the host, or go without --lockstep'
+_ADVICE = 'Set clock.rtf_min and clock.rtf_max, or judge by clock.latency_clock=steady'
+_PACE_ADVICE = 'Lower the load of the host, or real_time_factor, or set clock.lockstep=true'
+_ALONE_ADVICE = 'Lower the load of the host, or go without clock.lockstep'
 _found = partial(harness, 'clock')
 
 
@@ -64,7 +64,7 @@ def _beside_decisions(trial: JudgedTrial, clocks: Clocks,
     if measuring.pace is not None and not (measuring.charges or measuring.answers_alone):
         yield _found('the time of decisions counts', Verdict.INCONCLUSIVE,
                      'this simulator waited for the controller and charged nothing for that, so '
-                     'that it may have taken any time to decide. Go without --lockstep')
+                     'that it may have taken any time to decide. Go without clock.lockstep')
     onset_ns = onset.stamps.steady_ns
     took_ns = trial.record.events[-1].stamps.steady_ns - onset_ns
     if latency is not None:

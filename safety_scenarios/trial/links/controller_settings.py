@@ -52,7 +52,7 @@ def plan_controller(settings: RunSettings, given: Any = None) -> ControllerPlan:
             key = texts[0].partition('=')[0]
             raise SettingsError(f'controller.{key}: got a parameter with an external controller, '
                                 f'expected none, because it is not started here. Set it where you '
-                                f'start it, and name the controller by --controller-label')
+                                f'start it, and name the controller by controller_label')
         return ControllerPlan(ControllerSpec(name=name, label=settings.controller_label),
                               server=settings.server, model=settings.server.model,
                               period_ms=settings.period_ms, command_type=settings.command_type)
