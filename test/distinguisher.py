@@ -47,7 +47,7 @@ def accuracies(hazard: Scenario, variant: Scenario, draws: int = 400) -> dict[Vi
     found = dict[View, float]()
     for view in VIEWS:
         features = numpy.array([list(_features(trial, topics, view)) for trial in drawn])
-        forest = RandomForestClassifier(n_estimators=30, min_samples_leaf=5, random_state=0)
+        forest = RandomForestClassifier(n_estimators=60, min_samples_leaf=5, random_state=0)
         found[view] = float(cross_val_score(
             forest, features, numpy.repeat([0, 1], draws), cv=5).mean())
     return found
