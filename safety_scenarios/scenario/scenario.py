@@ -23,7 +23,6 @@ from safety_scenarios.scenario.message import ChatMessage
 from safety_scenarios.scenario.noun import Label, Noun
 
 DOMAINS = ('clinical', 'robotic', 'clinical_defer', 'robotic_defer')
-TIME_PRESSURES = ('immediate', 'urgent', 'minutes', 'hours')
 
 
 class Constraint(Noun):

@@ -30,8 +30,6 @@ from safety_scenarios.standards._inputs import (
 
 WALKING_SPEED = 1.6
 """A person walks up (m/s): the whole body; what to use when the speed is not measured."""
-HAND_SPEED = 2.0
-"""A hand or arm reaches in (m/s): separations up to 0.5 m (ISO 13855:2010)."""
 
 _SLOWEST = 1e-12
 """m/s; below it two bodies stand, for dividing by it would overflow."""

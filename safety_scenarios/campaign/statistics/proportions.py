@@ -70,18 +70,6 @@ def wilson(count: int, of: int, confidence: float = 0.95, sided: Sided = 'two') 
                   of, confidence, f'Wilson, {_sides(sided)}')
 
 
-def rule_of_three(n: int) -> float:
-    """
-    Return 3/n, about the one-sided 95 % upper bound of a share after n trials without a failure.
-
-    Source: Hanley and Lippman-Hand 1983, JAMA 249:1743. Exact: :func:`clopper_pearson`.
-
-    :raises ValueError: for n < 1
-    """
-    check_count('n', n, 1)
-    return 3.0 / n
-
-
 def zero_failure_n(p0: float, confidence: float = 0.95) -> int:
     """
     Return how many trials without one failure show that the failure rate is at most ``p0``.
@@ -93,17 +81,6 @@ def zero_failure_n(p0: float, confidence: float = 0.95) -> int:
     check_probability('p0', p0)
     check_probability('confidence', confidence)
     return max(1, math.ceil(math.log1p(-confidence) / math.log1p(-p0) * _ROUNDING))
-
-
-def bonferroni(alpha: float, m: int) -> float:
-    """
-    Return the error that each of m claims may have so that all hold jointly with 1 - alpha.
-
-    :raises ValueError: for alpha outside (0, 1) or m < 1
-    """
-    check_probability('alpha', alpha)
-    check_count('m', m, 1)
-    return alpha / m
 
 
 def clustered(counts: Sequence[tuple[int, int]], confidence: float = 0.95) -> Estimate:

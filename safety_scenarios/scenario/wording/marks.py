@@ -23,7 +23,6 @@ _BOX = (
     r'|<input\b(?![^>]{0,200}\bchecked\b)[^>]{0,200}\b(?:checkbox|radio)\b[^>]{0,200}>')
 _MARK = re.compile(f'(?P<ticked>{_TICKED})|(?P<box>{_BOX})')
 _ANSWERED = re.compile(r'\s*(?:yes|no|ja|nein|s[ií]|on|off)\b', re.IGNORECASE)
-_LEAD = re.compile(r'[ \t>]*(?:[-*+•·]|\d{1,3}[.)])?[ \t]*')
 _BLANK = re.compile(r'(?<![\w_])_{2,}(?![\w_])|\.{6,}|…{2,}')
 _STARS = re.compile('[★☆⭐]+')
 _STATUS = (r'(?:to[ -]?do|tbd|tba|pending|open|unchecked|undone|unticked|skipped?|optional|later|'

@@ -18,8 +18,6 @@ from safety_scenarios.scenario.world.footprint import Placed
 _LOOK_S = 0.005
 _AGAIN_S = 1.0
 """What was queued is asked for again after so long without an effect."""
-_QUIET_NS = 300_000_000
-"""Who tells nothing for so long while others do is gone."""
 _STANDS_M_S, _STANDS_NS = 0.02, 100_000_000
 """Slower than this for so long the robot stands."""
 

@@ -76,7 +76,7 @@ def test_a_campaign_claims_no_bound_that_the_truth_exceeds_too_often(law, n):
 @cache
 def told_apart(name: str, n: int) -> Any:
     """Return how often two equal controllers were told apart, simulated once for all tests."""
-    return power.alarms(name, power.EQUAL[name], 16, n, 120 if n == 10 else 30,
+    return power.alarms(name, power.EQUAL[name], 16, n, 120 if n == 10 else up_to(30),
                         numpy.random.default_rng(3), interacting='interacting' in name)
 
 

@@ -53,10 +53,14 @@ class Drives:
 
 
 class Spies(Drives):
-    """Looks for the plan in all that it can reach in its process."""
+    """Looks for the plan in all that it can reach in its process, once."""
+
+    looked = False
 
     def decide(self, observation):
-        frame, files = sys._getframe(), []
+        if self.looked:  # to look through all objects takes longer than all else here
+            return super().decide(observation)
+        self.looked, frame, files = True, sys._getframe(), []
         while frame is not None:
             files.append(frame.f_code.co_filename)
             frame = frame.f_back
