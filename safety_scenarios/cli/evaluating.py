@@ -157,7 +157,8 @@ def evaluate(folder: Path | None, changes: tuple[str, ...], files: tuple[str, ..
     _write(output, found)
     screen = Screen(emoji=False, width=console().width)
     screen.print(table(found.summary))
-    screen.print(totals(found.summary), highlight=False, soft_wrap=True)
+    for text in totals(found.summary, verbose=False):
+        screen.print(text)
     different = [trial for trial in found if not trial.identical]
     for rows in _differences(different):
         screen.print(rows)
@@ -188,7 +189,8 @@ def repair_folder(folder: Path) -> None:
     for text in done or ['nothing to repair']:
         click.echo(text)
     Screen(emoji=False, width=console().width).print(table(found.summary))
-    click.echo(totals(found.summary))
+    for text in totals(found.summary, verbose=False):
+        console().print(text)
     _tell(found)
     sys.exit(found.summary.exit_code)
 

@@ -66,7 +66,8 @@ def run(context: click.Context, /, scenarios: tuple[str, ...], live: bool, **val
         settings = settings.model_copy(update={'outputs': (
             *(name for name in settings.outputs if name != 'console'), 'live')})
     interruptible()
-    with open_outputs(OutputContext(settings, tell, warn)) as observers:
+    is_open = settings.console in ('normal', 'verbose')
+    with open_outputs(OutputContext(settings, tell if is_open else warn, warn)) as observers:
         summary = run_campaign(settings, observers)
     sys.exit(summary.exit_code)
 

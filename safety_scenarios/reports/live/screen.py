@@ -214,7 +214,8 @@ def live(context: OutputContext) -> Iterator[Sequence[Observer]]:
     output = LiveScreen(screen)
     try:
         with Feed(output, PERIOD_S) as feed:
-            yield ConsoleReport(later), feed
+            yield ConsoleReport(later, context.settings.console,
+                                has_page='page' in context.settings.outputs), feed
     finally:
         output.close()
         sys.stdout.write(kept.getvalue())
