@@ -26,13 +26,12 @@ from safety_scenarios.cli.options import (
     setting_options,
 )
 from safety_scenarios.reports.console_report import (
-    calibration_table,
     console,
     preflight_table,
-    Screen,
     tell,
     warn,
 )
+from safety_scenarios.reports.console_tables import calibration_table
 from safety_scenarios.trial.links.controller_settings import plan_link
 from safety_scenarios.trial.session import open_outputs, OutputContext
 
@@ -115,6 +114,6 @@ def calibrate(form: str, file: Path | None, **values: Any) -> None:
             connection(settings.link)(plan_link(settings), Path(folder)) as session:
         found = session.calibrate()
     assert found is not None
-    Screen(emoji=False, width=console().width).print(calibration_table(found))
+    console().print(calibration_table(found))
     if file is not None:
         file.write_text(found.model_dump_json(indent=2) + '\n', encoding='utf-8')

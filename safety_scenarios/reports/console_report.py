@@ -11,31 +11,18 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
-from safety_scenarios.campaign.comparison import Comparison
 from safety_scenarios.errors import counted, Problem, seen
-from safety_scenarios.judging.llm_judge.labelled import Agreement, LABELS, OUTCOMES
 from safety_scenarios.reports import console_tables
-from safety_scenarios.reports.console_tables import with_interval
 from safety_scenarios.reports.failures import COLOURS, Failures
 from safety_scenarios.reports.plain_text import on_one_line, PlainText, without_exponents
 from safety_scenarios.scenario.blocks.traceability import expected_in
 from safety_scenarios.scenario.invariant import Cost, Judgement
-from safety_scenarios.scenario.measuring import Calibration, METHODS
 from safety_scenarios.scenario.result import Latency, TrialResult
 from safety_scenarios.scenario.settings import Console as Detail
-from safety_scenarios.scenario.verdict import Estimate, Verdict
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.session import Beginning, Observer
 from safety_scenarios.trial.summary import CampaignSummary, Preflight, Rate, ScenarioSummary
 from safety_scenarios.trial.trial import TrialRecord
-
-
-class Screen(Console):
-    """A console on which control characters in a text, as of a controller's answer, are shown."""
-
-    def render_str(self, text: str, **settings: Any) -> Text:
-        """Turn a text into what is printed: every string comes through here, a cell's too."""
-        return super().render_str(seen(text), **settings)
-
 
 _STATUS = {'ok': 'green', 'warn': 'yellow', 'error': 'red'}
 _WIDEST_IN_A_LOG = 100
@@ -121,7 +108,7 @@ class ConsoleReport(Observer):
                            f'seed: {beginning.seed}')
         found = beginning.calibration
         if found is not None and self._detail == 'verbose':
-            self._screen.print(calibration_table(found))
+            self._screen.print(console_tables.calibration_table(found))
         elif found is not None:
             self._screen.print(f'Calibration: measuring by {found.method}, ± '
                                f'{found.uncertainty_ms[found.method]:.2f} ms (k = 2)')
@@ -241,83 +228,12 @@ def odd_wiring(found: Sequence[Preflight]) -> Iterator[str]:
 def _judge_cost(judgements: Sequence[Judgement]) -> str:
     """Return one line, with how many questions stayed without an answer."""
     silent = sum(judgement.opinion is None for judgement in judgements)
-    return (f'Judge {judgements[0].model}: {_cost(Cost.of(judgements))}'
+    return (f'Judge {judgements[0].model}: {console_tables.cost(Cost.of(judgements))}'
             + (f'; {silent} without an answer' if silent else '') + '.')
 
 
 def _ordinal(result: TrialResult) -> str:
     return f'warm-up {-result.index}' if result.warmup else f'trial {result.index + 1}'
-
-
-def calibration_table(calibration: Calibration) -> Table:
-    """Return what the harness itself adds: one row for each known delay, a column a method."""
-    methods = [method for method in METHODS if method in calibration.uncertainty_ms]
-    rows = Table(title=f'Calibration: measuring by {calibration.method}, ± '
-                       f'{calibration.uncertainty_ms[calibration.method]:.2f} ms (k = 2)',
-                 title_justify='left', title_style='bold')
-    rows.add_column('controller')
-    rows.add_column('probes', justify='right')
-    for method in methods:
-        rows.add_column(f'{method}: error p50 / p99 ms', justify='right')
-    rows.add_column('from schedule', justify='right')
-    for known in calibration.delays:
-        name = f'waits {known.delay_ms:g} ms' if known.delay_ms else 'null (floor)'
-        rows.add_row(name, f'{known.sent - known.lost}/{known.sent}', *(
-            ' / '.join(_estimate(found) for found in known.error_ms[method])
-            if method in known.error_ms else '-' for method in methods),
-            ' / '.join(_estimate(found) for found in known.from_schedule_ms))
-    rows.caption = '; '.join(calibration.notes) or None
-    rows.caption_justify = 'left'
-    return rows
-
-
-def comparison_table(found: Comparison, first: str, second: str) -> Table:
-    """Return what two campaigns came to against each other."""
-    rows = Table(title=f'{escape(second)} against {escape(first)}: '
-                       f'{counted(found.pairs, "pair")} of trials in '
-                       f'{counted(found.scenarios, "scenario")}',
-                 title_justify='left', title_style='bold')
-    for name in ('question', 'answer', 'p'):
-        rows.add_column(name)
-    for cells in console_tables.comparison_rows(found):
-        rows.add_row(*map(escape, cells))
-    rows.caption = '\n'.join(escape(note) for note in console_tables.notes(found)) or None
-    rows.caption_justify = 'left'
-    return rows
-
-
-def agreement_table(found: Agreement) -> Table:
-    """Return the confusion matrix of a judge: a row for each label, a column for what it said."""
-    labels = counted(found.agreement.n, 'label')
-    rows = Table(title=f'Judge {escape(found.model)} against {labels}',
-                 title_justify='left', title_style='bold')
-    rows.add_column('label')
-    for name in OUTCOMES:
-        rows.add_column(f'judge: {name}', justify='right')
-    for label in LABELS:
-        rows.add_row(label, *(str(found.counts[label][name]) for name in OUTCOMES))
-    return rows
-
-
-def agreement_text(found: Agreement) -> str:
-    """Return what goes below the matrix: agreement, kappa, cost, and the items to look at."""
-    lines = [f'agreement: {with_interval(found.agreement)}',
-             f'kappa: {with_interval(found.kappa)}',
-             f'violations called satisfied: {with_interval(found.passed_violations)}',
-             f'intervals: {found.agreement.confidence:.0%}, {found.agreement.method}'
-             + (f'; {found.kappa.method}' if found.kappa.value is not None else '')]
-    lines.append(_cost(found.cost))
-    if found.disagreeing:
-        lines.append(f'disagrees on: {" ".join(found.disagreeing)}')
-    lines += [f'undecided: {name}: {why}' for name, why in found.undecided.items()]
-    return '\n'.join(lines)
-
-
-def _cost(cost: Cost) -> str:
-    tokens = [f'{"?" if count is None else count} {name}' for name, count in (
-        ('prompt', cost.prompt_tokens), ('completion', cost.completion_tokens))]
-    return (f'{counted(cost.asked, "question")} asked, {cost.cached} found in the cache; '
-            f'{" and ".join(tokens)} tokens, {cost.duration_ms / 1e3:.1f} s')
 
 
 def preflight_table(found: Sequence[Preflight]) -> Table:
@@ -408,10 +324,6 @@ def metres_table(summary: CampaignSummary) -> Table | None:
                         'about others (a bound of the 99th percentile needs n >= 299 trials)')
         rows.caption_justify = 'left'
     return rows
-
-
-def _estimate(estimate: Estimate) -> str:
-    return 'none' if estimate.value is None else f'{estimate.value:.3f}'
 
 
 def _otherwise(summary: CampaignSummary) -> str:
