@@ -16,6 +16,7 @@ from pydantic import BaseModel, ValidationError
 from safety_scenarios.cli import completion
 from safety_scenarios.errors import did_you_mean, refused, SettingsError
 from safety_scenarios.formats.loading import look_through, Survey
+from safety_scenarios.formats.profile_file import merged, with_profile
 from safety_scenarios.scenario.dotted_names import (
     from_text,
     kind_of_group,
@@ -40,8 +41,9 @@ _REACH = ('namespace', 'remap', 'use_sim_time', 'domain_id', 'connect_timeout_s'
 USED: Mapping[str, Sequence[str]] = {
     'preflight': (
         *_REACH, 'selection', 'regex', 'controller', 'controller_parameters', 'server', 'link',
-        'world', 'are', 'real_time_factor', 'command_type', 'period_ms', 'hil', 'qos_overrides',
-        'merge', 'static_transforms', 'node_name', 'clock', 'schedule_clock'),
+        'world', 'are', 'profile', 'robot', 'topics', 'absent', 'reference', 'driver', 'frames',
+        'real_time_factor', 'command_type', 'period_ms', 'hil', 'qos_overrides', 'merge',
+        'static_transforms', 'node_name', 'clock', 'schedule_clock'),
     'selftest calibrate': (*_REACH, 'realtime'),
     'selftest judge': ('judge',)}
 """Settings and groups that a command uses, of those that do not use all."""
@@ -56,9 +58,11 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
                                'runs already.'),
         'model': ('NAME', 'Language model that the controller llm asks.')},
     'Robot and world': {
+        'profile': ('FILE|NAME', 'Profile of the robot, such as turtlebot4 (doc/profiles.md).'),
         'link': ('LINK', 'ros: over DDS; loopback: in simulated time, without ROS; simulated: '
                          'with a robot that moves.'),
         'world': ('', 'Simulator that answers; external: one that runs already, such as Gazebo.'),
+        'profile': ('FILE|NAME', 'Profile of the robot: what it is, and how it is reached.'),
         'namespace': ('NAME', "ROS namespace of the harness' topics."),
         'remap': ('FROM:=TO', 'ROS remapping rule, such as cmd_vel:=/robot1/cmd_vel.'),
         'domain_id': ('N', 'ROS domain; -1: a free one, or ROS_DOMAIN_ID for an external '
@@ -211,7 +215,7 @@ def build(values: Mapping[str, Any], fixed: Mapping[str, Any] = {},
         if command in USED and name.split('.')[0] not in USED[command]:
             raise SettingsError(f'--set {name}: got a setting that {command} does not use, '
                                 f'expected one of {", ".join(sorted(USED[command]))}')
-    return _validated(_merged(data, read_assignments(RunSettings, texts)),
+    return _validated(with_profile(merged(data, read_assignments(RunSettings, texts))),
                       {dotted: name for dotted, (name, _) in given.items()})
 
 
@@ -220,16 +224,6 @@ def _set_names(texts: Sequence[str]) -> Iterator[str]:
         name = text.partition('=')[0].strip()
         yield 'controller_parameters' if name.startswith('controller.') \
             else kind_of_group(RunSettings, name)
-
-
-def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """Return nested values, those of ``above`` first."""
-    found = dict(below)
-    for name, value in above.items():
-        old = found.get(name)
-        found[name] = _merged(old, value) if isinstance(old, Mapping) and isinstance(
-            value, Mapping) else value
-    return found
 
 
 def _validated(data: Mapping[str, Any], options: Mapping[str, str]) -> RunSettings:

@@ -10,6 +10,7 @@ A dotted name leads through groups (``judge.model``), groups that may be left ou
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+import json
 import re
 import types
 from typing import Annotated, Any, get_args, get_origin, Literal, Union
@@ -19,8 +20,8 @@ from pydantic.fields import FieldInfo
 from safety_scenarios.errors import did_you_mean, SettingsError
 import yaml
 
-ANY_KEY = '*'
-"""Stands for the keys of a mapping in the names of ``names_of``."""
+ANY_KEY, ANY_PATH = '*', '**'
+"""Stand for the keys of a mapping in the names of ``names_of``: one, or some below each other."""
 _CONTROLLER, _PARAMETERS = 'controller.', 'controller_parameters'
 _TRUTH = {'true': True, 'yes': True, 'on': True, 'false': False, 'no': False, 'off': False}
 _NUMBER = re.compile(r'[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?')
@@ -44,40 +45,42 @@ class Setting:
 def settings_of(model: type[BaseModel], above: str = '') -> Iterator[Setting]:
     """Yield every single value, with ``*`` in the name where a mapping has its keys."""
     for name, field in model.model_fields.items():
-        yield from _below(f'{above}{name}', field.annotation, field)
+        yield from settings_below(f'{above}{name}', field.annotation, field)
 
 
-def _below(name: str, annotation: Any, field: FieldInfo) -> Iterator[Setting]:
+def settings_below(name: str, annotation: Any, field: FieldInfo) -> Iterator[Setting]:
+    """Yield the value of a name, or all those below it."""
     kind = group_in(annotation)
     if kind is not None:
         yield from settings_of(kind, f'{name}.')
     elif (values := values_in(annotation)) is not None:
-        yield from _below(f'{name}.{ANY_KEY}', values, field)
+        yield from settings_below(f'{name}.{ANY_PATH if values is Any else ANY_KEY}', values,
+                                  field)
     else:
         yield Setting(name, annotation, field)
 
 
 def group_in(annotation: Any) -> type[BaseModel] | None:
     """Return the model of a group, also of one that may be left out."""
-    return next((kind for kind in _kinds(annotation)
+    return next((kind for kind in kinds_of(annotation)
                  if isinstance(kind, type) and issubclass(kind, BaseModel)), None)
 
 
 def values_in(annotation: Any) -> Any:
     """Return the type of a mapping's values, None if it is none."""
-    return next((get_args(kind)[1] for kind in _kinds(annotation)
+    return next((get_args(kind)[1] for kind in kinds_of(annotation)
                  if isinstance(get_origin(kind), type)
                  and issubclass(get_origin(kind), Mapping)), None)
 
 
-def _kinds(annotation: Any) -> Iterator[Any]:
+def kinds_of(annotation: Any) -> Iterator[Any]:
     """Yield the types and the words that an annotation allows."""
     origin = get_origin(annotation)
     if origin in (Union, types.UnionType):
         for inner in get_args(annotation):
-            yield from _kinds(inner)
+            yield from kinds_of(inner)
     elif origin is Annotated:
-        yield from _kinds(get_args(annotation)[0])
+        yield from kinds_of(get_args(annotation)[0])
     elif origin is Literal:
         yield from get_args(annotation)
     else:
@@ -99,9 +102,9 @@ def setting_at(model: type[BaseModel], name: str, where: str = '') -> Setting:
     parts = name.split('.')
     known = list(settings_of(model))
     for setting in known:
-        if _fits(parts, setting.name.split('.')):
+        if _match(parts, setting.name.split('.')):
             return Setting(name, setting.annotation, setting.field)
-    below = [one.name for one in known if _fits(parts, one.name.split('.')[:len(parts)])]
+    below = names_below(name, (one.name for one in known))
     if below:
         raise SettingsError(f'{where}{name}: got the name of a group, expected that of one value: '
                             f'{", ".join(below[:_MOST_SHOWN])}'
@@ -114,14 +117,34 @@ _MOST_SHOWN = 12
 """Names that a message lists."""
 
 
-def _fits(parts: list[str], pattern: list[str]) -> bool:
+def _match(parts: list[str], pattern: list[str]) -> bool:
+    if pattern[-1:] == [ANY_PATH]:
+        return len(parts) >= len(pattern) and all(parts) and _match(
+            parts[:len(pattern) - 1], pattern[:-1])
     return len(parts) == len(pattern) and all(
-        part == step or (step == ANY_KEY and part) for part, step in zip(parts, pattern,
-                                                                         strict=True))
+        part == step or (step == ANY_KEY and part)
+        for part, step in zip(parts, pattern, strict=True))
 
 
-def suggestion(name: str, known: Iterable[str]) -> str:
-    """Return which known name is meant, or where all of them are listed."""
+def matches(name: str, pattern: str) -> bool:
+    """Return whether a name is one that a name with ``*`` stands for."""
+    return _match(name.split('.'), pattern.split('.'))
+
+
+def names_below(name: str, known: Iterable[str]) -> list[str]:
+    """Return the names of the values in the group that a name is the name of."""
+    parts = name.split('.')
+    return [_with_keys(one.split('.'), parts) for one in known
+            if _match(parts, one.split('.')[:len(parts)]) and not matches(name, one)]
+
+
+def suggestion(name: str, known: Iterable[str],
+               otherwise: str = ' doc/settings.md lists all names') -> str:
+    """
+    Return which known name is meant.
+
+    :param otherwise: what is said where none is near
+    """
     known = list(known)
     last = name.rpartition('.')[2]
     plain = name.replace('.', '_').replace('-', '_')
@@ -131,12 +154,12 @@ def suggestion(name: str, known: Iterable[str]) -> str:
         return f' Did you mean {near!r}?'
     parts = name.split('.')
     alike = [_with_keys(one.split('.'), parts) for one in known]
-    return did_you_mean(name, alike) or ' doc/settings.md lists all names'
+    return did_you_mean(name, alike) or otherwise
 
 
 def _with_keys(pattern: list[str], parts: list[str]) -> str:
     """Return a known name with the keys that a wrong one has in the same places."""
-    return '.'.join(parts[place] if step == ANY_KEY and place < len(parts) else step
+    return '.'.join(parts[place] if step in (ANY_KEY, ANY_PATH) and place < len(parts) else step
                     for place, step in enumerate(pattern))
 
 
@@ -174,12 +197,12 @@ def read_assignments(model: type[BaseModel], texts: Iterable[str],
 def kind_of_group(model: type[BaseModel], name: str) -> str:
     """Return the name of a group's kind for that of the group: ``world.kind`` for ``world``."""
     kind = f'{name}.kind'
-    return kind if any(_fits(kind.split('.'), one.split('.')) for one in names_of(model)) else name
+    return kind if any(matches(kind, one) for one in names_of(model)) else name
 
 
 def _from_texts(setting: Setting, texts: list[str], where: str) -> Any:
     """Return the one value, or of a list what all texts add to it."""
-    if any(get_origin(kind) is tuple for kind in _kinds(setting.annotation)):
+    if any(get_origin(kind) is tuple for kind in kinds_of(setting.annotation)):
         return tuple(item for text in texts for item in from_text(setting, text, where))
     other = next((text for text in texts if text != texts[0]), None)
     if other is not None:
@@ -198,6 +221,15 @@ def nested(values: Mapping[str, Any]) -> dict[str, Any]:
             target = target.setdefault(step, {})
         target[last] = value
     return found
+
+
+def flat(data: Mapping[str, Any], above: str = '') -> Iterator[tuple[str, Any]]:
+    """Yield dotted name and value of each single value of nested data."""
+    for name, value in data.items():
+        if isinstance(value, Mapping):
+            yield from flat(value, f'{above}{name}.')
+        else:
+            yield f'{above}{name}', value
 
 
 def from_text(setting: Setting, text: str, where: str = '') -> Any:
@@ -221,7 +253,7 @@ def _typed(annotation: Any, value: Any) -> Any:
 
     :raises ValueError: says what is expected
     """
-    kinds = list(_kinds(annotation))
+    kinds = list(kinds_of(annotation))
     if isinstance(value, str):
         return _from_plain(annotation, kinds, value)
     if isinstance(value, Mapping):
@@ -264,11 +296,21 @@ def _from_plain(annotation: Any, kinds: list[Any], text: str) -> Any:
         return int(bare)
     if float in kinds and _NUMBER.fullmatch(bare):
         return float(bare)
+    if Any in kinds:
+        return _guessed(text)
     if is_text:
         return text
     raise ValueError('true or false' if bool in kinds else 'a number' if float in kinds
                      else 'a whole number' if int in kinds else 'it as in a YAML file, on one '
                      'line: {NAME: VALUE, ...}')
+
+
+def _guessed(text: str) -> Any:
+    """Return a value of a type that a plug-in decides: what is no JSON is text."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
 
 
 def _read(text: str) -> Any:

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 
 SHORT_NAMES: Mapping[str, str] = {
     'scenarios': 'scenarios',
+    'profile': 'profile',
     'tag': 'selection.tag',
     'domain': 'selection.domain',
     'severity': 'selection.severity',
@@ -23,6 +24,7 @@ SHORT_NAMES: Mapping[str, str] = {
     'seed': 'seed',
     'gate': 'gate',
     'words': 'words',
+    'profile': 'profile',
     'link': 'link',
     'world': 'world.kind',
     'real_time_factor': 'real_time_factor',

@@ -24,9 +24,9 @@ import click
 import pytest
 from safety_scenarios.cli.main import command_at, main
 from safety_scenarios.formats.loading import installed_folders
-from safety_scenarios.ros.launching.arguments import MORE
+from safety_scenarios.ros.launching import arguments as launching
+from safety_scenarios.ros.launching import simulation
 from safety_scenarios.ros.relay.protocol import RelaySettings
-from safety_scenarios.scenario.settings import leaves, MonitorSettings, option_name, RunSettings
 import yaml
 
 pytestmark = pytest.mark.slow
@@ -129,6 +129,7 @@ RUN: dict[str, tuple[int, tuple[tuple[str, str], ...]]] = {
 """None reads what another has written: CI runs every third of them."""
 
 LAUNCH = 'test/ros/test_launch.py::'
+ARGUMENTS = 'test/unit/ros/arguments/test_launch_arguments.py::'
 HIL = 'test/unit/ros/arguments/test_hil_arguments.py::'
 GAZEBO = 'test/unit/ros/external_simulators/test_gazebo_files.py::' \
          'test_the_launch_file_has_the_arguments_of_the_evaluator_and_its_own'
@@ -249,23 +250,32 @@ ELSEWHERE = {
         f'{LAUNCH}test_launch_ends_with_an_error_unless_every_trial_passed',
     'ros2 launch safety_scenarios eval.launch.py scenarios:=SCN-R-101 world:=mujoco '
     'real_time_factor:=2.0':
-        'test/ros/test_edges.py::test_launch_declares_every_setting_with_description_and_choices',
+        f'{ARGUMENTS}test_a_launch_file_has_few_arguments_each_described_and_none_given',
     'ros2 launch safety_scenarios eval.launch.py world:=mujoco controller:=external '
     'controller_launch:=my_robot.launch.py':
-        'test/ros/test_edges.py::test_launch_declares_every_setting_with_description_and_choices',
+        f'{ARGUMENTS}test_a_launch_file_has_few_arguments_each_described_and_none_given',
     'safety-scenarios run robotic --world mujoco --set real_time_factor=3': WORLD,
     'ros2 launch safety_scenarios hil.launch.py profile:=my_robot.yaml scenarios:=SCN-R-101':
-        f'{HIL}test_what_is_given_goes_before_the_profile_and_nothing_else_does',
+        f'{HIL}test_with_a_profile_it_guards_an_external_controller_and_what_is_given_goes_first',
     'ros2 launch safety_scenarios hil.launch.py --show-args':
-        f'{HIL}test_an_argument_that_nobody_knows_is_an_error_that_names_the_nearest',
+        f'{ARGUMENTS}test_a_launch_file_has_few_arguments_each_described_and_none_given',
     'safety-scenarios run SCN-R-101 --controller external --set hil.enabled=true '
     '--set hil.publishes=/my_robot/scan_in':
         'test/unit/campaign/test_hil_refusals.py::'
         'test_a_profile_that_lists_what_its_scenario_shows_is_taken',
     'ssh-keygen -Y sign -f ~/.ssh/id_ed25519 -n safety-scenarios-plan plan.txt':
         'test/unit/campaign/test_hil_refusals.py::test_a_signed_plan_confirms_what_it_lists',
+    'ros2 launch safety_scenarios eval.launch.py profile:=turtlebot4 scenarios:=SCN-R-101 '
+    'set:=\'judge.timeout_s=20 controller_label="my robot"\'':
+        f'{ARGUMENTS}test_only_what_is_given_is_passed_on',
+    'ros2 run safety_scenarios evaluator_node --ros-args -p profile:=turtlebot4 '
+    '-p topics.scan.topic:=/tb4/scan -p controller.stop_distance_m:=1.1':
+        'test/ros/test_edges.py::'
+        'test_names_through_mappings_and_the_profile_below_are_parameters',
+    'ros2 launch safety_scenarios monitor.launch.py file:=mobile_base profile:=turtlebot4 '
+    'set:=window_s=5': f'{LAUNCH}test_the_monitor_ends_launch_with_an_error_for_what_is_wrong',
     'ros2 launch safety_scenarios eval.launch.py --show-args':
-        'test/ros/test_edges.py::test_launch_declares_every_setting_with_description_and_choices',
+        f'{ARGUMENTS}test_a_launch_file_has_few_arguments_each_described_and_none_given',
     'ros2 launch safety_scenarios eval.launch.py controller:=external '
     'controller_launch:=/path/my.launch.py':
         f'{LAUNCH}test_launch_ends_with_an_error_unless_every_trial_passed',
@@ -285,7 +295,7 @@ ELSEWHERE = {
     'ros2 launch safety_scenarios gazebo.launch.py scene:=cell scenarios:=SCN-R-103': GAZEBO,
     'ros2 launch safety_scenarios gazebo.launch.py server:=false controller:=external': GAZEBO,
     'ros2 launch safety_scenarios gazebo.launch.py world_file:=my.sdf bridge_file:=my.yaml '
-    'world_robot:=my_robot': GAZEBO,
+    'set:=world.robot=my_robot': GAZEBO,
     'ros2 run safety_scenarios evaluator_node --help':
         'test/ros/test_edges.py::test_help_is_shown_and_nothing_started',
     'ros2 run safety_scenarios evaluator_node --ros-args --params-file eval.params.yaml '
@@ -442,17 +452,15 @@ def test_what_another_test_runs_has_the_options_it_is_given(command):
 
 
 def test_launch_and_nodes_are_given_arguments_that_there_are():
-    names = {option_name(path) for path, _ in leaves(RunSettings)} | {
-        'controller_launch', 'scenario', 'profile', 'start', 'autostart'} | {
-        argument['name'] for argument in MORE}
+    names = {*launching.EVAL.names, *launching.HIL.names, *simulation.GAZEBO.names,
+             'scenario', 'autostart', 'controller_parameters', 'topic'}
     of_a_controller = {'stop_distance_m', '__node', '__ns', 'cmd_vel'}
     of_a_relay = {*RelaySettings.model_fields, 'scan', 'scan_on_wire'}
-    of_a_monitor = {path[-1] for path, _ in leaves(MonitorSettings)}
     given = [(name, 'monitor' in command) for command in ALL if command.startswith('ros2 ')
              for name in re.findall(r'(\w+):=', command)]
     assert len(given) > 10 and {name for name, of_monitor in given if not of_monitor} <= \
         names | of_a_controller | of_a_relay
-    assert {name for name, of_monitor in given if of_monitor} <= of_a_monitor
+    assert {name for name, of_monitor in given if of_monitor} <= set(launching.MONITOR.names)
 
 
 def test_make_knows_what_it_is_asked_for():

@@ -75,7 +75,7 @@ def test_a_text_becomes_what_its_setting_wants(text, expected):
     ('judge=x', 'the name of a group.*judge.mod'),
     ('topics.scan.tpic=/x', "Did you mean 'topics.scan.topic'"),
     ('robot.stoping.time=1', "Did you mean 'robot.stopping.time'"),
-    ('topics.scan=/x', 'expected that of one value: topics.*.topic'),
+    ('topics.scan=/x', 'expected that of one value: topics.scan.topic'),
     ('remap=[a, "b', 'closed'), ('zzz=1', 'lists all names')])
 def test_a_wrong_text_is_an_error_that_says_what_is_right(text, words):
     with pytest.raises(SettingsError, match=words):
