@@ -25,10 +25,11 @@ from safety_scenarios.cli.options import (
     set_option,
     setting_options,
 )
+from safety_scenarios.errors import counted
 from safety_scenarios.reports.console_report import (
     console,
     preflight_table,
-    tell,
+    teller,
     warn,
 )
 from safety_scenarios.reports.console_tables import calibration_table
@@ -65,8 +66,7 @@ def run(context: click.Context, /, scenarios: tuple[str, ...], live: bool, **val
         settings = settings.model_copy(update={'outputs': (
             *(name for name in settings.outputs if name != 'console'), 'live')})
     interruptible()
-    is_open = settings.console in ('normal', 'verbose')
-    with open_outputs(OutputContext(settings, tell if is_open else warn, warn)) as observers:
+    with open_outputs(OutputContext(settings, teller(settings.console), warn)) as observers:
         summary = run_campaign(settings, observers)
     sys.exit(summary.exit_code)
 
@@ -89,7 +89,11 @@ def preflight(scenarios: tuple[str, ...], **values: Any) -> None:
     interruptible()
     with TemporaryDirectory() as folder:
         wiring = look_at_wiring(settings, Path(folder))
-    console().print(preflight_table(wiring.found))
+    screen = console()
+    screen.print(preflight_table(wiring.found))
+    ready = '[green]ready[/]' if not wiring.exit_code else '[red]not ready[/]'
+    screen.print(f'{ready}: {len(wiring.found)} of {counted(wiring.planned, "scenario")} looked '
+                 f'at; exit code {wiring.exit_code}')
     sys.exit(wiring.exit_code)
 
 

@@ -3,7 +3,7 @@
 
 """What a campaign came to, on the console: failures first, the verdict last."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 import sys
 from typing import Any, cast, IO
 
@@ -15,7 +15,6 @@ from safety_scenarios.errors import counted, Problem, seen
 from safety_scenarios.reports import console_tables
 from safety_scenarios.reports.failures import COLOURS, Failures
 from safety_scenarios.reports.plain_text import on_one_line, PlainText, without_exponents
-from safety_scenarios.scenario.blocks.traceability import expected_in
 from safety_scenarios.scenario.invariant import Cost, Judgement
 from safety_scenarios.scenario.result import Latency, TrialResult
 from safety_scenarios.scenario.settings import Console as Detail
@@ -29,6 +28,8 @@ _WIDEST_IN_A_LOG = 100
 """Columns where no terminal says how wide it is, as in CI."""
 _UNBOUNDED = 10_000
 """Columns of a list that nobody looks at but a program."""
+_LONGEST_NAME = 36
+"""Columns of a scenario's name, which goes on in a second line."""
 _MOST_ROWS, _MOST_GROUPS, _MOST_REMARKS = 24, 6, 4
 """Lines of failures and scenarios together; groups of severity; remarks of one kind."""
 
@@ -57,6 +58,11 @@ def tell(text: str) -> None:
 def warn(text: str) -> None:
     """Print a text as it is on standard error."""
     Console(stderr=True).print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+def teller(detail: Detail) -> Callable[[str], None]:
+    """Return what prints a line for people, where standard output is for something else."""
+    return tell if detail in ('normal', 'verbose') else warn
 
 
 def show(rows: Table) -> None:
@@ -145,20 +151,11 @@ class ConsoleReport(Observer):
 
     def _sections(self, summary: CampaignSummary) -> None:
         screen, is_verbose = self._screen, self._detail == 'verbose'
-        failed = list(self._failures.lines(screen.width, _MOST_ROWS))
-        for line in failed:
-            screen.print(line)
         if is_verbose:
             screen.print(preflight_table(summary.preflight))
-        else:
+        show_outcome(screen, summary, self._failures, verbose=is_verbose)
+        if not is_verbose:
             self._remarks('preflight', odd_wiring(summary.preflight))
-        if is_verbose or len(failed) + len(summary.scenarios) <= _MOST_ROWS:
-            screen.print(table(summary))
-        metres = metres_table(summary)
-        if is_verbose and metres is not None:
-            screen.print(metres)
-        for text in totals(summary, verbose=is_verbose):
-            screen.print(text)
         self._remarks('note:', notes_of(summary))
         if self._judgements:
             screen.print(escape(_judge_cost(self._judgements)))
@@ -189,6 +186,26 @@ def _results(beginning: Beginning, has_page: bool) -> str:
     names += ['recordings/'] if beginning.has_recordings else []
     names += ['logs/'] if (beginning.folder / 'logs').exists() else []
     return f'Results: {beginning.folder} ({", ".join(names)})'
+
+
+def show_outcome(screen: Console, summary: CampaignSummary, failures: Failures, *,
+                 verbose: bool = False) -> None:
+    """
+    Print what failed, the scenarios where there is room for them, and what all came to.
+
+    :param verbose: print everything that is known
+    """
+    failed = list(failures.lines(screen.width, _MOST_ROWS))
+    for line in failed:
+        screen.print(line)
+    rows = table(summary)
+    if verbose or len(failed) + len(screen.render_lines(rows)) <= _MOST_ROWS:
+        screen.print(rows)
+    metres = metres_table(summary)
+    if verbose and metres is not None:
+        screen.print(metres)
+    for text in totals(summary, verbose=verbose):
+        screen.print(text)
 
 
 def verdict_line(summary: CampaignSummary) -> str:
@@ -261,9 +278,10 @@ def table(summary: CampaignSummary) -> Table:
     """Return one row for each scenario."""
     rows = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     confirms = any(row.confirmed is not None for row in summary.scenarios)
-    for name in ('scenario', 'expects', 'verdict', 'passed', 'median ms', 'worst ms', 'class'):
+    rows.add_column('scenario', max_width=_LONGEST_NAME)
+    for name in ('verdict', 'passed', 'median ms', 'worst ms', 'class'):
         rows.add_column(name, justify='right' if name.endswith('ms') else 'left',
-                        no_wrap=name in ('verdict', 'passed'))
+                        no_wrap=name != 'class')
     if confirms:
         rows.add_column('confirmed: median, worst ms')
     in_world = any(row.world is not None for row in summary.scenarios)
@@ -272,7 +290,6 @@ def table(summary: CampaignSummary) -> Table:
     for row in summary.scenarios:
         rows.add_row(
             escape(row.scenario_name),
-            expected_in(row.domain),
             verdict_text(row.verdict), f'{row.verdicts.get("PASS", 0)}/{row.trials}',
             _interval(row), _number(row, row.worst_ms),
             ' '.join(row.latency_classes) or '-', *([_confirmed(row)] if confirms else []),

@@ -3,7 +3,7 @@
 
 """Trials that did not pass: few of them one by one, many by their causes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 import math
 from textwrap import wrap
@@ -46,16 +46,22 @@ class Cause:
         among = f' ({", ".join(kinds)})' if kinds else ''
         return (f'{self.check}: {counted(self.trials, "trial")} in '
                 f'{counted(len(self.scenarios), "scenario")}{among}. '
-                f'{"The worst" if self.trials > 1 else "It is"} {_place(self.worst)}: {said}')
+                f'{"Worst: " if self.trials > 1 else ""}{_place(self.worst)}: {said}')
 
 
 class Failures:
-    """Collects the trials that did not pass; a campaign of any size takes little memory."""
+    """
+    Collects the trials that did not pass; a campaign of any size takes little memory.
 
-    def __init__(self) -> None:
+    :param results: of trials that have ended
+    """
+
+    def __init__(self, results: Iterable[TrialResult] = ()) -> None:
         self._causes: dict[tuple[Verdict, str], Cause] = {}
         self._first: list[TrialResult] = []
         self._count = 0
+        for result in results:
+            self.add(result)
 
     def add(self, result: TrialResult) -> None:
         """Take note of a trial."""
@@ -122,10 +128,9 @@ def _cause_of(result: TrialResult) -> tuple[str, float, str | None]:
 
 
 def _wrapped(verdict: Verdict, sentence: str, width: int) -> list[Text]:
-    indent = len(verdict.value) + 2
     text = without_exponents(on_one_line(sentence, _LONGEST))
     rows = [Text(line) for line in wrap(
         text, max(20, width), initial_indent=f'{verdict.value}  ',
-        subsequent_indent=' ' * min(indent, 6))]
+        subsequent_indent=' ' * 6, break_on_hyphens=False)]
     rows[0].stylize(COLOURS[verdict], 0, len(verdict.value))
     return rows
