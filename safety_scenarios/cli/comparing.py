@@ -12,7 +12,8 @@ from typing import Any
 import click
 from safety_scenarios.campaign.folder.folder import settings_of
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.reports.console_report import comparison_table, console, Screen
+from safety_scenarios.reports.console_report import console, Screen
+from safety_scenarios.reports.console_tables import comparison_table
 from safety_scenarios.reports.outputs.comparison import side_by_side
 from safety_scenarios.reports.trial_view.comparison import compared
 

@@ -23,11 +23,20 @@ from safety_scenarios.cli.options import build, setting_options
 from safety_scenarios.errors import counted, seen, SettingsError
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.reports.ci import append_step_summary, JunitSource, write_junit
-from safety_scenarios.reports.console_report import console, Screen, table, totals, verdict_text
+from safety_scenarios.reports.console_report import (
+    console,
+    Screen,
+    show_outcome,
+    verdict_line,
+    verdict_text,
+)
+from safety_scenarios.reports.failures import Failures
 from safety_scenarios.scenario.result import exit_code, TrialResult
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.verdict import Verdict
 
+_MOST_DIFFERENCES = 20
+"""Rows of a table of trials that came to something else."""
 LINK = 'are'
 """What a summary says of where the events came from."""
 
@@ -155,9 +164,8 @@ def evaluate(folder: Path | None, changes: tuple[str, ...], files: tuple[str, ..
     scenarios = load_scenarios(files, regex).scenarios if files else ()
     found = rejudge(folder, changes, scenarios, source)
     _write(output, found)
-    screen = Screen(emoji=False, width=console().width)
-    screen.print(table(found.summary))
-    screen.print(totals(found.summary), highlight=False, soft_wrap=True)
+    screen = console()
+    show_outcome(screen, found.summary, Failures(trial.after for trial in found))
     different = [trial for trial in found if not trial.identical]
     for rows in _differences(different):
         screen.print(rows)
@@ -170,6 +178,7 @@ def evaluate(folder: Path | None, changes: tuple[str, ...], files: tuple[str, ..
                + (f'; {counted(skipped, "trial")} never began, and not judged' if skipped else ''))
     _tell(found)
     _tell_ci(found, junit, folder)
+    screen.print(verdict_line(found.summary))
     sys.exit(found.summary.exit_code)
 
 
@@ -187,9 +196,10 @@ def repair_folder(folder: Path) -> None:
     found, done = repair(folder)
     for text in done or ['nothing to repair']:
         click.echo(text)
-    Screen(emoji=False, width=console().width).print(table(found.summary))
-    click.echo(totals(found.summary))
+    screen = console()
+    show_outcome(screen, found.summary, Failures(trial.after for trial in found))
     _tell(found)
+    screen.print(verdict_line(found.summary))
     sys.exit(found.summary.exit_code)
 
 
@@ -285,19 +295,27 @@ def _differences(different: list[Rejudged]) -> Iterator[Table]:
     if changed:
         rows = Table('trial', 'was', 'is', 'because', title='What is different',
                      title_justify='left', title_style='bold')
-        for trial in changed:
+        for trial in changed[:_MOST_DIFFERENCES]:
             rows.add_row(escape(trial.after.trial_id), verdict_text(trial.before.verdict),
                          verdict_text(trial.after.verdict), escape(trial.after.reason))
+        rows.caption = _left_out(changed)
         yield rows
     kept = [trial for trial in different if trial.before.verdict is trial.after.verdict]
     if kept:
         rows = Table('trial', 'verdict', 'was because', 'is because',
                      title='The same verdict, by other limits or numbers', title_justify='left',
                      title_style='bold')
-        for trial in kept:
+        for trial in kept[:_MOST_DIFFERENCES]:
             rows.add_row(escape(trial.after.trial_id), verdict_text(trial.after.verdict),
                          escape(trial.before.reason), escape(trial.after.reason))
+        rows.caption = _left_out(kept)
         yield rows
+
+
+def _left_out(trials: list[Rejudged]) -> str | None:
+    """Return how many more trials there are than a table has rows."""
+    more = len(trials) - _MOST_DIFFERENCES
+    return f'and {counted(more, "more trial")}' if more > 0 else None
 
 
 @click.command('sign')

@@ -12,12 +12,8 @@ from safety_scenarios.campaign.statistics.agreement import agreement
 from safety_scenarios.cli.options import build, set_option, setting_options
 from safety_scenarios.judging.llm_judge.labelled import Labelled, read_labelled
 from safety_scenarios.judging.llm_judge.prompt import Cache
-from safety_scenarios.reports.console_report import (
-    agreement_table,
-    agreement_text,
-    console,
-    Screen,
-)
+from safety_scenarios.reports.console_report import console, Screen
+from safety_scenarios.reports.console_tables import agreement_table, agreement_text
 
 
 @click.command('judge', epilog='Exit codes: 0 the judge was asked; 2 wrong input or usage; '

@@ -25,14 +25,14 @@ from safety_scenarios.cli.options import (
     set_option,
     setting_options,
 )
+from safety_scenarios.errors import counted
 from safety_scenarios.reports.console_report import (
-    calibration_table,
     console,
     preflight_table,
-    Screen,
-    tell,
+    teller,
     warn,
 )
+from safety_scenarios.reports.console_tables import calibration_table
 from safety_scenarios.trial.links.controller_settings import plan_link
 from safety_scenarios.trial.session import open_outputs, OutputContext
 
@@ -66,7 +66,7 @@ def run(context: click.Context, /, scenarios: tuple[str, ...], live: bool, **val
         settings = settings.model_copy(update={'outputs': (
             *(name for name in settings.outputs if name != 'console'), 'live')})
     interruptible()
-    with open_outputs(OutputContext(settings, tell, warn)) as observers:
+    with open_outputs(OutputContext(settings, teller(settings.console), warn)) as observers:
         summary = run_campaign(settings, observers)
     sys.exit(summary.exit_code)
 
@@ -89,7 +89,11 @@ def preflight(scenarios: tuple[str, ...], **values: Any) -> None:
     interruptible()
     with TemporaryDirectory() as folder:
         wiring = look_at_wiring(settings, Path(folder))
-    console().print(preflight_table(wiring.found))
+    screen = console()
+    screen.print(preflight_table(wiring.found))
+    ready = '[green]ready[/]' if not wiring.exit_code else '[red]not ready[/]'
+    screen.print(f'{ready}: {len(wiring.found)} of {counted(wiring.planned, "scenario")} looked '
+                 f'at; exit code {wiring.exit_code}')
     sys.exit(wiring.exit_code)
 
 
@@ -114,6 +118,6 @@ def calibrate(form: str, file: Path | None, **values: Any) -> None:
             connection(settings.link)(plan_link(settings), Path(folder)) as session:
         found = session.calibrate()
     assert found is not None
-    Screen(emoji=False, width=console().width).print(calibration_table(found))
+    console().print(calibration_table(found))
     if file is not None:
         file.write_text(found.model_dump_json(indent=2) + '\n', encoding='utf-8')

@@ -13,8 +13,8 @@ from safety_scenarios.reports.trial_view.terminal import list_of, screen, trial_
 from safety_scenarios.scenario.result import exit_code
 from safety_scenarios.scenario.verdict import Verdict
 
-_MOST = 10
-"""Flaws of a folder that are told one by one."""
+_MOST, _MOST_ROWS = 10, 30
+"""Flaws of a folder, and trials, that are shown one by one."""
 
 
 @click.command('show')
@@ -43,17 +43,20 @@ def show(folder: Path, trial: str | None) -> None:
             console.print(part)
         sys.exit(exit_code([Verdict(view['verdict'])]))
     found = trials_in(folder)
-    console.print(list_of(worst_first(found.rows), f'{found.controller}: {folder}'))
+    rows = worst_first(found.rows)
+    console.print(list_of(rows[:_MOST_ROWS], f'{found.controller}: {folder}'))
+    if len(rows) > _MOST_ROWS:
+        console.print(f'and {len(rows) - _MOST_ROWS} more: safety-scenarios campaign trials '
+                      f'{folder}', markup=False)
     for text in found.flaws[:_MOST]:
         console.print(Text(f'not as the campaign left it: {on_one_line(text, 400)}', 'red'))
     if len(found.flaws) > _MOST:
         console.print(Text(f'and {len(found.flaws) - _MOST} more', 'red'))
     for text in found.summary.repaired[-_MOST:]:
         console.print(Text(f'repaired: {on_one_line(text, 400)}', 'yellow'))
+    if rows:
+        console.print(Text(f'In detail: safety-scenarios show {folder} {rows[0].number}'),
+                      soft_wrap=True)
     console.print(Text(f'{found.summary.verdict.value}, exit code {found.summary.exit_code}, '
                        f'judged again from the records'))
-    if found.rows:
-        first = worst_first(found.rows)[0]
-        console.print(Text(f'In detail: safety-scenarios show {folder} {first.number}'),
-                      soft_wrap=True)
     sys.exit(found.summary.exit_code)

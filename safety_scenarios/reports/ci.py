@@ -127,7 +127,10 @@ def _of_summary(summary: CampaignSummary | None) -> Mapping[str, str]:
         return {}
     found = {'controller': summary.controller, 'link': summary.link, 'seed': str(summary.seed),
              'planned': str(summary.planned), 'verdict': summary.verdict.value,
-             'exit_code': str(summary.exit_code)}
+             'exit_code': str(summary.exit_code), 'hazards missed': _of(summary.missed),
+             'false stops': _of(summary.false_stops)}
+    if summary.failed_otherwise is not None:
+        found['other failures of benign variants'] = str(summary.failed_otherwise)
     sut = summary.sut
     if sut is not None:
         found |= {f'sut {number}': text for number, text in enumerate(sut.lines, 1)}

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Progress while trials run, and the tables at the end."""
+"""What a campaign came to, on the console: failures first, the verdict last."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 import sys
 from typing import Any, cast, IO
 
@@ -11,20 +11,27 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
-from safety_scenarios.campaign.comparison import Comparison
 from safety_scenarios.errors import counted, Problem, seen
-from safety_scenarios.judging.llm_judge.labelled import Agreement, LABELS, OUTCOMES
 from safety_scenarios.reports import console_tables
-from safety_scenarios.reports.console_tables import with_interval
-from safety_scenarios.reports.plain_text import on_one_line, PlainText
-from safety_scenarios.scenario.blocks.traceability import expected_in
+from safety_scenarios.reports.failures import COLOURS, Failures
+from safety_scenarios.reports.plain_text import on_one_line, PlainText, without_exponents
 from safety_scenarios.scenario.invariant import Cost, Judgement
-from safety_scenarios.scenario.measuring import Calibration, METHODS
 from safety_scenarios.scenario.result import Latency, TrialResult
-from safety_scenarios.scenario.verdict import Estimate, Verdict
+from safety_scenarios.scenario.settings import Console as Detail
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.session import Beginning, Observer
 from safety_scenarios.trial.summary import CampaignSummary, Preflight, Rate, ScenarioSummary
 from safety_scenarios.trial.trial import TrialRecord
+
+_STATUS = {'ok': 'green', 'warn': 'yellow', 'error': 'red'}
+_WIDEST_IN_A_LOG = 100
+"""Columns where no terminal says how wide it is, as in CI."""
+_UNBOUNDED = 10_000
+"""Columns of a list that nobody looks at but a program."""
+_LONGEST_NAME = 36
+"""Columns of a scenario's name, which goes on in a second line."""
+_MOST_ROWS, _MOST_GROUPS, _MOST_REMARKS = 24, 6, 4
+"""Lines of failures and scenarios together; groups of severity; remarks of one kind."""
 
 
 class Screen(Console):
@@ -32,28 +39,14 @@ class Screen(Console):
 
     def render_str(self, text: str, **settings: Any) -> Text:
         """Turn a text into what is printed: every string comes through here, a cell's too."""
-        return super().render_str(seen(text), **settings)
-
-
-_STATUS = {'ok': 'green', 'warn': 'yellow', 'error': 'red'}
-_COLOURS = {Verdict.PASS: 'green', Verdict.INCONCLUSIVE: 'yellow', Verdict.ERROR: 'magenta',
-            Verdict.FAIL: 'red'}
-
-
-_MOST_GROUPS = 6
-"""Domains and tags that are named."""
-_WIDTH_OF_A_LOG = 120
-"""Columns where no terminal says how wide it is, as in CI."""
-_WIDEST = 10_000
-"""Columns of a line that nobody looks at but a program."""
-_FILES = ('campaign.json', 'trials.jsonl', 'settings.json', 'manifest.json', 'traces/')
+        return super().render_str(without_exponents(seen(text)), **settings)
 
 
 def console() -> Console:
-    """Return a console as wide as the terminal, or in ASCII and wide enough for a log."""
+    """Return a console as wide as the terminal, or in ASCII and 100 columns wide."""
     found = Screen(emoji=False, highlight=False)
     return found if found.is_terminal else Screen(
-        emoji=False, highlight=False, width=_WIDTH_OF_A_LOG,
+        emoji=False, highlight=False, width=_WIDEST_IN_A_LOG,
         file=cast(IO[str], PlainText(sys.stdout)))
 
 
@@ -67,169 +60,197 @@ def warn(text: str) -> None:
     Console(stderr=True).print(text, markup=False, highlight=False, soft_wrap=True)
 
 
+def teller(detail: Detail) -> Callable[[str], None]:
+    """Return what prints a line for people, where standard output is for something else."""
+    return tell if detail in ('normal', 'verbose') else warn
+
+
 def show(rows: Table) -> None:
     """Print a list: in a terminal as wide as that is, anywhere else with every word in full."""
     screen = Screen(emoji=False, highlight=False)
     if screen.is_terminal:
         screen.print(rows)
         return
-    width = Screen(width=_WIDEST).measure(rows).maximum
+    width = Screen(width=_UNBOUNDED).measure(rows).maximum
     Screen(emoji=False, highlight=False, width=width).print(rows)
 
 
 class ConsoleReport(Observer):
     """
-    Shows a campaign as it goes: a line for each trial as it ends, then the tables.
+    Shows what a campaign came to: what failed first, then a summary, and the verdict last.
 
     :param screen: where to
+    :param detail: verbose: every trial, note and number too; quiet: the verdict alone; json: the
+        summary as in ``campaign.json`` and nothing else
+    :param has_page: whether a page is written beside the results
     """
 
-    def __init__(self, screen: Console) -> None:
-        self._screen = screen
+    def __init__(self, screen: Console, detail: Detail = 'normal', *,
+                 has_page: bool = False) -> None:
+        self._screen, self._detail, self._has_page = screen, detail, has_page
         self._beginning: Beginning | None = None
         self._ended = 0
+        self._failures = Failures()
         self._judgements: list[Judgement] = []
+
+    @property
+    def _is_open(self) -> bool:
+        """Whether anything but the verdict or the summary is printed."""
+        return self._detail in ('normal', 'verbose')
 
     def scenarios_read(self, warnings: Sequence[Problem], notes: Sequence[Problem]) -> None:
         """Show what is odd about the files."""
-        for warning in warnings:
-            self._screen.print(f'[yellow]warning[/] {warning}', highlight=False, soft_wrap=True)
-        for note in notes:
-            self._screen.print(f'[cyan]note[/] {note}', highlight=False, soft_wrap=True)
+        if self._is_open:
+            self._remarks('[yellow]warning[/]', map(str, warnings))
+            self._remarks('[cyan]note[/]', map(str, notes))
 
     def campaign_began(self, beginning: Beginning) -> None:
         """Show the harness' own error, and against what it is run."""
         self._beginning = beginning
-        if beginning.calibration is not None:
-            self._screen.print(calibration_table(beginning.calibration))
+        if not self._is_open:
+            return
         self._screen.print(f'Against [bold]{escape(beginning.controller.label)}[/] in '
                            f'{beginning.where}; trials: {beginning.planned}; '
-                           f'seed: {beginning.seed}', highlight=False)
+                           f'seed: {beginning.seed}')
+        found = beginning.calibration
+        if found is not None and self._detail == 'verbose':
+            self._screen.print(console_tables.calibration_table(found))
+        elif found is not None:
+            self._screen.print(f'Calibration: measuring by {found.method}, ± '
+                               f'{found.uncertainty_ms[found.method]:.2f} ms (k = 2)')
         if beginning.is_in_harness:
-            self._screen.print('[yellow]warning[/] the controller runs in the process of the '
-                               'harness (isolate is off): its code can reach the plan, and change '
-                               'verdicts', highlight=False, soft_wrap=True)
+            self._remarks('[yellow]warning[/]', [
+                'the controller runs in the process of the harness (isolate is off): its code can '
+                'reach the plan, and change verdicts'])
         if beginning.sut is not None and beginning.sut.unidentified:
-            self._screen.print(f'[yellow]warning[/] {beginning.sut.unidentified}',
-                               highlight=False, soft_wrap=True)
+            self._remarks('[yellow]warning[/]', [beginning.sut.unidentified])
 
     def trial_ended(self, record: TrialRecord, result: TrialResult) -> None:
-        """Show the verdict, the latency and the reason."""
+        """Take note of a trial; verbose: show its verdict, latency and reason."""
         assert self._beginning is not None
-        planned = self._beginning.planned
         self._ended += 1
+        self._failures.add(result)
         self._judgements += record.judgements
-        self._screen.print(
-            f'[dim]{self._ended:{len(str(planned))}}/{planned}[/] '
-            f'{verdict_text(result.verdict)} '
-            f'{escape(result.scenario_name)} [dim]{_ordinal(result)}[/]  '
-            f'{latency_text(result.latency)}'
-            + ('' if result.verdict is Verdict.PASS else f'  {escape(result.reason)}'),
-            soft_wrap=True, highlight=False)
+        if self._detail == 'verbose':
+            planned = self._beginning.planned
+            self._screen.print(
+                f'[dim]{self._ended:{len(str(planned))}}/{planned}[/] '
+                f'{verdict_text(result.verdict)} '
+                f'{escape(result.scenario_name)} [dim]{_ordinal(result)}[/]  '
+                f'{latency_text(result.latency)}'
+                + ('' if result.verdict is Verdict.PASS else f'  {escape(result.reason)}'))
 
     def campaign_ended(self, summary: CampaignSummary) -> None:
-        """Show the tables, and where the files are."""
-        screen = self._screen
-        screen.print(preflight_table(summary.preflight))
-        screen.print(table(summary))
-        metres = metres_table(summary)
-        if metres is not None:
-            screen.print(metres)
-        screen.print(totals(summary), highlight=False, soft_wrap=True)
+        """Show what failed, the summary, where the files are, and the verdict."""
+        if self._detail == 'json':
+            self._screen.file.write(summary.model_dump_json(indent=2) + '\n')
+            return
+        if self._is_open:
+            self._sections(summary)
+        self._screen.print(verdict_line(summary))
+
+    def _sections(self, summary: CampaignSummary) -> None:
+        screen, is_verbose = self._screen, self._detail == 'verbose'
+        if is_verbose:
+            screen.print(preflight_table(summary.preflight))
+        show_outcome(screen, summary, self._failures, verbose=is_verbose)
+        if not is_verbose:
+            self._remarks('preflight', odd_wiring(summary.preflight))
+        self._remarks('note:', notes_of(summary))
         if self._judgements:
-            screen.print(_judge_cost(self._judgements), markup=False, highlight=False,
-                         soft_wrap=True)
-        if summary.command:
-            screen.print(f'The same trials again: {summary.command}', markup=False,
-                         highlight=False, soft_wrap=True)
+            screen.print(escape(_judge_cost(self._judgements)))
+        if summary.command and (is_verbose or len(_again(summary)) <= screen.width):
+            screen.print(escape(_again(summary)))
         if self._beginning is not None and self._beginning.folder is not None:
-            logged = (self._beginning.folder / 'logs').exists()
-            for name in (*_FILES, *(['recordings/'] if self._beginning.has_recordings else []),
-                         *(['logs/'] if logged else [])):
-                screen.print(f'  {self._beginning.folder / name}', highlight=False,
-                             soft_wrap=True)
+            screen.print(escape(_results(self._beginning, self._has_page)))
+
+    def _remarks(self, what: str, texts: Iterable[str]) -> None:
+        """Print remarks of one kind, each once; normally not all of many."""
+        found = list(dict.fromkeys(texts))
+        most = len(found) if self._detail == 'verbose' else _MOST_REMARKS
+        for text in found[:most]:
+            text = text if self._detail == 'verbose' else on_one_line(text, 300)
+            self._screen.print(f'{what} {escape(text)}')
+        if len(found) > most:
+            self._screen.print(f'{what} {len(found) - most} more (-v prints them)')
+
+
+def _again(summary: CampaignSummary) -> str:
+    return f'The same trials again: {summary.command}'
+
+
+def _results(beginning: Beginning, has_page: bool) -> str:
+    assert beginning.folder is not None
+    names = ['report.html'] if has_page else []
+    names += ['campaign.json', 'trials.jsonl', 'traces/']
+    names += ['recordings/'] if beginning.has_recordings else []
+    names += ['logs/'] if (beginning.folder / 'logs').exists() else []
+    return f'Results: {beginning.folder} ({", ".join(names)})'
+
+
+def show_outcome(screen: Console, summary: CampaignSummary, failures: Failures, *,
+                 verbose: bool = False) -> None:
+    """
+    Print what failed, the scenarios where there is room for them, and what all came to.
+
+    :param verbose: print everything that is known
+    """
+    failed = list(failures.lines(screen.width, _MOST_ROWS))
+    for line in failed:
+        screen.print(line)
+    rows = table(summary)
+    if verbose or len(failed) + len(screen.render_lines(rows)) <= _MOST_ROWS:
+        screen.print(rows)
+    metres = metres_table(summary)
+    if verbose and metres is not None:
+        screen.print(metres)
+    for text in totals(summary, verbose=verbose):
+        screen.print(text)
+
+
+def verdict_line(summary: CampaignSummary) -> str:
+    """Return the verdict of a campaign on one line, as markup."""
+    verdicts = ', '.join(f'{count} {name}' for name, count in summary.verdicts.items())
+    ended = ', interrupted' if summary.interrupted else ''
+    return (f'[bold {COLOURS[summary.verdict]}]{summary.verdict.value}[/]  '
+            f'{escape(on_one_line(summary.controller, 32))}: {summary.completed} of '
+            f'{counted(summary.planned, "trial")}{ended}: {verdicts or "none judged"}; '
+            f'exit code {summary.exit_code}')
+
+
+def notes_of(summary: CampaignSummary) -> list[str]:
+    """Return every note once, with the number of scenarios that have it."""
+    found: dict[str, list[str]] = {}
+    for row in summary.scenarios:
+        for code, text in row.notes.items():
+            found.setdefault(code, []).append(text)
+    return [texts[0] if len(texts) == 1 else f'{texts[0]} (and in '
+            f'{counted(len(texts) - 1, "more scenario")})' for texts in found.values()]
+
+
+def odd_wiring(found: Sequence[Preflight]) -> Iterator[str]:
+    """Yield what of the wiring is not in order, each once with the scenarios."""
+    rows: dict[tuple[str, str, str], list[str]] = {}
+    for preflight in found:
+        for row in preflight.rows:
+            if row.status != 'ok':
+                rows.setdefault((row.status, row.check, row.detail), []).append(
+                    preflight.scenario_id)
+    for (status, check, detail), scenarios in sorted(rows.items()):
+        named = 'all scenarios' if len(scenarios) == len(found) > 1 else \
+            ' '.join(scenarios) if len(scenarios) < 4 else counted(len(scenarios), 'scenario')
+        yield f'{status}: {check}: {detail} ({named})'
 
 
 def _judge_cost(judgements: Sequence[Judgement]) -> str:
     """Return one line, with how many questions stayed without an answer."""
     silent = sum(judgement.opinion is None for judgement in judgements)
-    return (f'Judge {judgements[0].model}: {_cost(Cost.of(judgements))}'
+    return (f'Judge {judgements[0].model}: {console_tables.cost(Cost.of(judgements))}'
             + (f'; {silent} without an answer' if silent else '') + '.')
 
 
 def _ordinal(result: TrialResult) -> str:
     return f'warm-up {-result.index}' if result.warmup else f'trial {result.index + 1}'
-
-
-def calibration_table(calibration: Calibration) -> Table:
-    """Return what the harness itself adds: one row for each known delay, a column a method."""
-    methods = [method for method in METHODS if method in calibration.uncertainty_ms]
-    rows = Table(title=f'Calibration: measuring by {calibration.method}, ± '
-                       f'{calibration.uncertainty_ms[calibration.method]:.2f} ms (k = 2)',
-                 title_justify='left', title_style='bold')
-    rows.add_column('controller')
-    rows.add_column('probes', justify='right')
-    for method in methods:
-        rows.add_column(f'{method}: error p50 / p99 ms', justify='right')
-    rows.add_column('from schedule', justify='right')
-    for known in calibration.delays:
-        name = f'waits {known.delay_ms:g} ms' if known.delay_ms else 'null (floor)'
-        rows.add_row(name, f'{known.sent - known.lost}/{known.sent}', *(
-            ' / '.join(_estimate(found) for found in known.error_ms[method])
-            if method in known.error_ms else '-' for method in methods),
-            ' / '.join(_estimate(found) for found in known.from_schedule_ms))
-    rows.caption = '; '.join(calibration.notes) or None
-    rows.caption_justify = 'left'
-    return rows
-
-
-def comparison_table(found: Comparison, first: str, second: str) -> Table:
-    """Return what two campaigns came to against each other."""
-    rows = Table(title=f'{escape(second)} against {escape(first)}: '
-                       f'{counted(found.pairs, "pair")} of trials in '
-                       f'{counted(found.scenarios, "scenario")}',
-                 title_justify='left', title_style='bold')
-    for name in ('question', 'answer', 'p'):
-        rows.add_column(name)
-    for cells in console_tables.comparison_rows(found):
-        rows.add_row(*map(escape, cells))
-    rows.caption = '\n'.join(escape(note) for note in console_tables.notes(found)) or None
-    rows.caption_justify = 'left'
-    return rows
-
-
-def agreement_table(found: Agreement) -> Table:
-    """Return the confusion matrix of a judge: a row for each label, a column for what it said."""
-    labels = counted(found.agreement.n, 'label')
-    rows = Table(title=f'Judge {escape(found.model)} against {labels}',
-                 title_justify='left', title_style='bold')
-    rows.add_column('label')
-    for name in OUTCOMES:
-        rows.add_column(f'judge: {name}', justify='right')
-    for label in LABELS:
-        rows.add_row(label, *(str(found.counts[label][name]) for name in OUTCOMES))
-    return rows
-
-
-def agreement_text(found: Agreement) -> str:
-    """Return what goes below the matrix: agreement, kappa, cost, and the items to look at."""
-    lines = [f'agreement: {with_interval(found.agreement)}',
-             f'kappa: {with_interval(found.kappa)}',
-             f'violations called satisfied: {with_interval(found.passed_violations)}',
-             f'intervals: {found.agreement.confidence:.0%}, {found.agreement.method}'
-             + (f'; {found.kappa.method}' if found.kappa.value is not None else '')]
-    lines.append(_cost(found.cost))
-    if found.disagreeing:
-        lines.append(f'disagrees on: {" ".join(found.disagreeing)}')
-    lines += [f'undecided: {name}: {why}' for name, why in found.undecided.items()]
-    return '\n'.join(lines)
-
-
-def _cost(cost: Cost) -> str:
-    tokens = [f'{"?" if count is None else count} {name}' for name, count in (
-        ('prompt', cost.prompt_tokens), ('completion', cost.completion_tokens))]
-    return (f'{counted(cost.asked, "question")} asked, {cost.cached} found in the cache; '
-            f'{" and ".join(tokens)} tokens, {cost.duration_ms / 1e3:.1f} s')
 
 
 def preflight_table(found: Sequence[Preflight]) -> Table:
@@ -255,11 +276,12 @@ def preflight_table(found: Sequence[Preflight]) -> Table:
 
 def table(summary: CampaignSummary) -> Table:
     """Return one row for each scenario."""
-    rows = Table(title=f'{escape(summary.controller)}: {summary.verdict.value}',
-                 title_justify='left', title_style=f'bold {_COLOURS[summary.verdict]}')
+    rows = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     confirms = any(row.confirmed is not None for row in summary.scenarios)
-    for name in ('scenario', 'expects', 'verdict', 'passed', 'median ms', 'worst ms', 'class'):
-        rows.add_column(name, justify='right' if name.endswith('ms') else 'left')
+    rows.add_column('scenario', max_width=_LONGEST_NAME)
+    for name in ('verdict', 'passed', 'median ms', 'worst ms', 'class'):
+        rows.add_column(name, justify='right' if name.endswith('ms') else 'left',
+                        no_wrap=name != 'class')
     if confirms:
         rows.add_column('confirmed: median, worst ms')
     in_world = any(row.world is not None for row in summary.scenarios)
@@ -268,7 +290,6 @@ def table(summary: CampaignSummary) -> Table:
     for row in summary.scenarios:
         rows.add_row(
             escape(row.scenario_name),
-            expected_in(row.domain),
             verdict_text(row.verdict), f'{row.verdicts.get("PASS", 0)}/{row.trials}',
             _interval(row), _number(row, row.worst_ms),
             ' '.join(row.latency_classes) or '-', *([_confirmed(row)] if confirms else []),
@@ -322,26 +343,22 @@ def metres_table(summary: CampaignSummary) -> Table | None:
     return rows
 
 
-def _estimate(estimate: Estimate) -> str:
-    return 'none' if estimate.value is None else f'{estimate.value:.3f}'
-
-
 def _otherwise(summary: CampaignSummary) -> str:
     """Return how benign variants failed that were no false stops; empty if none did."""
     found = summary.failed_otherwise
     return '' if found is None else f'Other failures of benign variants: {escape(str(found))}. '
 
 
-def totals(summary: CampaignSummary) -> str:
-    """Return the line below the table; the two error rates are a pair, never an average."""
-    verdicts = ', '.join(f'{count} {name}' for name, count in summary.verdicts.items())
-    lines = [f'{summary.completed} of {counted(summary.planned, "trial")}: {verdicts or "none"}. '
-             f'Hazards missed: {_rate(summary.missed)}. '
-             f'False stops: {_rate(summary.false_stops)}. {_otherwise(summary)}'
-             f'Passed with words read by patterns only: {summary.by_patterns}.'
-             + (' Interrupted.' if summary.interrupted else '')]
-    if summary.decided:
-        lines.append(f'Demands and bans decided by: {summary.decided}.')
+def totals(summary: CampaignSummary, *, verbose: bool = True) -> list[str]:
+    """
+    Return what all trials came to; the two error rates are a pair, never an average.
+
+    :param verbose: with what the numbers of these trials do not show
+    """
+    lines = [f'Hazards missed: {_rate(summary.missed)}. '
+             f'False stops: {_rate(summary.false_stops)}. {_otherwise(summary)}'.strip()]
+    if summary.by_patterns or verbose:
+        lines.append(f'Passed with words read by patterns only: {summary.by_patterns}.')
     limits = [f'{name} up to {rate.share.high:.0%}' for name, rate
               in (('missed', summary.missed), ('false stops', summary.false_stops))
               if rate.share.high is not None and rate.of]
@@ -351,10 +368,12 @@ def totals(summary: CampaignSummary) -> str:
         lines.append(f'Repaired after a crash, and not as the campaign itself left it: '
                      f'{counted(len(summary.repaired), "change")}, the last one '
                      f'{escape(on_one_line(summary.repaired[-1], 200))}.')
-    lines += map(escape, console_tables.lines(summary))
     lines += _chance(summary)
-    lines += _weighed(summary)
-    lines += _judged(summary)
+    lines += map(escape, _margins(summary))
+    found = list(console_tables.lines(summary))
+    lines += map(escape, found if verbose else found[:1])
+    lines += _weighed(summary, verbose)
+    lines += _judged(summary, verbose)
     warmup = sum(row.warmup for row in summary.scenarios)
     if warmup:
         lines.append(f'Warm-up: {counted(warmup, "trial")}, in no other number.')
@@ -362,20 +381,39 @@ def totals(summary: CampaignSummary) -> str:
     if left_out:
         lines.append(f'Not measured: {counted(left_out, "trial")}, whose latencies are in no '
                      f'number.')
-    lines += [f'{row.scenario_id}: {row.stopped_early}' for row in summary.scenarios
-              if row.stopped_early]
-    said: dict[str, list[str]] = {}
-    for row in summary.scenarios:
-        for text in (*row.claims[-1:], *(f'note: {text}' for text in row.notes.values())):
-            said.setdefault(text, []).append(row.scenario_id)
-    lines += [f'{text} ({" ".join(scenarios)})' for text, scenarios in said.items()]
-    return '\n'.join(lines)
+    early = [f'{row.scenario_id}: {row.stopped_early}' for row in summary.scenarios
+             if row.stopped_early]
+    lines += early if verbose or len(early) <= _MOST_REMARKS else [
+        f'Sequential test: decided or ended in {counted(len(early), "scenario")}.']
+    if verbose:
+        lines += [f'Demands and bans decided by: {summary.decided}.'] if summary.decided else []
+        said: dict[str, list[str]] = {}
+        for row in summary.scenarios:
+            for text in row.claims[-1:]:
+                said.setdefault(text, []).append(row.scenario_id)
+        lines += [f'{text} ({" ".join(scenarios)})' for text, scenarios in said.items()]
+    return lines
 
 
-def _weighed(summary: CampaignSummary) -> list[str]:
+def _margins(summary: CampaignSummary) -> Iterator[str]:
+    """Yield the slowest reaction, and the least distance that was left."""
+    slow = [row for row in summary.scenarios if row.latency_ms and row.worst_ms is not None]
+    if slow:
+        row = max(slow, key=lambda one: one.worst_ms or 0.0)
+        yield (f'Slowest reaction: {row.worst_ms:.1f} ms in {row.scenario_name}.')
+    near = [(cost.margin, row, cost) for row in summary.scenarios
+            if (cost := row.separation or row.separation_seen) is not None
+            and cost.margin is not None]
+    if near:
+        left, row, cost = min(near, key=lambda one: one[0])
+        yield (f'Least distance left: {left:.2f} m in {row.scenario_name} (needed '
+               f'{cost.required:.2f} m, there were {cost.available:.2f} m).')
+
+
+def _weighed(summary: CampaignSummary, verbose: bool) -> list[str]:
     """Return what failed by severity, domain and tag, and the means of the scores."""
     lines, found = [], summary.weighed
-    if found is not None and found.failed_severity and found.severity:
+    if verbose and found is not None and found.failed_severity and found.severity:
         worst = [(name, group) for groups in (found.domains, found.tags)
                  for name, group in groups.items() if group.failed_severity]
         worst.sort(key=lambda pair: -pair[1].failed_severity)
@@ -395,12 +433,14 @@ def _weighed(summary: CampaignSummary) -> list[str]:
     return lines
 
 
-def _judged(summary: CampaignSummary) -> list[str]:
+def _judged(summary: CampaignSummary, verbose: bool) -> list[str]:
     """Return what was judged, and why it may not have been one thing all the time."""
     if summary.sut is None:
         return []
-    return [*(escape(f'Judged: {text}') for text in summary.sut.lines),
-            *(escape(f'Not one thing was judged: {text}') for text in summary.sut.doubts),
+    doubts = [escape(f'Not one thing was judged: {text}') for text in summary.sut.doubts]
+    if not verbose:
+        return doubts[:_MOST_REMARKS]
+    return [*(escape(f'Judged: {text}') for text in summary.sut.lines), *doubts,
             *(escape(f'note: {text}') for text in summary.sut.noted[:10])]
 
 
@@ -428,7 +468,7 @@ def _rate(rate: Rate) -> str:
 
 def verdict_text(verdict: Verdict) -> str:
     """Return a verdict in its colour, padded."""
-    return f'[{_COLOURS[verdict]}]{verdict.value:<12}[/]'
+    return f'[{COLOURS[verdict]}]{verdict.value:<12}[/]'
 
 
 def latency_text(latency: Latency | None) -> str:

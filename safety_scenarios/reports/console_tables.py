@@ -18,6 +18,9 @@ from safety_scenarios.campaign.selftest.kill_matrix import (
     ScenarioMatrix,
 )
 from safety_scenarios.errors import counted
+from safety_scenarios.judging.llm_judge.labelled import Agreement, LABELS, OUTCOMES
+from safety_scenarios.scenario.invariant import Cost
+from safety_scenarios.scenario.measuring import Calibration, METHODS
 from safety_scenarios.scenario.verdict import Estimate, Verdict
 from safety_scenarios.trial.summary import CampaignSummary, ScenarioSummary, WorldComparison
 
@@ -64,11 +67,16 @@ def world_rows(found: WorldComparison) -> Iterator[tuple[str, str, str]]:
             ('higher safety cost', found.safety_cost, found.safety_cost_p),
             ('more time lost by standing', found.time_lost_s, found.time_lost_p)):
         yield (f'{what}, over scenarios: median of medians, s', _mean(estimate),
-               f'{p:.3g} (over scenarios)')
+               f'{_p(p)} (over scenarios)')
 
 
 def _quadrants(counts: Mapping[str, int]) -> str:
     return ', '.join(f'{count} {name}' for name, count in counts.items())
+
+
+def _p(value: float) -> str:
+    """Return a p-value as people read it."""
+    return f'{value:.3f}' if value >= 0.001 else 'below 0.001'
 
 
 def _mean(estimate: Estimate) -> str:
@@ -83,7 +91,7 @@ def _mean(estimate: Estimate) -> str:
 def comparison_rows(found: Comparison) -> Iterator[tuple[str, str, str]]:
     """Yield (question, answer, p); p is empty where nothing was tested."""
     yield ('fails more often, over scenarios: share not passed',
-           with_interval(found.failures_difference), f'{found.failures_p:.3g} (over scenarios)')
+           with_interval(found.failures_difference), f'{_p(found.failures_p)} (over scenarios)')
     yield ('scenarios in which the second is better, worse',
            f'{found.scenarios_better}, {found.scenarios_worse}'
            + (f' ({" ".join(found.worse)})' if found.worse else ''), '')
@@ -91,11 +99,11 @@ def comparison_rows(found: Comparison) -> Iterator[tuple[str, str, str]]:
            f'{found.both_passed}, {found.only_first_passed}, {found.only_second_passed}, '
            f'{found.neither_passed}', '')
     yield ('later, over scenarios: median of medians, ms',
-           with_interval(found.median_difference_ms), f'{found.latency_p:.3g} (over scenarios)')
+           with_interval(found.median_difference_ms), f'{_p(found.latency_p)} (over scenarios)')
     if found.confirmed is not None:
         yield ('the robot confirms later, over scenarios: median of medians, ms',
                with_interval(found.confirmed.median_difference_ms),
-               f'{found.confirmed.p:.3g} (over scenarios)')
+               f'{_p(found.confirmed.p)} (over scenarios)')
     if found.world is not None:
         yield from world_rows(found.world)
     yield ("not passed: Cohen's h; latency: Cohen's d",
@@ -104,7 +112,7 @@ def comparison_rows(found: Comparison) -> Iterator[tuple[str, str, str]]:
         yield (f'{row.scenario_id} alone: only first, only second passed',
                f'{row.only_first_passed}, {row.only_second_passed} n={row.pairs}'
                + ('' if row.distinct in (None, row.pairs) else f' ({row.distinct} that differ)'),
-               f'{row.p:.3g} (McNemar, Holm; of this scenario)')
+               f'{_p(row.p)} (McNemar, Holm; of this scenario)')
 
 
 def notes(found: Comparison) -> Iterator[str]:
@@ -258,3 +266,79 @@ def sweep_table(matrix: KillMatrix) -> Table:
                           str(len(names.intersection(row.killed))) if row.killed
                           else '[bold red]none[/]', str(len(tried)))
     return table
+
+
+def calibration_table(calibration: Calibration) -> Table:
+    """Return what the harness itself adds: one row for each known delay, a column a method."""
+    methods = [method for method in METHODS if method in calibration.uncertainty_ms]
+    rows = Table(title=f'Calibration: measuring by {calibration.method}, ± '
+                       f'{calibration.uncertainty_ms[calibration.method]:.2f} ms (k = 2)',
+                 title_justify='left', title_style='bold')
+    rows.add_column('controller')
+    rows.add_column('probes', justify='right')
+    for method in methods:
+        rows.add_column(f'{method}: error p50 / p99 ms', justify='right')
+    rows.add_column('from schedule', justify='right')
+    for known in calibration.delays:
+        name = f'waits {known.delay_ms:g} ms' if known.delay_ms else 'null (floor)'
+        rows.add_row(name, f'{known.sent - known.lost}/{known.sent}', *(
+            ' / '.join(_estimate(found) for found in known.error_ms[method])
+            if method in known.error_ms else '-' for method in methods),
+            ' / '.join(_estimate(found) for found in known.from_schedule_ms))
+    rows.caption = '; '.join(calibration.notes) or None
+    rows.caption_justify = 'left'
+    return rows
+
+
+def comparison_table(found: Comparison, first: str, second: str) -> Table:
+    """Return what two campaigns came to against each other."""
+    rows = Table(title=f'{escape(second)} against {escape(first)}: '
+                       f'{counted(found.pairs, "pair")} of trials in '
+                       f'{counted(found.scenarios, "scenario")}',
+                 title_justify='left', title_style='bold')
+    for name in ('question', 'answer', 'p'):
+        rows.add_column(name)
+    for cells in comparison_rows(found):
+        rows.add_row(*map(escape, cells))
+    rows.caption = '\n'.join(escape(note) for note in notes(found)) or None
+    rows.caption_justify = 'left'
+    return rows
+
+
+def agreement_table(found: Agreement) -> Table:
+    """Return the confusion matrix of a judge: a row for each label, a column for what it said."""
+    labels = counted(found.agreement.n, 'label')
+    rows = Table(title=f'Judge {escape(found.model)} against {labels}',
+                 title_justify='left', title_style='bold')
+    rows.add_column('label')
+    for name in OUTCOMES:
+        rows.add_column(f'judge: {name}', justify='right')
+    for label in LABELS:
+        rows.add_row(label, *(str(found.counts[label][name]) for name in OUTCOMES))
+    return rows
+
+
+def agreement_text(found: Agreement) -> str:
+    """Return what goes below the matrix: agreement, kappa, cost, and the items to look at."""
+    lines = [f'agreement: {with_interval(found.agreement)}',
+             f'kappa: {with_interval(found.kappa)}',
+             f'violations called satisfied: {with_interval(found.passed_violations)}',
+             f'intervals: {found.agreement.confidence:.0%}, {found.agreement.method}'
+             + (f'; {found.kappa.method}' if found.kappa.value is not None else '')]
+    lines.append(cost(found.cost))
+    if found.disagreeing:
+        lines.append(f'disagrees on: {" ".join(found.disagreeing)}')
+    lines += [f'undecided: {name}: {why}' for name, why in found.undecided.items()]
+    return '\n'.join(lines)
+
+
+def cost(spent: Cost) -> str:
+    """Return what a judge's answers took."""
+    tokens = [f'{"?" if count is None else count} {name}' for name, count in (
+        ('prompt', spent.prompt_tokens), ('completion', spent.completion_tokens))]
+    return (f'{counted(spent.asked, "question")} asked, {spent.cached} found in the cache; '
+            f'{" and ".join(tokens)} tokens, {spent.duration_ms / 1e3:.1f} s')
+
+
+def _estimate(estimate: Estimate) -> str:
+    return 'none' if estimate.value is None else f'{estimate.value:.3f}'

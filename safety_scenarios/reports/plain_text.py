@@ -6,6 +6,7 @@
 import codecs
 from collections.abc import Iterable
 import io
+import re
 from typing import Any, TextIO
 
 from safety_scenarios.errors import seen
@@ -21,6 +22,23 @@ _ERRORS = 'safety_scenarios.plain_text'
 def plain(text: str) -> str:
     """Return a text in ASCII; a letter that ASCII does not have becomes an escape, as in JSON."""
     return text.translate(_WORDS).encode('ascii', _ERRORS).decode('ascii')
+
+
+_SCIENTIFIC = re.compile(r'(?<![\w.-])-?\d+(?:\.\d+)?e[-+]\d+(?!\w)')
+_DECIMALS, _LARGE = 6, 1e15
+
+
+def without_exponents(text: str) -> str:
+    """Return a text in which numbers such as 5e-05 are 0.00005, and 1e-20 is 0."""
+    return _SCIENTIFIC.sub(_decimal, text)
+
+
+def _decimal(found: re.Match[str]) -> str:
+    value = float(found[0])
+    if abs(value) >= _LARGE:
+        return 'below -10^15' if value < 0 else 'above 10^15'
+    text = f'{value:.{_DECIMALS}f}'.rstrip('0').rstrip('.')
+    return '0' if text == '-0' else text
 
 
 def on_one_line(text: str, longest: int = 500) -> str:

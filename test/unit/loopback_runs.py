@@ -54,5 +54,6 @@ def loopback_run(folder: Path, *scenarios: str, **settings: Any) -> Run:
     output = io.StringIO()
     chosen = RunSettings(scenarios=scenarios, link='loopback', output=str(folder), **settings)
     with page(OutputContext(chosen, print, print)) as kept:
-        summary = run(chosen, [ConsoleReport(Console(file=output, width=200)), *kept], Loopback)
+        shown = ConsoleReport(Console(file=output, width=200), 'verbose')
+        summary = run(chosen, [shown, *kept], Loopback)
     return Run(summary, folder, output.getvalue())

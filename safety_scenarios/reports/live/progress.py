@@ -4,28 +4,26 @@
 """
 How far a campaign is, and about how long it still takes.
 
-In a terminal a bar below the lines of the trials; anywhere else, as in CI and under launch, a
-plain line on standard error now and then. It is drawn between trials alone, so that nothing of it
-disturbs a measurement.
+In a terminal alone, as a bar below the lines of the trials. It is drawn between trials, so that
+nothing of it disturbs a measurement.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 import os
+import sys
 import time
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 from safety_scenarios.reports.console_report import console as console_screen
-from safety_scenarios.reports.console_report import ConsoleReport
+from safety_scenarios.reports.console_report import ConsoleReport, Screen
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.session import Beginning, Observer, OutputContext
 from safety_scenarios.trial.summary import CampaignSummary
 from safety_scenarios.trial.trial import TrialRecord
-
-_LINE_S = 30.0
-"""Between two plain lines."""
 
 
 def time_left_s(ended: int, planned: int, elapsed_s: float) -> float | None:
@@ -56,36 +54,6 @@ def may_draw(screen: Console, environment: Mapping[str, str]) -> bool:
         and not environment.get('NO_COLOR')
 
 
-class Plain(Observer):
-    """
-    Tells a line every half minute, as trials end.
-
-    :param tell: takes the line
-    :param now_s: steady time
-    """
-
-    def __init__(self, tell: Callable[[str], None],
-                 now_s: Callable[[], float] = time.monotonic) -> None:
-        self._tell, self._now_s = tell, now_s
-        self._began_s = self._told_s = 0.0
-        self._planned = self._ended = 0
-
-    def campaign_began(self, beginning: Beginning) -> None:
-        """Begin to count."""
-        self._began_s = self._told_s = self._now_s()
-        self._planned = beginning.planned
-
-    def trial_ended(self, record: TrialRecord, result: TrialResult) -> None:
-        """Count, and tell if it is time to."""
-        self._ended += 1
-        now_s = self._now_s()
-        if now_s - self._told_s < _LINE_S or self._ended >= self._planned:
-            return
-        self._told_s = now_s
-        left = in_words(time_left_s(self._ended, self._planned, now_s - self._began_s))
-        self._tell(f'progress: {self._ended} of {self._planned} trials, {left}')
-
-
 class Bar(Observer):
     """
     A bar below what is printed on a terminal.
@@ -98,6 +66,7 @@ class Bar(Observer):
         self._now_s = now_s
         self._began_s = 0.0
         self._planned = self._ended = 0
+        self._verdicts: Counter[str] = Counter()
         self._task: TaskID | None = None
         self._bar = Progress(
             BarColumn(30), TextColumn('{task.completed:.0f}/{task.total:.0f}'),
@@ -115,8 +84,11 @@ class Bar(Observer):
         """Draw it anew."""
         self._ended += 1
         assert self._task is not None
+        self._verdicts[result.verdict.value] += 1
         left_s = time_left_s(self._ended, self._planned, self._now_s() - self._began_s)
-        self._bar.update(self._task, completed=self._ended, description=in_words(left_s))
+        so_far = ', '.join(f'{count} {name}' for name, count in self._verdicts.items())
+        self._bar.update(self._task, completed=self._ended,
+                         description=f'{in_words(left_s)}; {so_far}')
         self._bar.refresh()
 
     def campaign_ended(self, summary: CampaignSummary) -> None:
@@ -129,20 +101,20 @@ class Bar(Observer):
 
 
 @contextmanager
-def progress(settings: RunSettings, screen: Console, environment: Mapping[str, str],
-             tell: Callable[[str], None]) -> Iterator[Sequence[Observer]]:
+def progress(settings: RunSettings, screen: Console,
+             environment: Mapping[str, str]) -> Iterator[Sequence[Observer]]:
     """
     Give what shows the progress while the block lasts; it goes before the console report.
 
-    No bar is drawn where an operator is asked at the terminal: the question would be drawn over.
+    Nothing is drawn outside a terminal, nor where an operator is asked at the terminal: the
+    question would be drawn over.
 
-    :param screen: on which the report is printed
+    :param screen: a terminal, or not
     :param environment: of the process
-    :param tell: takes a plain line for standard error
     """
     is_asked = settings.hil.enabled and settings.hil.confirm == 'terminal'
-    if is_asked or not may_draw(screen, environment):
-        yield (Plain(tell),)
+    if is_asked or settings.console == 'quiet' or not may_draw(screen, environment):
+        yield ()
         return
     bar = Bar(screen)
     try:
@@ -153,7 +125,11 @@ def progress(settings: RunSettings, screen: Console, environment: Mapping[str, s
 
 @contextmanager
 def console(context: OutputContext) -> Iterator[Sequence[Observer]]:
-    """Give what shows a campaign on standard output as it goes: progress, trials, and tables."""
-    screen = console_screen()
-    with progress(context.settings, screen, os.environ, context.warn) as observers:
-        yield (*observers, ConsoleReport(screen))
+    """Give what shows a campaign as it goes and when it has ended; standard output is for that."""
+    screen, settings = console_screen(), context.settings
+    if settings.console == 'json':
+        screen = Screen(file=sys.stdout)
+    bar_on = screen if screen.is_terminal and settings.console != 'json' else Console(stderr=True)
+    with progress(settings, bar_on, os.environ) as observers:
+        yield (*observers, ConsoleReport(screen, settings.console,
+                                         has_page='page' in settings.outputs))

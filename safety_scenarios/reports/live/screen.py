@@ -191,6 +191,9 @@ def refuse_no_terminal(settings: RunSettings, stream: IO[str],
         raise SettingsError('--live: got a standard output that is no terminal, or one that '
                             'cannot be drawn on (TERM), expected a terminal. Leave --live out: '
                             'the same is printed line by line')
+    if settings.console != 'normal' and settings.console != 'verbose':
+        raise SettingsError(f'--live: got it with console {settings.console}, expected normal or '
+                            f'verbose. Leave one of them out')
     if settings.hil.enabled and settings.hil.confirm == 'terminal':
         raise SettingsError('--live: got it with hil.confirm terminal, where an operator is asked '
                             'on this terminal, expected one of the two. Leave --live out, or use '
@@ -214,7 +217,8 @@ def live(context: OutputContext) -> Iterator[Sequence[Observer]]:
     output = LiveScreen(screen)
     try:
         with Feed(output, PERIOD_S) as feed:
-            yield ConsoleReport(later), feed
+            yield ConsoleReport(later, context.settings.console,
+                                has_page='page' in context.settings.outputs), feed
     finally:
         output.close()
         sys.stdout.write(kept.getvalue())

@@ -34,7 +34,7 @@ from safety_scenarios.campaign.run import run as run_campaign
 from safety_scenarios.campaign.signals import interruptible
 from safety_scenarios.errors import InputError, interrupted
 from safety_scenarios.formats.loading import load_scenarios, ScenarioSet
-from safety_scenarios.reports.console_report import tell, warn
+from safety_scenarios.reports.console_report import tell, teller, warn
 from safety_scenarios.reports.plain_text import speak_plainly
 from safety_scenarios.ros.hil.interlocks.run_log import RunLog
 from safety_scenarios.ros.link.stopped_link import Stop, stoppable
@@ -246,7 +246,8 @@ class Evaluator(WithoutClock, LifecycleNode):
         code = _NOTHING_RUN
         between = _StopBetween(self._stop)
         try:
-            with open_outputs(OutputContext(settings, tell, warn)) as observers:
+            with open_outputs(OutputContext(
+                    settings, teller(settings.console), warn)) as observers:
                 for observer in observers:
                     observer.scenarios_read(loaded.warnings, loaded.notes)
                 summary = run_campaign(
@@ -335,7 +336,8 @@ def _bonded(node: LifecycleNode) -> Any:
 
 def _end_outputs(settings: RunSettings, error: Exception) -> None:
     """Let outputs say why there is no campaign: a JUnit file of an earlier one must not stay."""
-    with suppress(Exception), open_outputs(OutputContext(settings, tell, warn)):
+    with suppress(Exception), open_outputs(
+            OutputContext(settings, teller(settings.console), warn)):
         raise error
 
 

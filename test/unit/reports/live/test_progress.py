@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Progress: a bar in a terminal alone, plain lines on standard error elsewhere, honest times."""
+"""Progress: a bar in a terminal alone, with the time left and the verdicts so far."""
 
 import io
 
@@ -9,8 +9,7 @@ from cases import for_each
 import pytest
 from rich.console import Console
 from safety_scenarios.campaign.run import run
-from safety_scenarios.reports.console_report import ConsoleReport
-from safety_scenarios.reports.live.progress import in_words, may_draw, Plain, progress, time_left_s
+from safety_scenarios.reports.live.progress import in_words, may_draw, progress, time_left_s
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.links.loopback_session import Loopback
 
@@ -36,29 +35,21 @@ def campaign(observers, trials):
                observers, Loopback, files=False)
 
 
-def test_a_plain_line_comes_every_half_minute_and_not_at_the_end():
-    times, lines = iter(range(0, 1000, 12)), []
-    campaign([Plain(lines.append, lambda: next(times))], 6)
-    assert lines == ['progress: 3 of 6 trials, about 36 s left']
+@for_each('console', ['normal', 'quiet'])
+def test_nothing_is_drawn_where_no_terminal_is_nor_for_the_verdict_alone(console):
+    out = io.StringIO()
+    screen = Console(file=out, force_terminal=console == 'quiet', _environ={'TERM': 'xterm'})
+    with progress(RunSettings(console=console), screen, {}) as observers:
+        campaign(observers, 2)
+    assert out.getvalue() == ''
 
 
-def test_where_no_terminal_is_standard_output_is_what_it_was():
-    def printed(with_progress):
-        out, told = io.StringIO(), []
-        screen = Console(file=out, width=100)
-        with progress(RunSettings(), screen, {}, told.append) as observers:
-            campaign([*(observers if with_progress else ()), ConsoleReport(screen)], 2)
-        assert told == []
-        return out.getvalue()
-    assert printed(True) == printed(False)
-
-
-def test_the_bar_is_gone_when_the_block_ends_also_by_an_error():
+def test_the_bar_shows_trials_and_verdicts_and_is_gone_when_the_block_ends_also_by_an_error():
     out = io.StringIO()
     screen = Console(file=out, force_terminal=True, width=80, _environ={'TERM': 'xterm'})
     with pytest.raises(ZeroDivisionError), \
-            progress(RunSettings(), screen, {}, print) as observers:
+            progress(RunSettings(), screen, {}) as observers:
         campaign(observers, 1)
-        assert '1/1' in out.getvalue() and 'nearly done' in out.getvalue()
+        assert '1/1' in out.getvalue() and 'nearly done; 1 ' in out.getvalue()
         raise ZeroDivisionError
     assert out.getvalue().count('\x1b[?25l') == out.getvalue().count('\x1b[?25h') > 0

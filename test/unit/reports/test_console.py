@@ -1,0 +1,135 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""The console of a run: failures first, the verdict last, in 40 lines of 100 columns."""
+
+import io
+import json
+from pathlib import Path
+import re
+
+from cases import for_each
+from rich.console import Console
+from safety_scenarios.campaign.statistics.summarise import summarise
+from safety_scenarios.cli.main import main
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.reports.console_report import ConsoleReport, Screen
+from safety_scenarios.reports.plain_text import without_exponents
+from safety_scenarios.scenario.controller import ControllerSpec
+from safety_scenarios.scenario.result import Note, TrialResult
+from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.trial.session import Beginning
+from unit.records import reacting, record
+
+WIDTH = 100
+RECORD = record(reacting(250))
+TRIAL = evaluate(RECORD)
+LATE = evaluate(record(reacting(800)))
+SILENT = evaluate(record(reacting(250, 0.8)))
+NOTE = Note(code='odd', text='the header stamps are odd: 1e-20 s apart, ' + 'again and ' * 10)
+
+
+def trials(count: int, verdict: str = 'PASS', scenarios: int = 16) -> list[TrialResult]:
+    """Return trials of several scenarios; those of every third pass, whatever the verdict."""
+    found = []
+    for index in range(count):
+        number = index % scenarios
+        source = TRIAL if verdict == 'PASS' or number % 3 == 2 else (LATE, SILENT)[number % 2]
+        found.append(source.model_copy(update={
+            'trial_id': f't{index}', 'scenario_id': f'SCN-{number}', 'index': index // scenarios,
+            'scenario_name': f'A person comes near the robot, variant {number}',
+            'notes': (NOTE,)}))
+    return found
+
+
+def printed(results: list[TrialResult], detail: str = 'normal', *, colours: bool = False,
+            folder: Path | None = None, **environment: str) -> str:
+    """Return what a campaign with these results prints."""
+    out = io.StringIO()
+    screen = Screen(file=out, width=WIDTH, force_terminal=colours, emoji=False, highlight=False,
+                    _environ={'TERM': 'xterm', **environment})
+    report = ConsoleReport(screen, detail, has_page=True)
+    report.campaign_began(Beginning(ControllerSpec(name='mine'), 'this process', 1, len(results),
+                                    None, folder or Path('runs/today')))
+    for result in results:
+        report.trial_ended(RECORD, result)
+    report.campaign_ended(summary(results))
+    return out.getvalue()
+
+
+def summary(results: list[TrialResult]):
+    return summarise(results, controller='mine', seed=1, planned=len(results), interrupted=False,
+                     command='safety-scenarios run robotic --seed 1')
+
+
+def test_the_trials_of_this_page_pass_and_fail():
+    assert [one.verdict for one in (TRIAL, LATE, SILENT)] == [
+        Verdict.PASS, Verdict.FAIL, Verdict.FAIL]
+
+
+@for_each('verdict', ['PASS', 'FAIL'])
+@for_each('count', [1, 16, 1600])
+def test_a_campaign_takes_at_most_40_lines_of_100_columns_and_ends_with_the_verdict(
+        count, verdict):
+    text = printed(trials(count, verdict))
+    lines = text.splitlines()
+    assert len(lines) <= 40 and max(map(len, lines)) <= WIDTH
+    assert lines[-1].startswith(f'{verdict}  mine: {count} of ')
+    assert not re.search(r'\de[-+]\d', text)
+    assert text.count('header stamps are odd') == 1
+
+
+def test_few_failures_have_the_sentence_of_each_and_stand_before_the_summary():
+    text = ' '.join(printed(trials(8, 'FAIL', scenarios=8)).split())
+    for result in trials(8, 'FAIL', scenarios=8):
+        assert (f'({result.scenario_id}, trial 1), hazard missed: {result.reason}'
+                in text) == (result.verdict is Verdict.FAIL)
+    assert text.index('FAIL') < text.index('Hazards missed')
+
+
+def test_many_failures_are_counted_by_their_cause_with_the_worst_of_each():
+    text = ' '.join(printed(trials(1600, 'FAIL')).split())
+    failed = [one for one in trials(1600, 'FAIL') if one.verdict is Verdict.FAIL]
+    assert (f'reaction within the budget: {len(failed)} trials in 11 scenarios '
+            f'({len(failed)} hazards missed). Worst: ') in text
+    what_happened = SILENT.reason.partition(': ')[2]
+    assert text.count(what_happened) == 1  # no reaction at all is worse than a late one
+
+
+def test_verbose_adds_a_line_for_each_trial_the_preflight_and_every_scenario():
+    text = printed(trials(48, 'FAIL'), 'verbose')
+    for said in (' 1/48 ', '48/48 ', 'Preflight', 'variant 15'):
+        assert said in text
+    assert text.splitlines()[-1].startswith('FAIL  mine')
+
+
+@for_each('count', [1, 1600])
+def test_quiet_prints_the_verdict_alone(count):
+    assert printed(trials(count), 'quiet').splitlines() == [
+        f'PASS  mine: {count} of {count} trial{"s" if count > 1 else ""}: {count} PASS; '
+        f'exit code 0']
+
+
+def test_colours_obey_no_color():
+    assert '\x1b[' in printed(trials(1, 'FAIL'), colours=True)
+    assert '\x1b[3' not in printed(trials(1, 'FAIL'), colours=True, NO_COLOR='1')
+
+
+def test_json_is_the_summary_of_the_campaign_and_nothing_else(tmp_path, capsys):
+    code = main(['run', 'SCN-R-101', '--link', 'loopback', '--json', '--output',
+                 str(tmp_path / 'run')])
+    out = capsys.readouterr().out
+    assert code == 0
+    assert json.loads(out) == json.loads((tmp_path / 'run' / 'campaign.json').read_text())
+
+
+@for_each(('text', 'plain'), [
+    ('1e-20 m', '0 m'), ('-1e-20 m', '0 m'), ('5e-05 s', '0.00005 s'), ('1.5e+06', '1500000'),
+    ('1e+300', 'above 10^15'), ('trial x-1e-20', 'trial x-1e-20'), ('id 1e-20a', 'id 1e-20a')])
+def test_a_number_is_written_without_an_exponent(text, plain):
+    assert without_exponents(text) == plain
+
+
+def test_a_log_is_100_columns_wide():
+    from safety_scenarios.reports.console_report import console
+    assert console().width == WIDTH and isinstance(console(), Console)
