@@ -17,8 +17,8 @@ from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.formats.document.positions import Path as Place
 from safety_scenarios.formats.scenario_files import share_folder
 from safety_scenarios.formats.scenario_reading import any_plugin
-from safety_scenarios.scenario.dotted_names import flat
 from safety_scenarios.scenario.documented_schema import Explained
+from safety_scenarios.scenario.dotted_names import flat
 from safety_scenarios.scenario.driver import DriverPlugin
 from safety_scenarios.scenario.profile import Profile
 from safety_scenarios.scenario.settings import RunSettings

@@ -447,7 +447,7 @@ def leaves(model: type[BaseModel], prefix: tuple[str, ...] = ()) -> \
     """Yield (path, field) for every single setting, also of models inside ``model``."""
     for name, field in model.model_fields.items():
         inner = field.annotation
-        if get_origin(inner) is Mapping:
+        if issubclass(model, Profile) and get_origin(inner) is Mapping:
             continue  # its names are those of its keys
         if isinstance(inner, type) and issubclass(inner, BaseModel):
             chosen: Any = field.get_default(call_default_factory=True)

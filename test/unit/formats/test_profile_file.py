@@ -39,7 +39,8 @@ SLIPS = {
         'geometry_msgs/msg/TwistStamped'),
     'a wrong word of QoS': (
         ('best_effort', 'besteffort'), '3:80', "Did you mean 'best_effort'?"),
-    'a role with a slash': (('  scan:', '  /scan:'), '3:10', 'expected a role as scenarios name it'),
+    'a role with a slash': (
+        ('  scan:', '  /scan:'), '3:10', 'expected a role as scenarios name it'),
     'a role that is there and absent': (('[human_pose]', '[scan]'), '', 'Remove one of the two'),
     'two roles on one topic': (('/tb4/cmd_vel', '/tb4/scan'), '', 'expected one each'),
     'a speed without a kind': (('kind: mobile_base, ', ''), '1:8', 'expected kind beside it'),
