@@ -3,7 +3,7 @@
 
 """Whether the clocks of a trial can be trusted; what was judged by them cannot if not."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from safety_scenarios.errors import ClockError
@@ -26,6 +26,10 @@ uncertainty."""
 _ADVICE = 'Set clock.rtf_min and clock.rtf_max, or judge by clock.latency_clock=steady'
 _PACE_ADVICE = 'Lower the load of the host, or real_time_factor, or set clock.lockstep=true'
 _ALONE_ADVICE = 'Lower the load of the host, or go without clock.lockstep'
+UNEVEN = frozenset((
+    '/clock runs evenly', 'simulated time runs evenly', 'real-time factor in range',
+    'no time beside decisions'))
+"""Checks of a clock that runs, but unevenly: a controller that had enough time is still judged."""
 _found = partial(harness, 'clock')
 
 
@@ -124,13 +128,21 @@ def went_back(trial: JudgedTrial, latency: Latency | None) -> Iterator[Finding]:
                      f'reaction')
 
 
-def without_clock(broken: list[Finding], findings: list[Finding]) -> list[Finding]:
-    """With a broken clock nothing else is judged; what it would have been stays readable."""
+def without_clock(broken: list[Finding], findings: list[Finding],
+                  is_certain: Callable[[Finding], bool] = lambda _: False) -> list[Finding]:
+    """
+    With a broken clock nothing else is judged; what it would have been stays readable.
+
+    :param is_certain: whether a violation is one at any pace; it counts if the clock is uneven
+    """
     if not broken:
         return findings
-    return broken + [finding if finding.verdict is None else finding.model_copy(update={
-        'verdict': None, 'reason': f'not judged because of the clock; it would be '
-                                   f'{finding.verdict.value}: {finding.reason}'})
+    is_uneven = all(one.check in UNEVEN for one in broken)
+    return broken + [finding if finding.verdict is None or (is_uneven and is_certain(finding))
+                     else finding.model_copy(update={
+                         'verdict': None, 'reason': f'not judged because of the clock; it would '
+                                                    f'be {finding.verdict.value}: '
+                                                    f'{finding.reason}'})
                      for finding in findings]
 
 
