@@ -62,7 +62,6 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         'link': ('LINK', 'ros: over DDS; loopback: in simulated time, without ROS; simulated: '
                          'with a robot that moves.'),
         'world': ('', 'Simulator that answers; external: one that runs already, such as Gazebo.'),
-        'profile': ('FILE|NAME', 'Profile of the robot: what it is, and how it is reached.'),
         'namespace': ('NAME', "ROS namespace of the harness' topics."),
         'remap': ('FROM:=TO', 'ROS remapping rule, such as cmd_vel:=/robot1/cmd_vel.'),
         'domain_id': ('N', 'ROS domain; -1: a free one, or ROS_DOMAIN_ID for an external '

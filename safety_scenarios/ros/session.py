@@ -276,4 +276,7 @@ class _Opener:
         log = self._folder / log_name(scenario.id, '' if own.drives else own.agent)
         sim_time = f'use_sim_time:={str(self._plan.ros.use_sim_time).lower()}'
         arguments = [*self._plan.names.arguments, '-p', sim_time]
+        own = own.model_copy(update={'best_effort': tuple(
+            one.topic for one in self._plan.ros.overrides
+            if (one.endpoint, one.value) == ('publisher', 'best_effort'))})
         return controller_process(own, self._domain_id, arguments, log, self._segments)

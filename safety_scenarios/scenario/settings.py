@@ -310,8 +310,7 @@ class RunSettings(Profile):
         :param profile: that the settings name, whose values need not be said
         """
         words = ['safety-scenarios', 'run', *self.scenarios]
-        below = dict(flat(RunSettings().model_dump())) | dict(flat(
-            profile.model_dump() if profile else {}))
+        below = dict(flat(RunSettings().model_dump() | (profile.model_dump() if profile else {})))
         for name, value in flat(self.model_dump()):
             if name not in _NOT_REPEATED and below.get(name) != value:
                 words += _words(name, value)
@@ -404,6 +403,8 @@ class ControllerSettings(ControllerContext):
     schedule_clock: ScheduleClock = 'steady'
     """Clock of the command period, and of whatever else a controller plug-in reckons with: steady,
     or ros with use_sim_time, where a simulator makes the time."""
+    best_effort: tuple[str, ...] = ()
+    """Full names of topics that are published with best effort, and so received."""
     simulated_robot: str = Field(default='', max_length=100_000)
     """Robot whose state the node publishes beside the commands, as JSON; set by an evaluator that
     has no robot. Empty: none."""
@@ -447,7 +448,7 @@ def leaves(model: type[BaseModel], prefix: tuple[str, ...] = ()) -> \
     """Yield (path, field) for every single setting, also of models inside ``model``."""
     for name, field in model.model_fields.items():
         inner = field.annotation
-        if get_origin(inner) is Mapping:
+        if issubclass(model, Profile) and get_origin(inner) is Mapping:
             continue  # its names are those of its keys
         if isinstance(inner, type) and issubclass(inner, BaseModel):
             chosen: Any = field.get_default(call_default_factory=True)

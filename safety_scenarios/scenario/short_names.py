@@ -12,7 +12,6 @@ from collections.abc import Mapping
 
 SHORT_NAMES: Mapping[str, str] = {
     'scenarios': 'scenarios',
-    'profile': 'profile',
     'tag': 'selection.tag',
     'domain': 'selection.domain',
     'severity': 'selection.severity',

@@ -31,6 +31,18 @@ def in_lock_step() -> qos.QoSProfile:
     return profile
 
 
+def sensor(is_in_lock_step: bool, is_best_effort: bool) -> qos.QoSProfile:
+    """
+    Return what a controller of ours receives a sensor with.
+
+    :param is_best_effort: the sensor is published so, and a reliable subscription would not match
+    """
+    profile = in_lock_step() if is_in_lock_step else stimulus()
+    if is_best_effort:
+        profile.reliability = qos.ReliabilityPolicy.BEST_EFFORT
+    return profile
+
+
 def pictures() -> qos.QoSProfile:
     """Return the same, and keep last 1: pictures are large, and of old ones there is no use."""
     profile = stimulus()

@@ -132,9 +132,10 @@ class ControllerNode(Node):
 
     def _drive(self) -> None:
         is_in_simulation = self.settings.schedule_clock == 'ros'
-        profile = qos.in_lock_step() if is_in_simulation else qos.stimulus()
-        sensors = {topic: self.create_subscription(interface_class(interface), topic,
-                                                   self._listener(topic), profile)
+        sensors = {topic: self.create_subscription(
+                       interface_class(interface), topic, self._listener(topic), qos.sensor(
+                           is_in_simulation,
+                           self.resolve_topic_name(topic) in self.settings.best_effort))
                    for topic, interface in self._host.inputs.items()}
         if is_in_simulation:
             self._take_turns(sensors)

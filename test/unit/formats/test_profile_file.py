@@ -3,6 +3,8 @@
 
 """Profile files: what ships is right, and each slip in one is refused with how to fix it."""
 
+from pathlib import Path
+
 import jsonschema
 import pytest
 from safety_scenarios.errors import InputError
@@ -39,7 +41,8 @@ SLIPS = {
         'geometry_msgs/msg/TwistStamped'),
     'a wrong word of QoS': (
         ('best_effort', 'besteffort'), '3:80', "Did you mean 'best_effort'?"),
-    'a role with a slash': (('  scan:', '  /scan:'), '3:10', 'expected a role as scenarios name it'),
+    'a role with a slash': (
+        ('  scan:', '  /scan:'), '3:10', 'expected a role as scenarios name it'),
     'a role that is there and absent': (('[human_pose]', '[scan]'), '', 'Remove one of the two'),
     'two roles on one topic': (('/tb4/cmd_vel', '/tb4/scan'), '', 'expected one each'),
     'a speed without a kind': (('kind: mobile_base, ', ''), '1:8', 'expected kind beside it'),
@@ -76,6 +79,13 @@ def test_what_ships_is_read_and_fits_the_schema(name):
     profile = load_profile(name)
     assert profile.robot.name == name
     assert not profile.hil.enabled
+
+
+def test_the_profile_in_the_manual_is_read(tmp_path):
+    text = (Path(__file__).parents[3] / 'doc' / 'profiles.md').read_text(encoding='utf-8')
+    path = tmp_path / 'mine.yaml'
+    path.write_text(text.partition('```yaml\n')[2].partition('```')[0], encoding='utf-8')
+    assert load_profile(str(path)).topics['odom'].topic == '/robot/odom'
 
 
 def test_six_profiles_ship():
