@@ -57,6 +57,8 @@ COMMANDS = {
                   'the oldest first.'),
     'matrix': Command('reporting:matrix', 'Show which hazards, requirements and clauses the '
                       'campaign in FOLDER covers, and how.'),
+    'new': Command('new:new', 'Write a file to begin with: a scenario, or the profile of a '
+                   'robot.'),
     'open': Command('campaigns:open_report', 'Open the report of the campaign in DIR in a '
                     'browser.'),
     'participate': Command('participate:participate', 'Take part as an agent whose driver is '
