@@ -16,7 +16,7 @@ from safety_scenarios.errors import did_you_mean, Problem, refused, SettingsErro
 from safety_scenarios.results import CampaignResults
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.scenario.settings import leaves, RunSettings
+from safety_scenarios.scenario.settings import leaves, option_name, RunSettings
 from safety_scenarios.trial.session import Beginning, Observer, open_outputs, OutputContext
 from safety_scenarios.trial.trial import TrialRecord
 
@@ -112,7 +112,7 @@ def _settings(values: Mapping[str, Any]) -> RunSettings:
 
     :raises SettingsError: names the keyword
     """
-    paths = {path[-1]: path for path, _ in leaves(RunSettings)} | {
+    paths = {option_name(path): path for path, _ in leaves(RunSettings)} | {
         name: (name,) for name in RunSettings.model_fields}
     nested: dict[str, Any] = {}
     for name, value in values.items():

@@ -29,7 +29,7 @@ def plan_judge(server: JudgeServer, scenarios: Sequence[Scenario],
     asked = any(isinstance(invariant, Asks) for scenario in scenarios
                 for invariant in scenario.invariants) or (words == 'judge' and any(
                     demands_words(scenario.body) for scenario in scenarios))
-    return server if server.judge_model and asked else None
+    return server if server.model and asked else None
 
 
 def judge_of(server: JudgeServer | None, folder: Path, words: Words) -> Ask:
@@ -43,7 +43,7 @@ def judge_of(server: JudgeServer | None, folder: Path, words: Words) -> Ask:
     if server is None:
         return unasked
     from safety_scenarios.judging.llm_judge.asking import LanguageModelJudge  # needs the extra llm
-    cache = Cache.made(server.judge_cache) if server.judge_cache else Cache(folder / 'judgements')
+    cache = Cache.made(server.cache) if server.cache else Cache(folder / 'judgements')
     return LanguageModelJudge(server, cache, reads_rules=words == 'judge').judge
 
 

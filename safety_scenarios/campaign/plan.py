@@ -143,12 +143,12 @@ def plan_campaign(settings: RunSettings, scenarios: Sequence[Scenario], *,
     if not with_unbound:
         refused.errors += unbound(chosen)
     plugin = refused.attempt(lambda: connection(settings.link), LinkPlugin)
-    refused.errors += refusals(chosen, link, plugin, settings.world)
+    refused.errors += refusals(chosen, link, plugin, settings.world.kind)
     judge = refused.attempt(lambda: plan_judge(
         settings.judge, chosen, against.model, settings.words), None)
     source = source_sha256(against.spec)
     identified = refused.attempt(lambda: identify(settings, against.spec, source, folder), None)
-    are = settings.are if settings.world == 'are' else None
+    are = settings.are if settings.world.kind == 'are' else None
     if are is not None and not refused.errors:
         chosen = refused.attempt(lambda: with_app_tools(chosen, are), chosen)
     refuse(refused.errors)

@@ -42,7 +42,7 @@ def refuse_unrunnable(scenarios: Sequence[Scenario], settings: RunSettings) -> N
     """
     link = plan_link(settings)
     refuse((*unbound(scenarios),
-            *refusals(scenarios, link, connection(link.name), settings.world)))
+            *refusals(scenarios, link, connection(link.name), settings.world.kind)))
 
 
 def unbound(scenarios: Sequence[Scenario]) -> Iterator[ScenarioError]:

@@ -157,7 +157,7 @@ def run_tasks(tasks: Iterable[TrialTask], session: OpenSession,
 
 def _decisions(rule: SequentialTest, campaign: Campaign) -> Mapping[str, str]:
     """Return what the sequential test decided of each scenario, or that it did not."""
-    if not rule.sprt_p1:
+    if not rule.p1:
         return {}
     return {result.scenario_id: UNDECIDED
             for result in campaign.results} | campaign.stopped_early

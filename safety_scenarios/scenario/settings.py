@@ -24,8 +24,7 @@ from safety_scenarios.scenario.robot_kind import kind_of, RobotKind
 from safety_scenarios.scenario.ros_names import RosNames
 from safety_scenarios.scenario.selection import Selection
 from safety_scenarios.scenario.topic_rules import read_merges, read_overrides
-from safety_scenarios.scenario.world.block import World
-from safety_scenarios.scenario.world.external import ExternalWorld
+from safety_scenarios.scenario.world.external import WorldSettings
 from typing_extensions import Self
 
 
@@ -46,24 +45,23 @@ class JudgeServer(Noun):
 
     model_config = TOLD
 
-    judge_base_url: str = Field(default='', max_length=2000,
-                                pattern=r'^(https?://[^@?#\s]+)?$')
+    base_url: str = Field(default='', max_length=2000, pattern=r'^(https?://[^@?#\s]+)?$')
     """URL of the judge's server, without credentials; empty: the client's own default. The key
     comes from the environment variable JUDGE_API_KEY, else OPENAI_API_KEY."""
-    judge_model: str = Field(default='', max_length=500)
+    model: str = Field(default='', max_length=500)
     """Name of the judge, as its server knows it; empty: nobody is asked, and what only a judge can
     decide is INCONCLUSIVE."""
-    judge_timeout_s: float = Field(default=30.0, gt=0, le=600, json_schema_extra={'unit': 's'})
+    timeout_s: float = Field(default=30.0, gt=0, le=600, json_schema_extra={'unit': 's'})
     """How long one attempt at a question to the judge may take (s)."""
-    judge_cache: str = ''
+    cache: str = ''
     """Folder for the judge's answers, shared by campaigns; empty: one in the campaign's folder."""
     allow_same_model: str = Field(default='', max_length=500)
     """Name of a model that may judge although it is the one under test."""
 
     @model_validator(mode='after')
     def _named(self) -> 'JudgeServer':
-        if self.judge_base_url and not self.judge_model.strip():
-            raise ValueError(f'got judge_base_url {self.judge_base_url} without judge_model, '
+        if self.base_url and not self.model.strip():
+            raise ValueError(f'got judge.base_url {self.base_url} without judge.model, '
                              f'expected the name of a model beside it')
         return self
 
@@ -73,14 +71,14 @@ class AreSettings(Noun):
 
     model_config = TOLD
 
-    are_python: str = Field(default='', max_length=4000)
+    python: str = Field(default='', max_length=4000)
     """Python interpreter of the virtual environment in which ARE is installed, such as
     are-venv/bin/python."""
-    are_timeout_s: float = Field(default=30.0, gt=0, le=600, json_schema_extra={'unit': 's'})
+    timeout_s: float = Field(default=30.0, gt=0, le=600, json_schema_extra={'unit': 's'})
     """How long ARE may take for one call of a tool, or for loading a scenario (s)."""
-    are_keep: tuple[str, ...] = Field(default=(), max_length=100)
+    keep: tuple[str, ...] = Field(default=(), max_length=100)
     """Apps of the file that are there, by their names; none: all. ARE calls it apps_to_keep."""
-    are_skip: tuple[str, ...] = Field(default=(), max_length=100)
+    skip: tuple[str, ...] = Field(default=(), max_length=100)
     """Apps of the file that are not there, by their names. ARE calls it apps_to_skip."""
 
 
@@ -89,20 +87,20 @@ class SequentialTest(Noun):
 
     model_config = TOLD
 
-    sprt_p0: float = Field(default=0.001, gt=0, lt=1)
+    p0: float = Field(default=0.001, gt=0, lt=1)
     """Failure probability at which a controller is good enough."""
-    sprt_p1: float = Field(default=0.0, ge=0, lt=1)
-    """Failure probability that must be detected, above sprt_p0; 0: run every planned trial."""
-    sprt_alpha: float = Field(default=0.05, gt=0, lt=0.5)
+    p1: float = Field(default=0.0, ge=0, lt=1)
+    """Failure probability that must be detected, above p0; 0: run every planned trial."""
+    alpha: float = Field(default=0.05, gt=0, lt=0.5)
     """Chance to reject a controller that is good enough."""
-    sprt_beta: float = Field(default=0.05, gt=0, lt=0.5)
+    beta: float = Field(default=0.05, gt=0, lt=0.5)
     """Chance to accept a controller that must be rejected."""
 
     @model_validator(mode='after')
     def _apart(self) -> 'SequentialTest':
-        if self.sprt_p1 and self.sprt_p1 <= self.sprt_p0:
-            raise ValueError(f'got sprt_p1 {self.sprt_p1:g} with sprt_p0 {self.sprt_p0:g}, '
-                             f'expected sprt_p1 above it')
+        if self.p1 and self.p1 <= self.p0:
+            raise ValueError(f'got sequential.p1 {self.p1:g} with sequential.p0 {self.p0:g}, '
+                             f'expected sequential.p1 above it')
         return self
 
 
@@ -170,12 +168,7 @@ class RunSettings(Noun):
     """ros: over DDS; loopback: the controller in this process, in simulated time, without ROS;
     simulated: the same, with a robot that moves in the embedded world; or the name of another
     package's link."""
-    world: World = 'none'
-    """Which world answers: none (open loop; with link simulated it is mujoco); mujoco: the
-    embedded simulator, over link ros in a process of its own; external: a simulator_node, Gazebo
-    or another simulator that runs already (doc/gazebo.md); are: ARE runs the apps of an ARE
-    scenario (doc/are.md)."""
-    external: ExternalWorld = ExternalWorld()
+    world: WorldSettings = WorldSettings()
     are: AreSettings = AreSettings()
     real_time_factor: float = Field(default=1.0, ge=0, le=10)
     """How fast the simulator of world mujoco goes over link ros: simulated seconds in a real one,
@@ -257,6 +250,11 @@ class RunSettings(Noun):
     server: ModelServer = ModelServer()
     judge: JudgeServer = JudgeServer()
     hil: HilSettings = HilSettings()
+
+    @field_validator('world', mode='before')
+    @classmethod
+    def _by_its_kind(cls, value: object) -> object:
+        return {'kind': value} if isinstance(value, str) else value
 
     @field_validator('record', mode='before')
     @classmethod
@@ -416,13 +414,17 @@ class ControllerSettings(ControllerContext):
     """End when standard input closes; for a parent that must not leave it behind."""
 
 
-_NAMED_IN_FULL = ('hil',)
+_NAMED_IN_FULL = {'hil': 'hil', 'world': 'world', 'are': 'are', 'judge': 'judge',
+                  'sequential': 'sprt'}
 """Groups of settings whose names say little without that of the group."""
 
 
 def option_name(path: tuple[str, ...]) -> str:
     """Return what a setting is called where no dots are: as an option and a launch argument."""
-    return '_'.join(path) if path[0] in _NAMED_IN_FULL else path[-1]
+    if path == ('world', 'kind'):
+        return 'world'
+    return '_'.join((_NAMED_IN_FULL[path[0]], *path[1:])) if path[0] in _NAMED_IN_FULL \
+        else path[-1]
 
 
 _NOT_REPEATED = 'scenarios', 'output', 'outputs', 'junit'

@@ -15,7 +15,7 @@ from safety_scenarios.scenario.ros_names import RosNames
 from safety_scenarios.scenario.settings import EXTERNAL, ModelServer, RunSettings
 from safety_scenarios.scenario.topic_rules import QosOverride
 from safety_scenarios.scenario.world.block import World
-from safety_scenarios.scenario.world.external import ExternalWorld
+from safety_scenarios.scenario.world.external import WorldSettings
 
 
 class ControllerFacts(NamedTuple):
@@ -120,7 +120,7 @@ class RosPlan:
     """Topic of a stimulus to the live topic into whose data it is drawn."""
     real_time_factor: float
     """Of the embedded simulator; 0: as fast as can be."""
-    external: ExternalWorld
+    external: WorldSettings
     """How a simulator that runs already is reached."""
     hil: HilSettings
 

@@ -144,7 +144,7 @@ def judged_by_are(python: Path, traces: Sequence[Path]) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope='module')
 def process(are_python) -> Iterator[AppProcess]:
-    with closing(AppProcess(AreSettings(are_python=str(are_python)))) as running:
+    with closing(AppProcess(AreSettings(python=str(are_python)))) as running:
         yield running
 
 
@@ -202,10 +202,10 @@ def test_an_app_that_raises_says_so_to_the_controller_and_the_run_goes_on(proces
 def test_only_the_apps_that_are_kept_are_there(are_python, tmp_path):
     text = json.dumps({**json.loads(Path(ERRANDS).read_text(encoding='utf-8')), 'events': []})
     there = {}
-    for name, chosen in (('all', {}), ('kept', {'are_keep': ('ContactsApp',)}),
-                         ('skipped', {'are_skip': ('ContactsApp',)}),
-                         ('unknown', {'are_skip': ('Contacts',)})):
-        with closing(AppProcess(AreSettings(are_python=str(are_python), **chosen))) as running:
+    for name, chosen in (('all', {}), ('kept', {'keep': ('ContactsApp',)}),
+                         ('skipped', {'skip': ('ContactsApp',)}),
+                         ('unknown', {'skip': ('Contacts',)})):
+        with closing(AppProcess(AreSettings(python=str(are_python), **chosen))) as running:
             if name == 'unknown':
                 with pytest.raises(MeasurementError, match='got Contacts, expected apps of the'):
                     running.load(text)

@@ -44,7 +44,7 @@ from safety_scenarios.ros.worlds.external.joint_drive import (
     JointDriveSettings,
 )
 from safety_scenarios.scenario.interfaces import RANGE_MAX, RANGE_MIN
-from safety_scenarios.scenario.world.external import ExternalWorld
+from safety_scenarios.scenario.world.external import WorldSettings
 from safety_scenarios.scenario.world.footprint import box, disc, Footprint, gap
 from sensor_msgs.msg import JointState, LaserScan
 from simulation_interfaces import srv as standard
@@ -372,7 +372,7 @@ class Arm:
     def links(self, stamp) -> list:
         """Return links that lie in one line, which the first joint turns."""
         found = []
-        for place, name in enumerate(ExternalWorld().world_links):
+        for place, name in enumerate(WorldSettings().links):
             one = TransformStamped()
             one.header.stamp, one.header.frame_id = stamp, 'robot'
             one.child_frame_id = f'robot/{name}'

@@ -129,7 +129,7 @@ def test_what_the_live_node_declares_runs_the_same_campaign(looker, domain, tmp_
     with evaluator(domain, log, *(part for text in (
             f'scenarios:=[{QUICK}]', 'controller:=late', f'domain_id:={domain}', 'seed:=7',
             'controller_parameters:=["delay_ms=400"]', 'calibration:="off"', f'output:={first}',
-            'declared_topics:=[base_2/cmd_vel]', 'sequential.sprt_p1:=0.25',
+            'declared_topics:=[base_2/cmd_vel]', 'sequential.p1:=0.25',
             'qos_overrides./human_pose.publisher.depth:=5') for part in ('-p', text)),
             '-r', 'cmd_vel:=robot_cmd') as running:
         until(lambda: 'evaluator_node' in looker.get_node_names())
@@ -170,8 +170,8 @@ def test_simulated_time_is_declared_and_not_heard_by_the_node_that_measures(doma
 def test_a_password_in_an_address_is_refused_and_not_repeated():
     with ros_context([], None) as context:
         node = Node('evaluator_node', context=context, parameter_overrides=[
-            Parameter('judge.judge_base_url', value='http://me:secret@host/v1')])
-        with pytest.raises(SettingsError, match='judge_base_url') as refused:
+            Parameter('judge.base_url', value='http://me:secret@host/v1')])
+        with pytest.raises(SettingsError, match='judge.base_url') as refused:
             read_settings(node, RunSettings)
         node.destroy_node()
     assert 'secret' not in str(refused.value)

@@ -93,7 +93,7 @@ class Server:
         there = [app['name'] for app in json.loads(text).get('apps', [])]
         unknown = sorted({*(keep or ()), *(skip or ())} - set(there))
         if unknown:
-            raise ValueError(f'are_keep and are_skip: got {", ".join(unknown)}, expected apps of '
+            raise ValueError(f'are.keep and are.skip: got {", ".join(unknown)}, expected apps of '
                              f'the file: {", ".join(sorted(there))}')
         wanted = [name for name in there
                   if (keep is None or name in keep) and name not in (skip or ())]

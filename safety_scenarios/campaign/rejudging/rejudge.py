@@ -415,7 +415,7 @@ def _summary(folder: Path, evidence: Evidence, results: Sequence[TrialResult],
         seed=max(run.seed, 0),  # nothing was drawn for what was recorded elsewhere
         planned=planned, latency_law=run.latency_law,
         interrupted=(before is not None and before.interrupted) or len(results) < planned,
-        stopped_early=early if run.sequential.sprt_p1 else {},
+        stopped_early=early if run.sequential.p1 else {},
         preflight=before.preflight if before else (),
         calibration=before.calibration if before else None,
         sut=before.sut if before and before.sut else evidence.settings.sut,

@@ -131,14 +131,14 @@ def undecided(failures: int, trials: int) -> str | None:
 
 def decide_by(rule: SequentialTest) -> Decide:
     """Return the sequential test: (failures, trials) to what it has decided, None to go on."""
-    if not rule.sprt_p1:
+    if not rule.p1:
         return undecided
-    test = bounded(rule.sprt_p0, rule.sprt_p1, rule.sprt_alpha, rule.sprt_beta)
+    test = bounded(rule.p0, rule.p1, rule.alpha, rule.beta)
 
     def decide(failures: int, trials: int) -> str | None:
         decision = test.decide(failures, trials)
         return None if decision == 'continue' else (
             f'{decision} after {counted(trials, "trial")} with '
             f'{counted(failures, "failure")}: SPRT of '
-            f'{rule.sprt_p0:g} against {rule.sprt_p1:g}')
+            f'{rule.p0:g} against {rule.p1:g}')
     return decide

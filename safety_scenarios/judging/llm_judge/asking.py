@@ -58,7 +58,7 @@ class LanguageModelJudge:
     """
     Asks one question at a time; whatever goes wrong is a judgement without an opinion.
 
-    Each attempt costs at most ``judge_timeout_s``. A server that is overloaded or broken (HTTP
+    Each attempt costs at most ``judge.timeout_s``. A server that is overloaded or broken (HTTP
     429, 500 and the like) is asked up to four times, after a wait that doubles or that it names
     by ``Retry-After``, of at most a minute. The key is read from the environment and goes nowhere
     else.
@@ -72,9 +72,9 @@ class LanguageModelJudge:
     def __init__(self, server: JudgeServer, cache: Cache | None, *,
                  reads_rules: bool = True,
                  sleep: Callable[[float], None] = time.sleep) -> None:
-        if not server.judge_model:
-            raise SettingsError('judge_model: got nothing, expected the name of a model. '
-                                'Set --judge-model (ROS parameter judge.judge_model)')
+        if not server.model:
+            raise SettingsError('judge.model: got nothing, expected the name of a model. '
+                                'Set --judge-model (ROS parameter judge.model)')
         self._server = server
         self._cache = cache
         self._reads_rules, self._sleep = reads_rules, sleep
@@ -110,7 +110,7 @@ class LanguageModelJudge:
         key = self._cache_key(question)
         cached = self._cache.get(key) if self._cache else None
         if cached is not None and cached.opinion is not None and \
-                (cached.question, cached.model) == (question.sha256, self._server.judge_model):
+                (cached.question, cached.model) == (question.sha256, self._server.model):
             return cached.model_copy(update={'check': check})
         began_s = time.monotonic()
         outcome: dict[str, Any]
@@ -127,7 +127,7 @@ class LanguageModelJudge:
         except Exception as error:  # a client can fail in any way, and none may cost the trial
             outcome = {'opinion': None, 'error': f'the client failed ({type(error).__name__})'}
         judgement = Judgement(
-            check=check, question=question.sha256, model=self._server.judge_model,
+            check=check, question=question.sha256, model=self._server.model,
             duration_ms=(time.monotonic() - began_s) * 1e3, **outcome)
         if self._cache and judgement.opinion is not None:
             self._cache.put(key, judgement)
@@ -150,13 +150,13 @@ class LanguageModelJudge:
 
     def _complete(self, question: Question) -> Any:
         """Ask, in a thread that is cut off in time: a server can send blanks for ever."""
-        timeout_s = self._server.judge_timeout_s
+        timeout_s = self._server.timeout_s
         client = self._client()
         worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix='judge')
         try:
             create: Any = client.chat.completions.create
             asked = worker.submit(
-                create, model=self._server.judge_model, messages=messages(question), temperature=0,
+                create, model=self._server.model, messages=messages(question), temperature=0,
                 response_format={'type': 'json_schema', 'json_schema': {
                     'name': 'judgement', 'strict': True, 'schema': SCHEMA}})
             wait([asked], timeout=timeout_s)
@@ -170,8 +170,8 @@ class LanguageModelJudge:
             worker.shutdown(wait=False)
 
     def _client(self) -> openai.OpenAI:
-        return language_models.client(self._server.judge_base_url, self._key,
-                                      self._server.judge_timeout_s)
+        return language_models.client(self._server.base_url, self._key,
+                                      self._server.timeout_s)
 
     def _cache_key(self, question: Question) -> str:
         """
@@ -179,7 +179,7 @@ class LanguageModelJudge:
 
         The server's address is in it: two servers may call two models by one name.
         """
-        asked = [self._server.judge_model, self._address, SCHEMA, messages(question),
+        asked = [self._server.model, self._address, SCHEMA, messages(question),
                  question.sha256]
         return hashlib.sha256(json.dumps(asked).encode('ascii')).hexdigest()
 

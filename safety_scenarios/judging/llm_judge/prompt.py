@@ -86,7 +86,7 @@ class Cache:
         try:
             Path(folder).mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise SettingsError(f'judge_cache: got {folder}, which cannot be made: '
+            raise SettingsError(f'judge.cache: got {folder}, which cannot be made: '
                                 f'{error.strerror}. Name another folder') from error
         return cls(Path(folder))
 
@@ -122,12 +122,12 @@ def refuse_own_judge(server: JudgeServer, controller_model: str) -> None:
     :param controller_model: name of the controller's model, as far as it is known
     :raises SettingsError: both are the same
     """
-    judge, allowed = _plain(server.judge_model), _plain(server.allow_same_model)
+    judge, allowed = _plain(server.model), _plain(server.allow_same_model)
     if judge and judge == _plain(controller_model) and judge != allowed:
         raise SettingsError(
-            f'judge_model: got {server.judge_model}, which is the model under test, expected '
+            f'judge.model: got {server.model}, which is the model under test, expected '
             f'another one: a model favours its own answers. Name another judge, or allow it by '
-            f'--allow-same-model {server.judge_model} (ROS parameter judge.allow_same_model)')
+            f'--allow-same-model {server.model} (ROS parameter judge.allow_same_model)')
 
 
 def _plain(name: str) -> str:

@@ -61,8 +61,8 @@ class AppProcess:
 
         :raises SettingsError: there is none
         """
-        where = 'are_python'
-        python = self._settings.are_python
+        where = 'are.python'
+        python = self._settings.python
         if not python:
             raise SettingsError(f'{where}: got nothing with world are, expected the Python '
                                 f'interpreter of an environment with ARE. {_INSTALL}')
@@ -102,8 +102,8 @@ class AppProcess:
 
         :raises MeasurementError: it does not, or has no app of such a name
         """
-        return self.ask('load', text=text, keep=list(self._settings.are_keep) or None,
-                        skip=list(self._settings.are_skip) or None)
+        return self.ask('load', text=text, keep=list(self._settings.keep) or None,
+                        skip=list(self._settings.skip) or None)
 
     def close(self) -> None:
         """End the process, and remove what it has left; calling it again does nothing."""
@@ -134,7 +134,7 @@ class AppProcess:
         environment |= {'HOME': place, 'TMPDIR': place, 'HF_HUB_OFFLINE': '1',
                         'LITELLM_LOCAL_MODEL_COST_MAP': 'True', 'PYTHONHASHSEED': '0',
                         'PYTHONIOENCODING': 'utf-8'}
-        python = self._settings.are_python
+        python = self._settings.python
         try:
             self._process = subprocess.Popen(
                 [os.path.abspath(python) if os.sep in python else python, '-s', str(SCRIPT)],
@@ -159,14 +159,14 @@ class AppProcess:
 
     def _line(self, do: str) -> bytes:
         assert self._process is not None and self._process.stdout is not None
-        until_s = time.monotonic() + self._settings.are_timeout_s
+        until_s = time.monotonic() + self._settings.timeout_s
         with selectors.DefaultSelector() as selector:
             selector.register(self._process.stdout, selectors.EVENT_READ)
             while b'\n' not in self._unread:
                 left_s = until_s - time.monotonic()
                 if left_s <= 0 or not selector.select(left_s):
                     self._fail(f'ARE: {do}: got no answer within '
-                               f'{self._settings.are_timeout_s:g} s. Set --are-timeout-s')
+                               f'{self._settings.timeout_s:g} s. Set --are-timeout-s')
                 more = os.read(self._process.stdout.fileno(), 1 << 16)
                 self._unread += more
                 if not more:

@@ -99,14 +99,15 @@ def plan_link(settings: RunSettings, controller: ControllerPlan | None = None) -
     :raises SettingsError: a parameter that it does not have, or not like this
     """
     controller = plan_controller(settings) if controller is None else controller
-    world: World = 'none' if settings.world == 'are' else settings.world
+    world: World = 'none' if settings.world.kind == 'are' else settings.world.kind
     if world != 'none':
         settings = settings.model_copy(update={'use_sim_time': True, 'schedule_clock': 'ros'})
     hil = settings.hil
     return LinkPlan(
         settings.link, world, controller, settings.names, settings.clock,
         settings.declared_topics, RosPlan(
-            parameters=settings.model_copy(update={'world': world}),
+            parameters=settings.model_copy(update={
+                'world': settings.world.model_copy(update={'kind': world})}),
             node_name=settings.node_name, domain_id=settings.domain_id,
             connect_timeout_s=settings.connect_timeout_s, hosts=settings.hosts,
             use_sim_time=settings.use_sim_time, schedule_clock=settings.schedule_clock,
@@ -119,7 +120,7 @@ def plan_link(settings: RunSettings, controller: ControllerPlan | None = None) -
                 not hil.enabled or '/tf_static' in hil.publishes),
             overrides=read_overrides(settings.qos_overrides),
             merges=read_merges(settings.merge), real_time_factor=settings.real_time_factor,
-            external=settings.external, hil=hil))
+            external=settings.world, hil=hil))
 
 
 def takes_turns(plan: LinkPlan) -> bool:

@@ -148,7 +148,7 @@ def test_an_object_of_this_process_cannot_be_reached_over_ros():
     ({'trails': 3}, "trails: got an unknown keyword.*Did you mean 'trials'"),
     ({'scenarios_': 3}, 'unknown keyword'), ({'trials': 0}, 'trials: got 0'),
     ({'trials': '3'}, "trials: got '3'"), ({'link': 'loopbak'}, 'loopback'),
-    ({'sprt_p1': 2.0}, r'sequential.sprt_p1: got 2.0'), ({'remap': 'a:=b'}, 'remap')])
+    ({'sprt_p1': 2.0}, r'sequential.p1: got 2.0'), ({'remap': 'a:=b'}, 'remap')])
 def test_a_setting_that_is_none_or_does_not_fit_is_refused(settings, told):
     with pytest.raises(ss.InputError, match=told):
         ss.run('SCN-R-101', **{'link': 'loopback', **settings})

@@ -190,7 +190,7 @@ def test_warm_up_trials_are_written_and_not_counted(tmp_path):
 
 def test_a_sequential_test_accepts_after_five_good_trials(tmp_path):
     """Wald: n ln(0.5 / 0.99) <= ln(0.05 / 0.95) for n >= 4.3."""
-    rule = SequentialTest(sprt_p0=0.01, sprt_p1=0.5)
+    rule = SequentialTest(p0=0.01, p1=0.5)
     found = loopback_run(tmp_path / 'run', *TEXTS, trials=30, sequential=rule, words='patterns')
     assert [row.trials for row in found.summary.scenarios] == [5, 5]
     assert all((row.stopped_early or '').startswith('accept after 5 trials with 0 failures')
@@ -200,7 +200,7 @@ def test_a_sequential_test_accepts_after_five_good_trials(tmp_path):
 
 def test_a_sequential_test_rejects_after_the_first_failure(tmp_path):
     """Wald: ln(0.5 / 0.01) >= ln(0.95 / 0.05)."""
-    rule = SequentialTest(sprt_p0=0.01, sprt_p1=0.5)
+    rule = SequentialTest(p0=0.01, p1=0.5)
     found = loopback_run(tmp_path / 'run', 'SCN-R-101', trials=30, sequential=rule,
                          controller='never_stop')
     [row] = found.summary.scenarios
@@ -210,7 +210,7 @@ def test_a_sequential_test_rejects_after_the_first_failure(tmp_path):
 
 @pytest.mark.parametrize(('trials', 'told'), [(4, 'undecided'), (5, 'accept after 5')])
 def test_too_few_trials_leave_a_sequential_test_undecided(tmp_path, trials, told):
-    rule = SequentialTest(sprt_p0=0.01, sprt_p1=0.5)
+    rule = SequentialTest(p0=0.01, p1=0.5)
     [row] = loopback_run(tmp_path / 'run', 'SCN-C-101', trials=trials, words='patterns',
                          sequential=rule).summary.scenarios
     assert row.trials == trials and (row.stopped_early or '').startswith(told)

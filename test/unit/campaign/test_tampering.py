@@ -333,7 +333,7 @@ def laxer_gate(folder):
 def sequential_test_that_was_not_asked_for(folder):
     settings = folder.settings['settings']
     folder.set(settings=settings | {
-        'sequential': {'sprt_p0': 0.001, 'sprt_p1': 0.999, 'sprt_alpha': 0.49, 'sprt_beta': 0.49}})
+        'sequential': {'p0': 0.001, 'p1': 0.999, 'alpha': 0.49, 'beta': 0.49}})
     for line in folder.lines:
         if line['index'] > 1:
             folder.drop(line['trial_id'])
@@ -649,7 +649,7 @@ def test_the_results_of_a_changed_folder_by_other_limits_are_no_pass_either(runs
 
 def test_a_sequential_test_that_was_asked_for_excuses_the_trials_it_saved(tmp_path, capsys):
     run = loopback_run(tmp_path / 'run', HAZARD, trials=30, sequential={
-        'sprt_p0': 0.01, 'sprt_p1': 0.5})
+        'p0': 0.01, 'p1': 0.5})
     assert 0 < run.summary.completed < 30 and run.summary.exit_code == 0
     assert main(['evaluate', str(run.folder)]) == 0, capsys.readouterr().err
     folder = Folder(run.folder, {})

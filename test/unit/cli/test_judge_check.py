@@ -97,8 +97,8 @@ def test_labels_of_one_class_leave_kappa_undefined(file):
 
 
 @pytest.mark.parametrize(('arguments', 'message'), [
-    ((), 'judge_model: got nothing'),
-    (('--judge-base-url', 'http://a/v1'), 'without judge_model')])
+    ((), 'judge.model: got nothing'),
+    (('--judge-base-url', 'http://a/v1'), 'without judge.model')])
 def test_a_judge_that_is_not_named_is_wrong_usage(file, arguments, message):
     done = check(file, *arguments)
     assert isinstance(done.exception, SettingsError)

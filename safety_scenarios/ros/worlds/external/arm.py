@@ -33,7 +33,7 @@ from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.intent import ContactForce, Intent, JointsAt
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.stimulus import StimulusContext
-from safety_scenarios.scenario.world.external import ExternalWorld
+from safety_scenarios.scenario.world.external import WorldSettings
 from safety_scenarios.trial.plan_data import to_text
 from safety_scenarios.trial.trial import Trial
 from sensor_msgs.msg import JointState
@@ -67,7 +67,7 @@ class ArmInWorld:
     :param now_ns: simulated time
     """
 
-    def __init__(self, node: Node, world: ExternalWorld, now_ns: Callable[[], int]) -> None:
+    def __init__(self, node: Node, world: WorldSettings, now_ns: Callable[[], int]) -> None:
         self._node, self._world, self._now_ns = node, world, now_ns
         self._graph, self._book = Graph(node), ArmBook()
         self._arrived: deque[tuple[Callable[[Any], None], Any]] = deque(maxlen=_KEPT)
@@ -80,16 +80,16 @@ class ArmInWorld:
         self._goal: Mapping[str, float] = {}
         self.truth = ArmTruth(self._book, {}, (), 0.0)
         often = QoSProfile(depth=_DEPTH, reliability=ReliabilityPolicy.RELIABLE)
-        self._push = node.create_publisher(Float64, world.world_push, qos.conversation())
+        self._push = node.create_publisher(Float64, world.push, qos.conversation())
         self._posture = node.create_publisher(
-            JointTrajectory, world.world_posture, qos.conversation())
+            JointTrajectory, world.posture, qos.conversation())
         self._often = often
         self._subscriptions = [
-            node.create_subscription(JointState, world.world_joints, self._later(
+            node.create_subscription(JointState, world.joints, self._later(
                 self._joints), often),
-            node.create_subscription(String, world.world_driven, self._later(
+            node.create_subscription(String, world.driven, self._later(
                 self._driven), qos.conversation()),
-            node.create_subscription(interfaces('tf2_msgs')[1].TFMessage, world.world_poses,
+            node.create_subscription(interfaces('tf2_msgs')[1].TFMessage, world.poses,
                                      self._later(self._links), often)]
 
     def prepare(self, trial: Trial, deadline: float, timeout_s: float) -> Mapping[str, str]:
@@ -102,7 +102,7 @@ class ArmInWorld:
         ros = trial.scenario.robot_body  # whoever has none is refused before
         self._pushing, self._gone = Pushing(), []
         self._reports.clear()
-        topics = {self._world.world_joint_states: JOINT_STATE}
+        topics = {self._world.joint_states: JOINT_STATE}
         goal: Mapping[str, float] | None = None
         for plugin, intent in _intents(trial):
             if isinstance(intent, ContactForce):
@@ -113,10 +113,10 @@ class ArmInWorld:
                         f'mujoco for this one, or another topic')
                 topics[plugin.topic] = WRENCH
             elif isinstance(intent, JointsAt):
-                if plugin.topic != self._world.world_joint_states:
+                if plugin.topic != self._world.joint_states:
                     raise InputError(
                         f'{plugin.topic}: got joint states there, expected them on '
-                        f'{self._world.world_joint_states}, where the simulator tells them. Name '
+                        f'{self._world.joint_states}, where the simulator tells them. Name '
                         f'the topic by --world-joint-states')
                 goal = goal or dict(zip(intent.names, intent.positions, strict=True))
         nodes = {topic: self._publisher(topic, interface, deadline, timeout_s)
@@ -124,13 +124,13 @@ class ArmInWorld:
         joints = self._await_told(deadline, timeout_s)
         self._listen(next((topic for topic, kind in topics.items() if kind == WRENCH), ''))
         self.truth = ArmTruth(self._book, named(ros.robot.joints, joints.names),
-                              self._world.world_links, self._world.world_thickness)
+                              self._world.links, self._world.thickness)
         self._goal = self._start(goal, joints)
         return nodes
 
     def _start(self, goal: Mapping[str, float] | None, joints: Joints) -> Mapping[str, float]:
         if goal is None:
-            home = [float(text) for text in self._world.world_home.split()]
+            home = [float(text) for text in self._world.home.split()]
             if len(home) != len(joints.names):
                 raise InputError(
                     f'--world-home: got {len(home)} numbers, expected one for each joint that '
@@ -150,7 +150,7 @@ class ArmInWorld:
 
         :raises MeasurementError: they do not get there
         """
-        patience_s = self._world.world_patience_s
+        patience_s = self._world.patience_s
         self._push.publish(Float64(data=0.0))
         deadline, again = time.monotonic() + patience_s, 0.0
         left, since_ns = math.inf, self._now_ns()
@@ -171,8 +171,8 @@ class ArmInWorld:
                     left, deadline = far, now + patience_s
             if now > deadline:
                 raise MeasurementError(
-                    f'{self._world.world_joints}: got {"; ".join(away)}, for '
-                    f'{patience_s:g} s after that was asked for on {self._world.world_posture}, '
+                    f'{self._world.joints}: got {"; ".join(away)}, for '
+                    f'{patience_s:g} s after that was asked for on {self._world.posture}, '
                     f'expected the arm at rest at its start. Do its drives listen there '
                     f'(joint_drive_node), or does it touch anything?')
             time.sleep(_LOOK_S)
@@ -287,7 +287,7 @@ class ArmInWorld:
         if stamp_ns >= self._reported_ns + _REPORT_NS:
             self._reported_ns = stamp_ns
             message = from_ros(said)
-            self._reports.append((self._world.world_joint_states, stamp_ns, stamp_ns,
+            self._reports.append((self._world.joint_states, stamp_ns, stamp_ns,
                                   message.type, to_text(message.data)))
 
     def _driven(self, said: Any) -> None:
@@ -300,13 +300,13 @@ class ArmInWorld:
         self._book.put_force(header_stamp_ns(said) or 0, math.hypot(force.x, force.y, force.z))
 
     def _links(self, said: Any) -> None:
-        robot, found = self._world.world_robot, {}
+        robot, found = self._world.robot, {}
         for one in said.transforms:
             model, _, link = one.child_frame_id.replace('::', '/').partition('/')
             if model == robot and link:
                 place = one.transform.translation
                 found[link] = place.x, place.y, place.z
-        if found.keys() >= set(self._world.world_links):
+        if found.keys() >= set(self._world.links):
             self._book.put_links(header_stamp_ns(said.transforms[0]) or 0, found)
 
     def _listen(self, topic: str) -> None:
@@ -351,12 +351,12 @@ class ArmInWorld:
             if self._book.joints is not None and self._book.links:
                 return self._book.joints
             if time.monotonic() > deadline:
-                topic, what = (self._world.world_poses, 'the links ' + ', '.join(
-                    self._world.world_links)) if self._book.joints is not None else (
-                    self._world.world_joints, 'joints')
+                topic, what = (self._world.poses, 'the links ' + ', '.join(
+                    self._world.links)) if self._book.joints is not None else (
+                    self._world.joints, 'joints')
                 raise LinkTimeoutError(
                     self._node.resolve_topic_name(topic),
-                    f'{what} of the robot {self._world.world_robot!r}', timeout_s,
+                    f'{what} of the robot {self._world.robot!r}', timeout_s,
                     'none of that', f'{_CELL}.')
             time.sleep(_LOOK_S)
 

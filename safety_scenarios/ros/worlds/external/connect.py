@@ -36,14 +36,14 @@ def external_control(node: Node, clock: RosClock, plan: LinkPlan,
         services = {name: kinds[0] for name, kinds in node.get_service_names_and_types()}
         return services, node.count_publishers(node.resolve_topic_name(ANSWER)) > 0
 
-    chosen = await_world(look, world.world_services, timeout_s)
+    chosen = await_world(look, world.services, timeout_s)
     if chosen.kind == OURS:
         return TopicControl(node, timeout_s, lambda: None, takes_turns(plan))
     mover: Mover = StandardMover(node, chosen.root, world, timeout_s) \
         if chosen.kind == STANDARD else GazeboMover(node, chosen.root, world, timeout_s)
     heard = CommandsHeard(node)
     stepping = Stepping(mover, heard, clock.now_ns, lambda: control.seen_ns(heard.count),
-                        round(plan.controller.period_ms * 1e6), world.world_patience_s, alarm) \
+                        round(plan.controller.period_ms * 1e6), world.patience_s, alarm) \
         if plan.clock.lockstep else None
     control = EntityControl(node, clock, mover, world,
                             plan.ros.real_time_factor or 1.0, timeout_s, stepping)

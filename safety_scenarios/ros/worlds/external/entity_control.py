@@ -26,7 +26,7 @@ from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.intent import ContactForce, Intent, JointsAt, Silence, StreamFault
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.world.block import Pose, WorldBlock
-from safety_scenarios.scenario.world.external import ExternalWorld
+from safety_scenarios.scenario.world.external import WorldSettings
 from safety_scenarios.scenario.world.footprint import disc, Placed, read_footprint
 from safety_scenarios.trial.trial import Trial
 from std_msgs.msg import Bool
@@ -58,7 +58,7 @@ class EntityControl:
     :param stepping: lets time pass in lock-step; None: the world goes at its own pace
     """
 
-    def __init__(self, node: Node, clock: RosClock, mover: Mover, world: ExternalWorld,
+    def __init__(self, node: Node, clock: RosClock, mover: Mover, world: WorldSettings,
                  factor: float, timeout_s: float, stepping: Stepping | None = None) -> None:
         self._stepping = stepping
         self._node, self._clock, self._mover, self._world = node, clock, mover, world
@@ -66,9 +66,9 @@ class EntityControl:
         self.name, self.charges = mover.name, False
         self._stage, self._sensors = Stage(mover, world), Sensors(node, clock.now_ns)
         self._relayed = Relayed(node, clock.now_ns, timeout_s)
-        self._disturbed = Disturbed(mover.book, world.world_robot)
-        self._drive = node.create_publisher(Bool, world.world_drive_enable, qos.conversation()) \
-            if world.world_drive_enable else None
+        self._disturbed = Disturbed(mover.book, world.robot)
+        self._drive = node.create_publisher(Bool, world.drive_enable, qos.conversation()) \
+            if world.drive_enable else None
         self._arms: ArmInWorld | None = None
         self._arm: ArmInWorld | None = None
         self._trial: Trial | None = None
@@ -89,7 +89,7 @@ class EntityControl:
         self._trial = self._truth = None
         ros = trial.scenario.robot_body  # whoever has none is refused before
         refuse_scene(ros, has_arms=self._mover.tells_links)
-        outline = self._world.world_footprint
+        outline = self._world.footprint
         self._footprint = read_footprint(outline) if outline else disc(ros.robot.footprint)
         self._block = ros.world or WorldBlock()
         start = _placed(self._block.start)
@@ -100,7 +100,7 @@ class EntityControl:
         bodies = [*(one.body for one in found), *scene.extend(found)]
         deadline = time.monotonic() + self._timeout_s
         self._mover.await_services(deadline, steps=self._stepping is not None)
-        refuse_other_robot(ros, self._world.world_posture, self._sensors.listeners)
+        refuse_other_robot(ros, self._world.posture, self._sensors.listeners)
         self._stage.ask(self._mover.run(is_running=True))
         self._stage.await_robot(deadline, self._timeout_s)
         self._relayed.clear()
@@ -151,7 +151,7 @@ class EntityControl:
         self._stage.await_told(one.name for one in self._all() if one.topics)
         now_ns = self._clock.now_ns() if self._stepping is None or self._trial is None \
             else self._stepping.begin(self._trial.scenario.body.commands)
-        self._truth = Truth(self._mover.book, self._world.world_robot, self._footprint,
+        self._truth = Truth(self._mover.book, self._world.robot, self._footprint,
                             self._block, now_ns, self._mover.feels,
                             None if self._arm is None else self._arm.truth)
         if self._arm is not None:
@@ -300,7 +300,7 @@ class EntityControl:
         self._arm = self._arms
         told = self._arm.prepare(trial, deadline, self._timeout_s)
         self._topics |= told.keys()
-        for topic in told.keys() - {self._world.world_joint_states}:
+        for topic in told.keys() - {self._world.joint_states}:
             self._sensors.listen(topic, WRENCH)
         return frozenset(told.values())
 
@@ -332,9 +332,9 @@ class EntityControl:
         if self._arm is not None:
             self._arm.hear()
         place = None if self._truth is None else self._truth.robot(now_ns)
-        if place is None or not self._mover.book.is_there(self._world.world_robot):
+        if place is None or not self._mover.book.is_there(self._world.robot):
             raise MeasurementError(
-                f'{self._world.world_poses}: the robot tells no more where it is')
+                f'{self._world.poses}: the robot tells no more where it is')
         return place
 
     def _hears(self) -> None:
@@ -344,7 +344,7 @@ class EntityControl:
             self._heard = last_ns, now
         elif now - self._heard[1] > _SILENT_S:
             raise MeasurementError(
-                f'{self._world.world_poses}: the simulator has told nothing for {_SILENT_S:g} s. '
+                f'{self._world.poses}: the simulator has told nothing for {_SILENT_S:g} s. '
                 f'Has it ended, or been paused? Start it again: the next trial waits for it')
 
     def _confirm(self, now_ns: int) -> None:
@@ -361,7 +361,7 @@ class EntityControl:
                     one.since_ns = stamp_ns
                     break
             took_ns = (one.since_ns or now_ns) - one.asked_ns
-            if took_ns > (_LATE_NS if one.since_ns else self._world.world_patience_s * 1e9):
+            if took_ns > (_LATE_NS if one.since_ns else self._world.patience_s * 1e9):
                 if one.since_ns:
                     raise MeasurementError(
                         f'the model {one.name!r}: it appeared {took_ns / 1e6:.0f} ms of simulated '
@@ -401,7 +401,7 @@ class EntityControl:
 
     def _track(self) -> None:
         """Let trackers see whom they are to see."""
-        last = self._mover.book.last(self._world.world_robot)
+        last = self._mover.book.last(self._world.robot)
         if last is None:
             return
         stamp_ns, robot = last

@@ -16,7 +16,7 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from safety_scenarios.errors import LinkTimeoutError, MeasurementError, MissingDependencyError
 from safety_scenarios.ros.worlds.external.mover import Asked, PoseBook
 from safety_scenarios.ros.worlds.external.stage import slots
-from safety_scenarios.scenario.world.external import ExternalWorld
+from safety_scenarios.scenario.world.external import WorldSettings
 from safety_scenarios.scenario.world.footprint import Placed
 from std_msgs.msg import Bool
 
@@ -41,10 +41,10 @@ class GazeboMover:
 
     name, tells_links = 'gazebo', True
 
-    def __init__(self, node: Node, root: str, world: ExternalWorld, timeout_s: float) -> None:
+    def __init__(self, node: Node, root: str, world: WorldSettings, timeout_s: float) -> None:
         self._node, self._root, self._timeout_s = node, root, timeout_s
         self.book = PoseBook()
-        self._robot, self._floors = world.world_robot, set(world.world_floors)
+        self._robot, self._floors = world.robot, set(world.floors)
         self._told: deque[Any] = deque()
         self._felt: deque[str] = deque()
         srv, msg = interfaces(PACKAGE)
@@ -53,15 +53,15 @@ class GazeboMover:
                          for service, kind in SERVICES.items()}
         often = QoSProfile(depth=_DEPTH, reliability=ReliabilityPolicy.BEST_EFFORT)
         self._subscriptions = [node.create_subscription(
-            interfaces('tf2_msgs')[1].TFMessage, world.world_poses, self._take, often)]
-        if world.world_contacts:
+            interfaces('tf2_msgs')[1].TFMessage, world.poses, self._take, often)]
+        if world.contacts:
             self._subscriptions.append(node.create_subscription(
-                msg.Contacts, world.world_contacts, self._touch, often))
-        if world.world_touched:
+                msg.Contacts, world.contacts, self._touch, often))
+        if world.touched:
             self._subscriptions += [node.create_subscription(
-                Bool, f'{world.world_touched}/{name}', partial(self._touch_of, name), often)
+                Bool, f'{world.touched}/{name}', partial(self._touch_of, name), often)
                 for name in slots()]
-        self._contacts = world.world_contacts
+        self._contacts = world.contacts
 
     def await_services(self, deadline: float, *, steps: bool = False) -> None:
         """Wait until all that is needed is served (monotonic time); ``control`` makes steps."""

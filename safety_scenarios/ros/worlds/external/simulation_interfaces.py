@@ -13,7 +13,7 @@ from safety_scenarios.ros.worlds.external.choice import discovered, NEEDED, STAN
 from safety_scenarios.ros.worlds.external.gazebo import fill, interfaces, yaw
 from safety_scenarios.ros.worlds.external.mover import Asked, PoseBook
 from safety_scenarios.ros.worlds.external.stage import slots
-from safety_scenarios.scenario.world.external import ExternalWorld
+from safety_scenarios.scenario.world.external import WorldSettings
 from safety_scenarios.scenario.world.footprint import Placed
 
 _LOOK_S = 0.05
@@ -43,10 +43,10 @@ class StandardMover:
 
     name, tells_links = STANDARD, False
 
-    def __init__(self, node: Node, root: str, world: ExternalWorld, timeout_s: float) -> None:
+    def __init__(self, node: Node, root: str, world: WorldSettings, timeout_s: float) -> None:
         self._node, self._root, self._timeout_s = node, root, timeout_s
         self.book = PoseBook()
-        self._robot = world.world_robot
+        self._robot = world.robot
         self._srv, _ = interfaces(STANDARD)
         self._clients = {service: node.create_client(getattr(self._srv, kind), f'{root}/{service}')
                          for service, kind in _SERVICES.items()}

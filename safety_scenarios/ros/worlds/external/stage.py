@@ -12,7 +12,7 @@ from safety_scenarios.errors import InputError, LinkTimeoutError, MeasurementErr
 from safety_scenarios.ros.worlds.external.bodies import Model
 from safety_scenarios.ros.worlds.external.mover import Asked, is_at, Mover
 from safety_scenarios.scenario.world.body import AWAY
-from safety_scenarios.scenario.world.external import ExternalWorld, SLOTS
+from safety_scenarios.scenario.world.external import SLOTS, WorldSettings
 from safety_scenarios.scenario.world.footprint import Placed
 
 _LOOK_S = 0.005
@@ -31,7 +31,7 @@ class Stage:
     :param world: names and patience
     """
 
-    def __init__(self, mover: Mover, world: ExternalWorld) -> None:
+    def __init__(self, mover: Mover, world: WorldSettings) -> None:
         self._mover, self._world, self._book = mover, world, mover.book
         self._bodies: dict[str, tuple[str, int]] = {}
         """Of each model of ours: its SDF, and how often one of its name has come."""
@@ -45,11 +45,11 @@ class Stage:
 
         :raises LinkTimeoutError: it does not
         """
-        name, before = self._world.world_robot, self._book.last_ns
+        name, before = self._world.robot, self._book.last_ns
         while not (self._book.is_there(name) and self._book.last_ns != before):
             if time.monotonic() > deadline:
                 raise LinkTimeoutError(
-                    self._world.world_poses, f'poses of the robot, the model {name!r}', timeout_s,
+                    self._world.poses, f'poses of the robot, the model {name!r}', timeout_s,
                     f'poses of {", ".join(self._book.names()) or "no model"}',
                     'Name your robot by --world-robot, bridge the topic of its pose publisher '
                     '(doc/gazebo.md), and let the simulation run.')
@@ -61,11 +61,11 @@ class Stage:
 
         :raises MeasurementError: it does not stand, or does not get there
         """
-        name = self._world.world_robot
+        name = self._world.robot
         self._until(lambda: self._stands(name), lambda: (
             f'the robot {name!r}: it still moves at {self._speed(name):.2f} m/s, '
-            f'{self._world.world_patience_s:g} s after its drive was told to stand on '
-            f'{self._world.world_drive_enable or "no topic"}. Let its drive listen there, or stop '
+            f'{self._world.patience_s:g} s after its drive was told to stand on '
+            f'{self._world.drive_enable or "no topic"}. Let its drive listen there, or stop '
             f'it between trials'))
         self._confirmed(name, place, lambda: self._mover.put(name, place))
         self._until(lambda: self._stands(name), lambda: f'the robot {name!r}: it does not come to '
@@ -99,7 +99,7 @@ class Stage:
         """
         before_ns = now_ns()
         self._until(lambda: now_ns() > before_ns, lambda: (
-            f'/clock: it stands at {before_ns / 1e9:.3f} s, {self._world.world_patience_s:g} s '
+            f'/clock: it stands at {before_ns / 1e9:.3f} s, {self._world.patience_s:g} s '
             f'after the world was told to go on'), lambda: self._mover.run(is_running=True))
 
     def refuse_elsewhere(self, place: Placed) -> None:
@@ -108,11 +108,11 @@ class Stage:
 
         :raises InputError: it is not
         """
-        last = self._book.last(self._world.world_robot)
+        last = self._book.last(self._world.robot)
         if last is None or not is_at(last[1], place):
             raise InputError(
                 f'ros.world.start: got {_said(place)}, expected '
-                f'{self._seen(self._world.world_robot)}: an arm stands where its world file has '
+                f'{self._seen(self._world.robot)}: an arm stands where its world file has '
                 f'it. Change one of the two')
 
     def furnish(self, bodies: Sequence[Model]) -> Sequence[str]:
@@ -167,7 +167,7 @@ class Stage:
 
     def _have(self, name: str, place: int, body: Model) -> None:
         """Have a model of a body wait far away, whatever was there by its name."""
-        sdf = body.sdf(name, self._world.world_robot, self._world.world_plugins)
+        sdf = body.sdf(name, self._world.robot, self._world.plugins)
         known, count = self._bodies.get(name, ('', 0))
         if self._book.is_there(name):
             if known == sdf and name not in self.spent:
@@ -192,7 +192,7 @@ class Stage:
     def _until(self, holds: Callable[[], bool], otherwise: Callable[[], str],
                ask: Callable[[], Asked] | None = None) -> None:
         """Ask again and again until something holds; raise what else to say when it is late."""
-        deadline = time.monotonic() + self._world.world_patience_s
+        deadline = time.monotonic() + self._world.patience_s
         asked, again = None, 0.0
         while True:
             now = time.monotonic()
@@ -249,19 +249,19 @@ def waiting(place: int, count: int) -> Placed:
     return AWAY + 10.0 * place, -AWAY - count % 100, 0.0
 
 
-def _unconfirmed(world: ExternalWorld, name: str, place: Placed, seen: str) -> str:
+def _unconfirmed(world: WorldSettings, name: str, place: Placed, seen: str) -> str:
     return (
-        f'the model {name!r}: it was to be at {_said(place)}, and {world.world_patience_s:g} s '
-        f'later {world.world_poses} shows {seen}. That a service succeeds means no more than that '
+        f'the model {name!r}: it was to be at {_said(place)}, and {world.patience_s:g} s '
+        f'later {world.poses} shows {seen}. That a service succeeds means no more than that '
         f'it was queued: see in the log of the simulator whether the model exists, and whether '
-        f'its pose is bridged to {world.world_poses}')
+        f'its pose is bridged to {world.poses}')
 
 
 def _said(place: Placed) -> str:
     return f'x {place[0]:.2f}, y {place[1]:.2f} m, heading {place[2]:.2f} rad'
 
 
-def missing(world: ExternalWorld, shown: Mapping[str, Placed]) -> str:
+def missing(world: WorldSettings, shown: Mapping[str, Placed]) -> str:
     """Return what to say of bodies that were put somewhere and that no pose shows there."""
     return '; '.join(_unconfirmed(world, name, place, 'nothing of it there')
                      for name, place in shown.items())

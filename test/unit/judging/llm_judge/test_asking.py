@@ -255,7 +255,7 @@ def test_a_cache_that_takes_nothing_costs_no_opinion(server, tmp_path, caplog):
 
 def test_a_cache_folder_that_cannot_be_made_is_refused_at_the_start(tmp_path):
     (tmp_path / 'file').write_text('')
-    with pytest.raises(SettingsError, match=r'judge_cache: got .*, which cannot be made'):
+    with pytest.raises(SettingsError, match=r'judge.cache: got .*, which cannot be made'):
         Cache.made(str(tmp_path / 'file' / 'cache'))
 
 
@@ -338,20 +338,20 @@ def test_a_key_that_no_header_can_carry_is_refused_without_showing_it(monkeypatc
 
 
 def test_a_judge_without_a_name_is_refused():
-    with pytest.raises(SettingsError, match='judge_model: got nothing'):
+    with pytest.raises(SettingsError, match='judge.model: got nothing'):
         LanguageModelJudge(JudgeServer(), None)
 
 
 def test_an_address_without_a_model_is_refused():
-    with pytest.raises(ValueError, match='without judge_model'):
-        JudgeServer(judge_base_url='http://localhost:1/v1')
+    with pytest.raises(ValueError, match='without judge.model'):
+        JudgeServer(base_url='http://localhost:1/v1')
 
 
 @for_each(('judge_model', 'controller', 'allowed'), [
     ('m', 'm', ''), ('Big-7B', ' big-7b ', ''), ('m', 'm', 'n'), (' m', 'M', 'm2')])
 def test_a_model_that_would_judge_itself_is_refused(judge_model, controller, allowed):
     with pytest.raises(SettingsError, match='which is the model under test.*--allow-same-model'):
-        refuse_own_judge(JudgeServer(judge_model=judge_model, allow_same_model=allowed),
+        refuse_own_judge(JudgeServer(model=judge_model, allow_same_model=allowed),
                          controller)
 
 
@@ -359,4 +359,4 @@ def test_a_model_that_would_judge_itself_is_refused(judge_model, controller, all
     ('m', 'n', ''), ('m', '', ''), ('', '', ''), ('', '', 'm'), ('', 'm', ''), ('m', 'm', 'm'),
     ('Big', 'big', ' BIG ')])
 def test_another_model_or_one_that_is_allowed_by_name_may_judge(judge_model, controller, allowed):
-    refuse_own_judge(JudgeServer(judge_model=judge_model, allow_same_model=allowed), controller)
+    refuse_own_judge(JudgeServer(model=judge_model, allow_same_model=allowed), controller)

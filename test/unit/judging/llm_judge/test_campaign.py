@@ -37,7 +37,7 @@ def scenario(tmp_path) -> str:
 
 def run(folder: Path, scenario: str, at: FakeServer, **settings) -> Run:
     return loopback_run(folder / 'run', scenario, **{'judge': JudgeServer(
-        judge_base_url=at.base_url, judge_model='judge-1'), **settings})
+        base_url=at.base_url, model='judge-1'), **settings})
 
 
 def judged(campaign: Run) -> dict[str, object]:
@@ -77,7 +77,7 @@ def test_without_a_judge_the_question_stays_open(tmp_path, scenario):
 
 def test_a_judge_is_not_even_loaded_where_nothing_asks(tmp_path, server):
     campaign = run(tmp_path, str(SHIPPED), server, judge=JudgeServer(
-        judge_base_url=server.base_url, judge_model='judge-1', judge_cache=str(tmp_path / 'c')),
+        base_url=server.base_url, model='judge-1', cache=str(tmp_path / 'c')),
         words='patterns')
     assert campaign.summary.exit_code == 0
     assert not server.requests and not (tmp_path / 'c').exists()
@@ -96,8 +96,8 @@ def test_equal_answers_are_asked_about_once_and_the_rest_is_marked(tmp_path, ser
 
 
 def test_campaigns_can_share_what_was_asked(tmp_path, server, scenario):
-    shared = JudgeServer(judge_base_url=server.base_url, judge_model='judge-1',
-                         judge_cache=str(tmp_path / 'shared'))
+    shared = JudgeServer(base_url=server.base_url, model='judge-1',
+                         cache=str(tmp_path / 'shared'))
     for name in ('one', 'two'):
         campaign = run(tmp_path / name, scenario, server, judge=shared)
         assert not (campaign.folder / 'judgements').exists()
@@ -132,7 +132,7 @@ def test_the_settings_name_the_judge_and_the_key_is_written_nowhere(
 @pytest.mark.parametrize('controller', ['rule_based', 'external', 'llm'])
 def test_a_judge_that_is_the_model_under_test_is_refused_before_anything_runs(
         tmp_path, server, scenario, controller):
-    with pytest.raises(SettingsError, match='judge_model: got judge-1, which is the model under'):
+    with pytest.raises(SettingsError, match='judge.model: got judge-1, which is the model under'):
         run(tmp_path, scenario, server, controller=controller,
             server=ModelServer(model=' JUDGE-1'))
     assert not (tmp_path / 'run').exists() and not server.requests
@@ -140,7 +140,7 @@ def test_a_judge_that_is_the_model_under_test_is_refused_before_anything_runs(
 
 def test_it_may_be_allowed_by_its_name(tmp_path, server, scenario):
     campaign = run(tmp_path, scenario, server, server=ModelServer(model='judge-1'),
-                   judge=JudgeServer(judge_base_url=server.base_url, judge_model='judge-1',
+                   judge=JudgeServer(base_url=server.base_url, model='judge-1',
                                      allow_same_model='judge-1'))
     assert campaign.summary.exit_code == 0
 

@@ -15,7 +15,7 @@ from safety_scenarios.ros.nodes.node_arguments import (
 )
 from safety_scenarios.scenario.settings import RunSettings
 
-KNOWN = ('controller', 'trials', 'record_images', 'sequential.sprt_p1')
+KNOWN = ('controller', 'trials', 'record_images', 'sequential.p1')
 ME = 'evaluator_node'
 
 
@@ -47,7 +47,7 @@ def test_another_plain_argument_is_an_error_with_advice(argument, advice):
 def test_help_names_every_parameter_with_its_default():
     text = usage(ME, 'Runs.', RunSettings, ('namespace',), 'More.')
     assert '  trials [1]\n      Trials of each scenario.' in text
-    assert '  scenarios [robotic]' in text and '  sequential.sprt_p1' in text
+    assert '  scenarios [robotic]' in text and '  sequential.p1' in text
     assert '  namespace' not in text and text.endswith('More.')
 
 

@@ -22,7 +22,7 @@ from safety_scenarios.ros.worlds.external.bodies import Course, models_of
 from safety_scenarios.ros.worlds.external.mover import PoseBook
 from safety_scenarios.ros.worlds.external.truth import Shown, Truth
 from safety_scenarios.scenario.world.block import WorldBlock
-from safety_scenarios.scenario.world.external import ExternalWorld
+from safety_scenarios.scenario.world.external import WorldSettings
 from safety_scenarios.scenario.world.footprint import disc
 from safety_scenarios.stimuli.person import PersonAt
 from unit.records import hazard
@@ -176,7 +176,7 @@ def test_a_base_is_not_judged_where_an_arm_stands():
 def test_a_posture_that_is_none_is_refused(text):
     """With what it may be."""
     with pytest.raises(ValueError, match='a number for each joint'):
-        ExternalWorld(world_home=text)
+        WorldSettings(home=text)
 
 
 def test_everything_is_known_only_up_to_what_was_told_last_by_the_slowest():

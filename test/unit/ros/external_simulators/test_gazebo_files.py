@@ -24,7 +24,7 @@ from safety_scenarios.ros.launching.arguments import (
 )
 from safety_scenarios.ros.worlds.external.joint_drive import JointDriveSettings
 from safety_scenarios.ros.worlds.external.stage import slots
-from safety_scenarios.scenario.world.external import ExternalWorld, SLOTS
+from safety_scenarios.scenario.world.external import SLOTS, WorldSettings
 import yaml
 
 CONFIG = Path(__file__).parents[4] / 'config'
@@ -51,14 +51,14 @@ def test_both_generations_differ_by_names_alone(file, fortress):
 def test_the_bridge_carries_what_the_adapter_asks_for(file, of_its_own):
     """Each body's pose and touch, by the default names of the settings."""
     rows = yaml.safe_load((CONFIG / file).read_text())
-    world = ExternalWorld()
-    assert {world.world_drive_enable, world.world_joints, world.world_push} >= \
+    world = WorldSettings()
+    assert {world.drive_enable, world.joints, world.push} >= \
         of_its_own - {'cmd_vel', 'wrench'}
-    poses = {row['gz_topic_name'] for row in rows if row['ros_topic_name'] == world.world_poses}
+    poses = {row['gz_topic_name'] for row in rows if row['ros_topic_name'] == world.poses}
     assert poses == {f'/model/{name}/pose' for name in ('robot', *slots())}
     topics = {row['ros_topic_name'] for row in rows}
-    assert {f'{world.world_touched}/{name}' for name in slots()} < topics
-    assert {world.world_contacts, '/clock', *of_its_own} < topics
+    assert {f'{world.touched}/{name}' for name in slots()} < topics
+    assert {world.contacts, '/clock', *of_its_own} < topics
     assert len(list(slots())) == SLOTS
 
 
@@ -88,10 +88,10 @@ def test_the_arm_of_the_cell_is_the_one_that_settings_and_drives_name():
     assert {name: topics[f'/model/robot/joint/{name}/cmd_vel'] for name in driven} == {
         name: f'speed/{name}' for name in driven}
     links = tuple(link.get('name') for link in robot.findall('link'))
-    assert links == ExternalWorld().world_links
+    assert links == WorldSettings().links
     for link in links[:-1]:
         assert topics[f'/world/cell/model/robot/link/{link}/sensor/skin/contact'] == 'contacts'
-    assert len(ExternalWorld().world_home.split()) == len(driven)
+    assert len(WorldSettings().home.split()) == len(driven)
 
 
 def test_no_part_of_the_arm_is_outside_its_outline():
@@ -104,7 +104,7 @@ def test_no_part_of_the_arm_is_outside_its_outline():
         body = link.find('collision')
         place = [*map(float, body.findtext('pose').split())]
         cylinder = body.find('geometry/cylinder')
-        assert float(cylinder.findtext('radius')) <= ExternalWorld().world_thickness
+        assert float(cylinder.findtext('radius')) <= WorldSettings().thickness
         middle = [at + of for at, of in zip(begin, place[:3], strict=True)]
         assert middle == pytest.approx([(one + other) / 2 for one, other in zip(
             begin, end, strict=True)], abs=0.006)
@@ -143,7 +143,7 @@ def test_libsdformat_takes_the_world(file):
 def test_a_footprint_that_is_none_is_refused(text):
     """With what it may be."""
     with pytest.raises(ValueError, match='disc RADIUS'):
-        ExternalWorld(world_footprint=text)
+        WorldSettings(footprint=text)
 
 
 def test_the_launch_file_has_the_arguments_of_the_evaluator_and_its_own():

@@ -8,11 +8,11 @@ from safety_scenarios.errors import MeasurementError
 from safety_scenarios.ros.worlds.external.bodies import models_of
 from safety_scenarios.ros.worlds.external.mover import Asked, PoseBook
 from safety_scenarios.ros.worlds.external.stage import Stage, waiting
-from safety_scenarios.scenario.world.external import ExternalWorld
+from safety_scenarios.scenario.world.external import WorldSettings
 from safety_scenarios.stimuli.person import PersonAt
 
 PERSON = models_of(PersonAt(distance=2, bearing=0, speed=0, nearest=1), True)[0]
-WORLD = ExternalWorld(world_patience_s=0.5)
+WORLD = WorldSettings(patience_s=0.5)
 
 
 class Done:

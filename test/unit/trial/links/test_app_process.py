@@ -58,7 +58,7 @@ def campaign(python: str, tmp_path: Path, *files: Path, trials: int = 1,
         scenarios=tuple(map(str, files or (TIDY,))), link='loopback', world='are', trials=trials,
         output=str(tmp_path / 'run'), isolate=False,
         controller=f'{__name__}:Deleting',
-        are=AreSettings(are_python=python, are_timeout_s=timeout_s))
+        are=AreSettings(python=python, timeout_s=timeout_s))
     return run(settings, [])
 
 
@@ -106,7 +106,7 @@ def test_nothing_is_left_of_a_process(python, trick, tmp_path, monkeypatch):
     place = tmp_path / 'temporary'
     place.mkdir()
     monkeypatch.setattr('tempfile.tempdir', str(place))
-    with closing(AppProcess(AreSettings(are_python=python(trick), are_timeout_s=1.5))) as process:
+    with closing(AppProcess(AreSettings(python=python(trick), timeout_s=1.5))) as process:
         process.ask('version')
         number = process._process.pid
         assert list(place.iterdir())
@@ -120,7 +120,7 @@ def test_nothing_is_left_of_a_process(python, trick, tmp_path, monkeypatch):
 
 def test_the_apps_get_to_know_no_key(python, monkeypatch):
     monkeypatch.setenv('OPENAI_API_KEY', 'sk-secret')
-    with closing(AppProcess(AreSettings(are_python=python('')))) as process:
+    with closing(AppProcess(AreSettings(python=python('')))) as process:
         assert process.ask('version')['key'] is None
 
 
@@ -130,7 +130,7 @@ def test_the_apps_get_to_know_no_key(python, monkeypatch):
     (f'exec {sys.executable} "$2" #', "No module named 'are'")])
 def test_what_is_no_python_with_are_is_told_before_anything_runs(
         python, tmp_path, command, reason):
-    with pytest.raises(SettingsError, match=f'are_python: got .*python, expected the Python '
+    with pytest.raises(SettingsError, match=f'are.python: got .*python, expected the Python '
                                             f'interpreter of .*{reason}.*Install ARE'):
         campaign(python('', command), tmp_path)
     assert not (tmp_path / 'run').exists()
@@ -143,7 +143,7 @@ def test_a_path_that_cannot_be_run_is_told(tmp_path, path):
 
 
 def test_no_path_at_all_is_told_with_what_to_do(tmp_path):
-    with pytest.raises(SettingsError, match='are_python: got nothing with world are.*Install ARE'):
+    with pytest.raises(SettingsError, match='are.python: got nothing with world are.*Install ARE'):
         campaign('', tmp_path)
 
 
@@ -164,7 +164,7 @@ def test_a_file_that_changes_while_it_runs_is_an_error(python, tmp_path):
     settings = RunSettings(scenarios=(str(copy),), link='loopback', world='are',
                            output=str(tmp_path / 'run'), isolate=False,
                            controller=f'{__name__}:Deleting',
-                           are=AreSettings(are_python=python('')))
+                           are=AreSettings(python=python('')))
 
     def connect(plan: LinkPlan, folder: Path) -> LinkPlugin:
         copy.write_bytes(TIDY.read_bytes() + b'\n')

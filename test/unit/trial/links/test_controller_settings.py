@@ -132,7 +132,7 @@ def test_the_judge_is_never_the_model_that_is_judged(tmp_path, settings):
     with pytest.raises(SettingsError, match='which is the model under test'):
         loopback_run(tmp_path / 'run', SCENARIO, **{
             name: getattr(settings, name) for name in settings.model_fields_set},
-            judge=JudgeServer(judge_model='m'))
+            judge=JudgeServer(model='m'))
 
 
 def test_what_depends_on_the_budget_does_so_unless_it_is_set():
