@@ -254,7 +254,10 @@ class RunSettings(Noun):
     @field_validator('world', mode='before')
     @classmethod
     def _by_its_kind(cls, value: object) -> object:
-        return {'kind': value} if isinstance(value, str) else value
+        if isinstance(value, str):
+            return {'kind': value}
+        return {name: tuple(one) if isinstance(one, list) else one for name, one in
+                value.items()} if isinstance(value, dict) else value
 
     @field_validator('record', mode='before')
     @classmethod
