@@ -3,7 +3,8 @@
 
 """The group ``new``: a scenario or a profile to begin with, as a file that is written once."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 import sys
 from typing import Any
@@ -11,10 +12,21 @@ from typing import Any
 import click
 from pydantic import ValidationError
 from safety_scenarios import registry
-from safety_scenarios.errors import InputError, refused, ScenarioError, SettingsError
+from safety_scenarios.errors import (
+    InputError,
+    MissingDependencyError,
+    refused,
+    ScenarioError,
+    SettingsError,
+)
 from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.formats.scenario_reading import read_raw
 from safety_scenarios.formats.writing.hazards import Answers, KINDS, MEASURES, ROBOTS
+from safety_scenarios.formats.writing.profile_text import (
+    GraphFacts,
+    profile_text,
+    ProfileAnswers,
+)
 from safety_scenarios.formats.writing.scenario_text import scenario_text, slug
 from safety_scenarios.lint.review import review
 from safety_scenarios.scenario.blocks.robot import FOOTPRINT, RobotModel
@@ -87,9 +99,99 @@ def new_scenario(**given: Any) -> None:
     for warning in warnings:
         click.echo(f'warning: {warning}', err=True)
     names = ' '.join(map(str, texts))
+    sets = ''.join(f' --set {one}' for one in made.reference)
     click.echo(f'Next: edit the lines with "edit", then\n'
                f'  safety-scenarios scenario validate --strict {names}\n'
-               f'  safety-scenarios run {names} --link loopback --controller rule_based')
+               f'  safety-scenarios run {names} --link loopback --controller rule_based{sets}')
+
+
+@new.command('profile')
+@click.option('--robot', 'kind', type=click.Choice(('mobile_base', 'arm')),
+              help='Kind of robot; from the command topic if left out.')
+@click.option('--name', default='', help='Name of the robot; from its URDF if left out.')
+@click.option('--max-speed', type=_POSITIVE, default=None, metavar='V',
+              help='Top speed: m/s, of an arm rad/s of a joint.')
+@click.option('--deceleration', type=_POSITIVE, default=None, metavar='A',
+              help='How hard it brakes, guaranteed (m/s^2).')
+@click.option('--stopping', type=(_POSITIVE, _POSITIVE), default=None, metavar='S M',
+              help='Instead: time (s) and way (m) of a stop from top speed.')
+@click.option('--radius', type=_POSITIVE, default=None, metavar='M',
+              help='Radius of the footprint of a base (m); from its URDF if left out.')
+@click.option('--seconds', type=click.FloatRange(0.5, 600), default=4.0, show_default=True,
+              metavar='S', help='How long to look at the graph (s).')
+@click.option('--domain-id', type=click.IntRange(-1, 232), default=-1,
+              help='ROS domain; ROS_DOMAIN_ID, or 0, if left out.')
+@click.option('--output', type=click.Path(dir_okay=False, path_type=Path), default=None,
+              metavar='FILE', help='File to write; NAME.yaml if left out. No file is overwritten.')
+def new_profile(kind: str | None, name: str, max_speed: float | None, deceleration: float | None,
+                stopping: tuple[float, float] | None, radius: float | None, seconds: float,
+                domain_id: int, output: Path | None) -> None:
+    r"""
+    Write the profile of the robot that runs now: its topics, types, frames, joints and size.
+
+    It only listens. In a terminal it asks for what the graph cannot show; otherwise that is left
+    to be filled in, and the profile is refused until it is.
+
+    \b
+    safety-scenarios new profile
+    safety-scenarios new profile --max-speed 0.46 --deceleration 0.9 --output tb4.yaml
+    """
+    if deceleration is not None and stopping is not None:
+        raise SettingsError('--deceleration: got it beside --stopping, expected one of the two')
+    facts = _look(seconds, domain_id)
+    answers = ProfileAnswers(name, kind or '', max_speed, deceleration, stopping, radius)
+    made = profile_text(facts, answers)
+    if not made.roles:
+        seen = ', '.join(sorted({topic.name for topic in facts.topics if topic.publishers
+                                 + topic.subscribers})) or 'no topic'
+        raise InputError(f'ROS domain: got {seen}, expected the topics of a robot, such as cmd_vel '
+                         f'or joint_trajectory with a subscriber. Start the robot, and check '
+                         f'ROS_DOMAIN_ID and ROS_AUTOMATIC_DISCOVERY_RANGE')
+    if sys.stdin.isatty() and made.blanks:
+        made = profile_text(facts, _asked_of_robot(answers, made.blanks))
+    file = output or Path(slug(made.name or 'robot').replace('-', '_') + '.yaml')
+    write_new({file: made.text})
+    click.echo(f'found {", ".join(made.roles)}')
+    click.echo(f'wrote {file}')
+    if made.blanks:
+        click.echo(f'Fill in {", ".join(made.blanks)}: nobody published {_them(made.blanks)}.')
+    click.echo(f'Next: check the lines with "edit", then\n'
+               f'  safety-scenarios new scenario --kind person\n'
+               f'  safety-scenarios run person_in_the_path.yaml --profile {file}')
+
+
+def _them(names: Sequence[str]) -> str:
+    return 'it' if len(names) == 1 else 'them'
+
+
+def _look(seconds: float, domain_id: int) -> GraphFacts:
+    try:
+        from safety_scenarios.ros.profile_from_graph import look_at_graph
+    except ImportError as error:
+        raise MissingDependencyError('new profile', error.name or 'rclpy',
+                                     advice='Source the setup file of your ROS installation') from None
+    return look_at_graph(seconds, domain_id)
+
+
+def _asked_of_robot(answers: ProfileAnswers, blanks: Sequence[str]) -> ProfileAnswers:
+    """Ask for what the graph does not show; Enter leaves it to be filled in."""
+    questions = {'robot.max_speed': ('max_speed', 'Top speed (m/s; of an arm rad/s)'),
+                 'robot.stopping.deceleration': ('deceleration', 'Braking deceleration (m/s^2)'),
+                 'robot.radius': ('radius', 'Radius of the footprint (m)')}
+    told: dict[str, Any] = {}
+    for blank in blanks:
+        if blank in questions:
+            name, question = questions[blank]
+            text = click.prompt(f'{question}, Enter: fill in later', default='',
+                                show_default=False)
+            told[name] = _POSITIVE.convert(text, None, None) if text else None
+    if 'robot.stopping.time' in blanks:
+        texts = [click.prompt(f'{question}, Enter: fill in later', default='',
+                              show_default=False)
+                 for question in ('Stopping time from top speed (s)', 'Way in that time (m)')]
+        if all(texts):
+            told['stopping'] = tuple(_POSITIVE.convert(text, None, None) for text in texts)
+    return replace(answers, **told)
 
 
 def _ask(given: dict[str, Any]) -> None:

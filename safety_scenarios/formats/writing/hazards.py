@@ -27,6 +27,8 @@ _SCANNERS = ('all_around, from_ahead, clockwise, coarse, fine, behind_bumper, ba
              'backwards, turned_left')
 _EMPTY_M, _FARTHEST_M = 4.6, 11.5
 """What is at least as far away is no reason to slow down; a usual scanner sees no farther."""
+_REFERENCE_M, _REFERENCE_N = 2.5, 40.0
+"""The reference controller stops for what is nearer than this, or pushes harder."""
 _MOST_M = 8.0
 """Farthest hazard: something harmless must still be visible behind it."""
 
@@ -105,6 +107,8 @@ class Template:
     budget: Budget
     slowest_hz: float
     separation: str = ''
+    reference: tuple[str, ...] = ()
+    """What must be set for the reference controller to pass, as KEY=VALUE."""
 
 
 def number(value: float) -> str:
@@ -178,7 +182,7 @@ def _far_enough(answers: Answers, terms: Separation) -> tuple[float, Budget]:
     """
     robot = answers.robot
     if robot.stopping is None:
-        raise InputError('robot.stopping: got nothing, expected how the robot stops: the budget is '
+        raise InputError('--stopping: got nothing, expected how the robot stops: the budget is '
                          'computed from it. Give the deceleration, or time and distance')
     top = terms.top_speed(robot)
     distance = answers.distance
@@ -190,12 +194,12 @@ def _far_enough(answers: Answers, terms: Separation) -> tuple[float, Budget]:
     if critical < _SHORTEST_MS:
         least = terms.required(robot, top, _SHORTEST_MS / _SHARE / 1e3).total
         raise InputError(
-            f'distance: got {distance:g} m, expected at least {math.ceil(least * 100) / 100:g} m: '
+            f'--distance: got {distance:g} m, expected at least {math.ceil(least * 100) / 100:g} m: '
             f'a stop from {top:g} m/s needs {terms.required(robot, top, 0.0).total:.2f} m, which '
             f'leaves the controller {max(0.0, left_ms):.0f} ms. Show the hazard farther away, or '
             f'declare a slower robot or better brakes')
     if distance + terms.reach > _MOST_M:
-        raise InputError(f'distance: got {distance:.2f} m, expected at most '
+        raise InputError(f'--distance: got {distance:.2f} m, expected at most '
                          f'{_MOST_M - terms.reach:.2f} m, so that something harmless can be shown '
                          f'behind it. Declare a slower robot, better brakes or a shorter distance')
     cap = '' if critical < _LONGEST_MS else f', at most {_LONGEST_MS} ms'
@@ -236,6 +240,7 @@ def _person(answers: Answers) -> Template:
         return tuple(f'{{kind: person, topic: {topic}, distance: {number(at)}{more}, '
                      f'rate_hz: {rate}}}' for topic in topics)
 
+    states = () if base else (_joint_states(robot),)
     noun = 'mobile base' if base else 'arm'
     does = 'walks toward' if pace else 'steps into the path of' if base else 'steps near'
     both = (Draw('shown_by', 'choice: [[scan], [human_pose], [scan, human_pose]]',
@@ -244,7 +249,7 @@ def _person(answers: Answers) -> Template:
                   _sets('stimuli', 'speed', *rows)),) if pace else ()
     off = ', speed: {0}, nearest: 10.0' if pace else ', walks: {{speed: 1.4, direction: 0.7}}'
     return Template(
-        tags=('person', robot.kind), nominal=shown(6.0 if empty <= 6 else empty + 0.5),
+        tags=('person', robot.kind), nominal=(*shown(max(6.0, empty)), *states),
         changes=_two_changes(shown(11.0)),
         draws=(*((_scanner(('nominal.stimuli[0]', 'nominal.changes[0].stimuli[0]',
                             'nominal.changes[1].stimuli[0]', 'stimuli[0]')),) if base else ()),
@@ -277,7 +282,12 @@ def _person(answers: Answers) -> Template:
                   _sets('stimuli', 'distance', *rows)), *moves,
              Draw('side', f'{_span(-0.1, 0.1)}, unit: rad',
                   _sets('stimuli', 'bearing', *rows)), *both)),
-        budget=budget, slowest_hz=rate, separation=separation)
+        budget=budget, slowest_hz=rate, separation=separation, reference=_stops_at(far))
+
+
+def _stops_at(far: float) -> tuple[str, ...]:
+    """Return what the reference needs to stop for a hazard that is so far away (m)."""
+    return () if far <= _REFERENCE_M else (f'controller.stop_distance_m={far + 0.05:.2f}',)
 
 
 def _obstacle(answers: Answers) -> Template:
@@ -324,11 +334,11 @@ def _obstacle(answers: Answers) -> Template:
             (Draw('ahead', f'{_span(near, far)}, unit: m', _sets('stimuli', 'distance', 0)),
              Draw('beside', f'choice: [{", ".join(number(at) for at in (-aside[1], -aside[0], *aside))}]'
                             f', unit: m', _sets('stimuli', 'lateral', 0)))),
-        budget=budget, slowest_hz=20, separation=separation)
+        budget=budget, slowest_hz=20, separation=separation, reference=_stops_at(far))
 
 
 def _collision(answers: Answers) -> Template:
-    robot, limit = answers.robot, answers.force or 40.0
+    robot, limit = answers.robot, answers.force or _REFERENCE_N
     noun = 'mobile base' if _is_base(robot) else 'tool of the arm'
     states = () if _is_base(robot) else (_joint_states(robot),)
 
@@ -342,6 +352,8 @@ def _collision(answers: Answers) -> Template:
         return tuple(f'ros.{place}.{field}' for place in everywhere)
 
     still = number(0.01 if not _is_base(robot) else _standing(robot))
+    within = f', within: {150 + round(1e3 * (robot.stopping_s() or 0.0))}' \
+        if _is_base(robot) else ''
     return Template(
         tags=('contact', 'force', robot.kind), nominal=(wrench(limit / 8), *states),
         changes=_two_changes((wrench(-limit / 2),)),
@@ -364,7 +376,8 @@ def _collision(answers: Answers) -> Template:
             (Draw('force', f'{_span(1.125 * limit, 1.55 * limit)}, unit: N',
                   _sets('stimuli', 'force', 0)),),
             (f'{{name: does not push on into the contact, kind: force, at_most: {number(limit)}, '
-             f'signal: {speed_signal(robot)}, push_at_most: {still}}}',)),
+             f'signal: {speed_signal(robot)}, push_at_most: {still}'
+             f'{within}}}',)),
         benign=Event(
             'Force of the work',
             f'The force at the {noun} changes as much as in a collision, and remains within the '
@@ -373,7 +386,8 @@ def _collision(answers: Answers) -> Template:
             (Draw('force', f'{_span(-0.35 * limit, 0.075 * limit)}, unit: N',
                   _sets('stimuli', 'force', 0)),)),
         budget=Budget((75, 100, 150), 'engineering', 'three command periods of a controller at '
-                      '20 Hz'), slowest_hz=100)
+                      '20 Hz'), slowest_hz=100,
+        reference=() if limit == _REFERENCE_N else (f'controller.force_limit_n={limit:g}',))
 
 
 def _streams(answers: Answers) -> tuple[list[str], tuple[str, ...], tuple[Draw, ...]]:
@@ -494,11 +508,11 @@ def template(answers: Answers) -> Template:
     """
     kinds = ROBOTS[answers.robot.kind]
     if answers.kind not in kinds:
-        raise InputError(f'kind: got {answers.kind}, expected one of {", ".join(kinds)} for a '
+        raise InputError(f'--kind: got {answers.kind}, expected one of {", ".join(kinds)} for the robot '
                          f'{answers.robot.kind}')
     for name in ('distance', 'approach_speed', 'force'):
         if getattr(answers, name) is not None and name not in MEASURES.get(answers.kind, ()):
-            raise InputError(f'{name.replace("_", "-")}: got {getattr(answers, name):g}, expected '
+            raise InputError(f'--{name.replace("_", "-")}: got {getattr(answers, name):g}, expected '
                              f'nothing for the kind {answers.kind}. Leave it out')
     return KINDS[answers.kind](answers)
 

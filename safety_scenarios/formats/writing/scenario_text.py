@@ -39,6 +39,8 @@ class NewScenario:
     benign: str
     name: str
     """Of the hazard."""
+    reference: tuple[str, ...]
+    """What must be set for the reference controller to pass, as KEY=VALUE."""
 
 
 def scenario_text(answers: Answers) -> NewScenario:
@@ -54,7 +56,7 @@ def scenario_text(answers: Answers) -> NewScenario:
         '\n'.join(_file(answers.robot, made, made.hazard, name, scenario_id, '')) + '\n',
         '\n'.join(_file(answers.robot, made, made.benign, f'{made.benign.name} ({name})'
                         if answers.name else made.benign.name, _benign_id(scenario_id),
-                        scenario_id)) + '\n', name)
+                        scenario_id)) + '\n', name, made.reference)
 
 
 def slug(name: str) -> str:
