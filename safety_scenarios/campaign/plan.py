@@ -39,6 +39,7 @@ from safety_scenarios.trial.identity import Identity
 from safety_scenarios.trial.journal import planned_entries
 from safety_scenarios.trial.link_plan import ControllerPlan, LinkPlan
 from safety_scenarios.trial.links.controller_settings import plan_controller, plan_link
+from safety_scenarios.trial.on_robot import on_robot, scanner_frames
 from safety_scenarios.trial.parameters import to_text
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.record.planned_trial import PlannedTrial
@@ -137,6 +138,7 @@ def plan_campaign(settings: RunSettings, scenarios: Sequence[Scenario], *,
     refused, settings = _Refusals(), settings.seeded()
     chosen = refused.attempt(lambda: scored_by(settings.selection.of(scenarios), settings.rubric),
                              tuple(scenarios))
+    chosen = refused.attempt(lambda: on_robot(settings, chosen), tuple(chosen))
     against = refused.attempt(lambda: plan_controller(settings, controller), ControllerPlan(
         ControllerSpec(name=settings.controller), given=controller))
     link = plan_link(settings, against)
@@ -156,7 +158,7 @@ def plan_campaign(settings: RunSettings, scenarios: Sequence[Scenario], *,
     trials = plan(chosen, controller=against.spec, trials=settings.trials, seed=settings.seed,
                   prompt=registry.resolve('stimuli', 'prompt')(), warmup=settings.warmup,
                   run='' if plugin.is_repeatable else secrets.token_hex(3),
-                  has_frames=_tells_frames(settings))
+                  has_frames=_tells_frames(settings), scanners=scanner_frames(settings))
     entries = tuple(planned_entries(trials))
     return CampaignPlan(
         TrialSetup(link, plugin, are, judge, settings.judged_by, identified.identity,

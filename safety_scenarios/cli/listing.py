@@ -39,6 +39,7 @@ _SOURCES = {
     'bindings': 'safety_scenarios.formats.agents.reader:bindings_schema',
     'are': 'safety_scenarios.are.scenarios.reader:are_schema',
     'rubric': 'safety_scenarios.scenario.blocks.rubric:Rubric',
+    'profile': 'safety_scenarios.formats.profile_file:profile_schema',
     'settings': 'safety_scenarios.scenario.settings:RunSettings'}
 """Kind of file to a function that returns its schema, or to the model that reads it."""
 KINDS = tuple(kind for kind, source in _SOURCES.items() if find_spec(source.partition(':')[0]))

@@ -7,10 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, get_args, get_origin, Literal
 
 import click
+from click.core import ParameterSource
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 from safety_scenarios.errors import refused, SettingsError
 from safety_scenarios.formats.loading import look_through, Survey
+from safety_scenarios.formats.profile_file import with_profile
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.settings import leaves, option_name, RunSettings
 from safety_scenarios.trial.parameters import WHERE
@@ -81,14 +83,15 @@ def build(model: type[Noun], values: Mapping[str, Any]) -> Any:
     :raises SettingsError: names the option
     """
     nested: dict[str, Any] = {}
-    for path, _ in leaves(model):
+    for path, field in leaves(model):
         option = option_name(path)
-        if option not in values:
+        if option not in values or _is_default(option, values[option], field):
             continue
         target = nested
         for step in path[:-1]:
             target = target.setdefault(step, {})
         target[path[-1]] = values[option]
+    nested = with_profile(nested)
     try:
         return model.model_validate(nested)
     except ValidationError as error:
@@ -97,6 +100,13 @@ def build(model: type[Noun], values: Mapping[str, Any]) -> Any:
             if first['loc'] else ''
         place = f'--{name.replace("_", "-")}' if name in values else 'options'
         raise SettingsError(refused(place, first)) from None
+
+
+def _is_default(option: str, value: Any, field: FieldInfo) -> bool:
+    """Return whether nobody has given an option, so that a profile may set it."""
+    context = click.get_current_context(silent=True)
+    return context is not None and context.get_parameter_source(option) is \
+        ParameterSource.DEFAULT and value == field.get_default(call_default_factory=True)
 
 
 def _option(name: str, field: FieldInfo) -> Callable[[Command], Command]:

@@ -60,6 +60,7 @@ from safety_scenarios.scenario.result import (
 from safety_scenarios.scenario.topic_rules import PASSING
 from safety_scenarios.scenario.verdict import LatencyClass, Verdict
 from safety_scenarios.trial.identity import fingerprint
+from safety_scenarios.trial.on_robot import notes_of
 from safety_scenarios.trial.rules.rules import replay
 from safety_scenarios.trial.trial import Trial, TrialRecord
 
@@ -199,6 +200,7 @@ def _cost(trial: JudgedTrial, latency: Latency | None) -> SeparationCost | None:
 def _notes(trial: JudgedTrial, latency: Latency | None,
            decided: Decided | None) -> Iterator[Note]:
     yield from header_notes(trial.record)
+    yield from _of_robot(trial)
     if decided is not None and coverage.rests_on_patterns(decided):
         yield Note(code=BY_PATTERNS, text='what was said was read by patterns only')
     yield from rejection_notes(trial)
@@ -233,6 +235,13 @@ def _notes(trial: JudgedTrial, latency: Latency | None,
     if latency.inferred:
         yield Note(code='inferred', text='the reaction is inferred from silence: the driver stops '
                                          'the robot after its timeout')
+
+
+def _of_robot(trial: JudgedTrial) -> Iterator[Note]:
+    """State what is otherwise than in the scenario's file, on the robot of a profile."""
+    found = notes_of(trial.scenario)
+    if found is not None and found[1]:
+        yield Note(code='robot-profile', text=f'on the robot {found[0]}: {"; ".join(found[1])}')
 
 
 def _of_merging(trial: JudgedTrial) -> Iterator[Note]:

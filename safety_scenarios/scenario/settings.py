@@ -7,24 +7,23 @@ Every setting, once, also those of a monitor.
 Secrets are not settings: an API key is read from the environment by the client that needs it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 import secrets
 import shlex
-from typing import Any, Literal
+from typing import Any, get_origin, Literal
 
 from pydantic import BaseModel, Field, field_validator, model_validator
 from pydantic.fields import FieldInfo
 from safety_scenarios.scenario.blocks.budget import LimitName
 from safety_scenarios.scenario.blocks.robot import RobotModel
-from safety_scenarios.scenario.hil import HilSettings
 from safety_scenarios.scenario.invariant import Words
 from safety_scenarios.scenario.measuring import ClockRules, ScheduleClock
 from safety_scenarios.scenario.noun import Noun, TOLD
+from safety_scenarios.scenario.profile import Profile
 from safety_scenarios.scenario.robot_kind import kind_of, RobotKind
 from safety_scenarios.scenario.ros_names import RosNames
 from safety_scenarios.scenario.selection import Selection
 from safety_scenarios.scenario.topic_rules import read_merges, read_overrides
-from safety_scenarios.scenario.world.external import WorldSettings
 from typing_extensions import Self
 
 
@@ -121,13 +120,16 @@ def fresh_seed() -> int:
     return secrets.randbelow(_SEEDS)
 
 
-class RunSettings(Noun):
+class RunSettings(Profile):
     """One campaign: which scenarios, against what, how often, and where the results go."""
 
     model_config = TOLD
 
     scenarios: tuple[str, ...] = Field(default=('robotic',), min_length=1)
     """Scenarios to run: directories, files, ids or globs."""
+    profile: str = Field(default='', max_length=1000)
+    """Profile of the robot: a YAML file, or the name of a shipped one, such as turtlebot4
+    (doc/profiles.md); empty: the robot that each scenario declares."""
     selection: Selection = Selection()
     rubric: str = Field(default='', max_length=1000)
     """Rubric, or the YAML file of one, that scores answers in words; empty: each scenario's own;
@@ -168,7 +170,6 @@ class RunSettings(Noun):
     """ros: over DDS; loopback: the controller in this process, in simulated time, without ROS;
     simulated: the same, with a robot that moves in the embedded world; or the name of another
     package's link."""
-    world: WorldSettings = WorldSettings()
     are: AreSettings = AreSettings()
     real_time_factor: float = Field(default=1.0, ge=0, le=10)
     """How fast the simulator of world mujoco goes over link ros: simulated seconds in a real one,
@@ -186,12 +187,8 @@ class RunSettings(Noun):
     words: Words = 'judge'
     """judge: of words, patterns are no more than evidence, and without a judge what was said is
     INCONCLUSIVE; patterns: what the patterns say counts, as format 1 documents it."""
-    namespace: str = Field(default='', pattern=r'^/?([A-Za-z_]\w*(/[A-Za-z_]\w*)*)?$')
-    """ROS namespace of the harness' topics."""
     node_name: str = Field(default='evaluator_node', max_length=200, pattern=r'^[A-Za-z_]\w*$')
     """Name of the evaluator's ROS node."""
-    remap: tuple[str, ...] = ()
-    """ROS remapping rules FROM:=TO, such as cmd_vel:=/robot1/cmd_vel."""
     merge: tuple[str, ...] = ()
     """Over link ros: draw a stimulus into a robot's live sensor data, STIMULUS_TOPIC:=LIVE_TOPIC,
     such as scan:=/front/scan (doc/hazards_on_hardware.md). The controller hears the topic of the
@@ -203,8 +200,6 @@ class RunSettings(Noun):
     static_transforms: Literal['auto', 'off'] = 'auto'
     """auto: publish on /tf_static where a stimulus names a frame that an external robot does not
     publish, once the place is known (doc/ros.md); off: leave /tf_static alone."""
-    use_sim_time: bool = False
-    """Take ROS time from /clock."""
     schedule_clock: ScheduleClock = 'steady'
     """Clock on which stimuli are due: steady, or ros with use_sim_time, so that a slow simulation
     does not shorten a hazard."""
@@ -249,15 +244,6 @@ class RunSettings(Noun):
     """Record images and point clouds too."""
     server: ModelServer = ModelServer()
     judge: JudgeServer = JudgeServer()
-    hil: HilSettings = HilSettings()
-
-    @field_validator('world', mode='before')
-    @classmethod
-    def _by_its_kind(cls, value: object) -> object:
-        if isinstance(value, str):
-            return {'kind': value}
-        return {name: tuple(one) if isinstance(one, list) else one for name, one in
-                value.items()} if isinstance(value, dict) else value
 
     @field_validator('record', mode='before')
     @classmethod
@@ -326,7 +312,7 @@ class RunSettings(Noun):
     @property
     def names(self) -> RosNames:
         """Return what topics and services are called after namespace and remapping."""
-        return RosNames(self.namespace, self.remap)
+        return RosNames(self.namespace, self.remap, self.role_names.roles)
 
     @property
     def judged_by(self) -> 'JudgedBy':
@@ -417,7 +403,7 @@ class ControllerSettings(ControllerContext):
     """End when standard input closes; for a parent that must not leave it behind."""
 
 
-_NAMED_IN_FULL = {'hil': 'hil', 'world': 'world', 'are': 'are', 'judge': 'judge',
+_NAMED_IN_FULL = {'hil': 'hil', 'robot': 'robot', 'world': 'world', 'are': 'are', 'judge': 'judge',
                   'sequential': 'sprt'}
 """Groups of settings whose names say little without that of the group."""
 
@@ -449,6 +435,8 @@ def leaves(model: type[BaseModel], prefix: tuple[str, ...] = ()) -> \
     """Yield (path, field) for every single setting, also of models inside ``model``."""
     for name, field in model.model_fields.items():
         inner = field.annotation
+        if get_origin(inner) is Mapping:
+            continue  # its names are those of its keys
         if isinstance(inner, type) and issubclass(inner, BaseModel):
             chosen: Any = field.get_default(call_default_factory=True)
             for path, leaf in leaves(inner, (*prefix, name)):

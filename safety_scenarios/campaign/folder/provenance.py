@@ -15,6 +15,7 @@ import subprocess
 from typing import Any
 
 from safety_scenarios.formats.document.opening import file_of
+from safety_scenarios.formats.profile_file import sources_of
 from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import EXTERNAL, RunSettings
@@ -132,7 +133,9 @@ def provenance(settings: RunSettings, spec: ControllerSpec, scenarios: Iterable[
     """
     scenarios = tuple(scenarios)
     return {
-        'settings': settings.model_dump(mode='json'),
+        'settings': {**settings.model_dump(mode='json'),
+                     'profile': os.path.basename(settings.profile)},
+        'values': sources_of(settings),
         'started': datetime.now(timezone.utc).isoformat(),
         'versions': versions(), 'ros': dict(ros), 'host': host(),
         'controller': _controller(spec), 'git': _repositories(spec, scenarios),

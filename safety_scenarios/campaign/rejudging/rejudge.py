@@ -61,6 +61,7 @@ from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.chain import without_chain
 from safety_scenarios.trial.journal import read_journal
+from safety_scenarios.trial.on_robot import on_robot
 from safety_scenarios.trial.plan import varied
 from safety_scenarios.trial.record.planned_trial import PlannedTrial
 from safety_scenarios.trial.summary import CampaignSummary
@@ -290,6 +291,7 @@ class _Judging:
         elif scenario is None and self._new == self._judged_by:
             return known
         if scenario is not None:
+            [scenario] = on_robot(self._evidence.settings.run, [scenario])
             record = _by(record, scenario)
         return evaluate(record, self._new.gate, self._new.words)
 
