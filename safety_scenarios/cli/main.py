@@ -55,6 +55,8 @@ COMMANDS: Mapping[str, Command | Verbs] = {
                         'records, without a robot and without ROS.'),
     'export': Command('reporting:export_campaigns', 'Write campaigns as tables, figures or '
                       'evidence for other programs.'),
+    'new': Command('new:new', 'Write a file to begin with: a scenario, or the profile of a '
+                   'robot.'),
     'plugins': Command('listing:plugins', 'List the plug-ins of every kind and where they come '
                        'from.'),
     'scenario': Verbs('Scenario files: list, check and describe them; grade answers.', {
