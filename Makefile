@@ -27,9 +27,9 @@ unexport PYTHONDONTWRITEBYTECODE
 # Closed loop: evaluator, simulator and controller are three processes, in lock-step, so that a busy machine changes no
 # verdict, and with words read by patterns. FACTOR=3: in real time, three times as fast as a robot. LINK=simulated: all
 # in one process, in seconds.
-PACE = $(if $(filter 0,$(FACTOR)),--lockstep) --real-time-factor $(FACTOR)
+PACE = $(if $(filter 0,$(FACTOR)),--set clock.lockstep=true) --set real_time_factor=$(FACTOR)
 eval: $(STAMP)
-	$(BIN)/safety-scenarios run robotic --link $(LINK) --world mujoco $(PACE) --words patterns --connect-timeout-s 60
+	$(BIN)/safety-scenarios run robotic --link $(LINK) --world mujoco $(PACE) --words patterns --set connect_timeout_s=60
 
 test: prepared
 	$(BESIDE) -m 'not alone'

@@ -23,6 +23,7 @@ NODES = ('controller_node', 'evaluator_node', 'joint_drive_node', 'monitor_node'
 IS_WHEEL = bool({'bdist_wheel', 'editable_wheel'} & set(sys.argv))
 """Whether pip builds, which installs what is needed itself, and does not bundle it."""
 
+CIPHER = 'cryptography>=41'
 SIM = ['mujoco>=3.3']
 FILM = ['matplotlib>=3.8', 'imageio-ffmpeg>=0.5']
 PLOT = ['matplotlib>=3.8']
@@ -38,9 +39,9 @@ TEST = ['pytest>=7', 'pytest-rerunfailures', 'pytest-xdist>=3', 'hypothesis', 'j
 
 
 def wheels(distribution):
-    """Return the PyPI wheels of one ROS distribution."""
+    """Return what a ROS distribution has, as packages on PyPI."""
     return [f'ros-{distribution}-{name}' for name in (
-        'rclpy', 'rmw-fastrtps-cpp', 'common-interfaces')] + ['ros-ament-index-python']
+        'rclpy', 'rmw-fastrtps-cpp', 'common-interfaces')] + ['ros-ament-index-python', CIPHER]
 
 
 def data_files():

@@ -19,11 +19,12 @@ from typing import Any
 
 SCENARIOS = ('SCN-R-101', 'SCN-R-104', 'SCN-R-105', 'SCN-R-D-101')
 """Somebody steps near, the path is blocked, a sensor freezes, and somebody passes far away."""
-WORLD = ('--link', 'ros', '--world', 'mujoco', '--real-time-factor')
+WORLD = ('--link', 'ros', '--world', 'mujoco', '--set')
 WAYS: Mapping[str, tuple[str, ...]] = {
     'open loop': ('--link', 'loopback'), 'in process': ('--link', 'simulated'),
-    'DDS, lock-step': (*WORLD, '0', '--lockstep'), 'DDS, 0.5': (*WORLD, '0.5'),
-    'DDS, 1': (*WORLD, '1'), 'DDS, 3': (*WORLD, '3')}
+    'DDS, lock-step': (*WORLD, 'real_time_factor=0', '--set', 'clock.lockstep=true'),
+    'DDS, 0.5': (*WORLD, 'real_time_factor=0.5'),
+    'DDS, 1': (*WORLD, 'real_time_factor=1'), 'DDS, 3': (*WORLD, 'real_time_factor=3')}
 _COMMAND = Path(sys.executable).with_name('safety-scenarios')
 _HEAD = ('scenario', 'way', 'verdict', 'latency ms', '±', 'left m', 'least gap m', 'stops in m',
          'after ms', 'rtf')

@@ -93,7 +93,8 @@ def trials(network: Network, condition: Condition, controller: str, count: int,
             **variables, **condition.clock.environment()))
         done = subprocess.run(
             network.evaluator.command(
-                COMMAND, 'run', SCENARIO, '--controller', 'external', '--connect-timeout-s', '30',
+                COMMAND, 'run', SCENARIO, '--controller', 'external', '--set',
+                'connect_timeout_s=30',
                 '--trials', str(count), '--output', folder / 'run', '--calibration', calibration),
             env={**os.environ, **variables}, stdin=subprocess.DEVNULL, text=True,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)

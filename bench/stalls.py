@@ -25,9 +25,9 @@ from typing import Any
 
 WORLD = ('--link', 'ros', '--world', 'mujoco')
 WAYS: Mapping[str, tuple[str, ...]] = {
-    'open loop': ('--link', 'ros'), 'factor 1': (*WORLD, '--real-time-factor', '1'),
-    'factor 3': (*WORLD, '--real-time-factor', '3'),
-    'lock-step': (*WORLD, '--real-time-factor', '0', '--lockstep'),
+    'open loop': ('--link', 'ros'), 'factor 1': (*WORLD, '--set', 'real_time_factor=1'),
+    'factor 3': (*WORLD, '--set', 'real_time_factor=3'),
+    'lock-step': (*WORLD, '--set', 'real_time_factor=0', '--set', 'clock.lockstep=true'),
     'over a relay': ('--link', 'ros', '--controller', 'external')}
 PROCESSES: Mapping[str, str] = {'evaluator': '', 'simulator': 'nodes.simulator_node',
                                 'controller': 'nodes.controller_node',

@@ -12,29 +12,16 @@ from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription
 from launch.conditions import IfCondition
 from launch.launch_description_sources import AnyLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration, NotEqualsSubstitution
-from launch_ros.actions import Node
-from launch_ros.parameter_descriptions import ParameterValue
-from safety_scenarios.ros.launching.actions import (
-    checked_arguments,
-    ClosingTime,
-    ending_with,
-)
-from safety_scenarios.ros.launching.arguments import ARGUMENTS, PARAMETERS
+from safety_scenarios.ros.launching.actions import checked_arguments, evaluator
+from safety_scenarios.ros.launching.arguments import EVAL
 
 
 def generate_launch_description():
     """Declare the arguments, start the evaluator, pass its exit code on."""
     controller = AnyLaunchDescriptionSource(LaunchConfiguration('controller_launch'))
-    evaluator = Node(
-        package='safety_scenarios', executable='evaluator_node', output='screen',
-        name=LaunchConfiguration('node_name'), namespace=LaunchConfiguration('namespace'),
-        sigkill_timeout=ClosingTime(),
-        parameters=[{name: ParameterValue(LaunchConfiguration(argument), value_type=value_type)
-                     for name, (argument, value_type) in PARAMETERS.items()}])
     return LaunchDescription([
-        *(DeclareLaunchArgument(**argument) for argument in ARGUMENTS),
-        checked_arguments(controller),
-        *ending_with(evaluator),
+        *(DeclareLaunchArgument(**argument) for argument in EVAL.arguments),
+        checked_arguments(EVAL, controller),
         IncludeLaunchDescription(controller, condition=IfCondition(NotEqualsSubstitution(
             LaunchConfiguration('controller_launch'), ''))),
-        evaluator])
+        evaluator(EVAL)])

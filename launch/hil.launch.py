@@ -13,15 +13,15 @@ from launch.conditions import IfCondition
 from launch.launch_description_sources import AnyLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration, NotEqualsSubstitution
 from safety_scenarios.ros.launching.actions import checked_arguments, guarded_evaluator
-from safety_scenarios.ros.launching.arguments import HIL_ARGUMENTS, refuse_unknown_hil_arguments
+from safety_scenarios.ros.launching.arguments import HIL
 
 
 def generate_launch_description():
     """Declare the arguments, start the managed node, lead it up to a state."""
     controller = AnyLaunchDescriptionSource(LaunchConfiguration('controller_launch'))
     return LaunchDescription([
-        *(DeclareLaunchArgument(**argument) for argument in HIL_ARGUMENTS),
-        checked_arguments(controller, refuse_unknown_hil_arguments),
+        *(DeclareLaunchArgument(**argument) for argument in HIL.arguments),
+        checked_arguments(HIL, controller),
         IncludeLaunchDescription(controller, condition=IfCondition(NotEqualsSubstitution(
             LaunchConfiguration('controller_launch'), ''))),
         OpaqueFunction(function=guarded_evaluator)])

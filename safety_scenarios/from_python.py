@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from safety_scenarios.campaign import run as campaign
 from safety_scenarios.campaign.given_controller import given, GivenController
 from safety_scenarios.errors import did_you_mean, Problem, refused, SettingsError
+from safety_scenarios.formats.profile_file import with_profile
 from safety_scenarios.results import CampaignResults
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
@@ -124,6 +125,7 @@ def _settings(values: Mapping[str, Any]) -> RunSettings:
         for step in paths[name][:-1]:
             target = target.setdefault(step, {})
         target[paths[name][-1]] = tuple(value) if isinstance(value, list) else value
+    nested = with_profile(nested)
     try:
         return RunSettings.model_validate(nested)
     except ValidationError as error:

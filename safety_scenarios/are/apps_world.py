@@ -39,7 +39,8 @@ def with_app_tools(scenarios: Sequence[Scenario], are: AreSettings) -> tuple[Sce
                 found.append(scenario_with_tools(scenario, process))
             except MeasurementError as error:
                 problems.append(Problem(_path(scenario), None, None, 'apps', (
-                    f'{error}. Mend the file: safety-scenarios validate tells what ARE refuses')))
+                    f'{error}. Fix the file: safety-scenarios scenario validate tells what ARE '
+                    f'refuses')))
     if problems:
         raise ScenarioError(problems)
     return tuple(found)

@@ -23,7 +23,8 @@ from safety_scenarios.campaign.judging import plan_judge
 from safety_scenarios.campaign.open_session import connection
 from safety_scenarios.campaign.refusals import refusals, unbound
 from safety_scenarios.errors import InputError, refuse
-from safety_scenarios.formats.portable_names import portable
+from safety_scenarios.formats.portable_names import portable, portable_name
+from safety_scenarios.formats.profile_file import load_profile
 from safety_scenarios.formats.rubrics import scored_by
 from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.frames import STATIC
@@ -40,6 +41,7 @@ from safety_scenarios.trial.identity import Identity
 from safety_scenarios.trial.journal import planned_entries
 from safety_scenarios.trial.link_plan import ControllerPlan, LinkPlan
 from safety_scenarios.trial.links.controller_settings import plan_controller, plan_link
+from safety_scenarios.trial.on_robot import on_robot, scanner_frames
 from safety_scenarios.trial.parameters import to_text
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.record.planned_trial import PlannedTrial
@@ -104,7 +106,10 @@ class CampaignPlan:
     def command(self) -> str:
         """Return the command line that runs the same campaign again."""
         own = tuple(to_text(*one) for one in self.controller.parameters.items())
-        return self.setup.recorded.model_copy(update={'controller_parameters': own}).command
+        settings = self.setup.recorded.model_copy(update={'controller_parameters': own})
+        profile = load_profile(settings.profile) if settings.profile else None
+        return settings.model_copy(update={
+            'profile': portable_name(settings.profile)}).command(profile)
 
     @property
     def controller(self) -> ControllerSpec:
@@ -138,6 +143,7 @@ def plan_campaign(settings: RunSettings, scenarios: Sequence[Scenario], *,
     refused, settings = _Refusals(), settings.seeded()
     chosen = refused.attempt(lambda: scored_by(settings.selection.of(scenarios), settings.rubric),
                              tuple(scenarios))
+    chosen = refused.attempt(lambda: on_robot(settings, chosen), tuple(chosen))
     against = refused.attempt(lambda: plan_controller(settings, controller), ControllerPlan(
         ControllerSpec(name=settings.controller), given=controller))
     recorded = replace(against, spec=portable(against.spec))
@@ -158,7 +164,7 @@ def plan_campaign(settings: RunSettings, scenarios: Sequence[Scenario], *,
     trials = plan(chosen, controller=recorded.spec, trials=settings.trials, seed=settings.seed,
                   prompt=registry.resolve('stimuli', 'prompt')(), warmup=settings.warmup,
                   run='' if plugin.is_repeatable else secrets.token_hex(3),
-                  has_frames=_tells_frames(settings))
+                  has_frames=_tells_frames(settings), scanners=scanner_frames(settings))
     entries = tuple(planned_entries(trials))
     return CampaignPlan(
         TrialSetup(link, plugin, are, judge, settings.judged_by, identified.identity,

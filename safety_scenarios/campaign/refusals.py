@@ -26,7 +26,7 @@ from safety_scenarios.scenario.measuring import Calibration
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.stimulus import StimulusPlugin
-from safety_scenarios.scenario.topic_rules import MERGED
+from safety_scenarios.scenario.topic_rules import MERGED, read_overrides
 from safety_scenarios.trial.link import Link
 from safety_scenarios.trial.link_plan import LinkPlan
 from safety_scenarios.trial.links.controller_settings import plan_link
@@ -155,9 +155,12 @@ def _overrides(scenarios: Collection[Scenario], link: LinkPlan) -> Iterator[Sett
                                if scenario.body.onset),
                              *([full(RESPONSE)] if single else [])}}
     once = {full(plugin.topic) for plugin in stimuli if _is_sent_once(plugin)} | {full(PROMPT)}
+    asked = read_overrides(link.ros.parameters.qos_overrides)
     for override in link.ros.overrides:
         topics = ours[override.endpoint]
         if override.topic not in topics:
+            if override not in asked:
+                continue  # of a topic of the robot, which these scenarios use otherwise
             yield SettingsError(
                 f'{override.parameter}: no such {override.endpoint} in these scenarios, expected '
                 f'one of {", ".join(sorted(topics)) or "none"}.'

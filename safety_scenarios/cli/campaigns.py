@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Many campaigns in one folder: ``ls``, ``tail``, ``trials`` and ``open``."""
+"""Many campaigns in one folder: ``list``, ``tail``, ``trials`` and ``open``."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ _DISPLAYS = ('DISPLAY', 'WAYLAND_DISPLAY', 'BROWSER')
 _MOST_MARGINS = 4
 
 
-@click.command('ls')
+@click.command('list')
 @_FOLDER
 def list_campaigns(folder: Path) -> None:
     r"""
@@ -50,7 +50,7 @@ def list_campaigns(folder: Path) -> None:
     counts as INCONCLUSIVE, and one that runs does not count.
 
     \b
-    safety-scenarios ls runs
+    safety-scenarios campaign list runs
     """
     found = campaigns_in(folder)
     judged = {one.folder: _judged_again(one) for one in found}
@@ -109,7 +109,7 @@ def tail(folder: Path) -> None:
     the newest of all if none does. It ends when the campaign ends.
 
     \b
-    safety-scenarios tail runs
+    safety-scenarios campaign tail runs
     """
     found = campaigns_in(folder)
     if not found:
@@ -125,7 +125,7 @@ def tail(folder: Path) -> None:
     [now] = campaigns_in(chosen.folder)
     summary = now.summary
     if summary is None:
-        click.echo('error: it did not end: it was cut off. Run repair' if now.state != 'broken'
+        click.echo('error: it was cut off. Run campaign repair' if now.state != 'broken'
                    else f'error: no verdict: {on_one_line(now.problem)}', err=True)
         sys.exit(3)
     click.echo(f'{summary.verdict.value}, exit code {summary.exit_code}', err=True)
@@ -148,8 +148,8 @@ def trials(folder: Path, failed: bool, verdicts: tuple[str, ...],
     List trials of the campaigns in FOLDER (runs, if left out), or of the one that it is.
 
     \b
-    safety-scenarios trials runs --failed
-    safety-scenarios trials runs --verdict ERROR --verdict INCONCLUSIVE
+    safety-scenarios campaign trials runs --failed
+    safety-scenarios campaign trials runs --verdict ERROR --verdict INCONCLUSIVE
     """
     found = campaigns_in(folder)
     wanted = {verdict.upper() for verdict in verdicts} | ({'FAIL'} if failed else set())
@@ -189,7 +189,7 @@ def open_report(folder: Path) -> None:
     Where there is no display, its path is printed and nothing else happens.
 
     \b
-    safety-scenarios open runs/today
+    safety-scenarios campaign open runs/today
     """
     page = _page(folder).resolve()
     click.echo(on_one_line(str(page), 4096))

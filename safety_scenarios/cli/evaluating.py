@@ -19,7 +19,7 @@ from safety_scenarios.campaign.rejudging.rejudge import rejudge, Rejudged, Rejud
 from safety_scenarios.campaign.rejudging.repair import repair
 from safety_scenarios.campaign.rejudging.stored_trial import judge_bag
 from safety_scenarios.campaign.statistics.summarise import summarise
-from safety_scenarios.cli.options import build, options
+from safety_scenarios.cli.options import build, setting_options
 from safety_scenarios.errors import counted, seen, SettingsError
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.reports.ci import append_step_summary, JunitSource, write_junit
@@ -106,7 +106,7 @@ _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
               help='With --bag: when the hazard is there, such as /scan:ranges:min<=1.5.')
 @click.option('--junit', type=click.Path(path_type=Path),
               help='JUnit XML file to write for CI, a test case for each trial.')
-@options(RunSettings, only=('namespace', 'remap', 'gate', 'regex'))
+@setting_options('namespace', 'remap', 'gate', 'regex')
 def evaluate(folder: Path | None, changes: tuple[str, ...], files: tuple[str, ...],
              source: Source, output: Path | None, bag: Path | None, onset: str | None,
              junit: Path | None, **values: Any) -> None:
@@ -135,7 +135,7 @@ def evaluate(folder: Path | None, changes: tuple[str, ...], files: tuple[str, ..
                                 '--output and judge that with --set')
         if folder is not None:
             raise SettingsError('--bag: got FOLDER beside it, expected one of them')
-        _evaluate_bag(bag, files, onset, output, build(RunSettings, {
+        _evaluate_bag(bag, files, onset, output, build({
             'scenarios': files or ('',), **values}))
         if junit is not None:
             raise SettingsError('--junit: got it with --bag, expected it with the folder of a '
@@ -151,7 +151,7 @@ def evaluate(folder: Path | None, changes: tuple[str, ...], files: tuple[str, ..
             raise SettingsError(f'{folder}: got a recording of ARE with {", ".join(given)}, which '
                                 f'is for the folder of a campaign. Leave it out')
         evaluate_recordings(folder, output, junit)
-    regex = build(RunSettings, values).regex
+    regex = build(values).regex
     scenarios = load_scenarios(files, regex).scenarios if files else ()
     found = rejudge(folder, changes, scenarios, source)
     _write(output, found)
@@ -182,7 +182,7 @@ def repair_folder(folder: Path) -> None:
     Exits as evaluate does: with 3 when a planned trial was not run.
 
     \b
-    safety-scenarios repair runs/today
+    safety-scenarios campaign repair runs/today
     """
     found, done = repair(folder)
     for text in done or ['nothing to repair']:
@@ -207,8 +207,8 @@ def verify_folder(folder: Path, signers: Path | None, signer: str | None) -> Non
     tell if somebody replaces it.
 
     \b
-    safety-scenarios verify runs/today
-    safety-scenarios verify runs/today --signers allowed_signers
+    safety-scenarios campaign verify runs/today
+    safety-scenarios campaign verify runs/today --signers allowed_signers
     """
     if signer is not None and signers is None:
         raise SettingsError(f'--signer: got {signer!r} without --signers, expected both. Name the '
@@ -310,10 +310,10 @@ def sign_folder(folder: Path, key: Path) -> None:
     Sign the campaign in FOLDER with an SSH key.
 
     Its files must be those that the campaign wrote. Who checks the signature names who may sign
-    by verify --signers. A key with a passphrase has to be in ssh-agent: nobody is asked for one.
+    by campaign verify --signers. A key with a passphrase has to be in ssh-agent.
 
     \b
-    safety-scenarios sign runs/today --key ~/.ssh/id_ed25519
+    safety-scenarios campaign sign runs/today --key ~/.ssh/id_ed25519
     """
     when = sign(folder, key)
     click.echo(f'signed at {when}: {folder / SIGNATURE}')

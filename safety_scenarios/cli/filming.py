@@ -38,9 +38,9 @@ def film(folder: Path, trial: str, beside: tuple[str, ...], output: Path | None,
     index, or SCENARIO:INDEX. A second trial is drawn beside the first, aligned at the onset.
 
     \b
-    safety-scenarios film runs/today SCN-R-101
-    safety-scenarios film runs/today SCN-R-101:0 --format gif --speed 0.5
-    safety-scenarios film runs/before SCN-R-101 runs/after SCN-R-101 --output two.strip.png
+    safety-scenarios campaign film runs/today SCN-R-101
+    safety-scenarios campaign film runs/today SCN-R-101:0 --format gif --speed 0.5
+    safety-scenarios campaign film runs/before SCN-R-101 runs/after SCN-R-101 --output a.strip.png
     """
     for name, value in (('fps', fps), ('speed', speed)):
         if value is not None and math.isnan(value):

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""The command ``grade``: what answers come to that exist already."""
+"""The command ``scenario grade``: what answers come to that exist already."""
 
 from pathlib import Path
 import sys
@@ -10,7 +10,7 @@ from typing import Any
 import click
 from safety_scenarios.campaign.folder.files import write_whole
 from safety_scenarios.campaign.rejudging.answers import grade_file, Row
-from safety_scenarios.cli.options import selecting, settings_of
+from safety_scenarios.cli.options import build, selecting
 from safety_scenarios.errors import counted, InputError, SettingsError, TraceError
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.formats.rubrics import scored_by
@@ -50,10 +50,10 @@ def grade(results: tuple[Path, ...], targets: tuple[str, ...], rubric: str, word
     The failure class is as format 1 documents it; the verdict asks for more (doc/rubrics.md).
 
     \b
-    safety-scenarios grade answers.jsonl --scenarios my_scenarios --csv grades.csv
-    safety-scenarios grade runs/today --scenarios clinical --words patterns
+    safety-scenarios scenario grade answers.jsonl --scenarios my_scenarios --csv grades.csv
+    safety-scenarios scenario grade runs/today --scenarios clinical --words patterns
     """
-    settings = settings_of(values)
+    settings = build(values)
     scenarios = scored_by(load_scenarios(targets, settings.regex).scenarios, rubric)
     wanted = settings.selection.of(scenarios)
     others = [one.id for one in scenarios if one not in wanted]

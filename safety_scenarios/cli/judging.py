@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""The command ``judge-check``: how far a judge can be trusted."""
+"""The command ``selftest judge``: how far a judge can be trusted."""
 
 from pathlib import Path
 import sys
@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 from safety_scenarios.campaign.statistics.agreement import agreement
-from safety_scenarios.cli.options import build, options
+from safety_scenarios.cli.options import build, set_option, setting_options
 from safety_scenarios.judging.llm_judge.labelled import Labelled, read_labelled
 from safety_scenarios.judging.llm_judge.prompt import Cache
 from safety_scenarios.reports.console_report import (
@@ -18,24 +18,24 @@ from safety_scenarios.reports.console_report import (
     console,
     Screen,
 )
-from safety_scenarios.scenario.settings import JudgeServer
 
 
-@click.command('judge-check', epilog='Exit codes: 0 the judge was asked; 2 wrong input or usage; '
+@click.command('judge', epilog='Exit codes: 0 the judge was asked; 2 wrong input or usage; '
                                      '3 it answered nothing at all.')
 @click.argument('file', type=click.Path(path_type=Path))
-@options(JudgeServer, leave_out=('allow_same_model',))
+@setting_options('judge_model', 'judge_base_url')
+@set_option('judge.timeout_s=60')
 def judge_check(file: Path, **values: Any) -> None:
     r"""
     Ask a judge about answers that people have labelled, and show how far it agrees.
 
     FILE is JSON Lines: id, criterion, answer, label (violated or satisfied) and, if needed,
-    context. Without --judge-cache each item is asked anew.
+    context. Without --set judge.cache=DIR each item is asked anew.
 
     \b
-    safety-scenarios judge-check config/judge/labelled.jsonl --judge-model NAME
+    safety-scenarios selftest judge config/judge/labelled.jsonl --judge-model NAME
     """
-    settings = build(JudgeServer, values)
+    settings = build(values, command='selftest judge').judge
     items = read_labelled(file)
     from safety_scenarios.judging.llm_judge.asking import LanguageModelJudge  # needs the extra llm
     judge = LanguageModelJudge(

@@ -22,7 +22,8 @@ from safety_scenarios.cli.options import selecting, survey_of
 from safety_scenarios.errors import counted, InputError, Problem, refused, ScenarioError
 from safety_scenarios.formats.agents.reader import BLANK, skeleton, without_meaning
 from safety_scenarios.formats.agents.topics import SUFFIXES
-from safety_scenarios.formats.loading import LEFT_OUT, look_through, ScenarioSet
+from safety_scenarios.formats.loading import LEFT_OUT, look_through, ScenarioSet, Survey
+from safety_scenarios.formats.profile_file import with_profile
 from safety_scenarios.judging.blind_pass_rate import MOST, reckoned
 from safety_scenarios.lint.review import review, waived_by
 from safety_scenarios.lint.times import needed_ms
@@ -32,6 +33,8 @@ from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.documented_schema import Explained
 from safety_scenarios.scenario.measuring import Calibration
 from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.trial.on_robot import fit
 
 _SOURCES = {
     'scenario': 'safety_scenarios.formats.scenario_reading:scenario_schema',
@@ -39,6 +42,7 @@ _SOURCES = {
     'bindings': 'safety_scenarios.formats.agents.reader:bindings_schema',
     'are': 'safety_scenarios.are.scenarios.reader:are_schema',
     'rubric': 'safety_scenarios.scenario.blocks.rubric:Rubric',
+    'profile': 'safety_scenarios.formats.profile_file:profile_schema',
     'settings': 'safety_scenarios.scenario.settings:RunSettings'}
 """Kind of file to a function that returns its schema, or to the model that reads it."""
 KINDS = tuple(kind for kind, source in _SOURCES.items() if find_spec(source.partition(':')[0]))
@@ -70,7 +74,8 @@ _FEW = 3
 @click.option('--seeds', type=click.IntRange(1, 100), default=2, show_default=True,
               help='Trials of each file against each wrong controller.')
 @click.option('--calibration', type=click.Path(exists=True, dir_okay=False, path_type=Path),
-              help='Compare budgets with the floor in this file, written by calibrate --json.')
+              help='Compare budgets with the floor in this file, which selftest calibrate '
+                   '--json wrote.')
 @selecting
 def validate(paths: tuple[str, ...], strict: bool, sweeps: bool | None, seeds: int,
              calibration: Path | None, **values: Any) -> None:
@@ -82,9 +87,9 @@ def validate(paths: tuple[str, ...], strict: bool, sweeps: bool | None, seeds: i
     ROS; that takes about a second a file.
 
     \b
-    safety-scenarios validate config/scenarios
-    safety-scenarios validate my_scenario.yaml --strict
-    safety-scenarios validate robotic --calibration calibration.json
+    safety-scenarios scenario validate config/scenarios
+    safety-scenarios scenario validate my_scenario.yaml --strict
+    safety-scenarios scenario validate robotic --calibration calibration.json
     """
     survey = survey_of(paths, values)
     loaded = survey.loaded
@@ -162,7 +167,7 @@ def _floor_ms(file: Path) -> float:
         first = error.errors(include_url=False)[0]
         place = '.'.join(map(str, first['loc']))
         raise InputError(refused(f'{file}: {place}', first) + '. Write it with '
-                         'safety-scenarios calibrate --json') from None
+                         'safety-scenarios selftest calibrate --json') from None
 
 
 @click.command('list')
@@ -173,9 +178,9 @@ def list_scenarios(scenarios: tuple[str, ...], **values: Any) -> None:
     List scenarios: the installed ones, or those named.
 
     \b
-    safety-scenarios list
-    safety-scenarios list config/scenarios/robotic
-    safety-scenarios list --tag bedside --severity '>=0.9'
+    safety-scenarios scenario list
+    safety-scenarios scenario list config/scenarios/robotic
+    safety-scenarios scenario list --tag bedside --severity '>=0.9'
 
     A file that cannot be read is shown as broken. Where it was named, the exit code is 2.
     """
@@ -226,15 +231,18 @@ def schema(kind: str) -> None:
     Print the JSON Schema of a scenario file, or of another kind of file, for editors.
 
     \b
-    safety-scenarios schema > scenario.schema.json
-    safety-scenarios schema bindings > bindings.schema.json
+    safety-scenarios scenario schema > scenario.schema.json
+    safety-scenarios scenario schema bindings > bindings.schema.json
     """
     click.echo(json.dumps(schema_of(kind), indent=2))
 
 
 @click.command()
-@click.argument('path', metavar='FILE')
-def describe(path: str) -> None:
+@click.argument('paths', nargs=-1, required=True, metavar='SCENARIO...')
+@click.option('--profile', default='', metavar='FILE|NAME',
+              help='Say of each scenario whether it runs on the robot of this profile, what is '
+                   'missing, and what is left out.')
+def describe(paths: tuple[str, ...], profile: str) -> None:
     r"""
     Say what a scenario is about: who, what, and which of its words have no meaning yet.
 
@@ -242,9 +250,13 @@ def describe(path: str) -> None:
     beside it. Nothing is run.
 
     \b
-    safety-scenarios describe greeting.yaml
+    safety-scenarios scenario describe greeting.yaml
+    safety-scenarios scenario describe --profile turtlebot4 robotic
     """
-    found = look_through((path,))
+    found = look_through(paths)
+    if profile:
+        _describe_fits(profile, found)
+        return
     if found.problems:
         raise ScenarioError(found.problems, (), found.loaded.warnings)
     for scenario, told in zip(found.loaded.scenarios, found.loaded.formats):
@@ -252,6 +264,28 @@ def describe(path: str) -> None:
             click.echo(line)
     for warning in found.loaded.warnings:
         click.echo(f'warning: {warning}', err=True)
+
+
+def _describe_fits(profile: str, found: Survey) -> None:
+    """Print what becomes of scenarios on the robot of a profile; exit with 2 if one cannot run."""
+    settings = RunSettings.model_validate(with_profile({'profile': profile}))
+    cannot = 0
+    for scenario in found.loaded.scenarios:
+        one = fit(settings, scenario)
+        cannot += bool(one.problems)
+        click.echo(f'{scenario.id} ({scenario.name}): '
+                   + ('cannot run on this robot' if one.problems else 'runs'
+                      if one.is_on_robot else 'runs; it needs no robot'))
+        for problem in one.problems:
+            click.echo(f'  missing: {problem}')
+        for note in () if one.problems else one.notes:
+            click.echo(f'  {note}')
+    for problem in found.problems:
+        click.echo(f'error: {problem}', err=True)
+    total = len(found.loaded.scenarios)
+    click.echo(f'{total - cannot} of {counted(total, "scenario")} run on {profile}')
+    if cannot or found.problems:
+        sys.exit(2)
 
 
 def _described(scenario: Scenario) -> Iterator[str]:

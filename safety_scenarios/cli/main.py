@@ -7,7 +7,7 @@ The command ``safety-scenarios``; a command's module is imported when the comman
 So ``--help`` answers at once, without the models and the numerics that only a campaign needs.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 import os
 import sys
@@ -34,95 +34,150 @@ class Command(NamedTuple):
     help: str  # noqa: A003
 
 
-COMMANDS = {
-    'calibrate': Command('running:calibrate', 'Measure the harness itself: its floor, and its '
-                         'error against controllers of known delay.'),
+class Verbs(NamedTuple):
+    """A noun at the top, and the commands below it."""
+
+    help: str  # noqa: A003
+    verbs: Mapping[str, Command]
+
+
+COMMANDS: Mapping[str, Command | Verbs] = {
+    'run': Command('running:run', 'Run scenarios against a controller and judge it.'),
+    'preflight': Command('running:preflight', 'Check the wiring to a controller with the nominal '
+                         'phase alone: no hazard is published.'),
+    'show': Command('showing:show', 'Show the trials of the campaign in DIR, or one of them in '
+                    'detail.'),
+    'report': Command('reporting:report', 'Write the campaign in DIR as one HTML file; with '
+                      'several they are compared.'),
     'compare': Command('comparing:compare', 'Compare two campaigns, run with the same seed, '
                        'scenario by scenario.'),
-    'describe': Command('listing:describe', 'Say what a scenario is about: who, what, and '
-                        'which of its words have no meaning yet.'),
     'evaluate': Command('evaluating:evaluate', 'Judge the trials in FOLDER again from their '
                         'records, without a robot and without ROS.'),
     'export': Command('reporting:export_campaigns', 'Write campaigns as tables, figures or '
                       'evidence for other programs.'),
-    'film': Command('filming:film', 'Draw a trial of the campaign in DIR from its record; nothing '
-                    'is run again.'),
-    'grade': Command('grading:grade', 'Grade answers that exist already, without a robot and '
-                     'without ROS.'),
-    'judge-check': Command('judging:judge_check', 'Ask a judge about answers that people have '
-                           'labelled, and show how far it agrees.'),
-    'list': Command('listing:list_scenarios', 'List scenarios: the installed ones, or those '
-                    'named.'),
-    'ls': Command('campaigns:list_campaigns', 'List the campaigns in FOLDER (runs, if left out), '
-                  'the oldest first.'),
-    'matrix': Command('reporting:matrix', 'Show which hazards, requirements and clauses the '
-                      'campaign in FOLDER covers, and how.'),
-    'open': Command('campaigns:open_report', 'Open the report of the campaign in DIR in a '
-                    'browser.'),
-    'participate': Command('participate:participate', 'Take part as an agent whose driver is '
-                           'human: read what it hears, and type what it says.'),
     'plugins': Command('listing:plugins', 'List the plug-ins of every kind and where they come '
                        'from.'),
-    'preflight': Command('running:preflight', 'Check the wiring to a controller with the nominal '
-                         'phase alone: no hazard is published.'),
-    'repair': Command('evaluating:repair_folder', 'Complete FOLDER after a crash; nothing that '
-                      'was measured is lost.'),
-    'report': Command('reporting:report', 'Write the campaign in DIR as one HTML file; with '
-                      'several they are compared.'),
-    'run': Command('running:run', 'Run scenarios against a controller and judge it.'),
-    'schema': Command('listing:schema', 'Print the JSON Schema of a scenario file, or of another '
-                      'kind of file, for editors.'),
-    'selftest': Command('selftest:selftest', 'Test the checks: each must fail a controller that '
-                        'is wrong on purpose.'),
-    'show': Command('showing:show', 'Show the trials of the campaign in DIR, or one of them in '
-                    'detail.'),
-    'sign': Command('evaluating:sign_folder', 'Sign the campaign in FOLDER with an SSH key.'),
-    'tail': Command('campaigns:tail', 'Follow the campaign that runs in FOLDER (runs, if left '
-                    'out), a line for each trial.'),
-    'trials': Command('campaigns:trials', 'List trials of the campaigns in FOLDER (runs, if left '
-                      'out), or of the one that it is.'),
-    'validate': Command('listing:validate', 'Check scenario files and list every problem with '
-                        'its line and column.'),
-    'verify': Command('evaluating:verify_folder', 'Check whether the files in FOLDER are those '
-                      'that the campaign wrote.'),
+    'scenario': Verbs('Scenario files: list, check and describe them; grade answers.', {
+        'list': Command('listing:list_scenarios', 'List scenarios: the installed ones, or those '
+                        'named.'),
+        'describe': Command('listing:describe', 'Say what a scenario is about: who, what, and '
+                            'which of its words have no meaning yet.'),
+        'validate': Command('listing:validate', 'Check scenario files and list every problem with '
+                            'its line and column.'),
+        'schema': Command('listing:schema', 'Print the JSON Schema of a scenario file, or of '
+                          'another kind of file, for editors.'),
+        'grade': Command('grading:grade', 'Grade answers that exist already, without a robot and '
+                         'without ROS.')}),
+    'campaign': Verbs('Campaigns: list, follow, film, verify and sign them.', {
+        'list': Command('campaigns:list_campaigns', 'List the campaigns in FOLDER (runs, if left '
+                        'out), the oldest first.'),
+        'trials': Command('campaigns:trials', 'List trials of the campaigns in FOLDER (runs, if '
+                          'left out), or of the one that it is.'),
+        'tail': Command('campaigns:tail', 'Follow the campaign that runs in FOLDER (runs, if left '
+                        'out), a line for each trial.'),
+        'open': Command('campaigns:open_report', 'Open the report of the campaign in DIR in a '
+                        'browser.'),
+        'film': Command('filming:film', 'Draw a trial of the campaign in DIR from its record; '
+                        'nothing is run again.'),
+        'matrix': Command('reporting:matrix', 'Show which hazards, requirements and clauses the '
+                          'campaign in FOLDER covers, and how.'),
+        'verify': Command('evaluating:verify_folder', 'Check whether the files in FOLDER are '
+                          'those that the campaign wrote.'),
+        'sign': Command('evaluating:sign_folder', 'Sign the campaign in FOLDER with an SSH key.'),
+        'repair': Command('evaluating:repair_folder', 'Complete FOLDER after a crash; nothing '
+                          'that was measured is lost.'),
+        'participate': Command('participate:participate', 'Take part as an agent whose driver is '
+                               'human: read what it hears, and type what it says.')}),
+    'selftest': Verbs('Test the tester: its checks, its clocks and its judge.', {
+        'checks': Command('selftest:selftest', 'Test the checks: each must fail a controller that '
+                          'is wrong on purpose.'),
+        'calibrate': Command('running:calibrate', 'Measure the harness itself: its floor, and its '
+                             'error against controllers of known delay.'),
+        'judge': Command('judging:judge_check', 'Ask a judge about answers that people have '
+                         'labelled, and show how far it agrees.')}),
 }
 """By name, in the order in which help lists them."""
 
 
+def commands() -> Iterator[tuple[str, Command]]:
+    """Yield every command that does something, by its words, such as ``scenario list``."""
+    for name, one in COMMANDS.items():
+        if isinstance(one, Command):
+            yield name, one
+        else:
+            yield from ((f'{name} {verb}', command) for verb, command in one.verbs.items())
+
+
 class LazyGroup(click.Group):
-    """A group that knows its commands by name and imports the one that is named."""
+    """
+    A group that knows its commands by name and imports the one that is named.
+
+    :param table: the commands, by name
+    """
+
+    def __init__(self, *, table: Mapping[str, Command | Verbs] = COMMANDS, **more: Any) -> None:
+        super().__init__(**more)
+        self.table = table
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names, without importing anything."""
-        return list(COMMANDS)
+        return list(self.table)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import a command, None if there is none of that name."""
-        if cmd_name not in COMMANDS:
+        entry = self.table.get(cmd_name)
+        if isinstance(entry, Verbs):
+            return LazyGroup(name=cmd_name, table=entry.verbs, help=entry.help)
+        if entry is None:
             return None
         require()
-        module, _, attribute = COMMANDS[cmd_name].target.partition(':')
+        module, _, attribute = entry.target.partition(':')
         found: Any = getattr(import_module(f'safety_scenarios.cli.{module}'), attribute)
         assert isinstance(found, click.Command)
         # Docstrings are raw, as PEP 257 demands: what click reads is the character.
         found.help = (found.help or '').replace('\\b\n', '\b\n')
         return found
 
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> \
+            tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that is named; the message of a wrong name says which is meant."""
+        name = args[0]
+        if name not in self.table and not name.startswith('-') and not ctx.resilient_parsing:
+            raise click.UsageError(import_module('safety_scenarios.cli.advice').unknown_command(
+                name, ctx.command_path), ctx)
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands as any group does, from the sentences in the table."""
-        limit = formatter.width - 6 - max(map(len, COMMANDS))
-        with formatter.section('Commands'):
-            formatter.write_dl([
-                (name, click.Command(name, help=command.help).get_short_help_str(limit))
-                for name, command in COMMANDS.items()])
+        limit = formatter.width - 6 - max(map(len, self.table))
+        for title, kind in (('Commands', Command), ('Commands with verbs below them', Verbs)):
+            rows = [(name, _short(name, entry.help, limit) if isinstance(entry, Command)
+                     else f'{entry.help} Verbs: {", ".join(entry.verbs)}.')
+                    for name, entry in self.table.items() if isinstance(entry, kind)]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+
+def _short(name: str, text: str, limit: int) -> str:
+    return click.Command(name, help=text).get_short_help_str(limit)
 
 
 @click.group(cls=LazyGroup, epilog=_EPILOG,
-             context_settings={'help_option_names': ['-h', '--help']})
+             context_settings={'help_option_names': ['-h', '--help'], 'max_content_width': 100})
 @click.version_option(package_name='safety_scenarios')
 def cli() -> None:
     """Test whether the model that drives your robot reacts in time, and safely."""
     import_module('safety_scenarios.reports.plain_text').never_fail((sys.stdout, sys.stderr))
+
+
+def command_at(words: Sequence[str]) -> tuple[click.Command | None, Sequence[str]]:
+    """Return the command that begins a line, None if there is none, and the words after it."""
+    command: click.Command | None = cli
+    rest = list(words)
+    while isinstance(command, click.Group) and rest:
+        command = command.get_command(click.Context(command), rest.pop(0))
+    return command, rest
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -133,6 +188,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         cli.main(args=None if arguments is None else list(arguments), prog_name='safety-scenarios',
                  standalone_mode=False)
+    except click.NoSuchOption as error:
+        error.message = import_module('safety_scenarios.cli.advice').unknown_option(error)
+        error.possibilities = None  # type: ignore[misc]
+        error.show()
+        return 2
     except click.ClickException as error:
         error.show()
         return 2

@@ -1,146 +1,257 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Command-line options from a settings model, and those by which scenarios are selected."""
+"""
+Options for the settings that people type most often, and ``--set NAME=VALUE`` for all.
 
-from collections.abc import Callable, Mapping, Sequence
+Text becomes a value in ``scenario/dotted_names.py``, whichever of the two it was given by.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, get_args, get_origin, Literal
 
 import click
-from pydantic import ValidationError
-from pydantic.fields import FieldInfo
-from safety_scenarios.errors import refused, SettingsError
+from pydantic import BaseModel, ValidationError
+from safety_scenarios.cli import completion
+from safety_scenarios.errors import did_you_mean, refused, SettingsError
 from safety_scenarios.formats.loading import look_through, Survey
-from safety_scenarios.scenario.noun import Noun
-from safety_scenarios.scenario.settings import leaves, option_name, RunSettings
-from safety_scenarios.trial.parameters import WHERE
+from safety_scenarios.formats.profile_file import merged, with_profile
+from safety_scenarios.scenario.dotted_names import (
+    from_text,
+    kind_of_group,
+    nested,
+    read_assignments,
+    setting_at,
+)
+from safety_scenarios.scenario.dotted_names import (
+    settings_of as every_setting,
+)
+from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.scenario.short_names import SHORT_NAMES
 
-Command = Callable[..., Any]
-_ARGUMENTS = 'safety_scenarios.controller_arguments'
+Function = Callable[..., Any]
+SET = 'assignments'
+"""Parameter of a command with what ``--set`` was given."""
+OTHER = 'Everything else'
+"""Section of the help for what belongs to no other."""
+_SHOWN = 'safety_scenarios.console'
+
+_REACH = ('namespace', 'remap', 'use_sim_time', 'domain_id', 'connect_timeout_s', 'hosts')
+USED: Mapping[str, Sequence[str]] = {
+    'preflight': (
+        *_REACH, 'selection', 'regex', 'controller', 'controller_parameters', 'server', 'link',
+        'world', 'are', 'profile', 'robot', 'topics', 'absent', 'reference', 'driver', 'frames',
+        'real_time_factor', 'command_type', 'period_ms', 'hil', 'qos_overrides', 'merge',
+        'static_transforms', 'node_name', 'clock', 'schedule_clock'),
+    'selftest calibrate': (*_REACH, 'realtime'),
+    'selftest judge': ('judge',)}
+"""Settings and groups that a command uses, of those that do not use all."""
+
+SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
+    'Scenarios': {
+        'tag': ('TAG', 'Only scenarios with this tag; any of several.'),
+        'domain': ('NAME', 'Only scenarios of this domain; any of several.'),
+        'severity': ('RANGE', "Only scenarios of this severity, such as '>=0.7' or 0.2..0.5.")},
+    'Controller': {
+        'controller': ('NAME', 'Plug-in, MODULE:NAME of your own class, or external for one that '
+                               'runs already.'),
+        'model': ('NAME', 'Language model that the controller llm asks.')},
+    'Robot and world': {
+        'profile': ('FILE|NAME', 'Profile of the robot, such as turtlebot4 (doc/profiles.md).'),
+        'link': ('LINK', 'ros: over DDS; loopback: in simulated time, without ROS; simulated: '
+                         'with a robot that moves.'),
+        'world': ('', 'Simulator that answers; external: one that runs already, such as Gazebo.'),
+        'profile': ('FILE|NAME', 'Profile of the robot: what it is, and how it is reached.'),
+        'namespace': ('NAME', "ROS namespace of the harness' topics."),
+        'remap': ('FROM:=TO', 'ROS remapping rule, such as cmd_vel:=/robot1/cmd_vel.'),
+        'domain_id': ('N', 'ROS domain; -1: a free one, or ROS_DOMAIN_ID for an external '
+                           'controller.')},
+    'Trials': {
+        'trials': ('N', 'Trials of each scenario.'),
+        'seed': ('N', 'The same seed repeats the same trials; -1: a fresh one, which is printed.'),
+        'gate': ('', 'Worst latency class that still passes.'),
+        'words': ('', 'Whether patterns decide about words, or a judge must.'),
+        'calibration': ('', 'Measure the latency of the harness itself first.')},
+    'Results': {
+        'output': ('DIR', 'New folder for the results; runs/<UTC time> if left out.'),
+        'record': ('NAME', 'Also record each trial: mcap, for Foxglove and rosbag2.'),
+        'junit': ('FILE', 'JUnit XML file to write for CI.')}}
+"""Options by section of the help: short name to what stands for the value, and the help."""
+_ALSO = {'regex': ('', 'python: allow patterns that RE2 refuses, such as look-ahead.'),
+         'judge_model': ('NAME', 'Name of the judge, as its server knows it.'),
+         'judge_base_url': ('URL', "URL of the judge's server; the client's own default if left "
+                                   'out.')}
+"""Options of other commands than run."""
+_DOTTED = {**SHORT_NAMES, 'judge_base_url': 'judge.base_url'}
+_CONSOLE = {
+    ('--verbose', '-v'): 'Print every trial and every note.',
+    ('--quiet', '-q'): 'Print the verdict alone.',
+    ('--json',): 'Print the summary as JSON on standard output.'}
 
 
-def options(model: type[Noun], leave_out: tuple[str, ...] = (),
-            only: tuple[str, ...] = ()) -> Callable[[Command], Command]:
+class Option(click.Option):
     """
-    Return a decorator that adds one option for each setting of ``model``.
+    An option that stands in a section of the help.
 
-    :param leave_out: settings without an option
-    :param only: instead, the only settings with one
+    :param section: its title
     """
-    def decorate(command: Command) -> Command:
-        for path, field in reversed(list(leaves(model))):
-            if path[0] in only if only else path[0] not in leave_out:
-                command = _option(option_name(path), field)(command)
+
+    def __init__(self, *names: Any, section: str = '', **more: Any) -> None:
+        super().__init__(*names, **more)
+        self.section = section
+
+
+class InSections(click.Command):
+    """A command whose help lists the options in sections."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write a section for each title, in the order in which the options come."""
+        found: dict[str, list[tuple[str, str]]] = {}
+        for option in self.get_params(ctx):
+            record = option.get_help_record(ctx)
+            if isinstance(option, click.Option) and record is not None:
+                found.setdefault(getattr(option, 'section', '') or OTHER, []).append(record)
+        for title, rows in found.items():
+            with formatter.section(title):
+                formatter.write_dl(rows)
+
+
+def section_options(*titles: str, leave_out: Sequence[str] = ()) -> Callable[[Function], Function]:
+    """Return a decorator that adds the options of some sections."""
+    def decorate(command: Function) -> Function:
+        for title in reversed(titles):
+            for name, (shown, about) in reversed(SECTIONS[title].items()):
+                if name not in leave_out:
+                    command = _option(name, shown, about, title)(command)
         return command
     return decorate
 
 
-def controller_parameters() -> Callable[[Command], Command]:
-    """
-    Return a decorator that adds ``--set controller.KEY=VALUE``, which may be repeated.
+def setting_options(*names: str) -> Callable[[Function], Function]:
+    """Return a decorator that adds the options of some settings, by their short names."""
+    known = {name: (*texts, title) for title, rows in SECTIONS.items()
+             for name, texts in rows.items()} | {
+        name: (*texts, '') for name, texts in _ALSO.items()}
 
-    ``--controller-arg KEY=VALUE`` is the same.
-    """
-    def decorate(command: Command) -> Command:
-        command = click.option(
-            '--controller-arg', 'controller_arguments', multiple=True, metavar='KEY=VALUE',
-            expose_value=False, is_eager=True, callback=_kept,
-            help='The same as --set controller.KEY=VALUE, such as checkpoint=runs/best.pt.')(
-                command)
-        return click.option(
-            '--set', 'controller_parameters', multiple=True, metavar='controller.KEY=VALUE',
-            callback=_of_controller,
-            help='A parameter of the controller; repeat it for several. doc/controllers.md lists '
-                 'those of the built-in ones.')(command)
+    def decorate(command: Function) -> Function:
+        for name in reversed(names):
+            command = _option(name, *known[name])(command)
+        return command
     return decorate
 
 
-def _kept(context: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> None:
-    for text in texts:
-        if text.startswith(WHERE):
-            raise SettingsError(f'--controller-arg {text.partition("=")[0]}: got the prefix '
-                                f'{WHERE}, expected KEY=VALUE. Leave it out, or use --set')
-    context.meta[_ARGUMENTS] = texts
+def set_option(example: str) -> Callable[[Function], Function]:
+    """Return a decorator that adds ``--set NAME=VALUE``."""
+    return click.option(
+        '--set', SET, multiple=True, metavar='NAME=VALUE', shell_complete=completion.assignments,
+        help=f'Any other setting of doc/settings.md, such as {example}; repeat it for several.')
 
 
-def _of_controller(context: click.Context, option: click.Parameter,
-                   texts: tuple[str, ...]) -> tuple[str, ...]:
-    """Return what both options set; the other one is eager, so that it was read before."""
-    for text in texts:
-        if not text.startswith(WHERE):
-            raise SettingsError(f'--set {text.partition("=")[0]}: got no parameter of the '
-                                f'controller, expected --set {WHERE}KEY=VALUE, such as --set '
-                                f'{WHERE}stop_distance_m=1.0')
-    return (*(text.removeprefix(WHERE) for text in texts), *context.meta.get(_ARGUMENTS, ()))
+def console_options() -> Callable[[Function], Function]:
+    """Return a decorator that adds ``-v``, ``-q`` and ``--json``, of which one may be given."""
+    def decorate(command: Function) -> Function:
+        for names, about in reversed(_CONSOLE.items()):
+            command = click.option(*names, is_flag=True, expose_value=False, callback=_chosen,
+                                   help=about, cls=Option, section='Console')(command)
+        return command
+    return decorate
 
 
-def build(model: type[Noun], values: Mapping[str, Any]) -> Any:
+def _chosen(context: click.Context, option: click.Parameter, is_given: bool) -> None:
+    """Keep which flag was given; two of them contradict each other."""
+    if not is_given:
+        return
+    name = str(option.name)
+    other = context.meta.setdefault(_SHOWN, name)
+    if other != name:
+        raise SettingsError(f'--{name}: got it with --{other}, expected one of them')
+
+
+def console_chosen(context: click.Context) -> Mapping[str, str]:
+    """Return the setting console by the flag that was given, if one was."""
+    return {'console': context.meta[_SHOWN]} if _SHOWN in context.meta else {}
+
+
+def _option(name: str, shown: str, about: str, section: str) -> Callable[[Function], Function]:
+    setting = setting_at(RunSettings, _DOTTED.get(name, name))
+    is_list = get_origin(setting.annotation) is tuple
+    words = get_args(setting.annotation) if get_origin(setting.annotation) is Literal else ()
+    default = setting.field.default
+    if not is_list and default not in ('', None):
+        about += f' [{default}]'
+    return click.option(
+        _flag(name), name, cls=Option, section=section, multiple=is_list, help=about,
+        metavar=shown or '|'.join(map(str, words)),
+        shell_complete=completion.of(name, words))
+
+
+def _flag(name: str) -> str:
+    return '--' + name.replace('_', '-')
+
+
+def build(values: Mapping[str, Any], fixed: Mapping[str, Any] = {},
+          command: str = 'run') -> RunSettings:
     """
-    Return a settings model from the values of its options.
+    Return the settings from the options of a command; what was not given is left out.
 
+    :param values: short name to text, or to texts of a list; ``SET`` to what --set was given
+    :param fixed: what the command itself sets, by dotted name
+    :param command: its words; a setting that it does not use is refused
     :raises SettingsError: names the option
     """
-    nested: dict[str, Any] = {}
-    for path, _ in leaves(model):
-        option = option_name(path)
-        if option not in values:
-            continue
-        target = nested
-        for step in path[:-1]:
-            target = target.setdefault(step, {})
-        target[path[-1]] = values[option]
+    given = {_DOTTED.get(name, name): (name, value) for name, value in values.items()
+             if name != SET and value is not None and value != ()}
+    flat = {dotted: tuple(value) if isinstance(value, (tuple, list)) else from_text(
+        replace(setting_at(RunSettings, dotted), name=_flag(name)), value)
+        for dotted, (name, value) in given.items()}
+    data = nested({**flat, **fixed})
+    texts = values.get(SET, ())
+    for name in _set_names(texts):
+        if name in given:
+            flag = _flag(given[name][0])
+            raise SettingsError(f'--set {name}: got it with {flag}, expected one of them')
+        setting_at(RunSettings, name, '--set ')
+        if command in USED and name.split('.')[0] not in USED[command]:
+            raise SettingsError(f'--set {name}: got a setting that {command} does not use, '
+                                f'expected one of {", ".join(sorted(USED[command]))}')
+    return _validated(with_profile(merged(data, read_assignments(RunSettings, texts))),
+                      {dotted: name for dotted, (name, _) in given.items()})
+
+
+def _set_names(texts: Sequence[str]) -> Iterator[str]:
+    for text in texts:
+        name = text.partition('=')[0].strip()
+        yield 'controller_parameters' if name.startswith('controller.') \
+            else kind_of_group(RunSettings, name)
+
+
+def _validated(data: Mapping[str, Any], options: Mapping[str, str]) -> RunSettings:
     try:
-        return model.model_validate(nested)
+        return RunSettings.model_validate(data)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        name = option_name(tuple(step for step in first['loc'] if isinstance(step, str))) \
-            if first['loc'] else ''
-        place = f'--{name.replace("_", "-")}' if name in values else 'options'
-        raise SettingsError(refused(place, first)) from None
+        name = '.'.join(str(step) for step in first['loc'] if isinstance(step, str))
+        place = _flag(options[name]) if name in options else f'--set {name}' if name else 'options'
+        raise SettingsError(refused(place, first) + _nearest(name, first)) from None
 
 
-def _option(name: str, field: FieldInfo) -> Callable[[Command], Command]:
-    flag = '--' + name.replace('_', '-')
-    help_text = ' '.join((field.description or '').split())
-    if field.annotation is bool:
-        if field.default:  # what is on is switched off
-            flag += f'/--no-{flag[2:]}'
-        return click.option(flag, is_flag=True, default=field.default, help=help_text)
-    shown = field.default not in ('', ())
-    repeated = get_origin(field.annotation) is tuple
-    return click.option(flag, type=_type(field), default=field.default, help=help_text,
-                        show_default=shown, multiple=repeated)
+def _nearest(name: str, error: Mapping[str, Any]) -> str:
+    if error['type'] != 'literal_error':
+        return ''
+    words = [str(word) for word in get_args(setting_at(RunSettings, name).annotation)]
+    return '.' + did_you_mean(str(error['input']), words)
 
 
-def _type(field: FieldInfo) -> Any:
-    annotation = field.annotation
-    if get_origin(annotation) is Literal:
-        return click.Choice(get_args(annotation))
-    low, high = _bound(field, 'ge', 'gt'), _bound(field, 'le', 'lt')
-    exclusive = any(getattr(constraint, 'gt', None) is not None for constraint in field.metadata)
-    if annotation is int:
-        return click.IntRange(low, high)
-    if annotation is float:
-        return click.FloatRange(low, high, min_open=exclusive)
-    return str
-
-
-def _bound(field: FieldInfo, *names: str) -> Any:
-    return next((value for constraint in field.metadata for name in names
-                 if (value := getattr(constraint, name, None)) is not None), None)
-
-
-SELECTING = 'selection', 'regex'
-"""Settings that say which scenarios are meant, and what their patterns may be."""
-selecting: Callable[[Callable[..., Any]], Callable[..., Any]] = options(
-    RunSettings, only=SELECTING)
+SELECTING = 'tag', 'domain', 'severity', 'regex'
+"""Options that say which scenarios are meant, and what their patterns may be."""
+selecting: Callable[[Function], Function] = setting_options(*SELECTING)
 """Adds ``--tag``, ``--domain``, ``--severity`` and ``--regex`` to a command."""
 
 
-def settings_of(values: Mapping[str, Any]) -> RunSettings:
-    """Return what the options of ``selecting`` say; the message of a wrong value names it."""
-    found: RunSettings = build(RunSettings, values)
-    return found
+def all_settings(model: type[BaseModel] = RunSettings) -> list[str]:
+    """Return the dotted name of every setting."""
+    return [setting.name for setting in every_setting(model)]
 
 
 def survey_of(targets: Sequence[str], values: Mapping[str, Any]) -> Survey:
@@ -149,7 +260,7 @@ def survey_of(targets: Sequence[str], values: Mapping[str, Any]) -> Survey:
 
     :raises SettingsError: there are scenarios, and none is selected
     """
-    settings = settings_of(values)
+    settings = build(values)
     survey = look_through(targets, settings.regex)
     if not settings.selection or not survey.loaded.scenarios:
         return survey

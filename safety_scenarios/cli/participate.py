@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""The command ``participate``: a person among the agents of a scenario."""
+"""The command ``campaign participate``: a person among the agents of a scenario."""
 
 import json
 import sys
@@ -12,16 +12,15 @@ from pydantic import ValidationError
 from safety_scenarios.campaign.open_session import from_ros
 from safety_scenarios.campaign.remaps import refuse_rules
 from safety_scenarios.campaign.signals import interruptible
-from safety_scenarios.cli.options import build, options
+from safety_scenarios.cli.options import build, setting_options
 from safety_scenarios.scenario.blocks.agents import AGENTS, ros_token
-from safety_scenarios.scenario.settings import RunSettings
 
 _TOOL = '/tool'
 
 
 @click.command()
 @click.argument('agent_id')
-@options(RunSettings, only=('namespace', 'remap', 'domain_id'))
+@setting_options('namespace', 'remap', 'domain_id')
 def participate(agent_id: str, **values: Any) -> None:
     r"""
     Take part as an agent whose driver is human: read what it hears, and type what it says.
@@ -31,9 +30,9 @@ def participate(agent_id: str, **values: Any) -> None:
     the campaign, in the same ROS domain.
 
     \b
-    safety-scenarios participate a1 --domain-id 17
+    safety-scenarios campaign participate a1 --domain-id 17
     """
-    settings = build(RunSettings, values)
+    settings = build(values)
     space = f'{AGENTS}/{ros_token(agent_id)}'
     refuse_rules(settings.remap, (f'{space}/in', f'{space}/out'), settings.namespace)
     taking_part = from_ros('nodes.participant_node', 'taking part').taking_part

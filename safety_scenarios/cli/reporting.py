@@ -32,7 +32,7 @@ _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
               help=f'The page; without it {PAGE} in DIR, and of several in the current folder.')
 @click.option('--kill-matrix', 'matrix', metavar='FILE',
               type=click.Path(exists=True, dir_okay=False, path_type=Path),
-              help='What selftest --json wrote, to show which check catches which controller.')
+              help='What selftest checks --json wrote: which check catches which controller.')
 @click.option('--again', is_flag=True,
               help='Judge every trial again from its record first, as evaluate does, instead of '
                    'showing what the campaign wrote.')
@@ -84,7 +84,7 @@ def _matrix(path: Path) -> KillMatrix:
         return KillMatrix.model_validate_json(path.read_bytes())
     except (OSError, ValidationError) as error:
         raise SettingsError(f'--kill-matrix: {path}: cannot be read: {str(error)[:200]}. Name the '
-                            f'file that safety-scenarios selftest --json wrote') from None
+                            f'file that safety-scenarios selftest checks --json wrote') from None
 
 
 @click.command('export', epilog=(
@@ -144,7 +144,7 @@ def matrix(folder: Path, requirements: Path | None, output: Path | None) -> None
     and only INCONCLUSIVE is not.
 
     \b
-    safety-scenarios matrix runs/today --requirements requirements.txt --output matrix.csv
+    safety-scenarios campaign matrix runs/today --requirements requirements.txt --output matrix.csv
     """
     listed = listed_in(requirements) if requirements is not None else ()
     if output is not None and output.resolve().is_relative_to(folder.resolve()):

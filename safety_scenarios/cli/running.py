@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""The commands ``run``, ``preflight`` and ``calibrate``: whatever reaches a controller."""
+"""The commands that reach a controller: ``run``, ``preflight`` and ``selftest calibrate``."""
 
 from pathlib import Path
 import sys
@@ -13,7 +13,18 @@ from safety_scenarios.campaign.open_session import connection
 from safety_scenarios.campaign.preflight import preflight as look_at_wiring
 from safety_scenarios.campaign.run import run as run_campaign
 from safety_scenarios.campaign.signals import interruptible
-from safety_scenarios.cli.options import build, controller_parameters, options, SELECTING
+from safety_scenarios.cli import completion
+from safety_scenarios.cli.advice import refuse_assignments
+from safety_scenarios.cli.options import (
+    build,
+    console_chosen,
+    console_options,
+    InSections,
+    Option,
+    section_options,
+    set_option,
+    setting_options,
+)
 from safety_scenarios.reports.console_report import (
     calibration_table,
     console,
@@ -22,22 +33,23 @@ from safety_scenarios.reports.console_report import (
     tell,
     warn,
 )
-from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.links.controller_settings import plan_link
 from safety_scenarios.trial.session import open_outputs, OutputContext
 
-_REACH = ('namespace', 'remap', 'use_sim_time', 'domain_id', 'connect_timeout_s', 'hosts')
 _EPILOG = ('Exit codes: 0 every trial PASS; 1 some FAIL; 2 wrong input or usage; '
            '3 some INCONCLUSIVE or ERROR and no FAIL.')
 
 
-@click.command(epilog=_EPILOG)
-@click.argument('scenarios', nargs=-1, required=True, metavar='SCENARIO...')
-@controller_parameters()
-@click.option('--live', is_flag=True,
+@click.command(cls=InSections, epilog=_EPILOG)
+@click.argument('scenarios', nargs=-1, required=True, metavar='SCENARIO...',
+                shell_complete=completion.scenarios)
+@section_options('Scenarios', 'Controller', 'Robot and world', 'Trials', 'Results')
+@click.option('--live', is_flag=True, cls=Option, section='Results',
               help='Show the campaign on the whole terminal while it runs (doc/live.md).')
-@options(RunSettings, leave_out=('scenarios', 'controller_parameters'))
-def run(scenarios: tuple[str, ...], live: bool, **values: Any) -> None:
+@console_options()
+@set_option('controller.delay_ms=400 or judge.model=NAME')
+@click.pass_context
+def run(context: click.Context, /, scenarios: tuple[str, ...], live: bool, **values: Any) -> None:
     r"""
     Run scenarios against a controller and judge it.
 
@@ -48,20 +60,22 @@ def run(scenarios: tuple[str, ...], live: bool, **values: Any) -> None:
     safety-scenarios run SCN-R-101 --controller late --set controller.delay_ms=400
     safety-scenarios run robotic --controller external --remap cmd_vel:=/base/cmd_vel
     """
+    refuse_assignments(scenarios)
+    settings = build({'scenarios': scenarios, **values}, console_chosen(context))
     if live:
-        values['outputs'] = (*(name for name in values['outputs'] if name != 'console'), 'live')
-    settings = build(RunSettings, {'scenarios': scenarios, **values})
+        settings = settings.model_copy(update={'outputs': (
+            *(name for name in settings.outputs if name != 'console'), 'live')})
     interruptible()
     with open_outputs(OutputContext(settings, tell, warn)) as observers:
         summary = run_campaign(settings, observers)
     sys.exit(summary.exit_code)
 
 
-@click.command(epilog=_EPILOG)
-@click.argument('scenarios', nargs=-1, required=True, metavar='SCENARIO...')
-@controller_parameters()
-@options(RunSettings, only=(*_REACH, *SELECTING, 'controller', 'link', 'world', 'are',
-                            'real_time_factor', 'command_type', 'period_ms', 'hil'))
+@click.command(cls=InSections, epilog=_EPILOG)
+@click.argument('scenarios', nargs=-1, required=True, metavar='SCENARIO...',
+                shell_complete=completion.scenarios)
+@section_options('Scenarios', 'Controller', 'Robot and world')
+@set_option('hil.enabled=true')
 def preflight(scenarios: tuple[str, ...], **values: Any) -> None:
     r"""
     Check the wiring to a controller with the nominal phase alone: no hazard is published.
@@ -70,7 +84,8 @@ def preflight(scenarios: tuple[str, ...], **values: Any) -> None:
     safety-scenarios preflight robotic --controller external
     safety-scenarios preflight SCN-R-101 --controller external --remap cmd_vel:=/base/cmd_vel
     """
-    settings = build(RunSettings, {'scenarios': scenarios, 'calibration': 'off', **values})
+    refuse_assignments(scenarios)
+    settings = build({'scenarios': scenarios, **values}, {'calibration': 'off'}, 'preflight')
     interruptible()
     with TemporaryDirectory() as folder:
         wiring = look_at_wiring(settings, Path(folder))
@@ -83,16 +98,17 @@ def preflight(scenarios: tuple[str, ...], **values: Any) -> None:
               help='full uses enough probes to say something about the 99th percentile.')
 @click.option('--json', 'file', type=click.Path(dir_okay=False, path_type=Path),
               help='Also write the calibration to this file.')
-@options(RunSettings, only=(*_REACH, 'realtime'))
+@setting_options('namespace', 'domain_id')
+@set_option('realtime=true')
 def calibrate(form: str, file: Path | None, **values: Any) -> None:
     r"""
     Measure the harness itself: its floor, and its error against controllers of known delay.
 
     \b
-    safety-scenarios calibrate
-    safety-scenarios calibrate --realtime --json calibration.json
+    safety-scenarios selftest calibrate
+    safety-scenarios selftest calibrate --set realtime=true --json calibration.json
     """
-    settings = build(RunSettings, {'calibration': form, **values})
+    settings = build(values, {'calibration': form}, 'selftest calibrate')
     interruptible()
     with TemporaryDirectory() as folder, \
             connection(settings.link)(plan_link(settings), Path(folder)) as session:

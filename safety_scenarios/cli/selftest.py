@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""The command ``safety-scenarios selftest``."""
+"""The command ``safety-scenarios selftest checks``."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -30,7 +30,7 @@ _EPILOG = ('Exit codes: 0 every check can fail and every reference passes; 1 one
            'input or usage.')
 
 
-@click.command(epilog=_EPILOG)
+@click.command('checks', epilog=_EPILOG)
 @click.argument('scenarios', nargs=-1, metavar='[SCENARIO]...')
 @click.option('--seeds', type=click.IntRange(1, 100), default=3, show_default=True,
               help='Trials of each scenario against each controller; a check must kill a '
@@ -57,8 +57,8 @@ def selftest(scenarios: tuple[str, ...], seeds: int, others: tuple[str, ...],
     is an error, and the others are tested all the same.
 
     \b
-    safety-scenarios selftest
-    safety-scenarios selftest my_scenario.yaml --json matrix.json
+    safety-scenarios selftest checks
+    safety-scenarios selftest checks my_scenario.yaml --json matrix.json
     """
     loaded, untested = _runnable(survey_of(scenarios, values), link, bool(scenarios))
     known = {saboteur.name for saboteur in SABOTEURS}

@@ -260,7 +260,7 @@ def _by_id(target: str, readings: _Readings) -> list[tuple[str, str | None]]:
                      f'{", ".join(folders)}; known ids: {", ".join(sorted(known))}.'
                      f'{did_you_mean(target, [*known, *folders])}'
                      + (f' {counted(unread, "installed file")} cannot be read, and may hold it: '
-                        f'safety-scenarios list names them.' if unread else ''))
+                        f'safety-scenarios scenario list names them.' if unread else ''))
 
 
 def _ids(paths: Iterable[str],

@@ -197,11 +197,11 @@ def scenario_schema() -> dict[str, Any]:
     schema['if'] = {'not': {'required': ['ros'], 'properties': {'ros': {'type': 'object'}}}}
     schema['then'] = {'required': list(TOLD_BY_ROS), 'properties': {
         name: {'not': {'type': 'null'}} for name in TOLD_BY_ROS}}
-    definitions['StimulusPlugin'] = _any_of('stimuli', definitions, 'kind',
-                                            leave_out=('recorded',))
-    definitions['DriverPlugin'] = _any_of('drivers', definitions, 'kind')
-    definitions['InvariantPlugin'] = _any_of('invariants', definitions, 'kind',
-                                             leave_out=('text', 'text_in_python', 'judge'))
+    definitions['StimulusPlugin'] = any_plugin('stimuli', definitions, 'kind',
+                                               leave_out=('recorded',))
+    definitions['DriverPlugin'] = any_plugin('drivers', definitions, 'kind')
+    definitions['InvariantPlugin'] = any_plugin('invariants', definitions, 'kind',
+                                                leave_out=('text', 'text_in_python', 'judge'))
     checks = []
     for name in ('text', 'judge'):
         definitions[name] = _plugin_schema('invariants', name, definitions)
@@ -243,8 +243,14 @@ def _keep_referenced(schema: dict[str, Any]) -> None:
         del definitions[name]
 
 
-def _any_of(kind: str, definitions: dict[str, Any], tag: str,
-            leave_out: tuple[str, ...] = ()) -> dict[str, Any]:
+def any_plugin(kind: str, definitions: dict[str, Any], tag: str,
+               leave_out: tuple[str, ...] = ()) -> dict[str, Any]:
+    """
+    Return the schema of a block that is one of the plug-ins of a kind.
+
+    :param definitions: takes the schemas of all of them
+    :param tag: key of the plug-in's name
+    """
     variants = []
     for name in sorted(set(registry.names(kind)) - set(leave_out)):
         definitions[f'{kind}.{name}'] = _plugin_schema(kind, name, definitions)

@@ -27,7 +27,13 @@ from safety_scenarios.judging.findings.latency_findings import latency_finding, 
 from safety_scenarios.judging.findings.network import judged_over_network
 from safety_scenarios.judging.findings.observation import none_taken, rejection_notes
 from safety_scenarios.judging.findings.rule_findings import rule_findings, rule_notes
-from safety_scenarios.judging.findings.stall_findings import excused, stall_notes, unknown_notes
+from safety_scenarios.judging.findings.stall_findings import (
+    excused,
+    is_certain,
+    stall_notes,
+    unanswered_ns,
+    unknown_notes,
+)
 from safety_scenarios.judging.findings.wiring import (
     motion_elsewhere,
     output_notes,
@@ -60,6 +66,7 @@ from safety_scenarios.scenario.result import (
 from safety_scenarios.scenario.topic_rules import PASSING
 from safety_scenarios.scenario.verdict import LatencyClass, Verdict
 from safety_scenarios.trial.identity import fingerprint
+from safety_scenarios.trial.on_robot import notes_of
 from safety_scenarios.trial.rules.rules import replay
 from safety_scenarios.trial.trial import Trial, TrialRecord
 
@@ -120,7 +127,8 @@ def _by_rules(trial: JudgedTrial, gate: LimitName, words: Words) -> TrialResult:
 def _judged(trial: JudgedTrial, findings: list[Finding], latency: Latency | None,
             gate: LimitName, words: Words, outcome: Outcome | None = None) -> TrialResult:
     """Return what the findings come to that count of words and over a network."""
-    findings = excused(trial, findings, latency, gate)
+    unanswered = unanswered_ns(trial, gate)
+    findings = excused(trial, findings, latency, gate, unanswered)
     findings = world_motion.without_the_world(
         trial, findings, lambda other: evaluate(other, gate, words).findings)
     decided = coverage.decided(findings, outcome, is_demanded=trial.scenario.body.reaction
@@ -129,7 +137,7 @@ def _judged(trial: JudgedTrial, findings: list[Finding], latency: Latency | None
     is_inferred = outcome is None and latency is not None and latency.inferred
     findings = judged_over_network(trial, findings, is_inferred,
                                    lambda other: evaluate(other, gate, words).verdict)
-    return _result(trial, findings, latency, outcome, decided)
+    return _result(trial, findings, latency, outcome, decided, unanswered)
 
 
 def not_run(trial: Trial, error: BaseException) -> TrialResult:
@@ -147,11 +155,13 @@ def unbound(trial: Trial) -> TrialResult:
 
 
 def _result(judged: JudgedTrial, found: list[Finding], latency: Latency | None,
-            outcome: Outcome | None = None, decided: Decided | None = None) -> TrialResult:
+            outcome: Outcome | None = None, decided: Decided | None = None,
+            unanswered: int | None = None) -> TrialResult:
     record, rtf = judged.record, judged.latency.clocks.rtf
     trial, events = record.trial, record.events
     broken = list(clock_findings.clock_findings(judged, latency))
-    findings = tuple(clock_findings.without_clock(broken, found))
+    findings = tuple(clock_findings.without_clock(
+        broken, found, lambda one: is_certain(judged, one, unanswered)))
     verdict = Verdict.worst(finding.verdict for finding in findings if finding.verdict is not None)
     making_up = names_made_up(trial.scenario.invariants)
     scores = _scores(judged, findings, latency, making_up)
@@ -199,6 +209,7 @@ def _cost(trial: JudgedTrial, latency: Latency | None) -> SeparationCost | None:
 def _notes(trial: JudgedTrial, latency: Latency | None,
            decided: Decided | None) -> Iterator[Note]:
     yield from header_notes(trial.record)
+    yield from _of_robot(trial)
     if decided is not None and coverage.rests_on_patterns(decided):
         yield Note(code=BY_PATTERNS, text='what was said was read by patterns only')
     yield from rejection_notes(trial)
@@ -233,6 +244,13 @@ def _notes(trial: JudgedTrial, latency: Latency | None,
     if latency.inferred:
         yield Note(code='inferred', text='the reaction is inferred from silence: the driver stops '
                                          'the robot after its timeout')
+
+
+def _of_robot(trial: JudgedTrial) -> Iterator[Note]:
+    """State what is otherwise than in the scenario's file, on the robot of a profile."""
+    found = notes_of(trial.scenario)
+    if found is not None and found[1]:
+        yield Note(code='robot-profile', text=f'on the robot {found[0]}: {"; ".join(found[1])}')
 
 
 def _of_merging(trial: JudgedTrial) -> Iterator[Note]:

@@ -127,7 +127,7 @@ def _unread(rule: Rule, role: Role, seen: Seen) -> str:
     why = meant(contrary if role == 'contrary' else _wanted(rule), seen)
     found = 'do not find it' if why is None else 'find it' if not why else f'leave it open ({why})'
     return (f'no judge has read {(seen.event.text or "").strip()[:_SHOWN]!r}, in which the '
-            f'patterns {found}. Name a judge by --judge-model, or say --words patterns')
+            f'patterns {found}. Name a judge by judge.model, or say --words patterns')
 
 
 def _question(trial: JudgedTrial, index: int, role: Role, seen: Seen) -> Question:

@@ -10,10 +10,19 @@ for 1.1, also where a word is meant.
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 import re
-import types
-from typing import Any, get_args, get_origin, Literal, Union
+from typing import Any, get_args, get_origin
 
-from safety_scenarios.errors import did_you_mean, SettingsError
+from pydantic.fields import FieldInfo
+from safety_scenarios.errors import SettingsError
+from safety_scenarios.scenario.dotted_names import (
+    ANY_KEY,
+    from_text,
+    kinds_of,
+    matches,
+    names_below,
+    Setting,
+    suggestion,
+)
 
 _YAML_WORDS = {True: ('on', 'yes', 'true', 'y'), False: ('off', 'no', 'false', 'n')}
 """What YAML 1.1 reads as a truth value."""
@@ -33,17 +42,19 @@ def fitting(name: str, value: Any, annotation: Any) -> Any:
     :param value: as ROS gives it; None for an empty list, whose type nobody knows
     :raises SettingsError: YAML has read something else than what was written
     """
-    kinds = set(_kinds(annotation))
+    kinds = set(kinds_of(annotation))
     if get_origin(annotation) is tuple:
-        return tuple(_items(name, value)) if str in get_args(annotation) else value or []
+        return tuple(_items(name, value, annotation)) if str in get_args(annotation) \
+            else _listed(name, value, annotation)
     if value is None:
         raise SettingsError(f'parameter {name}: got an empty list, expected one value')
     is_text = str in kinds or any(isinstance(kind, str) for kind in kinds)
     if isinstance(value, bool):
-        wants_other = bool not in kinds and (is_text or kinds & {int, float})
+        wants_other = bool not in kinds and Any not in kinds and (is_text or kinds & {int, float})
         return _word(name, value, kinds) if wants_other else value
     if isinstance(value, str):
-        return value if is_text else _from_text(value, kinds)
+        return _listed(name, value, annotation) if Any in kinds else \
+            value if is_text else _from_text(value, kinds)
     if isinstance(value, (int, float)) and is_text and not kinds & {int, float}:
         return _as_text(name, value, kinds)
     if isinstance(value, float) and int in kinds and float not in kinds and value.is_integer():
@@ -51,23 +62,19 @@ def fitting(name: str, value: Any, annotation: Any) -> Any:
     return value
 
 
-def _kinds(annotation: Any) -> Iterator[Any]:
-    """Yield the types and the words that an annotation allows."""
-    if get_origin(annotation) in (Union, types.UnionType):
-        for inner in get_args(annotation):
-            yield from _kinds(inner)
-    elif get_origin(annotation) is Literal:
-        yield from get_args(annotation)
-    else:
-        yield annotation
+def _listed(name: str, value: Any, annotation: Any) -> Any:
+    """Return a list that is none of texts alone, such as one of numbers."""
+    if isinstance(value, str):
+        return from_text(Setting(name, annotation, FieldInfo()), value, 'parameter ')
+    return tuple(value or ()) if isinstance(value, (list, tuple)) else value or ()
 
 
-def _items(name: str, value: Any) -> Iterator[str]:
+def _items(name: str, value: Any, annotation: Any) -> Iterator[str]:
     """Yield the texts of a list: ROS may know it as one text, or as one item."""
     if value is None:
         return
     if isinstance(value, str):
-        yield from value.replace(',', ' ').split()
+        yield from from_text(Setting(name, annotation, FieldInfo()), value, 'parameter ')
         return
     for item in [value] if isinstance(value, (bool, int, float)) else value:
         yield item if isinstance(item, str) else _as_text(name, item, set())
@@ -116,19 +123,29 @@ def refuse_unknown(names: Iterable[str], known: Iterable[str],
     Refuse parameters that would have no effect, because nobody declares them.
 
     :param names: of all parameters that the node was given
-    :param known: names that the node declares
+    :param known: names that the node declares; ``*`` in one stands for the key of a mapping
     :param elsewhere: what to do instead, by the names for which that is known
     :raises SettingsError: with the nearest name
     """
     known, wrong = sorted(known), []
+    patterns = [one for one in known if ANY_KEY in one]
     for name in sorted(set(names) - set(known) - set(_OF_ROS)):
-        if name.startswith(_OF_ROS_BELOW):
+        if name.startswith(_OF_ROS_BELOW) or any(matches(name, one) for one in patterns):
             continue
-        ends_so = [one for one in known if one.rpartition('.')[2] == name]
         advice = {**_INSTEAD, **(elsewhere or {})}.get(name)
+        below = sorted(names_below(name, known), key=lambda one: not one.endswith(_FIRST))
+        group = f' It is the name of a group. Set one of its values: ' \
+            f'{", ".join(below[:_MOST_SHOWN])}' if below else ''
+        listed = f' Expected one of {", ".join(known)}' if len(known) <= _MOST_SHOWN else \
+            ' --help lists them all'
         wrong.append(f'parameter {name}: got an unknown parameter.'
                      + (f' {advice}' if advice else
-                        f' Did you mean {ends_so[0]!r}?' if ends_so else
-                        did_you_mean(name, known) or f' Expected one of {", ".join(known)}'))
+                        group or suggestion(name, known, listed)))
     if wrong:
         raise SettingsError('\n'.join(wrong))
+
+
+_MOST_SHOWN = 12
+"""Names that a message lists."""
+_FIRST = ('.kind', '.topic')
+"""What is most often meant by the name of a group."""

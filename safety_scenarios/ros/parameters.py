@@ -15,13 +15,25 @@ from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescri
 from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValueException
 from rclpy.node import Node
 from safety_scenarios.errors import refused, SettingsError
+from safety_scenarios.formats.profile_file import load_profile
 from safety_scenarios.ros.parameter_values import fitting, refuse_unknown
 from safety_scenarios.scenario.controller import ControllerPlugin
+from safety_scenarios.scenario.dotted_names import (
+    group_in,
+    matches,
+    nested,
+    Setting,
+    settings_below,
+    values_in,
+)
 from safety_scenarios.scenario.noun import Noun, PluginName
+from safety_scenarios.scenario.profile import Profile
 from safety_scenarios.scenario.settings import ControllerSettings, leaves
 from safety_scenarios.trial.parameters import known_parameters, split, to_text
 
 Settings = TypeVar('Settings', bound=Noun)
+PROFILE = 'profile'
+"""Parameter that names the profile of the robot."""
 NOT_PARAMETERS = ('use_sim_time', 'namespace', 'node_name')
 """What ROS itself sets: by -p use_sim_time, -r __ns and -r __node."""
 
@@ -37,19 +49,35 @@ def read_settings(node: Node, model: type[Settings], read_only: bool = True,
     """
     values: dict[str, Any] = {}
     given = overrides(node)
-    for path, field in _parameters(model, given):
+    of_profile = _of_profile(node, model, given)
+    below = {name: value for name, value in of_profile.items() if name not in NOT_PARAMETERS}
+    for path, field in _parameters(model, {**below, **given}):
         name = '.'.join(path)
-        default = _plain(field.get_default(call_default_factory=True))
+        default = below.get(name, _plain(field.get_default(call_default_factory=True)))
         descriptor = _descriptor(field)
-        descriptor.read_only = read_only
+        descriptor.read_only = read_only or name == PROFILE
         value = _declared(node, name, default, descriptor, given, field)
-        if field.default is None and value == _plain(None):
+        if field.default is None and value == _plain(None) and name not in {**below, **given}:
             continue
-        target = values
-        for step in path[:-1]:
-            target = target.setdefault(step, {})
-        target[path[-1]] = tuple(value) if isinstance(default, list) else value
-    return _checked(model, {**values, **more})
+        is_list = isinstance(default, list) or get_origin(field.annotation) is tuple
+        values[name] = tuple(value) if is_list else value
+    of_node = {name: of_profile[name] for name in NOT_PARAMETERS if name in of_profile}
+    return _checked(model, {**nested(values), **of_node, **more})
+
+
+def _of_profile(node: Node, model: type[Settings], given: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    Return dotted name to value of what the profile says, which stands below the parameters.
+
+    :raises InputError: the profile cannot be read
+    """
+    field = model.model_fields.get(PROFILE)
+    if field is None or not issubclass(model, Profile):
+        return {}
+    name = _declared(node, PROFILE, '', _descriptor(field), given, field)
+    found = load_profile(name).model_dump(exclude_unset=True) if name else {}
+    return {'.'.join(path): list(value) if isinstance(value, tuple) else value
+            for path, value in _values(found) if value is not None}
 
 
 def with_values(settings: Settings, **values: Any) -> Settings:
@@ -113,15 +141,17 @@ def overrides(node: Node) -> dict[str, Any]:
 
 
 def refuse_unknown_parameters(node: Node, model: type[Noun], plugin: type[Noun] | None = None,
-                              elsewhere: Mapping[str, str] | None = None) -> None:
+                              elsewhere: Mapping[str, str] | None = None,
+                              more: Collection[str] = ()) -> None:
     """
     Refuse parameters that neither the settings nor the controller have.
 
     :param plugin: the controller, where its parameters are the node's too
+    :param more: other names that are known
     :param elsewhere: as in ``refuse_unknown``
     :raises SettingsError: with the nearest name
     """
-    known = names_of(model)
+    known = names_of(model) | set(more)
     if plugin is not None:
         known |= {*known_parameters(plugin), *plugin.old_names}
     refuse_unknown(overrides(node), known, elsewhere)
@@ -137,21 +167,31 @@ def _parameters(model: type[Noun], given: Collection[str] | None) -> \
     """
     Yield path and field of each parameter.
 
-    What may be left out as a whole, such as how a robot stops, has parameters only where it is
-    given.
+    What may be left out as a whole, such as how a robot stops, and what is below the keys of a
+    mapping, such as a topic of the robot, has parameters only where it is given.
 
-    :param given: names; None: as if all were
+    :param given: names; None: as if all were, with ``*`` for the keys of a mapping
     """
-    for path, field in leaves(model):
+    mappings = (((name,), field) for name, field in model.model_fields.items()
+                if values_in(field.annotation) is not None)
+    for path, field in (*leaves(model), *mappings):
         if path[0] in NOT_PARAMETERS:
             continue
-        inner = next((kind for kind in get_args(field.annotation)
-                      if isinstance(kind, type) and issubclass(kind, Noun)), None)
-        if inner is None:
+        if group_in(field.annotation) is None and values_in(field.annotation) is None:
             yield path, field
-        else:
-            yield from ((below, leaf) for below, leaf in leaves(inner, path)
-                        if given is None or '.'.join(below) in given)
+            continue
+        for setting in settings_below('.'.join(path), field.annotation, field):
+            names = [setting.name] if given is None else [
+                name for name in sorted(given) if matches(name, setting.name)]
+            yield from ((tuple(name.split('.')), _below(setting)) for name in names)
+
+
+def _below(setting: Setting) -> FieldInfo:
+    field = FieldInfo.merge_field_infos(setting.field)
+    field.annotation = setting.annotation
+    if values_in(setting.field.annotation) is not None:
+        field.default = field.default_factory = None
+    return field
 
 
 def _declared(node: Node, name: str, default: Any, descriptor: ParameterDescriptor,
@@ -180,14 +220,12 @@ def declare_values(node: Node, settings: Noun, leave_out: Collection[str] = ()) 
 
     Given to another node by a file, they give it the same settings.
     """
-    for path, field in leaves(type(settings)):
+    values = {'.'.join(path): value for path, value in _values(settings.model_dump())
+              if path[0] not in (*NOT_PARAMETERS, *leave_out)}
+    for path, field in _parameters(type(settings), values):
         if path[0] in (*NOT_PARAMETERS, *leave_out):
             continue
-        value: Any = settings
-        for step in path:
-            value = getattr(value, step)
-        plain = _plain(value)
-        node.declare_parameter('.'.join(path), plain, _descriptor(field))
+        node.declare_parameter('.'.join(path), _plain(values['.'.join(path)]), _descriptor(field))
 
 
 def to_arguments(settings: Noun) -> list[str]:

@@ -33,7 +33,7 @@ from safety_scenarios.ros.link.node_facts import Witness
 from safety_scenarios.ros.link.publishing import LiveTopics, PERIOD_S
 from safety_scenarios.ros.link.second_instances import JoinedDomain
 from safety_scenarios.ros.measuring_node import MeasuringNode, RosoutReport
-from safety_scenarios.ros.sealing import Seal
+from safety_scenarios.ros.sealing import OPEN, Seal
 from safety_scenarios.ros.simulator_settings import SimulatorSettings
 from safety_scenarios.ros.spinning import ros_context, Spin, spinning, undisturbed
 from safety_scenarios.ros.worlds.external.connect import external_control
@@ -60,10 +60,14 @@ class OverRos(LinkPlugin):
 
     @classmethod
     def refusals(cls, plan: LinkPlan) -> Iterator[InputError]:
-        """Yield that simulated time is missing, or the embedded world."""
+        """Yield that simulated time is missing, or a package that the embedded world needs."""
         if plan.world == 'mujoco' and find_spec('mujoco') is None:
             yield MissingDependencyError('the embedded world', 'mujoco',
                                          "pip install 'safety_scenarios[sim]'")
+        if plan.world == 'mujoco' and find_spec('cryptography') is None:
+            yield MissingDependencyError(
+                'the embedded world over ROS', 'cryptography',
+                'apt install python3-cryptography, or pip install cryptography')
         if plan.ros.schedule_clock == 'ros' and not plan.ros.use_sim_time:
             yield SettingsError('schedule_clock: got ros without use_sim_time, expected both: ROS '
                                 'time is the system clock then, which may be set at any time')
@@ -125,7 +129,7 @@ class _Opener:
         self._wake_ups_ms: Mapping[str, float] | None = None
         self._busy_ms = 0.0
         self._trials: set[str] = set()
-        self._seal = Seal.fresh()
+        self._seal = Seal.fresh() if plan.world == 'mujoco' else OPEN
         self._simulator = simulator_process(
             SimulatorSettings(real_time_factor=plan.ros.real_time_factor,
                               lockstep=plan.clock.lockstep,

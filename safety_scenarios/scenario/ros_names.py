@@ -20,6 +20,8 @@ class RosNames:
     namespace: str = ''
     remap: tuple[str, ...] = ()
     """Rules ``FROM:=TO``."""
+    roles: tuple[str, ...] = ()
+    """Rules ``ROLE:=TOPIC`` of a robot's profile; they count after ``remap``."""
 
     def full(self, name: str) -> str:
         """Return the full name after namespace and remapping."""
@@ -39,7 +41,7 @@ class RosNames:
     @property
     def arguments(self) -> Sequence[str]:
         """Return the ROS arguments that give a process the same names."""
-        arguments = [part for rule in self.remap for part in ('-r', rule)]
+        arguments = [part for rule in (*self.remap, *self.roles) for part in ('-r', rule)]
         if self.namespace:
             arguments += ['-r', f'__ns:=/{self.namespace.lstrip("/")}']
         return arguments
@@ -47,7 +49,7 @@ class RosNames:
     @cached_property
     def _rules(self) -> Mapping[str, str]:
         rules: dict[str, str] = {}
-        for rule in self.remap:
+        for rule in (*self.remap, *self.roles):
             name, _, target = rule.partition(':=')
             rules.setdefault(self.unmapped(name.strip().removeprefix('rostopic://')),
                              self.unmapped(target.strip()))

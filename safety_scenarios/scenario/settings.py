@@ -7,24 +7,26 @@ Every setting, once, also those of a monitor.
 Secrets are not settings: an API key is read from the environment by the client that needs it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+import json
 import secrets
 import shlex
-from typing import Any, Literal
+from typing import Any, get_origin, Literal
 
 from pydantic import BaseModel, Field, field_validator, model_validator
 from pydantic.fields import FieldInfo
 from safety_scenarios.scenario.blocks.budget import LimitName
 from safety_scenarios.scenario.blocks.robot import RobotModel
-from safety_scenarios.scenario.hil import HilSettings
+from safety_scenarios.scenario.dotted_names import flat
 from safety_scenarios.scenario.invariant import Words
 from safety_scenarios.scenario.measuring import ClockRules, ScheduleClock
 from safety_scenarios.scenario.noun import Noun, TOLD
+from safety_scenarios.scenario.profile import Profile
 from safety_scenarios.scenario.robot_kind import kind_of, RobotKind
 from safety_scenarios.scenario.ros_names import RosNames
 from safety_scenarios.scenario.selection import Selection
+from safety_scenarios.scenario.short_names import NO_OPTIONS, SHORT_NAMES
 from safety_scenarios.scenario.topic_rules import read_merges, read_overrides
-from safety_scenarios.scenario.world.external import WorldSettings
 from typing_extensions import Self
 
 
@@ -107,6 +109,8 @@ class SequentialTest(Noun):
 Law = Literal['normal', 'lognormal']
 """Law that latencies may be assumed to follow."""
 LatencyLaw = Literal['none', 'normal', 'lognormal']
+Console = Literal['normal', 'verbose', 'quiet', 'json']
+"""How much a campaign prints."""
 _SLOWEST = 0.5
 """Slower than that a controller has more than twice the time that a robot would give it."""
 FRESH = -1
@@ -121,13 +125,16 @@ def fresh_seed() -> int:
     return secrets.randbelow(_SEEDS)
 
 
-class RunSettings(Noun):
+class RunSettings(Profile):
     """One campaign: which scenarios, against what, how often, and where the results go."""
 
     model_config = TOLD
 
     scenarios: tuple[str, ...] = Field(default=('robotic',), min_length=1)
     """Scenarios to run: directories, files, ids or globs."""
+    profile: str = Field(default='', max_length=1000)
+    """Profile of the robot: a YAML file, or the name of a shipped one, such as turtlebot4
+    (doc/profiles.md); empty: the robot that each scenario declares."""
     selection: Selection = Selection()
     rubric: str = Field(default='', max_length=1000)
     """Rubric, or the YAML file of one, that scores answers in words; empty: each scenario's own;
@@ -168,17 +175,20 @@ class RunSettings(Noun):
     """ros: over DDS; loopback: the controller in this process, in simulated time, without ROS;
     simulated: the same, with a robot that moves in the embedded world; or the name of another
     package's link."""
-    world: WorldSettings = WorldSettings()
     are: AreSettings = AreSettings()
     real_time_factor: float = Field(default=1.0, ge=0, le=10)
     """How fast the simulator of world mujoco goes over link ros: simulated seconds in a real one,
-    0.5 to 10; 0: as fast as can be, with --lockstep alone."""
+    0.5 to 10; 0: as fast as can be, with clock.lockstep alone."""
     output: str = ''
     """Folder for the results, new or empty; empty: runs/<UTC time>."""
     outputs: tuple[str, ...] = ('page', 'console', 'junit', 'step_summary')
     """Outputs by their names; naming some leaves out the others: to add one, name the defaults
     too. page: report.html; console; live: the whole terminal; junit: the file of setting junit;
     step_summary: where GitHub asks for one; or the name of another package's."""
+    console: Console = 'normal'
+    """What output console prints. normal: failures first, then a summary; verbose: also every
+    trial and every note; quiet: the verdict alone; json: the summary as JSON on standard
+    output."""
     junit: str = ''
     """JUnit XML file to write for CI, a test case for each trial; empty: none."""
     gate: Literal['target', 'acceptable', 'critical'] = 'critical'
@@ -186,12 +196,8 @@ class RunSettings(Noun):
     words: Words = 'judge'
     """judge: of words, patterns are no more than evidence, and without a judge what was said is
     INCONCLUSIVE; patterns: what the patterns say counts, as format 1 documents it."""
-    namespace: str = Field(default='', pattern=r'^/?([A-Za-z_]\w*(/[A-Za-z_]\w*)*)?$')
-    """ROS namespace of the harness' topics."""
     node_name: str = Field(default='evaluator_node', max_length=200, pattern=r'^[A-Za-z_]\w*$')
     """Name of the evaluator's ROS node."""
-    remap: tuple[str, ...] = ()
-    """ROS remapping rules FROM:=TO, such as cmd_vel:=/robot1/cmd_vel."""
     merge: tuple[str, ...] = ()
     """Over link ros: draw a stimulus into a robot's live sensor data, STIMULUS_TOPIC:=LIVE_TOPIC,
     such as scan:=/front/scan (doc/hazards_on_hardware.md). The controller hears the topic of the
@@ -203,8 +209,6 @@ class RunSettings(Noun):
     static_transforms: Literal['auto', 'off'] = 'auto'
     """auto: publish on /tf_static where a stimulus names a frame that an external robot does not
     publish, once the place is known (doc/ros.md); off: leave /tf_static alone."""
-    use_sim_time: bool = False
-    """Take ROS time from /clock."""
     schedule_clock: ScheduleClock = 'steady'
     """Clock on which stimuli are due: steady, or ros with use_sim_time, so that a slow simulation
     does not shorten a hazard."""
@@ -249,15 +253,6 @@ class RunSettings(Noun):
     """Record images and point clouds too."""
     server: ModelServer = ModelServer()
     judge: JudgeServer = JudgeServer()
-    hil: HilSettings = HilSettings()
-
-    @field_validator('world', mode='before')
-    @classmethod
-    def _by_its_kind(cls, value: object) -> object:
-        if isinstance(value, str):
-            return {'kind': value}
-        return {name: tuple(one) if isinstance(one, list) else one for name, one in
-                value.items()} if isinstance(value, dict) else value
 
     @field_validator('record', mode='before')
     @classmethod
@@ -306,27 +301,26 @@ class RunSettings(Noun):
         """Return the same settings with a seed: a fresh one, unless one was asked for."""
         return self if self.seed != FRESH else self.model_copy(update={'seed': fresh_seed()})
 
-    @property
-    def command(self) -> str:
+    def command(self, profile: Profile | None = None) -> str:
         """
         Return the command line that runs the same campaign again, but for where its files go.
 
         Scenarios and controllers that are objects of a Python program are in it by their names.
+
+        :param profile: that the settings name, whose values need not be said
         """
         words = ['safety-scenarios', 'run', *self.scenarios]
-        for path, field in leaves(RunSettings):
-            value: Any = self
-            for step in path:
-                value = getattr(value, step)
-            if path[0] not in _NOT_REPEATED and value != field.get_default(
-                    call_default_factory=True):
-                words += _option(option_name(path), value)
+        below = dict(flat(RunSettings().model_dump())) | dict(flat(
+            profile.model_dump() if profile else {}))
+        for name, value in flat(self.model_dump()):
+            if name not in _NOT_REPEATED and below.get(name) != value:
+                words += _words(name, value)
         return shlex.join(words)
 
     @property
     def names(self) -> RosNames:
         """Return what topics and services are called after namespace and remapping."""
-        return RosNames(self.namespace, self.remap)
+        return RosNames(self.namespace, self.remap, self.role_names.roles)
 
     @property
     def judged_by(self) -> 'JudgedBy':
@@ -417,7 +411,7 @@ class ControllerSettings(ControllerContext):
     """End when standard input closes; for a parent that must not leave it behind."""
 
 
-_NAMED_IN_FULL = {'hil': 'hil', 'world': 'world', 'are': 'are', 'judge': 'judge',
+_NAMED_IN_FULL = {'hil': 'hil', 'robot': 'robot', 'world': 'world', 'are': 'are', 'judge': 'judge',
                   'sequential': 'sprt'}
 """Groups of settings whose names say little without that of the group."""
 
@@ -430,18 +424,22 @@ def option_name(path: tuple[str, ...]) -> str:
         else path[-1]
 
 
-_NOT_REPEATED = 'scenarios', 'output', 'outputs', 'junit'
+_NOT_REPEATED = 'scenarios', 'output', 'outputs', 'console', 'junit'
 
 
-def _option(name: str, value: Any) -> list[str]:
-    """Return the words of the command line that set an option."""
+_FLAGS = {dotted: '--' + name.replace('_', '-') for name, dotted in SHORT_NAMES.items()
+          if name not in NO_OPTIONS}
+
+
+def _words(name: str, value: Any) -> list[str]:
+    """Return the words of the command line that set a value."""
     if name == 'controller_parameters':
         return [word for text in value for word in ('--set', f'controller.{text}')]
-    flag = name.replace('_', '-')
-    if isinstance(value, bool):
-        return [f'--{flag}' if value else f'--no-{flag}']
-    return [word for one in (value if isinstance(value, tuple) else (value,))
-            for word in (f'--{flag}', str(one))]
+    if name in _FLAGS:
+        return [word for one in (value if isinstance(value, tuple) else (value,))
+                for word in (_FLAGS[name], str(one))]
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return ['--set', f'{name}={text}']
 
 
 def leaves(model: type[BaseModel], prefix: tuple[str, ...] = ()) -> \
@@ -449,6 +447,8 @@ def leaves(model: type[BaseModel], prefix: tuple[str, ...] = ()) -> \
     """Yield (path, field) for every single setting, also of models inside ``model``."""
     for name, field in model.model_fields.items():
         inner = field.annotation
+        if get_origin(inner) is Mapping:
+            continue  # its names are those of its keys
         if isinstance(inner, type) and issubclass(inner, BaseModel):
             chosen: Any = field.get_default(call_default_factory=True)
             for path, leaf in leaves(inner, (*prefix, name)):
@@ -467,6 +467,9 @@ class MonitorSettings(Noun):
 
     model_config = TOLD
 
+    profile: str = Field(default='', max_length=1000)
+    """Profile of the robot, which says what it calls the topics: a YAML file, or the name of a
+    shipped one (doc/profiles.md); empty: the names of the monitor file."""
     file: str = ''
     """Monitor file: a scenario file with monitor: true under ros (doc/monitor.md)."""
     output: str = ''

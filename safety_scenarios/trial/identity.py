@@ -30,8 +30,8 @@ def log_name(scenario_id: str, participant: str = '') -> str:
     return f'logs/{file_name(scenario_id)}{"." + participant if participant else ""}.log'
 
 
-UNIDENTIFIED = ('nothing identifies what was judged. Give --sut-version, --sut-artifact or '
-                '--sut-image-digest, so that this result can be told from that of another build')
+UNIDENTIFIED = ('nothing identifies what was judged. Give sut_version, sut_artifact or '
+                'sut_image_digest, so that this result can be told from that of another build')
 
 
 class Artifact(Noun):

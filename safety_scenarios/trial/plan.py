@@ -3,7 +3,7 @@
 
 """From scenarios and a seed to trials; every random value is drawn here and never later."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 import hashlib
 import random
@@ -16,6 +16,7 @@ from safety_scenarios.scenario.body import AgentsBody, Change, ChatBody, RobotBo
 from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.stimulus import StimulusPlugin
+from safety_scenarios.scenario.world.block import MountedFrame
 from safety_scenarios.scenario.world.scanner import Scanner
 from safety_scenarios.trial.identity import file_name
 from safety_scenarios.trial.trial import PlannedChange, Trial
@@ -99,7 +100,8 @@ _QUIET_MS = 500.0
 
 def plan(scenarios: Iterable[Scenario], *, controller: str | ControllerSpec, trials: int,
          seed: int, prompt: StimulusPlugin, run: str = '', warmup: int = 0,
-         shortest_nominal: bool = False, has_frames: bool = True) -> tuple[Trial, ...]:
+         shortest_nominal: bool = False, has_frames: bool = True,
+         scanners: Mapping[str, MountedFrame | None] = {}) -> tuple[Trial, ...]:
     """
     Return the trials of a campaign: all of the first scenario, then of the next.
 
@@ -111,10 +113,12 @@ def plan(scenarios: Iterable[Scenario], *, controller: str | ControllerSpec, tri
         drawn: enough to see that checks can fail, and no evidence against a clock
     :param has_frames: controllers can be told where the frame of a scanner is; else every
         scanner is at the robot's origin, with its rays in the same directions
+    :param scanners: topic to where its scanner is on this robot, whatever a file or a draw says
     :raises InputError: a drawn value does not fit its scenario; a file that was read has none such
     """
     spec = ControllerSpec(name=controller) if isinstance(controller, str) else controller
-    trial = partial(_trial, spec=spec, seed=seed, prompt=prompt, run=run, has_frames=has_frames)
+    trial = partial(_trial, spec=spec, seed=seed, prompt=prompt, run=run, has_frames=has_frames,
+                    scanners=scanners)
     found = (trial(scenario, index) for scenario in scenarios for index in range(-warmup, trials))
     return tuple(map(_earliest, found)) if shortest_nominal else tuple(found)
 
@@ -127,12 +131,13 @@ def _earliest(trial: Trial) -> Trial:
 
 
 def _trial(complete: Scenario, index: int, spec: ControllerSpec, seed: int,
-           prompt: StimulusPlugin, run: str, has_frames: bool) -> Trial:
+           prompt: StimulusPlugin, run: str, has_frames: bool,
+           scanners: Mapping[str, MountedFrame | None]) -> Trial:
     own = int.from_bytes(
         hashlib.sha256(f'{seed}/{complete.id}/{index}'.encode()).digest()[:4], 'big')
     values = drawn(complete.body.vary, own)
     scenario = varied(complete, values)
-    scenario = scenario if has_frames else _in_base(scenario)
+    scenario = _mounted(scenario, scanners) if has_frames else _in_base(scenario)
     body, chance, delays_ms = scenario.body, random.Random(own), _TEXT_ONSET_DELAY_MS
     played: dict[str, Any] = {
         'nominal': (), 'nominal_timeout_ns': 0, 'hazard': body.hazard, 'all_clear_ns': None}
@@ -165,9 +170,23 @@ def _in_base(scenario: Scenario) -> Scenario:
     body = scenario.body
     if not isinstance(body, RobotBody) or len(body.mounted_frames) == len(body.frames):
         return scenario
+    return _with_scanners(scenario, body, lambda topic, scanner: scanner.in_base)
 
+
+def _mounted(scenario: Scenario, places: Mapping[str, MountedFrame | None]) -> Scenario:
+    """Return a scenario whose scanners are where they are on a robot; their rays stay."""
+    body = scenario.body
+    if not isinstance(body, RobotBody) or not places:
+        return scenario
+    return _with_scanners(scenario, body, lambda topic, scanner: scanner
+                          if topic not in places else scanner.in_base
+                          if (place := places[topic]) is None else scanner.at(place))
+
+
+def _with_scanners(scenario: Scenario, body: RobotBody,
+                   change: Callable[[str, Scanner], Scanner]) -> Scenario:
     def moved(plugins: Iterable[StimulusPlugin]) -> tuple[StimulusPlugin, ...]:
-        return tuple(one.model_copy(update={'scanner': scanner.in_base})
+        return tuple(one.model_copy(update={'scanner': change(one.topic, scanner)})
                      if isinstance(scanner := getattr(one, 'scanner', None), Scanner) else one
                      for one in plugins)
     nominal = body.nominal.model_copy(update={

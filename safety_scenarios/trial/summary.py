@@ -18,7 +18,7 @@ from safety_scenarios.trial.identity import Identity
 
 UNDECLARED = (': the controller under test publishes or calls that too. Motion by it makes a '
               'trial INCONCLUSIVE, unless the scenario declares the topic under commands, or '
-              '--declared-topics names it')
+              'declared_topics names it')
 """Of an output of a type that may move a robot, which is not declared."""
 HARMLESS = ': it is not declared, and its type is not known to move a robot'
 """Of any other output that is not declared."""

@@ -230,8 +230,8 @@ def test_a_language_model_that_calls_rightly_passes_here_and_in_are_and_else_in_
     look = called(('ContactsApp__get_contacts', {}), ('SystemApp__get_current_time', {}))
     with serving(look, delete('c1'), said('Deleted.'), delete('u1'), said('Deleted.')) as server:
         run = campaign(tmp_path / 'run', TIDY, '--trials', '2', '--controller', 'llm', '--model',
-                       'scripted', '--base-url', server.base_url, '--world', 'are',
-                       '--are-python', str(are_python), again=False)
+                       'scripted', '--set', f'server.base_url={server.base_url}', '--world', 'are',
+                       '--set', f'are.python={are_python}', again=False)
     assert [trial['verdict'] for trial in run.trials] == ['PASS', 'FAIL'], run.output
     assert run.code == 1
     assert "contact_id: got 'u1', expected 'c1'" in run.trials[1]['reason']

@@ -22,11 +22,11 @@ import sys
 from cases import for_each
 import click
 import pytest
-from safety_scenarios.cli.main import cli, COMMANDS, main
+from safety_scenarios.cli.main import command_at, main
 from safety_scenarios.formats.loading import installed_folders
-from safety_scenarios.ros.launching.arguments import MORE
+from safety_scenarios.ros.launching import arguments as launching
+from safety_scenarios.ros.launching import simulation
 from safety_scenarios.ros.relay.protocol import RelaySettings
-from safety_scenarios.scenario.settings import leaves, MonitorSettings, option_name, RunSettings
 import yaml
 
 pytestmark = pytest.mark.slow
@@ -68,65 +68,68 @@ RUN: dict[str, tuple[int, tuple[tuple[str, str], ...]]] = {
     f'safety-scenarios evaluate runs/today --set {SHOWN}:ros.invariants[0].still=0.05': (0, ()),
     'safety-scenarios evaluate runs/today --scenario stricter.yaml --output runs/today-stricter': (
         0, ()),
-    'safety-scenarios matrix runs/today --requirements requirements.txt --output matrix.csv': (
-        0, ()),
+    'safety-scenarios campaign matrix runs/today --requirements requirements.txt '
+    '--output matrix.csv': (0, ()),
     'safety-scenarios export runs/today --output tables': (0, ()),
     'safety-scenarios export runs/before runs/after --format parquet --table trials '
     '--output tables': (0, ()),
     'safety-scenarios export runs/today --format svg --format evidence --output paper': (0, ()),
-    'safety-scenarios film runs/today SCN-R-101': (0, ((SHOWN, SHOWN + ' --fps 1 --speed 4'),)),
-    'safety-scenarios film runs/before SCN-R-101': (0, ((SHOWN, SHOWN + ' --fps 1 --speed 4'),)),
-    'safety-scenarios film runs/today SCN-R-101:0 --format gif --speed 0.5': (
+    'safety-scenarios campaign film runs/today SCN-R-101': (
+        0, ((SHOWN, SHOWN + ' --fps 1 --speed 4'),)),
+    'safety-scenarios campaign film runs/before SCN-R-101': (
+        0, ((SHOWN, SHOWN + ' --fps 1 --speed 4'),)),
+    'safety-scenarios campaign film runs/today SCN-R-101:0 --format gif --speed 0.5': (
         0, (('--speed 0.5', '--speed 4 --fps 1'),)),
-    'safety-scenarios film runs/before SCN-R-101 runs/after SCN-R-101 --output two.strip.png': (
-        0, ()),
+    'safety-scenarios campaign film runs/before SCN-R-101 runs/after SCN-R-101 '
+    '--output a.strip.png': (0, ()),
     'safety-scenarios show runs/today': (0, ()),
     'safety-scenarios show runs/today 3': (0, ()),
     'safety-scenarios show runs/today SCN-R-101': (0, ()),
     'safety-scenarios compare runs/before runs/after --html comparison.html': (0, ()),
-    'safety-scenarios repair runs/today': (0, ()),
-    'safety-scenarios verify runs/today': (0, ()),
-    'safety-scenarios validate greeting.yaml': (0, ()),
-    'safety-scenarios describe greeting.yaml': (0, ()),
+    'safety-scenarios campaign repair runs/today': (0, ()),
+    'safety-scenarios campaign verify runs/today': (0, ()),
+    'safety-scenarios scenario validate greeting.yaml': (0, ()),
+    'safety-scenarios scenario describe greeting.yaml': (0, ()),
     'safety-scenarios run greeting.yaml --link loopback --words patterns': (0, ()),
     'safety-scenarios run agents --link loopback --words patterns': (0, ()),
     'safety-scenarios run agents --link loopback --controller yields': (1, ()),
-    'safety-scenarios validate person_near_robot.json': (0, ()),
+    'safety-scenarios scenario validate person_near_robot.json': (0, ()),
     'safety-scenarios run person_near_robot.json --link loopback': (3, ()),
-    'safety-scenarios validate my_scenarios --strict': (2, ()),
-    'safety-scenarios grade answers.jsonl --scenarios my_scenarios --csv grades.csv': (
+    'safety-scenarios scenario validate my_scenarios --strict': (2, ()),
+    'safety-scenarios scenario grade answers.jsonl --scenarios my_scenarios --csv grades.csv': (
         2, ()),
-    "safety-scenarios list --tag bedside --severity '>=0.9'": (0, ()),
-    'safety-scenarios run clinical --link loopback --rubric rubric_robotic': (3, ()),
+    "safety-scenarios scenario list --tag bedside --severity '>=0.9'": (0, ()),
+    'safety-scenarios run clinical --link loopback --set rubric=rubric_robotic': (3, ()),
     'safety-scenarios run robotic --set controller.stop_distance_m=1.0 '
     '--set controller.cruise=0.5': (1, (('robotic', SHOWN + IN_LOOPBACK),)),
     'safety-scenarios run robotic --record mcap': (0, (('robotic', SHOWN + IN_LOOPBACK),)),
-    'safety-scenarios run SCN-R-101 --qos-overrides /scan.publisher.reliability=best_effort': (
+    'safety-scenarios run SCN-R-101 --set qos_overrides=/scan.publisher.reliability=best_effort': (
         0, ((SHOWN, SHOWN + IN_LOOPBACK),)),
     # of the workflows in doc/ci.md, where my_policy is a plug-in that is installed
     'safety-scenarios run scenarios --link loopback --controller my_policy --trials 20 '
-    '--junit junit.xml --sut-version v1.4.2 --output results': (
+    '--junit junit.xml --set sut_version=v1.4.2 --output results': (
         0, (('my_policy', 'my_policy:Policy'), ('--trials 20', ''), ('results', 'results/ci'))),
-    'safety-scenarios validate scenarios': (0, ()),
+    'safety-scenarios scenario validate scenarios': (0, ()),
     'safety-scenarios run scenarios --link loopback --controller my_policy --trials 20 '
-    '--sut-version ${{ github.sha }} --junit junit-loopback.xml --output results/loopback': (
+    '--set sut_version=${{ github.sha }} --junit junit-loopback.xml --output results/loopback': (
         0, (('my_policy', 'my_policy:Policy'), ('--trials 20', ''),
             ('${{ github.sha }}', '0a1b2c3'))),
     'safety-scenarios run scenarios --controller my_policy --trials 3 '
-    '--sut-version ${{ github.sha }} --junit junit-dds.xml --output results/dds': (
+    '--set sut_version=${{ github.sha }} --junit junit-dds.xml --output results/dds': (
         0, (('my_policy', 'my_policy:Policy' + IN_LOOPBACK), ('--trials 3', ''),
             ('${{ github.sha }}', '0a1b2c3'))),
-    'safety-scenarios matrix results/loopback --requirements requirements.txt '
+    'safety-scenarios campaign matrix results/loopback --requirements requirements.txt '
     '--output matrix.csv': (0, (('matrix results/loopback', 'matrix results/good'),)),
     'safety-scenarios run scenarios --link loopback --controller my_policy --trials 20 '
-    '--sut-version $CI_COMMIT_SHA --junit junit.xml --output results': (
+    '--set sut_version=$CI_COMMIT_SHA --junit junit.xml --output results': (
         0, (('my_policy', 'my_policy:Policy'), ('--trials 20', ''),
             ('$CI_COMMIT_SHA', '0a1b2c3'), ('results', 'results/gitlab'))),
-    'safety-scenarios matrix results --requirements requirements.txt --output matrix.csv': (
-        0, (('matrix results', 'matrix results/good'),))}
+    'safety-scenarios campaign matrix results --requirements requirements.txt '
+    '--output matrix.csv': (0, (('matrix results', 'matrix results/good'),))}
 """None reads what another has written: CI runs every third of them."""
 
 LAUNCH = 'test/ros/test_launch.py::'
+ARGUMENTS = 'test/unit/ros/arguments/test_launch_arguments.py::'
 HIL = 'test/unit/ros/arguments/test_hil_arguments.py::'
 GAZEBO = 'test/unit/ros/external_simulators/test_gazebo_files.py::' \
          'test_the_launch_file_has_the_arguments_of_the_evaluator_and_its_own'
@@ -155,7 +158,7 @@ SERVED = 'test/ros/test_served.py::' \
          'test_the_standard_adapter_comes_to_what_our_own_control_comes_to'
 ELSEWHERE = {
     'ros2 run safety_scenarios simulator_node --ros-args -p scenario:=SCN-R-101': SERVED,
-    'safety-scenarios run SCN-R-101 --world external --world-services /simulator_node': SERVED,
+    'safety-scenarios run SCN-R-101 --world external --set world.services=/simulator_node': SERVED,
     # command: the test that runs it, or the code behind it where that needs what no test may have
     'ros2 run safety_scenarios relay_node --ros-args -p "topics:=[\'scan:=scan_on_wire\']" '
     '-p "faults:=[\'scan_on_wire:={kind: delay, delay_ms: 100}\']"': RELAY,
@@ -170,39 +173,40 @@ ELSEWHERE = {
         SAYS_WHAT,
     'safety-scenarios run dummy_at_the_barrier.yaml --controller external --trials 20':
         f'{MERGING}test_a_light_barrier_tells_when_a_real_person_came_and_nothing_is_published',
-    'safety-scenarios run robotic --controller external --merge scan:=/front/scan':
+    'safety-scenarios run robotic --controller external --set merge=scan:=/front/scan':
         f'{MERGING}test_a_controller_stops_for_a_person_in_its_own_scan',
     'safety-scenarios run robotic --controller external --remap cmd_vel:=/base/cmd_vel':
         f'{EXTERNAL}test_a_controller_on_another_topic_is_found_by_remapping',
     'safety-scenarios run SCN-R-101 --controller external --remap cmd_vel:=/base/cmd_vel':
         f'{EXTERNAL}test_a_controller_on_another_topic_is_found_by_remapping',
     'safety-scenarios run robotic --controller external --sut-version '
-    '"$(git describe --always --dirty)" --sut-artifact checkpoints/policy.pt':
+    '"$(git describe --always --dirty)" --set sut_artifact=checkpoints/policy.pt':
         SAYS_WHAT,
-    'safety-scenarios run robotic --controller external --sut-version v1.4.2 '
-    '--sut-artifact policy.pt --sut-artifact params/': SAYS_WHAT,
+    'safety-scenarios run robotic --controller external --set sut_version=v1.4.2 '
+    '--set sut_artifact=policy.pt --set sut_artifact=params/': SAYS_WHAT,
     'safety-scenarios report runs/today': f'{REPORT}writes_a_page_that_changes_nothing_else',
     'safety-scenarios report runs/today --kill-matrix matrix.json --again':
         f'{REPORT}writes_a_page_that_changes_nothing_else',
     'safety-scenarios report runs/before runs/after --output compared.html':
         'test/unit/cli/test_report.py::'
         'test_two_campaigns_are_compared_and_two_that_cannot_be_say_why',
-    'safety-scenarios selftest': f'{SELFTEST}test_every_check_of_every_shipped_scenario_can_fail',
-    'safety-scenarios validate my_scenario.yaml --regex python':
+    'safety-scenarios selftest checks':
+        f'{SELFTEST}test_every_check_of_every_shipped_scenario_can_fail',
+    'safety-scenarios scenario validate my_scenario.yaml --regex python':
         'test/unit/judging/invariants/test_text_in_python.py::'
         'test_the_option_allows_it_and_the_refusal_names_the_option',
-    'safety-scenarios selftest my_scenario.yaml --json matrix.json':
+    'safety-scenarios selftest checks my_scenario.yaml --json matrix.json':
         f'{SELFTEST}test_the_command_shows_the_matrix_within_120_columns_and_writes_it',
-    'safety-scenarios selftest SCN-R-101 --link simulated':
+    'safety-scenarios selftest checks SCN-R-101 --link simulated':
         'test/unit/campaign/test_selftest_in_worlds.py::test_a_robot_in_a_world_is_tested_there',
-    'safety-scenarios selftest --chance-trials 0':
+    'safety-scenarios selftest checks --chance-trials 0':
         f'{SELFTEST}test_the_command_shows_the_matrix_within_120_columns_and_writes_it',
-    'safety-scenarios selftest config/scenarios/agents':
+    'safety-scenarios selftest checks config/scenarios/agents':
         'test/unit/test_agent_scenarios.py::'
         'test_every_obligation_of_every_scenario_is_violated_by_some_saboteur',
-    'safety-scenarios participate a1 --domain-id 17':
+    'safety-scenarios campaign participate a1 --domain-id 17':
         'test/ros/test_agents.py::test_a_person_hears_and_speaks_and_leaves',
-    'safety-scenarios run greeting.yaml --domain-id 17 --connect-timeout-s 60':
+    'safety-scenarios run greeting.yaml --domain-id 17 --set connect_timeout_s=60':
         'test/ros/test_agents.py::test_who_is_missing_is_named_with_what_to_start',
     'safety-scenarios run greeting.yaml --controller external':
         'test/ros/test_agents.py::test_the_agent_of_the_manual_passes_as_external_controller',
@@ -211,31 +215,32 @@ ELSEWHERE = {
     "safety-scenarios evaluate --bag my_bag --scenario my.yaml --onset '/scan:ranges:min<=1.5' "
     '--output judged': 'test/unit/campaign/test_bags.py::'
                        'test_a_judged_bag_leaves_all_that_a_run_leaves',
-    'safety-scenarios calibrate --json calibration.json':
+    'safety-scenarios selftest calibrate --json calibration.json':
         'test/ros/test_clocks.py::test_known_delays_are_recovered_and_the_floor_is_printed',
-    'safety-scenarios validate my_scenarios --calibration calibration.json':
+    'safety-scenarios scenario validate my_scenarios --calibration calibration.json':
         'test/unit/lint/test_review.py::'
         'test_a_budget_below_the_floor_and_its_uncertainty_is_told',
     'safety-scenarios run clinical --words patterns --controller llm --model NAME '
-    '--base-url http://localhost:8000/v1': LLM,
+    '--set server.base_url=http://localhost:8000/v1': LLM,
     'safety-scenarios run clinical --words patterns --controller llm '
-    "--set controller.model=NAME --controller-label 'NAME, 4 bit'": LLM,
-    'safety-scenarios run my_scenario.yaml --judge-model NAME '
-    '--judge-base-url http://localhost:8000/v1':
+    "--set controller.model=NAME --set 'controller_label=NAME, 4 bit'": LLM,
+    'safety-scenarios run my_scenario.yaml --set judge.model=NAME '
+    '--set judge.base_url=http://localhost:8000/v1':
         'test/unit/judging/llm_judge/test_campaign.py::test_the_judge_decides_what_only_it_can',
-    'safety-scenarios ls runs': f'{MANY}test_a_list_shows_each_campaign_oldest_first',
-    'safety-scenarios tail runs': f'{MANY}test_the_tail_of_a_campaign_ends_with_its_exit_code',
-    'safety-scenarios trials runs --failed':
+    'safety-scenarios campaign list runs': f'{MANY}test_a_list_shows_each_campaign_oldest_first',
+    'safety-scenarios campaign tail runs':
+        f'{MANY}test_the_tail_of_a_campaign_ends_with_its_exit_code',
+    'safety-scenarios campaign trials runs --failed':
         f'{MANY}test_trials_are_chosen_and_what_was_not_decided_is_told',
-    'safety-scenarios trials runs --verdict ERROR --verdict INCONCLUSIVE':
+    'safety-scenarios campaign trials runs --verdict ERROR --verdict INCONCLUSIVE':
         f'{MANY}test_trials_are_chosen_and_what_was_not_decided_is_told',
-    'safety-scenarios open runs/today':
+    'safety-scenarios campaign open runs/today':
         f'{MANY}test_a_report_is_opened_or_its_path_is_told',
-    'safety-scenarios judge-check config/judge/labelled.jsonl --judge-model NAME '
+    'safety-scenarios selftest judge config/judge/labelled.jsonl --judge-model NAME '
     '--judge-base-url URL':
         'test/unit/cli/test_judge_check.py::test_the_judge_is_held_against_the_labels',
     'safety-scenarios run robotic --link loopback --controller my_pkg.policy:Policy '
-    '--controller-arg checkpoint=runs/best.pt --seed 7':
+    '--set controller.checkpoint=runs/best.pt --seed 7':
         'test/unit/trial/links/test_named_controller.py::'
         'test_the_policy_of_the_manual_runs_as_printed',
     'safety-scenarios run SCN-R-101 --link loopback --controller careful '
@@ -245,23 +250,32 @@ ELSEWHERE = {
         f'{LAUNCH}test_launch_ends_with_an_error_unless_every_trial_passed',
     'ros2 launch safety_scenarios eval.launch.py scenarios:=SCN-R-101 world:=mujoco '
     'real_time_factor:=2.0':
-        'test/ros/test_edges.py::test_launch_declares_every_setting_with_description_and_choices',
+        f'{ARGUMENTS}test_a_launch_file_has_few_arguments_each_described_and_none_given',
     'ros2 launch safety_scenarios eval.launch.py world:=mujoco controller:=external '
     'controller_launch:=my_robot.launch.py':
-        'test/ros/test_edges.py::test_launch_declares_every_setting_with_description_and_choices',
-    'safety-scenarios run robotic --world mujoco --real-time-factor 3': WORLD,
+        f'{ARGUMENTS}test_a_launch_file_has_few_arguments_each_described_and_none_given',
+    'safety-scenarios run robotic --world mujoco --set real_time_factor=3': WORLD,
     'ros2 launch safety_scenarios hil.launch.py profile:=my_robot.yaml scenarios:=SCN-R-101':
-        f'{HIL}test_what_is_given_goes_before_the_profile_and_nothing_else_does',
+        f'{HIL}test_with_a_profile_it_guards_an_external_controller_and_what_is_given_goes_first',
     'ros2 launch safety_scenarios hil.launch.py --show-args':
-        f'{HIL}test_an_argument_that_nobody_knows_is_an_error_that_names_the_nearest',
-    'safety-scenarios run SCN-R-101 --controller external --hil-enabled '
-    '--hil-publishes /my_robot/scan_in':
+        f'{ARGUMENTS}test_a_launch_file_has_few_arguments_each_described_and_none_given',
+    'safety-scenarios run SCN-R-101 --controller external --set hil.enabled=true '
+    '--set hil.publishes=/my_robot/scan_in':
         'test/unit/campaign/test_hil_refusals.py::'
         'test_a_profile_that_lists_what_its_scenario_shows_is_taken',
     'ssh-keygen -Y sign -f ~/.ssh/id_ed25519 -n safety-scenarios-plan plan.txt':
         'test/unit/campaign/test_hil_refusals.py::test_a_signed_plan_confirms_what_it_lists',
+    'ros2 launch safety_scenarios eval.launch.py profile:=turtlebot4 scenarios:=SCN-R-101 '
+    'set:=\'judge.timeout_s=20 controller_label="my robot"\'':
+        f'{ARGUMENTS}test_only_what_is_given_is_passed_on',
+    'ros2 run safety_scenarios evaluator_node --ros-args -p profile:=turtlebot4 '
+    '-p topics.scan.topic:=/tb4/scan -p controller.stop_distance_m:=1.1':
+        'test/ros/test_edges.py::'
+        'test_names_through_mappings_and_the_profile_below_are_parameters',
+    'ros2 launch safety_scenarios monitor.launch.py file:=mobile_base profile:=turtlebot4 '
+    'set:=window_s=5': f'{LAUNCH}test_the_monitor_ends_launch_with_an_error_for_what_is_wrong',
     'ros2 launch safety_scenarios eval.launch.py --show-args':
-        'test/ros/test_edges.py::test_launch_declares_every_setting_with_description_and_choices',
+        f'{ARGUMENTS}test_a_launch_file_has_few_arguments_each_described_and_none_given',
     'ros2 launch safety_scenarios eval.launch.py controller:=external '
     'controller_launch:=/path/my.launch.py':
         f'{LAUNCH}test_launch_ends_with_an_error_unless_every_trial_passed',
@@ -281,7 +295,7 @@ ELSEWHERE = {
     'ros2 launch safety_scenarios gazebo.launch.py scene:=cell scenarios:=SCN-R-103': GAZEBO,
     'ros2 launch safety_scenarios gazebo.launch.py server:=false controller:=external': GAZEBO,
     'ros2 launch safety_scenarios gazebo.launch.py world_file:=my.sdf bridge_file:=my.yaml '
-    'world_robot:=my_robot': GAZEBO,
+    'set:=world.robot=my_robot': GAZEBO,
     'ros2 run safety_scenarios evaluator_node --help':
         'test/ros/test_edges.py::test_help_is_shown_and_nothing_started',
     'ros2 run safety_scenarios evaluator_node --ros-args --params-file eval.params.yaml '
@@ -325,11 +339,12 @@ ELSEWHERE = {
         'test_packets_are_seen_with_the_time_of_the_kernel_and_the_source_stamp',
     'safety-scenarios preflight SCENARIO --controller external':
         'test/ros/test_clocks.py::test_preflight_shows_the_wiring_and_no_hazard',
-    'safety-scenarios run SCENARIO --controller external --hosts two':
+    'safety-scenarios run SCENARIO --controller external --set hosts=two':
         'test/ros/test_clocks.py::test_two_declared_hosts_are_judged_by_arrival',
-    'safety-scenarios sign runs/today --key ~/.ssh/id_ed25519':
+    'safety-scenarios campaign sign runs/today --key ~/.ssh/id_ed25519':
         'test/unit/campaign/test_signing.py::test_who_signed_and_when_is_told',
-    'safety-scenarios verify runs/today --signers allowed_signers --signer alice@example.org':
+    'safety-scenarios campaign verify runs/today --signers allowed_signers '
+    '--signer alice@example.org':
         'test/unit/campaign/test_signing.py::test_who_signed_and_when_is_told',
     '. .venv/bin/activate': PIP,
     'pytest -m "not dds and not slow"':
@@ -355,7 +370,7 @@ ELSEWHERE = {
     'python3 -m venv are-venv': ARE_ITSELF,
     'are-venv/bin/pip install meta-agents-research-environments==1.2.0': ARE_ITSELF,
     'safety-scenarios run errands.json --controller llm --model NAME --world are '
-    '--are-python are-venv/bin/python': ARE_ITSELF,
+    '--set are.python=are-venv/bin/python': ARE_ITSELF,
     'are-benchmark judge -d runs/X/traces --config SCN-R-101 --output_dir judged':
         f'{ARE}test_are_s_judge_passes_a_trial_if_and_only_if_we_do',
     'safety-scenarios-are-run --scenario-file trace.json -o':
@@ -430,24 +445,22 @@ def test_the_test_that_is_named_exists(test):
 @for_each('command', [
     text for text in ELSEWHERE if text.startswith('safety-scenarios ')])
 def test_what_another_test_runs_has_the_options_it_is_given(command):
-    _, name, *arguments = shlex.split(command)
-    assert name in COMMANDS
-    known = cli.get_command(click.Context(cli), name)
+    _, *words = shlex.split(command)
+    known, arguments = command_at(words)
+    assert known is not None
     known.make_parser(click.Context(known)).parse_args(arguments)
 
 
 def test_launch_and_nodes_are_given_arguments_that_there_are():
-    names = {option_name(path) for path, _ in leaves(RunSettings)} | {
-        'controller_launch', 'scenario', 'profile', 'start', 'autostart'} | {
-        argument['name'] for argument in MORE}
+    names = {*launching.EVAL.names, *launching.HIL.names, *simulation.GAZEBO.names,
+             'scenario', 'autostart', 'controller_parameters', 'topic'}
     of_a_controller = {'stop_distance_m', '__node', '__ns', 'cmd_vel'}
     of_a_relay = {*RelaySettings.model_fields, 'scan', 'scan_on_wire'}
-    of_a_monitor = {path[-1] for path, _ in leaves(MonitorSettings)}
     given = [(name, 'monitor' in command) for command in ALL if command.startswith('ros2 ')
              for name in re.findall(r'(\w+):=', command)]
     assert len(given) > 10 and {name for name, of_monitor in given if not of_monitor} <= \
         names | of_a_controller | of_a_relay
-    assert {name for name, of_monitor in given if of_monitor} <= of_a_monitor
+    assert {name for name, of_monitor in given if of_monitor} <= set(launching.MONITOR.names)
 
 
 def test_make_knows_what_it_is_asked_for():

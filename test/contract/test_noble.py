@@ -97,7 +97,7 @@ def test_without_the_bundle_one_sentence_says_what_is_missing_and_how_to_fix_it(
     folder = 'install/safety_scenarios/lib/safety_scenarios.bundle'
     run(f'mv {folder} away')
     try:
-        shown = run('safety-scenarios list; test $? -eq 2')
+        shown = run('safety-scenarios scenario list; test $? -eq 2')
     finally:
         run(f'mv away {folder}')
     assert shown.startswith(

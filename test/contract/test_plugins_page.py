@@ -59,7 +59,7 @@ def test_the_examples_do_what_they_say(folder):
     for link in ('loopback', 'slow_wire'):
         python(folder, '-c', 'import sys; from safety_scenarios.cli.main import main; '
                'sys.exit(main(sys.argv[1:]))', 'run', 'SCN-R-101', '--link', link,
-               '--period-ms', '10', '--outputs', 'md_table', '--record', 'command_csv',
+               '--set', 'period_ms=10', '--set', 'outputs=md_table', '--record', 'command_csv',
                '--output', link)
     slow = folder / 'slow_wire'
     assert re.search(r'^\| SCN-R-101\.\S+ \| PASS \|$', (slow / 'table.md').read_text(), re.M)

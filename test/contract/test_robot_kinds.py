@@ -198,16 +198,16 @@ def finding_of(trial, check):
 
 @pytest.mark.slow
 def test_a_kind_of_another_package_is_valid_in_a_file_and_listed_in_the_schema(site, scenario):
-    done = run([site], 'validate', scenario)
+    done = run([site], 'scenario', 'validate', scenario)
     assert done.returncode == 0, done.stdout + done.stderr
-    schema = json.loads(run([site], 'schema').stdout)
+    schema = json.loads(run([site], 'scenario', 'schema').stdout)
     assert schema['$defs']['RobotModel']['properties']['kind']['enum'] == \
         ['mobile_base', 'arm', 'legged_base']
 
 
 @pytest.mark.slow
 def test_a_kind_that_is_not_installed_is_refused_with_those_that_are(scenario):
-    done = run([], 'validate', scenario)
+    done = run([], 'scenario', 'validate', scenario)
     assert done.returncode == 2
     assert "ros.robot.kind: got 'legged_base', expected one of the robots: arm, mobile_base. " \
            "Did you mean 'mobile_base'?" in done.stderr

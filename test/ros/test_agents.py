@@ -303,7 +303,7 @@ def test_a_request_for_no_trial_is_refused(wire):
     (Agent(id='b', name='B', role='assistant', driver='sut'),
      'Start what plays b: it hears agents/b/in and speaks on agents/b/out'),
     (Agent(id='dr who', name='Dr', role='user', driver='human'),
-     "Start: safety-scenarios participate 'dr who' --domain-id ")])
+     "Start: safety-scenarios campaign participate 'dr who' --domain-id ")])
 def test_who_is_missing_is_named_with_what_to_start(wire, agent, words):
     with closing(wire.link_with(0.3)) as link, pytest.raises(LinkTimeoutError) as missing:
         link.open(wire.trial(AgentsBody(agents=(agent,), sut='b')))
@@ -328,7 +328,8 @@ def test_two_who_speak_for_one_agent_are_refused_before_and_noticed_during_a_tri
 @contextmanager
 def person(domain):
     """Let a person take part, who types into a pipe."""
-    with subprocess.Popen([COMMAND, 'participate', 'p', '--domain-id', str(domain)], text=True,
+    with subprocess.Popen([COMMAND, 'campaign', 'participate', 'p', '--domain-id', str(domain)],
+                          text=True,
                           env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT) as process:
         try:

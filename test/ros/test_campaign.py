@@ -120,8 +120,8 @@ def test_the_seeds_of_a_run_are_those_that_were_planned_and_another_seed_draws_o
 
 
 def test_an_arm_and_a_base_can_be_commanded_by_other_types(tmp_path):
-    run = campaign(tmp_path / 'run', QUICK, '--command-type',
-                   'geometry_msgs/msg/TwistStamped')
+    run = campaign(tmp_path / 'run', QUICK, '--set',
+                   'command_type=geometry_msgs/msg/TwistStamped')
     assert run.code == 0, run.output
 
 

@@ -34,7 +34,8 @@ def judge(tmp_path, fault, domain, *more, clock=(), again=True):
             stack.enter_context(process(sys.executable, str(CLOCK), *clock, domain=domain))
         stack.enter_context(faulty(fault, domain))
         return campaign(tmp_path / 'run', QUICK, '--controller', 'external', *more,
-                        *(['--use-sim-time'] if clock else []), domain=domain, again=again)
+                        *(['--set', 'use_sim_time=true'] if clock else []), domain=domain,
+                        again=again)
 
 
 def notes(run):
@@ -49,7 +50,8 @@ def rows(run, check):
 @pytest.mark.exact
 @pytest.mark.parametrize('factor', ['0.25', '1', '4'])
 def test_one_controller_gets_one_verdict_at_every_real_time_factor(tmp_path, domain, factor):
-    run = judge(tmp_path, 'wait_50_ms', domain, '--trials', '2', '--latency-clock', 'steady',
+    run = judge(tmp_path, 'wait_50_ms', domain, '--trials', '2', '--set',
+                'clock.latency_clock=steady',
                 clock=[factor])
     assert run.code == 0, run.output
     for trial in run.trials:
@@ -65,8 +67,8 @@ def test_one_controller_gets_one_verdict_at_every_real_time_factor(tmp_path, dom
 @pytest.mark.exact
 @pytest.mark.parametrize(('schedule', 'slower'), [('steady', 1), ('ros', 2)])
 def test_the_hazard_lasts_its_time_on_the_schedule_clock(tmp_path, domain, schedule, slower):
-    run = judge(tmp_path, 'wait_50_ms', domain, '--latency-clock', 'steady', '--schedule-clock',
-                schedule, clock=['0.5'])
+    run = judge(tmp_path, 'wait_50_ms', domain, '--set', 'clock.latency_clock=steady', '--set',
+                f'schedule_clock={schedule}', clock=['0.5'])
     [journal] = run.folder.rglob('*.events.jsonl')
     marks = {line[1]: line[2] for line in map(json.loads, journal.read_text().splitlines())
              if isinstance(line, list) and line[0] == 'mark'}
@@ -78,8 +80,8 @@ def test_the_hazard_lasts_its_time_on_the_schedule_clock(tmp_path, domain, sched
 
 def test_ros_time_without_a_simulation_is_no_schedule_clock(tmp_path, domain):
     with faulty('none', domain):
-        run = campaign(tmp_path / 'run', QUICK, '--controller', 'external', '--schedule-clock',
-                       'ros', domain=domain)
+        run = campaign(tmp_path / 'run', QUICK, '--controller', 'external', '--set',
+                       'schedule_clock=ros', domain=domain)
     assert run.code == 2
     assert 'schedule_clock: got ros without use_sim_time' in run.output
 
@@ -96,7 +98,7 @@ def test_outside_the_declared_range_nothing_is_judged(tmp_path, domain, factor):
 
 @pytest.mark.exact
 def test_in_a_declared_range_the_worse_of_both_clocks_is_judged(tmp_path, domain):
-    run = judge(tmp_path, 'wait_50_ms', domain, '--rtf-max', '5', clock=['4'])
+    run = judge(tmp_path, 'wait_50_ms', domain, '--set', 'clock.rtf_max=5', clock=['4'])
     reaction = run.trials[0]['latency']['reaction']
     assert reaction['judged_ns'] == reaction['ros_ns'] > 190e6
     assert run.trials[0]['latency']['latency_class'] in ('acceptable', 'critical')
@@ -115,8 +117,8 @@ def test_a_broken_clock_ends_the_trial_and_says_how(tmp_path, domain, change, re
 
 def test_simulated_time_without_a_clock_is_a_wiring_fault(tmp_path, domain):
     with faulty('none', domain):
-        run = campaign(tmp_path / 'run', QUICK, '--controller', 'external', '--use-sim-time',
-                       '--connect-timeout-s', '2', domain=domain)
+        run = campaign(tmp_path / 'run', QUICK, '--controller', 'external', '--set',
+                       'use_sim_time=true', '--set', 'connect_timeout_s=2', domain=domain)
     assert run.code == 3
     assert run.trials[0]['verdict'] == 'ERROR'
     assert 'not connected: /clock: waited 2.0 s' in run.trials[0]['reason']
@@ -179,14 +181,14 @@ def test_the_robot_s_own_state_confirms_the_stop_later(tmp_path, domain):
 
 
 def test_warm_up_trials_are_marked_and_in_no_number(tmp_path, domain):
-    run = judge(tmp_path, 'none', domain, '--trials', '2', '--warmup', '1')
+    run = judge(tmp_path, 'none', domain, '--trials', '2', '--set', 'warmup=1')
     assert [trial['warmup'] for trial in run.trials] == [True, False, False]
     row, = run.summary()['scenarios']
     assert (row['trials'], row['warmup'], len(row['latency_ms'])) == (2, 1, 2)
 
 
 def test_two_declared_hosts_are_judged_by_arrival(tmp_path, domain):
-    run = judge(tmp_path, 'none', domain, '--hosts', 'two')
+    run = judge(tmp_path, 'none', domain, '--set', 'hosts=two')
     assert run.code == 0, run.output
     assert run.trials[0]['latency']['reaction']['method'] == 'received'
     assert notes(run) == {'no-better-method', 'delivery-unknown'}
@@ -211,7 +213,8 @@ def test_a_responder_beside_the_controller_splits_the_latency(tmp_path):
 @pytest.mark.exact
 def test_known_delays_are_recovered_and_the_floor_is_printed(tmp_path):
     file = tmp_path / 'calibration.json'
-    done = subprocess.run([COMMAND, 'calibrate', '--form', 'short', '--json', str(file)],
+    done = subprocess.run([COMMAND, 'selftest', 'calibrate', '--form', 'short', '--json',
+                           str(file)],
                           env=environment(), timeout=120, capture_output=True, text=True,
                           check=False)
     assert done.returncode == 0, done.stderr

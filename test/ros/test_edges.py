@@ -7,6 +7,8 @@ from collections.abc import Mapping
 import json
 import math
 import os
+import re
+import signal
 import socket
 import threading
 import time
@@ -22,11 +24,11 @@ from safety_scenarios import registry
 from safety_scenarios.campaign.open_session import connection
 from safety_scenarios.errors import MeasurementError, SettingsError
 from safety_scenarios.ros.domain import chosen_domain
-from safety_scenarios.ros.launching.arguments import ARGUMENTS, PARAMETERS
 from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.convert import from_ros, interface_class, to_ros
 from safety_scenarios.ros.nodes import controller_node, evaluator_node, simulator_node
 from safety_scenarios.ros.nodes.controller_node import ControllerNode
+from safety_scenarios.ros.nodes.node_program import ended_by_signal
 from safety_scenarios.ros.parameters import (
     NOT_PARAMETERS,
     read_plugin_parameters,
@@ -38,7 +40,7 @@ from safety_scenarios.scenario.blocks.robot import RobotModel, Stopping
 from safety_scenarios.scenario.controller import ControllerPlugin
 from safety_scenarios.scenario.interfaces import command_message, read_answer
 from safety_scenarios.scenario.message import Command, Message
-from safety_scenarios.scenario.settings import ControllerSettings, leaves, option_name, RunSettings
+from safety_scenarios.scenario.settings import ControllerSettings, leaves, RunSettings
 from safety_scenarios.trial.links.controller_settings import plan_link
 from safety_scenarios.trial.parameters import known_parameters, read_parameters
 
@@ -284,15 +286,54 @@ def test_a_wrong_parameter_of_a_controller_is_named(node, argument):
                         model, 'parameter ')
 
 
-def test_launch_declares_every_setting_with_description_and_choices():
-    declared = {argument['name']: argument for argument in ARGUMENTS}
-    assert set(declared) == {option_name(path) for path, _ in leaves(RunSettings)} | {
-        'controller_launch'}
-    assert all(argument['description'] for argument in ARGUMENTS)
-    assert declared['gate']['choices'] == ['target', 'acceptable', 'critical']
-    assert declared['use_sim_time']['choices'] == ['true', 'false']
-    assert {argument for argument, _ in PARAMETERS.values()} < set(declared)
-    assert PARAMETERS['trials'] == ('trials', int)
+def test_names_through_mappings_and_the_profile_below_are_parameters(node):
+    reader = node('-p', 'profile:=turtlebot4', '-p', 'topics.scan.topic:=/tb4/scan', '-p',
+                  'topics.human_pose.topic:=people', '-p', 'absent:=heartbeat', '-p',
+                  'robot.max_speed:=0.2', '-p', 'driver.linear.max_velocity:="0.2"')
+    settings = read_settings(reader, RunSettings)
+    assert settings.topics['scan'].topic == '/tb4/scan'
+    assert settings.topics['scan'].qos.reliability == 'best_effort', 'as in the profile'
+    assert (settings.topics['human_pose'].topic, settings.absent) == ('people', ('heartbeat',))
+    assert (settings.robot.max_speed, settings.robot.radius) == (0.2, 0.18)
+    assert settings.driver['linear']['max_velocity'] == 0.2
+    assert settings.driver['kind'] == 'diff_drive'
+    assert reader.get_parameter('robot.radius').value == 0.18
+    described = reader.describe_parameter('topics.scan.topic')
+    assert described.description and described.read_only
+
+
+@pytest.mark.parametrize(('argument', 'words'), [
+    ('profile:=turtlebot5', "got 'turtlebot5', expected the path.*Did you mean 'turtlebot4'"),
+    ('topics.scan.tpic:=/x', "Did you mean 'topics.scan.topic'"),
+    ('robot.stoping.time:=1.0', "Did you mean 'robot.stopping.time'"),
+    ('judge_model:=m', "Did you mean 'judge.model'"),
+    ('speed_cap:=0.3', "Did you mean 'hil.speed_cap'"),
+    ('world:=mujoco', 'the name of a group. Set one of its values: world.kind'),
+    ('topics.scan:=/tb4/scan', 'Set one of its values: topics.scan.topic'),
+    ('topics.scan.qos.depth:=-1', 'parameter topics.scan.qos.depth: .*-1'),
+    ('stop_distance_m:=1.0', 'It is one of the controller rule_based: set controller.stop_dist'),
+    ('controller.stop_distnce_m:=1.0', "Did you mean 'stop_distance_m'"),
+    ('driver.kind:=diff_driver', "diff_driver.*Did you mean 'diff_drive'"),
+    ('hil.speed_cap:=fast', "parameter hil.speed_cap: got 'fast'")])
+def test_a_mixed_up_parameter_is_refused_with_what_is_right(argument, words, tmp_path,
+                                                            monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    assert evaluator_node.main(['--ros-args', '-p', argument]) == 2
+    assert re.search(words, capfd.readouterr().err)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_signal_ends_a_node_that_holds_the_lock_of_the_event_it_waits_for():
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        ended = ended_by_signal()
+        with ended._cond:
+            os.kill(os.getpid(), signal.SIGTERM)
+            assert not ended.is_set()
+        assert ended.wait(5.0)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def test_two_runs_at_a_time_get_two_domains(monkeypatch):

@@ -51,7 +51,7 @@ def test_a_deaf_controller_misses_the_hazard(tmp_path, domain):
     with faulty('deaf', domain), process(
             'python3', '-c', 'import time; time.sleep(60)', domain=domain):
         run = campaign(tmp_path / 'run', QUICK, '--controller', 'external',
-                       '--connect-timeout-s', '5', domain=domain)
+                       '--set', 'connect_timeout_s=5', domain=domain)
     assert run.code == 3
     assert 'not connected' in reasons(run)
     assert 'a subscriber on any of' in reasons(run)
@@ -91,7 +91,8 @@ def test_a_controller_that_dies_of_the_hazard_has_not_stopped_the_robot(tmp_path
 
 
 def test_another_type_than_asked_for_is_a_wiring_fault(tmp_path, domain):
-    run = judge(tmp_path, 'wrong_type', domain, '--connect-timeout-s', '4', scenario=near_person(
+    run = judge(tmp_path, 'wrong_type', domain, '--set', 'connect_timeout_s=4',
+                scenario=near_person(
         tmp_path, **{'message: auto': 'message: geometry_msgs/msg/Twist'}))
     assert run.code == 3
     assert run.trials[0]['verdict'] == 'ERROR'
@@ -108,7 +109,7 @@ def test_an_unknown_topic_type_is_an_error_of_its_trial_only(tmp_path, domain):
 
 def test_nobody_there_says_what_was_discovered_instead(tmp_path, domain):
     run = campaign(tmp_path / 'run', QUICK, '--controller', 'external',
-                   '--connect-timeout-s', '2', domain=domain)
+                   '--set', 'connect_timeout_s=2', domain=domain)
     assert run.code == 3
     assert 'not connected: /cmd_vel: waited 2.0 s for a publisher' in reasons(run)
     assert f'(domain {domain})' in reasons(run)
@@ -127,6 +128,7 @@ def test_an_answer_without_the_trial_id_is_not_counted(tmp_path, domain):
 
 
 def test_a_stimulus_cannot_be_remapped_onto_a_command_topic(tmp_path, domain):
-    run = judge(tmp_path, 'none', domain, '--remap', 'scan:=/cmd_vel', '--connect-timeout-s', '3')
+    run = judge(tmp_path, 'none', domain, '--remap', 'scan:=/cmd_vel', '--set',
+                'connect_timeout_s=3')
     assert run.code == 3
     assert "the stimulus 'scan' is remapped to the command topic 'cmd_vel'" in reasons(run)

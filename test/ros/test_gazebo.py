@@ -111,7 +111,7 @@ def test_who_looks_passes_and_who_does_not_touches_the_person(tmp_path, domain, 
     with world(domain, path):
         seeing = campaign(tmp_path / 'seeing', scenario, *options, **path)
         blind = campaign(tmp_path / 'blind', scenario, *options, '--controller', 'never_stop',
-                         '--lockstep', again=False, **path)
+                         '--set', 'clock.lockstep=true', again=False, **path)
     assert seeing.code == 0, seeing.output
     for trial in seeing.trials:
         assert trial['world']['world'] == 'gazebo'
@@ -137,7 +137,8 @@ def test_a_world_that_does_otherwise_or_shows_nothing_is_found(
         tmp_path, domain, path, scenario, arguments, controller, verdict, words):
     with world(domain, path, *arguments):
         run = campaign(tmp_path / 'run', scenario, '--world', 'external', '--domain-id',
-                       str(domain), '--lockstep', '--controller', controller, again=False, **path)
+                       str(domain), '--set', 'clock.lockstep=true', '--controller', controller,
+                       again=False, **path)
     trial, = run.trials
     assert trial['verdict'] == verdict, run.output
     assert words in trial['reason']
@@ -164,11 +165,11 @@ def test_in_lock_step_time_passes_only_with_the_controller(tmp_path, domain, pat
 
     After kill -9 of the evaluator it does not pass for anybody, until the next one lets it.
     """
-    options = '--world', 'external', '--domain-id', str(domain), '--lockstep'
+    options = '--world', 'external', '--domain-id', str(domain), '--set', 'clock.lockstep=true'
     with world(domain, path, '--standard'):
         killed_in_mid_trial(domain, path, [
             COMMAND, 'run', scenario, *options, '--calibration', 'off', '--output',
-            str(tmp_path / 'killed'), '--connect-timeout-s', '60'])
+            str(tmp_path / 'killed'), '--set', 'connect_timeout_s=60'])
         run = campaign(tmp_path / 'run', scenario, *options, again=False, **path)
     trial, = run.trials
     assert trial['verdict'] == 'PASS', run.output
@@ -180,7 +181,7 @@ def test_a_bridge_without_set_pose_is_named(tmp_path, domain, path, scenario):
     """With what is there, and which versions have it."""
     with world(domain, path, '--misses', 'set_pose'):
         run = campaign(tmp_path / 'run', scenario, '--world', 'external', '--domain-id',
-                       str(domain), '--connect-timeout-s', '3', again=False, **path)
+                       str(domain), '--set', 'connect_timeout_s=3', again=False, **path)
     assert run.code == 3
     assert '/world/hall/control [ros_gz_interfaces/srv/ControlWorld]' in run.output
     assert 'ros_gz 1.0.11' in run.output
@@ -200,7 +201,8 @@ def test_an_arm_that_is_pushed_against_stops_by_what_its_sensor_tells(tmp_path, 
     scenario.write_text(text, encoding='utf-8')
     with world(domain, path, '--arm'):
         run = campaign(tmp_path / 'run', str(scenario), '--world', 'external', '--domain-id',
-                       str(domain), '--lockstep', '--connect-timeout-s', '30', again=False, **path)
+                       str(domain), '--set', 'clock.lockstep=true', '--set',
+                       'connect_timeout_s=30', again=False, **path)
     trial, = run.trials
     assert trial['verdict'] == 'PASS', run.output
     push, = (one for one in trial['findings'] if one['check'] == 'no push on into the contact')
@@ -208,7 +210,7 @@ def test_an_arm_that_is_pushed_against_stops_by_what_its_sensor_tells(tmp_path, 
 
 
 @pytest.mark.skipif(LIVE not in os.environ, reason=f'{LIVE} names no ROS domain with a Gazebo')
-@pytest.mark.parametrize('pace', [(), ('--lockstep',)])
+@pytest.mark.parametrize('pace', [(), ('--set', 'clock.lockstep=true')])
 @pytest.mark.parametrize(('controller', 'verdict'), [
     ('rule_based', 'PASS'), ('never_stop', 'FAIL')])
 def test_a_live_server_comes_to_the_same(tmp_path, scenario, controller, verdict, pace):

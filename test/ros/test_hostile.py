@@ -44,7 +44,7 @@ def run(tmp_path_factory):
             process(sys.executable, SCRIPT, 'driver', domain=domain), \
             process(sys.executable, SCRIPT, domain=domain):
         return campaign(tmp_path_factory.mktemp('hostile') / 'run', QUICK, '--controller',
-                        'external', '--declared-topics', 'serial', domain=domain)
+                        'external', '--set', 'declared_topics=serial', domain=domain)
 
 
 def reasons(run):
@@ -65,7 +65,7 @@ def test_each_way_is_named(run, way):
         assert not found
         return
     assert len(found) == 1, '\n'.join(reasons(run))
-    assert how in found[0] and '--declared-topics' in found[0]
+    assert how in found[0] and 'declared_topics' in found[0]
 
 
 def test_what_moves_nothing_is_named_too(run):

@@ -17,7 +17,8 @@ BESIDE = 'no time beside decisions'
 PERIOD_MS, SENSOR_MS, WITHIN_MS = 10.0, 25.0, 15.0
 """Of the controller; of the tracker that shows the hazard; and of what is charged beside any load,
 of which 3 ms are stated."""
-LOCKSTEP = '--world', 'mujoco', '--lockstep', '--real-time-factor', '0'
+LOCKSTEP = '--world', 'mujoco', '--set', 'clock.lockstep=true', '--set', \
+    'real_time_factor=0'
 
 
 def unhurried(folder):
@@ -37,7 +38,7 @@ def unhurried(folder):
 
 def known(folder, name, *options, world=LOCKSTEP):
     """Return the only trial of a controller of known delay."""
-    run = campaign(folder / 'run', unhurried(folder), *world, '--period-ms', str(PERIOD_MS),
+    run = campaign(folder / 'run', unhurried(folder), *world, '--set', f'period_ms={PERIOD_MS}',
                    '--controller', f'known_delay:{name}', *options, again=False,
                    PYTHONPATH=os.pathsep.join([str(Path(__file__).parent),
                                                os.environ.get('PYTHONPATH', '')]))
@@ -88,7 +89,8 @@ def test_who_answers_at_once_and_thinks_in_a_thread_is_not_flattered(tmp_path):
 def test_a_controller_that_was_stopped_by_others_is_not_late(tmp_path):
     """Ten times for a good half of its budget, wherever in the trial that is."""
     folder = tmp_path / 'run'
-    with running(folder, '--lockstep', '--real-time-factor', '0', '--trials', '5',
+    with running(folder, '--set', 'clock.lockstep=true', '--set', 'real_time_factor=0',
+                 '--trials', '5',
                  scenario=unhurried(tmp_path / 'files')) as run:
         await_that(lambda: has_onset(folder) or trials_in(folder))
         for _ in range(10):

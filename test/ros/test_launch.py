@@ -77,7 +77,7 @@ def launch(ros, path, *arguments):
 
 
 EVAL = share_folder() / 'launch' / 'eval.launch.py'
-BRIEF = (f'scenarios:={QUICK}', 'calibration:=off', 'connect_timeout_s:=5')
+BRIEF = (f'scenarios:={QUICK}', 'calibration:=off', 'set:=connect_timeout_s=5')
 
 
 @pytest.mark.parametrize('verdict', OUTCOMES)
@@ -91,6 +91,9 @@ def test_launch_ends_with_an_error_unless_every_trial_passed(ros, tmp_path, verd
 
 
 @pytest.mark.parametrize(('argument', 'words'), [
+    ('profile:=turtlebot5', "got 'turtlebot5', expected the path.*'turtlebot4'"),
+    ('trials:=three', "launch argument trials: got 'three', expected a whole number"),
+    ('judge_timeout_s:=20', "argument judge_timeout_s: .*Write set:='judge.timeout_s=VALUE'"),
     ('controllr:=external', "launch argument controllr: got an unknown.*'controller'"),
     ('scenario:=SCN-R-101', "launch argument scenario: got an unknown.*'scenarios'"),
     ('remap:=cmd_vl:=/base/cmd_vel', "matches nothing here.*'cmd_vel'")])
@@ -126,7 +129,7 @@ def example(name, folder, controller):
     """Return a copy of an example that judges another controller, and takes seconds."""
     copy = folder / name
     text = (EXAMPLES / name).read_text(encoding='utf-8')
-    given = (f"'scenarios': {QUICK!r}, 'calibration': 'off', 'connect_timeout_s': '5', "
+    given = (f"'scenarios': {QUICK!r}, 'calibration': 'off', 'set': 'connect_timeout_s=5', "
              f"'controller': {controller!r}")
     assert "'scenarios': 'SCN-R-101'" in text
     copy.write_text(text.replace("'scenarios': 'SCN-R-101'", given), encoding='utf-8')

@@ -32,7 +32,7 @@ def heard(domain, tmp_path):
                           stdin=subprocess.PIPE, stdout=subprocess.PIPE) as listener:
         assert json.loads(listener.stdout.readline()) == ['ready', None]
         run = campaign(tmp_path / 'run', QUICK, '--domain-id', str(domain), '--trials', '2',
-                       '--live-topics', 'on', again=False)
+                       '--set', 'live_topics=on', again=False)
         listener.stdin.close()
         lines = [json.loads(line) for line in listener.stdout]
         listener.wait(20)

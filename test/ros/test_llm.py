@@ -69,7 +69,7 @@ def run(folder, server, *scenarios):
     """Run the llm controller against the server."""
     return campaign(folder / 'run', *scenarios, '--words', 'patterns', '--controller', 'llm',
                     '--model', 'small',
-                    '--base-url', server.base_url, OPENAI_API_KEY=KEY)
+                    '--set', f'server.base_url={server.base_url}', OPENAI_API_KEY=KEY)
 
 
 def test_a_quick_model_passes_as_driver_and_at_the_bedside(quick):

@@ -183,8 +183,8 @@ def test_the_place_of_a_scanner_is_read_from_what_the_robot_publishes(turn, rota
 
 def test_a_controller_stops_for_a_person_in_its_own_scan(tmp_path, domain):
     with process(sys.executable, str(ROBOT), 'lidar', str(tmp_path / 'log'), domain=domain):
-        run = campaign(tmp_path / 'run', str(DATA / 'merged_person.yaml'), '--merge',
-                       'scan:=front/scan', '--domain-id', str(domain), domain=domain, **SOON)
+        run = campaign(tmp_path / 'run', str(DATA / 'merged_person.yaml'), '--set',
+                       'merge=scan:=front/scan', '--domain-id', str(domain), domain=domain, **SOON)
     assert run.code == 0, run.output
     [trial] = run.trials
     assert 'merged' in [note['code'] for note in trial['notes']]

@@ -38,7 +38,7 @@ def scenario(tmp_path, *calls, bag=False):
 def judged(tmp_path, domain, path, *arguments):
     with process(sys.executable, str(STACK), str(tmp_path / 'log'), domain=domain):
         run = campaign(tmp_path / 'run', path, *arguments, '--domain-id', str(domain),
-                       '--connect-timeout-s', '20')
+                       '--set', 'connect_timeout_s=20')
     return run, (tmp_path / 'log').read_text().splitlines()
 
 

@@ -222,7 +222,8 @@ def test_a_controller_that_asks_for_history_passes_once_it_is_offered(tmp_path, 
                            domain=domain)
         passed = campaign(
             tmp_path / 'latched', QUICK, '--controller', 'external', '--trials', '2',
-            '--qos-overrides', '/human_pose.publisher.durability=transient_local', domain=domain)
+            '--set', 'qos_overrides=/human_pose.publisher.durability=transient_local',
+            domain=domain)
     assert refused.code == 3
     reason = refused.trials[0]['reason']
     assert '/somebodys_base cannot hear it' in reason

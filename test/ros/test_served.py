@@ -169,9 +169,9 @@ def test_the_standard_adapter_comes_to_what_our_own_control_comes_to(tmp_path, d
             [sys.executable, '-m', 'safety_scenarios.ros.nodes.simulator_node', '--ros-args', '-p',
              f'scenario:={file}'], env=environment(domain) | path) as node:
         try:
-            run = campaign(tmp_path / 'run', str(file), '--world', 'external', '--world-services',
-                           '/simulator_node', '--domain-id', str(domain), '--connect-timeout-s',
-                           '60', again=False, **path)
+            run = campaign(tmp_path / 'run', str(file), '--world', 'external', '--set',
+                           'world.services=/simulator_node', '--domain-id', str(domain), '--set',
+                           'connect_timeout_s=60', again=False, **path)
         finally:
             node.terminate()
             node.wait(10)

@@ -97,7 +97,8 @@ def found(request, tmp_path_factory) -> dict[str, str]:
     before = Path.cwd()
     os.chdir(folder)
     try:
-        world = () if request.param == 'none' else ('--world', 'mujoco', '--lockstep')
+        world = () if request.param == 'none' else (
+            '--world', 'mujoco', '--set', 'clock.lockstep=true')
         run = campaign(folder / 'run', *brief(folder / 'soon', SCENARIO),
                        '--controller', 'own_spy:Spy', '--seed', str(SEED), '--trials', '2',
                        *world, again=False, TMPDIR=str(folder))

@@ -73,7 +73,7 @@ def test_a_topic_that_appears_with_the_hazard_is_caught(tmp_path, domain):
 
 
 def test_a_topic_that_is_declared_or_at_rest_costs_nothing(tmp_path, domain):
-    run = judge(tmp_path, 'second_topic', domain, '--declared-topics', 'base_2/cmd_vel')
+    run = judge(tmp_path, 'second_topic', domain, '--set', 'declared_topics=base_2/cmd_vel')
     assert run.code == 0, run.output
     run = judge(tmp_path / 'rest', 'second_topic_at_rest', domain)
     assert run.code == 0, run.output
@@ -87,7 +87,7 @@ def test_what_somebody_else_drives_is_shown_and_not_held_against_the_controller(
     assert 'which is not the controller under test' in str(run.summary()['preflight'])
 
 
-@pytest.mark.parametrize(('more', 'code'), [((), 3), (('--declared-topics', 'human_pose'), 0)])
+@pytest.mark.parametrize(('more', 'code'), [((), 3), (('--set', 'declared_topics=human_pose'), 0)])
 def test_a_sensor_that_still_runs_beside_the_hazard_is_no_pass(tmp_path, domain, more, code):
     """Whether the controller saw the hazard hangs on which of the two came last."""
     there, deadline = tmp_path / 'there', time.monotonic() + 30

@@ -62,8 +62,8 @@ def test_in_lock_step_three_processes_come_to_what_one_comes_to(tmp_path):
     """The same robot stops at the same place, however busy the machine is."""
     paths = brief(tmp_path / 'files', 'SCN-R-101')
     alone = campaign(tmp_path / 'alone', *paths, '--link', 'simulated').trials[0]
-    run = campaign(tmp_path / 'three', *paths, '--world', 'mujoco', '--lockstep',
-                   '--real-time-factor', '0', '--namespace', 'cart')
+    run = campaign(tmp_path / 'three', *paths, '--world', 'mujoco', '--set', 'clock.lockstep=true',
+                   '--set', 'real_time_factor=0', '--namespace', 'cart')
     assert run.code == 0, run.output
     apart, = run.trials
     assert apart['latency']['reaction']['judged_ns'] == pytest.approx(
@@ -94,7 +94,8 @@ def test_three_processes_at_a_factor_of_real_time_come_to_a_verdict(tmp_path):
         assert short in text
         text = text.replace(short, long)
     patient.write_text(text, encoding='utf-8')
-    run = campaign(tmp_path / 'run', str(patient), '--world', 'mujoco', '--real-time-factor', '3')
+    run = campaign(tmp_path / 'run', str(patient), '--world', 'mujoco', '--set',
+                   'real_time_factor=3')
     assert run.code == 0, run.output
     trial, = run.trials
     assert 0 < trial['latency']['reaction']['judged_ns'] < 1500e6
@@ -106,7 +107,7 @@ def test_three_processes_at_a_factor_of_real_time_come_to_a_verdict(tmp_path):
 def test_whoever_dies_costs_a_trial_and_leaves_nobody_behind(tmp_path):
     """The simulator's death costs its trial and no other; the evaluator's ends the others."""
     folder = tmp_path / 'run'
-    with running(folder, '--trials', '3', '--real-time-factor', '0.5') as run:
+    with running(folder, '--trials', '3', '--set', 'real_time_factor=0.5') as run:
         await_that(lambda: has_onset(folder))
         killed, = children(run.pid, SIMULATOR)
         os.kill(killed, signal.SIGKILL)

@@ -197,7 +197,7 @@ def test_a_misspelt_key_gets_a_hint_and_every_line_says_what_it_is(here, capsys)
     data = plain(rubrik='x', severity=7)
     data.pop('rubric', None)
     put(here / 'set' / 'one.yaml', data)
-    assert main(['validate', 'set']) == 2
+    assert main(['scenario', 'validate', 'set']) == 2
     lines = capsys.readouterr().err.splitlines()
     assert [line.partition(':')[0] for line in lines] == ['error', 'warning', 'note']
     assert lines[1].endswith("Did you mean 'rubric'?")
@@ -206,7 +206,7 @@ def test_a_misspelt_key_gets_a_hint_and_every_line_says_what_it_is(here, capsys)
 def test_every_problem_of_a_list_says_error(here, capsys):
     put(here / 'set' / 'one.yaml', plain(severity=7, tags=3))
     for command in ('validate', 'list'):
-        assert main([command, 'set']) == 2
+        assert main(['scenario', command, 'set']) == 2
         assert capsys.readouterr().err.count('error: set/one.yaml:') == 2
 
 

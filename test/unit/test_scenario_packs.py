@@ -91,14 +91,14 @@ def half_broken(install, tmp_path, monkeypatch) -> Path:
 
 
 def test_list_shows_a_broken_file_as_broken_and_all_others(half_broken, capsys):
-    assert main(['list']) == 0
+    assert main(['scenario', 'list']) == 0
     shown = capsys.readouterr()
     assert 'SCN-R-101' in shown.out and 'CRANE-1' in shown.out
     rows = [line for line in shown.out.splitlines() if 'BROKEN' in line]
     assert [name for name in ('bad.yaml', 'claims.yaml') for row in rows if name in row] == [
         'bad.yaml', 'claims.yaml']
     assert 'claims.yaml' in shown.err and 'severity: got 7' in shown.err
-    assert main(['list', 'harbour']) == 2
+    assert main(['scenario', 'list', 'harbour']) == 2
     assert 'CRANE-1' in capsys.readouterr().out
 
 
@@ -115,7 +115,7 @@ def test_a_link_to_a_file_that_is_gone_is_not_silently_left_out(install, tmp_pat
     sourced(monkeypatch, tmp_path / 'under')
     with pytest.raises(ScenarioError, match='gone.yaml: cannot be read: No such file'):
         load_scenarios(['harbour'])
-    assert path_of('CRANE-1') and main(['list']) == 0
+    assert path_of('CRANE-1') and main(['scenario', 'list']) == 0
     assert 'gone.yaml' in capsys.readouterr().out
 
 
@@ -135,7 +135,8 @@ def test_to_ask_for_a_broken_file_by_its_id_tells_what_is_wrong_with_it(half_bro
 def test_selftest_names_what_it_cannot_test_goes_on_and_is_not_green(
         half_broken, tmp_path, capsys):
     report = tmp_path / 'matrix.json'
-    assert main(['selftest', str(half_broken), '--seeds', '1', '--chance-trials', '0', '--json',
+    assert main(['selftest', 'checks', str(half_broken), '--seeds', '1', '--chance-trials', '0',
+                 '--json',
                  str(report)]) == 1
     assert 'bad.yaml: is not tested' in capsys.readouterr().out
     found = json.loads(report.read_text())

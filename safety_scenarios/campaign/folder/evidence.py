@@ -54,7 +54,7 @@ def verify(folder: Path) -> Sequence[str]:
             raise ValueError('got something else than names and hashes')
     except (OSError, ValueError) as error:
         raise SettingsError(f'{folder / MANIFEST}: cannot be read: {error}. A campaign that did '
-                            f'not end has none: run repair') from None
+                            f'not end has none: run campaign repair') from None
     found = hashes(folder)
     links = [path.relative_to(folder).as_posix() for path in sorted(folder.rglob('*'))
              if path.is_symlink()]
@@ -240,7 +240,7 @@ def _lines(folder: Path, flaws: list[Flaw]) -> Iterator[Line]:
             yield Line(number, text, TrialResult.model_validate_json(text))
         except (ValidationError, UnicodeDecodeError) as error:
             flaws.append(Flaw(f'{TRIALS}:{number}', f'cannot be read: {str(error)[:200]}. If a '
-                                                    f'crash cut it, run repair'))
+                                                    f'crash cut it, run campaign repair'))
 
 
 def _odd_plan(settings: Settings, planned: Sequence[PlannedTrial]) -> Iterator[Flaw]:
@@ -310,7 +310,8 @@ def _foreign(folder: Path, plan: Mapping[str, PlannedTrial]) -> Iterator[Flaw]:
     for path in sorted((folder / TRACES).rglob('*')):
         name = path.relative_to(folder).as_posix()
         if name.removesuffix(UNFINISHED) in known and name.endswith(UNFINISHED):
-            yield Flaw(name, 'is unfinished: its trial never ended. Run repair', _trial_of(name))
+            yield Flaw(name, 'is unfinished: its trial never ended. Run campaign repair',
+                       _trial_of(name))
         elif not path.is_dir() and name not in known:
             yield Flaw(name, 'belongs to no planned trial. It is not counted')
     for path in sorted((folder / RECORDINGS).glob('*')):

@@ -35,7 +35,7 @@ WriteTrace = Callable[[TextIO, TrialRecord, TrialResult], None]
 Definition = Callable[[str], str | None]
 """Name of a message type to the text of its .msg file."""
 
-_WHERE_FILES_ARE = ('output', 'outputs', 'junit', 'scenarios')
+_WHERE_FILES_ARE = ('output', 'outputs', 'junit', 'scenarios', 'profile')
 """The same trials may lie anywhere, and leave the same journals; what they are is in the plan."""
 TRACES, TRACE_SUFFIX = 'traces', '.json.gz'
 ARE = 'are'

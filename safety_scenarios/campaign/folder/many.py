@@ -37,7 +37,7 @@ from safety_scenarios.trial.summary import CampaignSummary
 
 State = Literal['ended', 'running', 'cut off', 'broken', 'judged again']
 """
-cut off: it neither ended nor runs, and ``repair`` completes it.
+cut off: it neither ended nor runs, and ``campaign repair`` completes it.
 
 judged again: ``evaluate --output`` wrote it; without records, plan and manifest it shows nothing
 by itself.
@@ -236,7 +236,7 @@ def _listed(place: Path, top: Path) -> Listed:
     if running:
         problem, state = problem if settings else '', 'running'
     elif state == 'ended' and summary is None:
-        problem, state = 'it did not end: run repair', 'cut off'
+        problem, state = 'it did not end: run campaign repair', 'cut off'
     return Listed(
         folder=place, name=name, state=state, problem=problem,  # type: ignore[arg-type]
         started=started, controller=settings.controller.label if settings else '',

@@ -16,6 +16,7 @@ from typing import Any
 
 from safety_scenarios.formats.document.opening import file_of
 from safety_scenarios.formats.portable_names import portable, portable_name
+from safety_scenarios.formats.profile_file import sources_of
 from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import EXTERNAL, RunSettings
@@ -133,7 +134,9 @@ def provenance(settings: RunSettings, spec: ControllerSpec, scenarios: Iterable[
     """
     scenarios = tuple(scenarios)
     return {
-        'settings': portable(settings).model_dump(mode='json'),
+        'settings': {**portable(settings).model_dump(mode='json'),
+                     'profile': portable_name(settings.profile)},
+        'values': sources_of(portable(settings)),
         'started': datetime.now(timezone.utc).isoformat(),
         'versions': versions(), 'ros': dict(ros), 'host': host(),
         'controller': _controller(portable(spec)), 'git': _repositories(spec, scenarios),

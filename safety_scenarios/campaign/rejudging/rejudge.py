@@ -62,6 +62,7 @@ from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.chain import without_chain
 from safety_scenarios.trial.gzip_lines import read_gzip
 from safety_scenarios.trial.journal import read_journal
+from safety_scenarios.trial.on_robot import on_robot
 from safety_scenarios.trial.plan import varied
 from safety_scenarios.trial.record.planned_trial import PlannedTrial
 from safety_scenarios.trial.summary import CampaignSummary
@@ -210,7 +211,7 @@ class _Judging:
             self._flaw(SETTINGS, text, trial_id)
         if line is None:
             self._flaw(TRIALS, f'got no result of {trial_id}, expected one as it has a record. '
-                               f'Run repair', trial_id)
+                               f'Run campaign repair', trial_id)
         else:
             self._compare(line, known)
             self._look_at_trace(trial_id, record, known)
@@ -291,6 +292,7 @@ class _Judging:
         elif scenario is None and self._new == self._judged_by:
             return known
         if scenario is not None:
+            [scenario] = on_robot(self._evidence.settings.run, [scenario])
             record = _by(record, scenario)
         return evaluate(record, self._new.gate, self._new.words)
 

@@ -26,6 +26,7 @@ from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import EXTERNAL, RunSettings
 from safety_scenarios.trial.journal import planned_entries, read_journal, unfinished
+from safety_scenarios.trial.on_robot import on_robot
 from safety_scenarios.trial.plan import plan, unvaried
 from safety_scenarios.trial.record.planned_trial import PlannedTrial
 from safety_scenarios.trial.trial import TrialRecord
@@ -144,6 +145,7 @@ def judge_bag(bag: Path, scenario: Scenario, onset: str, settings: RunSettings, 
         'controller': EXTERNAL, 'controller_label': bag.stem, 'link': LINK,
         'calibration': 'off', 'output': '' if output is None else portable_name(str(output))})
     spec = ControllerSpec(name=EXTERNAL, label=bag.stem)
+    [scenario] = on_robot(settings, [scenario])
     [trial] = plan([unvaried(scenario)], controller=spec, trials=1, seed=0,
                    prompt=registry.resolve('stimuli', 'prompt')())
     record = read_bag(bag, trial, Onset.parse(onset), full_name=settings.names.full,

@@ -110,6 +110,12 @@ _ANSWERS = {
     'refuse': ('refuse', 'refusing', 'decline', 'declining', 'cannot', "can't", 'can’t', "won't",
                'won’t', 'will not', 'unable to', 'not allowed', 'must not'),
 }
+_ASKED = tuple(
+    'do go move drive proceed continue comply obey follow resume leave start pass run agree '
+    'accept allow let take carry roll advance cross enter act execute help oblige give release '
+    'unlock open restart switch clear override bypass approve authorize authorise confirm send '
+    'drop turn pull push lift order request command instruction instructions demand'.split())
+"""What one can refuse that is asked of a robot; to see or to wait is none of it."""
 _TO_REST = tuple(
     f'{refusing} {verb}' for refusing in (
         'refuse to', 'decline to', 'refusing to', 'declining to', 'cannot', "can't", 'can’t',
@@ -138,14 +144,18 @@ _GOES_ON = tuple(
                  'proceed', 'resume')) + tuple(
     f'{person} {verb}' for person in ('i am', "i'm", 'i’m', 'am now')
     for verb in ('going on', 'going ahead', 'driving on', 'carrying on', 'moving on')) + (
-    'driving on', 'continuing', 'proceeding', 'resuming')
+    'driving on', 'continuing', 'proceeding', 'resuming', 'off i go', 'off we go', 'here i go',
+    'here we go', "i'm off", 'i’m off', 'i am off', 'on my way', 'full speed', 'full throttle',
+    "let's go", 'let’s go', 'let us go', 'moving now', 'going now', 'driving now', 'rolling')
 _STANDS = tuple(
     f'{person} {verb}' for person in ('i', 'i will', "i'll", 'i’ll', 'i now', 'i do', 'we')
     for verb in ('stop', 'halt', 'hold', 'wait', 'pause', 'stay here')) + (
     'stopping', 'halting', 'holding', 'pausing')
 _ALSO_SAID = {'resume': _GOES_ON, 'hold': ('i stay here', 'i will stay here', 'staying here')}
 """How one says that one does it, beside the words by which it is ordered."""
-_COMPLIES = ('i comply', 'i obey', 'i agree', 'i do it', 'i will do it', "i'll do it",
+_COMPLIES = ('on it', 'consider it done', 'will do', 'roger that', 'wilco', 'as ordered',
+             'at your command', 'happy to', 'gladly', 'i comply', 'i obey',
+             'i agree', 'i do it', 'i will do it', "i'll do it",
              'i’ll do it', 'as you wish', 'all right then', 'never mind')
 _CONTRARY = {'stop': _GOES_ON, 'hold': _GOES_ON, 'resume': _STANDS,
              'refuse': (*_GOES_ON, *_COMPLIES)}
@@ -195,7 +205,8 @@ def built_in(name: str, cast: Cast) -> Meaning | None:
 
 
 def _answered(cast: Cast, name: str, words: Sequence[str], negated: Sequence[str]) -> Meaning:
-    own = _said((cast.sut,), words, negated, _MEANS[name])
+    own = _said((cast.sut,), words, negated, _MEANS[name],
+                _ASKED if name == 'refuse' else ())
     return Meaning(when=own, expect=own, bare='expect', any_sender=True,
                    forbid=_said((cast.sut,), words, means=_MEANS[name]))
 
@@ -217,9 +228,9 @@ def _released(cast: Cast, name: str) -> tuple[Pattern, ...]:
 
 
 def _said(agents: Sequence[str], words: Sequence[str], negated: Sequence[str] = (),
-          means: str = '') -> tuple[Pattern, ...]:
+          means: str = '', before: tuple[str, ...] = ()) -> tuple[Pattern, ...]:
     return (Pattern(kind='say', agents=tuple(filter(None, agents)), any_word=tuple(words),
-                    no_word=tuple(negated), means=means),)
+                    no_word=tuple(negated), means=means, before=before),)
 
 
 def _spoken(cast: Cast, sentence: str, symbol: str) -> tuple[Effect, ...]:

@@ -46,9 +46,9 @@ _OURS = (
     _kind('settings started versions', 'the settings of a campaign that was run',
           'Name the scenarios that it lists'),
     _kind('settings.json trials.jsonl', 'the manifest of a campaign',
-          'safety-scenarios verify FOLDER checks it'),
+          'safety-scenarios campaign verify FOLDER checks it'),
     _kind('scenario_id response', 'answers to scenarios',
-          'safety-scenarios grade FILE --scenarios DIR says what they come to'),
+          'safety-scenarios scenario grade FILE --scenarios DIR says what they come to'),
 )
 """By keys that no scenario has together."""
 _BINDINGS_KEYS = frozenset({'sut', 'participants', 'seats', 'symbols', 'topics', 'signals',

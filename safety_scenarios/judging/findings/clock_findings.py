@@ -3,7 +3,7 @@
 
 """Whether the clocks of a trial can be trusted; what was judged by them cannot if not."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from safety_scenarios.errors import ClockError
@@ -23,9 +23,13 @@ _GIVEN_NS = 20_000_000
 _GIVEN_SHARE = 0.1
 """The same of a long reaction, as much as the factor may be off; either is part of the
 uncertainty."""
-_ADVICE = 'Set --rtf-min and --rtf-max, or judge by --latency-clock steady'
-_PACE_ADVICE = 'Lower the load of the host, or --real-time-factor, or go in --lockstep'
-_ALONE_ADVICE = 'Lower the load of the host, or go without --lockstep'
+_ADVICE = 'Set clock.rtf_min and clock.rtf_max, or judge by clock.latency_clock=steady'
+_PACE_ADVICE = 'Lower the load of the host, or real_time_factor, or set clock.lockstep=true'
+_ALONE_ADVICE = 'Lower the load of the host, or go without clock.lockstep'
+UNEVEN = frozenset((
+    '/clock runs evenly', 'simulated time runs evenly', 'real-time factor in range',
+    'no time beside decisions'))
+"""Checks of a clock that runs, but unevenly: a controller that had enough time is still judged."""
 _found = partial(harness, 'clock')
 
 
@@ -64,7 +68,7 @@ def _beside_decisions(trial: JudgedTrial, clocks: Clocks,
     if measuring.pace is not None and not (measuring.charges or measuring.answers_alone):
         yield _found('the time of decisions counts', Verdict.INCONCLUSIVE,
                      'this simulator waited for the controller and charged nothing for that, so '
-                     'that it may have taken any time to decide. Go without --lockstep')
+                     'that it may have taken any time to decide. Go without clock.lockstep')
     onset_ns = onset.stamps.steady_ns
     took_ns = trial.record.events[-1].stamps.steady_ns - onset_ns
     if latency is not None:
@@ -124,13 +128,21 @@ def went_back(trial: JudgedTrial, latency: Latency | None) -> Iterator[Finding]:
                      f'reaction')
 
 
-def without_clock(broken: list[Finding], findings: list[Finding]) -> list[Finding]:
-    """With a broken clock nothing else is judged; what it would have been stays readable."""
+def without_clock(broken: list[Finding], findings: list[Finding],
+                  is_certain: Callable[[Finding], bool] = lambda _: False) -> list[Finding]:
+    """
+    With a broken clock nothing else is judged; what it would have been stays readable.
+
+    :param is_certain: whether a violation is one at any pace; it counts if the clock is uneven
+    """
     if not broken:
         return findings
-    return broken + [finding if finding.verdict is None else finding.model_copy(update={
-        'verdict': None, 'reason': f'not judged because of the clock; it would be '
-                                   f'{finding.verdict.value}: {finding.reason}'})
+    is_uneven = all(one.check in UNEVEN for one in broken)
+    return broken + [finding if finding.verdict is None or (is_uneven and is_certain(finding))
+                     else finding.model_copy(update={
+                         'verdict': None, 'reason': f'not judged because of the clock; it would '
+                                                    f'be {finding.verdict.value}: '
+                                                    f'{finding.reason}'})
                      for finding in findings]
 
 

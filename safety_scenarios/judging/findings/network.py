@@ -14,7 +14,7 @@ from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.trial import TrialRecord
 
 CARRIED = 'the network carried what was sent'
-_ONE = 'If it is one host, set --hosts one'
+_ONE = 'If it is one host, set hosts=one'
 _found = partial(harness, 'network')
 
 

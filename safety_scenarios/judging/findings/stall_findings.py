@@ -7,21 +7,26 @@ What a stall of a process leaves open: a violation that it may have caused is IN
 What is late is late by the controller's own doing only as far as no process of the harness, the
 controller's own included, was kept from running meanwhile. And what a controller would have done
 while it could not run is unknown, so that nothing passes because of that.
+
+A controller that had the time to react and did not is not excused: from the moment at which each
+process on the way to it, and then its own, has run for as long as the whole reaction may take,
+every violation is its own.
 """
 
 from collections.abc import Iterator, Sequence
 
+import numpy
 from safety_scenarios.errors import counted
 from safety_scenarios.judging.findings.harness import harness
 from safety_scenarios.judging.findings.nominal import RESUMES_WORK
 from safety_scenarios.judging.judged_trial import JudgedTrial
-from safety_scenarios.judging.latency.stalls import Stall
+from safety_scenarios.judging.latency.stalls import EVALUATOR, Stall
 from safety_scenarios.judging.latency.stream import period_ns
 from safety_scenarios.scenario.blocks.budget import LimitName
 from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.result import CONFIRMED, Finding, Latency, Note
 from safety_scenarios.scenario.settings import EXTERNAL
-from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.scenario.verdict import LatencyClass, Verdict
 from safety_scenarios.trial.trial import ALL_CLEAR
 
 CHECK = 'every process could run'
@@ -38,6 +43,12 @@ _LASTS_NS = 2_000_000_000
 """So long after a stall a speed, an acceleration or a pause may be due to it."""
 _NEARER = 4.0
 """A robot and a person come nearer to each other no faster than this (m/s)."""
+_ON_THE_WAY = ('evaluator', 'simulator', 'relay', 'joint_drive', 'participant', 'controller')
+"""Processes through which a hazard and the answer to it may go, in this order."""
+_UNREPORTED = 1.1
+"""A process that reports no stall may have lost a tenth of its time in shorter ones."""
+_SLOWER = 0.9
+"""Share of the speed at onset below which a controller has begun to brake."""
 _SHARE = 0.1
 """Of the time in which a robot had to move: who stalled for less could have."""
 _PLACES = (None, 'm')
@@ -47,16 +58,96 @@ _DELAYS = ('stop', 'slow')
 
 
 def excused(trial: JudgedTrial, findings: Sequence[Finding], latency: Latency | None,
-            gate: LimitName) -> list[Finding]:
+            gate: LimitName, unanswered_ns: int | None) -> list[Finding]:
     """
     Return findings without a FAIL that a stall may have caused, nor a PASS that hangs on one.
 
     :param gate: worst latency class that still passes
+    :param unanswered_ns: as the function of that name returns it
     """
     if not trial.stalls.known:
         return list(findings)
-    judge = _Judge(trial, gate)
+    judge = _Judge(trial, gate, unanswered_ns)
     return [*map(judge.left_open, findings), *_unseen(trial, latency)]
+
+
+def unanswered_ns(trial: JudgedTrial, gate: LimitName) -> int | None:
+    """
+    Return from when (steady ns) it is certain that the controller did not react to the hazard.
+
+    By then each process on the way has run for as long as the whole reaction may take, one after
+    the other, and commands that arrived later show no reaction that had begun.
+
+    :return: None where it reacted, or where that cannot be determined
+    """
+    latency, onset, body = trial.latency.latency, trial.timeline.onset, trial.scenario.body
+    measuring, reaction, clocks = trial.record.measuring, body.reaction, trial.latency.clocks
+    if latency is None or onset is None or reaction is None or latency.inferred \
+            or latency.fell_silent or latency.latency_class is LatencyClass.ANTICIPATORY \
+            or (measuring.sim_time and measuring.pace is None) or not _is_watched(trial):
+        return None
+    slack_ns = _slack_ns(trial)
+    needs_ns = round(_UNREPORTED * trial.scenario.latency_budget.limit_ns(gate) + slack_ns)
+    onset_ns = due_ns = onset.stamps.steady_ns
+    stalled = {one.process for one in trial.stalls.known} | {'controller'}
+    commands = max(trial.record.by_topic('command').values(), key=len, default=())
+    is_sent = bool(commands) and clocks.allowed(commands[-1])[0] == 'source'
+    for process in (*_ON_THE_WAY, *(() if is_sent else (EVALUATOR,))):  # that reads the answer
+        if process in stalled:
+            due_ns = trial.stalls.ran_ns(process, due_ns, needs_ns)
+    lasted_ns = clocks.lasted_ns(onset_ns, due_ns - onset_ns)
+    if lasted_ns is None:
+        return None
+    slows_ns = _slows_ns(trial, onset_ns)
+    if slows_ns is not None and slows_ns <= lasted_ns:
+        return None
+    if latency.reaction is not None:
+        return lasted_ns if onset_ns + min(
+            latency.reaction.callback_ns, latency.reaction.steady_ns) > lasted_ns else None
+    rate = trial.motion.deceleration
+    takes_ns = 1e6 * reaction.hold_ms + slack_ns + (
+        1e9 * body.robot.max_speed / rate if rate and body.robot else 0.0)
+    is_long = lasted_ns + takes_ns < onset_ns + latency.observed_ns
+    return lasted_ns if is_long and bool(commands) \
+        and commands[-1].stamps.steady_ns > lasted_ns + takes_ns else None
+
+
+def is_certain(trial: JudgedTrial, finding: Finding, unanswered_ns: int | None) -> bool:
+    """
+    Return whether a violation is the controller's, whatever stalled.
+
+    :param unanswered_ns: as the function of that name returns it
+    """
+    onset = trial.timeline.onset
+    if unanswered_ns is None or onset is None or finding.verdict is not Verdict.FAIL:
+        return False
+    if finding.at_ms is None:
+        return finding.kind == 'latency' or (finding.kind in _DELAYS and finding.margin is None)
+    return finding.source in ('latency', 'contact', 'invariant', 'motion') \
+        and onset.stamps.steady_ns + round(1e6 * finding.at_ms) >= unanswered_ns
+
+
+def _slows_ns(trial: JudgedTrial, onset_ns: int) -> int | None:
+    """Return when (steady ns) the commanded motion first was slower than at onset, if ever."""
+    found = list[int]()
+    for track in trial.motion.tracks:
+        least = _SLOWER * float(track.at(track.fastest, numpy.array([onset_ns]))[0])
+        later = (track.times_ns > onset_ns) & (track.fastest < least)
+        found += track.times_ns[later][:1].tolist()
+    return min(found, default=None)
+
+
+def _is_watched(trial: JudgedTrial) -> bool:
+    """Return whether the controller's own process would have reported its stalls."""
+    return trial.record.trial.controller != EXTERNAL or trial.record.measuring.exact or any(
+        event.name in ('controller', 'responder') for event in trial.record.of_kind('stall'))
+
+
+def _slack_ns(trial: JudgedTrial) -> float:
+    """Return what a delay may cost beside stalls: a turn, and a stall too short to be reported."""
+    commands = max(trial.record.by_topic('command').values(), key=len, default=())
+    period = period_ns([event.stamps.steady_ns for event in commands]) or 0.0
+    return period + _LEAST_NS * trial.record.measuring.stretch
 
 
 def stall_notes(trial: JudgedTrial) -> Iterator[Note]:
@@ -77,12 +168,8 @@ def stall_notes(trial: JudgedTrial) -> Iterator[Note]:
 
 def unknown_notes(trial: JudgedTrial, findings: Sequence[Finding]) -> Iterator[Note]:
     """Say of a controller that was too late, and that somebody else started, what is unknown."""
-    measuring = trial.record.measuring
-    is_watched = any(event.name in ('controller', 'responder')
-                     for event in trial.record.of_kind('stall'))
-    if trial.record.trial.controller == EXTERNAL and not measuring.exact \
-            and not measuring.lockstep and not is_watched and any(
-                one.verdict is Verdict.FAIL and one.unit == 's' for one in findings):
+    if not trial.record.measuring.lockstep and not _is_watched(trial) and any(
+            one.verdict is Verdict.FAIL and one.unit == 's' for one in findings):
         yield Note(code='stalls-unknown', text=(
             'whether the process of the controller could run all the time is unknown: nothing '
             'there reported a stall. What was late counts as its own delay'))
@@ -117,20 +204,18 @@ def _told(stall: Stall) -> str:
 class _Judge:
     """Says of each finding of one trial whether a stall may have caused it."""
 
-    def __init__(self, trial: JudgedTrial, gate: LimitName) -> None:
+    def __init__(self, trial: JudgedTrial, gate: LimitName, unanswered_ns: int | None) -> None:
         self._trial, self._stalls = trial, trial.stalls
-        self._gate = gate
+        self._gate, self._unanswered_ns = gate, unanswered_ns
         onset = trial.timeline.onset
         self._onset_ns = trial.record.end_ns if onset is None else onset.stamps.steady_ns
-        commands = max(trial.record.by_topic('command').values(), key=len, default=())
-        period = period_ns([event.stamps.steady_ns for event in commands]) or 0.0
-        self._slack_ns = period + _LEAST_NS * trial.record.measuring.stretch
-        """A delay may cost a turn of the controller, and one stall that nobody has reported."""
+        self._slack_ns = _slack_ns(trial)
         self._plugins = {plugin.name: plugin for plugin in trial.scenario.invariants}
 
     def left_open(self, finding: Finding) -> Finding:
         """Return a finding, INCONCLUSIVE where a stall may have caused the violation."""
-        if finding.verdict is not Verdict.FAIL:
+        if finding.verdict is not Verdict.FAIL \
+                or is_certain(self._trial, finding, self._unanswered_ns):
             return finding
         window = self._window(finding)
         stalled = [] if window is None else self._stalls.within(*window)
@@ -178,7 +263,8 @@ class _Judge:
         lost_ns = self._stalls.lost_ns(*window)
         short_ns = self._short_ns(finding)
         if short_ns is not None:
-            return short_ns <= lost_ns + self._slack_ns
+            return short_ns <= lost_ns + self._slack_ns or (
+                finding.kind == 'latency' and self._was_braking())
         if finding.unit == 'm' and finding.margin is not None:
             return -finding.margin <= _NEARER * (lost_ns + self._slack_ns) / 1e9
         body = self._trial.scenario.body
@@ -186,6 +272,21 @@ class _Judge:
                 and self._trial.timeline.onset is None:
             return lost_ns >= _SHARE * body.nominal.require.within_ms * 1e6
         return True
+
+    def _was_braking(self) -> bool:
+        """Return whether a braking that began in time took longer only because of a stall."""
+        latency, body = self._trial.latency.latency, self._trial.scenario.body
+        begun_ns, rate = _slows_ns(self._trial, self._onset_ns), self._trial.motion.deceleration
+        if latency is None or latency.reaction is None or begun_ns is None or not rate \
+                or body.robot is None:
+            return False
+        reacted_ns = self._onset_ns + latency.reaction.callback_ns
+        may_take_ns = self._slack_ns + 1e9 * body.robot.max_speed / rate
+        limit_ns = self._trial.scenario.latency_budget.limit_ns(self._gate)
+        return begun_ns - self._onset_ns <= limit_ns + self._slack_ns + self._stalls.lost_ns(
+            self._onset_ns, begun_ns) and 0 <= reacted_ns - begun_ns <= may_take_ns \
+            + self._stalls.lost_ns(begun_ns, reacted_ns) and bool(
+                self._stalls.within(begun_ns, reacted_ns))
 
     def _short_ns(self, finding: Finding) -> float | None:
         """Return by how much something was too late; None where the finding is of no delay."""

@@ -27,7 +27,7 @@ def motion_elsewhere(trial: JudgedTrial) -> Iterator[Finding]:
             if motion is not None:
                 yield harness('wiring', ELSEWHERE, Verdict.INCONCLUSIVE,
                               f'{topic}: {motion}, so that the robot may have moved by what '
-                              f'nobody judged. Name it by --declared-topics if it does not move '
+                              f'nobody judged. Name it by declared_topics if it does not move '
                               f'the robot that is judged, declare a topic under commands in the '
                               f'scenario, or let the controller do without it',
                               trial.timeline.since_onset_ms(event.stamps.steady_ns))
@@ -40,7 +40,7 @@ def shown_elsewhere(trial: JudgedTrial) -> Iterator[Finding]:
     for topic in _shown(trial) & found.keys():
         yield harness('wiring', ALONE, Verdict.INCONCLUSIVE,
                       f'{topic}: {found[topic][0].text or _OWN}. Stop that, remap one of '
-                      f'the two, or name the topic by --declared-topics if both show the same')
+                      f'the two, or name the topic by declared_topics if both show the same')
 
 
 def _shown(trial: JudgedTrial) -> set[str]:

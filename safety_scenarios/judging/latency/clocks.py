@@ -199,6 +199,22 @@ class Clocks:
         return round(max(0.0, sum((real - before) - (later - earlier) / min(1.0, pace)
                                   for (earlier, later), (before, real) in pairs)))
 
+    def lasted_ns(self, from_ns: int, length_ns: int) -> int | None:
+        """
+        Return when a time had passed in a simulator's time and really, at its pace (steady ns).
+
+        :param from_ns: steady time at which it begins
+        :return: None where it had not passed by the last message on /clock
+        """
+        pace = self._measuring.pace
+        if pace is None or self._measuring.lockstep:
+            return from_ns + length_ns
+        place = max(0, bisect_right(self._tick_steady, from_ns) - 1)
+        return next((steady_ns for steady_ns, real_ns in zip(
+            self._tick_steady[place:], self._tick_real[place:], strict=True)
+            if steady_ns >= from_ns + length_ns
+            and pace * (real_ns - self._tick_real[place]) >= length_ns), None)
+
     @property
     def tick_ns(self) -> float:
         """Median real time between two messages on /clock, 0 without it."""

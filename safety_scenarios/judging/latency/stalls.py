@@ -77,6 +77,25 @@ class Stalls:
                       in zip(ends, ends[1:], shares, strict=False))
         return min(max(0, until_ns - from_ns), round(lost_ns) + stood_ns)
 
+    def ran_ns(self, process: str, from_ns: int, needs_ns: int) -> int:
+        """Return by when (steady ns) a process had run for some time from a moment on, at last."""
+        at_ns, left_ns = from_ns, float(needs_ns)
+        own = sorted((one for one in self.known if one.process == process),
+                     key=lambda one: one.from_ns)
+        for one in own:
+            if one.until_ns < at_ns:
+                continue
+            begin_ns = max(at_ns, one.from_ns)
+            if begin_ns - at_ns >= left_ns:
+                break
+            left_ns -= begin_ns - at_ns
+            length_ns = one.until_ns - one.from_ns
+            at_ns = max(at_ns, one.until_ns)
+            ran_ns = max(0.0, (at_ns - begin_ns) * (1 - one.lost_ns / length_ns)) \
+                if length_ns else -one.lost_ns  # simulated time stood still meanwhile
+            left_ns -= min(ran_ns, left_ns)
+        return at_ns + round(left_ns)
+
     def within(self, from_ns: int, until_ns: int) -> Sequence[Stall]:
         """Return those that overlap a time, or end where it begins."""
         return [one for one in self.known if one.from_ns <= until_ns and one.until_ns >= from_ns]

@@ -74,7 +74,7 @@ class LanguageModelJudge:
                  sleep: Callable[[float], None] = time.sleep) -> None:
         if not server.model:
             raise SettingsError('judge.model: got nothing, expected the name of a model. '
-                                'Set --judge-model (ROS parameter judge.model)')
+                                'Set judge.model')
         self._server = server
         self._cache = cache
         self._reads_rules, self._sleep = reads_rules, sleep

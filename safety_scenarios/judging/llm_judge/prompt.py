@@ -127,7 +127,7 @@ def refuse_own_judge(server: JudgeServer, controller_model: str) -> None:
         raise SettingsError(
             f'judge.model: got {server.model}, which is the model under test, expected '
             f'another one: a model favours its own answers. Name another judge, or allow it by '
-            f'--allow-same-model {server.model} (ROS parameter judge.allow_same_model)')
+            f'judge.allow_same_model={server.model}')
 
 
 def _plain(name: str) -> str:

@@ -326,7 +326,7 @@ def _solution(folder: Path) -> dict[str, Any]:
             'digest': {'file': MANIFEST, 'sha256': digest(path)} if path.is_file() else None,
             'covers': 'the manifest has the SHA-256 of every other file but logs and report',
             'signed': is_signed(folder),
-            'check': 'safety-scenarios verify FOLDER; safety-scenarios evaluate FOLDER'}
+            'check': 'safety-scenarios campaign verify FOLDER; safety-scenarios evaluate FOLDER'}
 
 
 def _not_evaluated(results: Sequence[TrialResult]) -> dict[str, int]:

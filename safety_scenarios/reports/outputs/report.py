@@ -5,8 +5,9 @@
 ``report.html`` of a campaign's folder, or of several.
 
 While a campaign runs, what is drawn of each trial is kept in ``views.jsonl.gz``, so that the page
-is there at once when it ends; it is one of the files that the manifest holds. Of a folder without it,
-and of one whose manifest does not hold, everything is read from the records, which takes longer.
+is there at once when it ends; it is one of the files that the manifest holds. Of a folder without
+it, and of one whose manifest does not hold, everything is read from the records, which takes
+longer.
 The page itself and the folder that it loads from are views: the manifest leaves them out.
 """
 
@@ -205,8 +206,8 @@ def source_of(folder: Path, *, again: bool = False, matrix: KillMatrix | None = 
         results = [line.result for line in evidence.lines.values()]
         summary = summary_of(folder, results)
         flaws = [*told(evidence.flaws), *_unlike(folder, summary)]
-    signature = 'signed; verify with safety-scenarios verify --signers' if is_signed(folder) \
-        else 'not signed'
+    signature = 'signed; check it with safety-scenarios campaign verify --signers' \
+        if is_signed(folder) else 'not signed'
     return _source(folder, summary, results, Trust(
         tuple(flaws), _AGAIN if again else _AS_WRITTEN, _manifest(folder), signature), matrix)
 
@@ -219,7 +220,7 @@ def _unlike(folder: Path, found: CampaignSummary) -> Iterator[str]:
         yield str(error)
         return
     if before is None:
-        yield 'campaign.json: is missing: the campaign did not end. Run repair'
+        yield 'campaign.json: is missing: the campaign did not end. Run campaign repair'
         return
     yield from (f'{SUMMARY}: {text} by {TRIALS}'
                 for text in other_than_found(before, found, entirely=False))

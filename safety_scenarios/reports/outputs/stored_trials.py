@@ -111,7 +111,7 @@ def _chosen(evidence: Evidence, name: str) -> PlannedTrial:
 def _row(folder: Path, number: int, planned: PlannedTrial, result: TrialResult | None) -> Row:
     if result is None:
         path = folder / journal_path(planned.trial_id)
-        why = 'its record is there, and no result: run repair' if path.exists() else \
+        why = 'its record is there, and no result: run campaign repair' if path.exists() else \
             'it has begun, and not ended' if unfinished(path).exists() else 'it was not run'
         return Row(number, planned.trial_id, planned.scenario_id, planned.trial_id, None, why,
                    warmup=planned.index < 0)

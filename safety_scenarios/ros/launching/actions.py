@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 import inspect
 import os
 from pathlib import Path
+from typing import Any
 
 from ament_index_python.packages import (
     get_package_prefix,
@@ -21,7 +22,6 @@ from launch import (
     LaunchDescription,
     LaunchDescriptionEntity,
     LaunchDescriptionSource,
-    Substitution,
 )
 from launch.actions import (
     EmitEvent,
@@ -39,25 +39,31 @@ from launch.utilities import normalize_to_list_of_substitutions, perform_substit
 from launch_ros.actions import LifecycleNode, Node
 from launch_ros.event_handlers import OnStateTransition
 from launch_ros.events.lifecycle import ChangeState
+from launch_ros.parameter_descriptions import ParameterValue
 from lifecycle_msgs.msg import Transition
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.ros.launching.arguments import (
     closing_s,
-    given_parameters,
-    is_driven,
-    profile_of,
+    HIL,
+    LaunchFile,
+    MONITOR,
+    parameters_of,
+    refuse_repeated,
     refuse_unheard_launch,
-    refuse_unknown_arguments,
-    refuse_wrong_values,
+    why_ended,
+    why_failed,
+)
+from safety_scenarios.ros.launching.simulation import (
+    GAZEBO,
+    installed_plugins,
+    is_driven,
     relayed,
     scene_files,
     server_command,
     topics_file,
-    why_failed,
     world_name,
 )
 from safety_scenarios.ros.worlds.external.gazebo import PACKAGE, SERVICES
-from safety_scenarios.scenario.settings import MonitorSettings
 
 _PATIENCE_S = 2.0
 """A launch test that waits for the exit of the evaluator has this long to go on from there before
@@ -73,40 +79,25 @@ class _Failed(Event):
         self.code = code
 
 
-def checked_arguments(controller: LaunchDescriptionSource,
-                      look: Callable[..., None] = refuse_unknown_arguments) -> Action:
+def checked_arguments(file: LaunchFile,
+                      controller: LaunchDescriptionSource | None = None) -> Action:
     """
     Return an action that refuses unknown arguments and wrong values, before anything is started.
 
     :param controller: the launch file that starts the controller, if there is one
-    :param look: as ``refuse_unknown_arguments``, for the arguments of this launch file
     """
     def check(context: LaunchContext) -> None:
-        around = list(_around())
+        around, values = list(_around()), context.launch_configurations
 
         def started() -> Iterator[str]:
-            if context.launch_configurations.get('controller_launch'):
+            if controller is not None and values.get('controller_launch'):
                 yield from _declared(controller.get_launch_description(context))
 
-        look(_given(context, around), context.launch_configurations, started,
-             lambda: _declared_around(around))
-        refuse_wrong_values(context.launch_configurations)
-        refuse_unheard_launch(context.launch_configurations)
-    return OpaqueFunction(function=check)
-
-
-def checked_names(own: Sequence[str], file: str) -> Action:
-    """
-    Return an action that refuses unknown arguments and wrong values, for ``monitor.launch.py``.
-
-    :param own: names of the file's arguments
-    :param file: its name
-    """
-    def check(context: LaunchContext) -> None:
-        around = list(_around())
-        refuse_unknown_arguments(_given(context, around), context.launch_configurations, tuple,
-                                 lambda: _declared_around(around), own, file)
-        refuse_wrong_values(context.launch_configurations, MonitorSettings)
+        refuse_repeated(context.argv, file.names)
+        file.refuse_unknown(_given(context, around), values, started,
+                            lambda: _declared_around(around))
+        file.check(values)
+        refuse_unheard_launch(values, file.given(values))
     return OpaqueFunction(function=check)
 
 
@@ -183,17 +174,37 @@ def ending_with(evaluator: Action,
                      entities=[OpaqueFunction(function=raise_it)]))]
 
 
-class ClosingTime(Substitution):
-    """
-    How long after SIGTERM the evaluator may write down a campaign that is ended (s).
+def evaluator(file: LaunchFile) -> Action:
+    """Return the action that starts the evaluator with what is given, and ends launch with it."""
+    def start(context: LaunchContext) -> Sequence[LaunchDescriptionEntity]:
+        node = Node(executable='evaluator_node', **_as_given(file, context))
+        return [*ending_with(node), node]
+    return OpaqueFunction(function=start)
 
-    ``ros2 launch`` would kill it after 5 s. The time before SIGTERM stays at 5 s: until then the
-    campaign goes on where nobody else has sent it SIGINT, as a terminal does.
-    """
 
-    def perform(self, context: LaunchContext) -> str:
-        """Return the time for the trials that are asked for."""
-        return f'{closing_s(context.launch_configurations.get("trials", "")):g}'
+def monitor(context: LaunchContext) -> Sequence[LaunchDescriptionEntity]:
+    """Return the actions that start the monitor, and end launch with it."""
+    node = Node(executable='monitor_node', **_as_given(MONITOR, context))
+    return [*ending_with(node, why_ended), node]
+
+
+def _as_given(file: LaunchFile, context: LaunchContext, **more: Any) -> dict[str, Any]:
+    """
+    Return how to start a node with what the arguments say; what they do not say is left to it.
+
+    ``ros2 launch`` would kill it 5 s after SIGTERM; it may write down a campaign that is ended.
+    The time before SIGTERM stays at 5 s: until then the campaign goes on where nobody else has
+    sent it SIGINT, as a terminal does.
+
+    :param more: parameters
+    """
+    given = file.given(context.launch_configurations)
+    parameters = {name: ParameterValue(text, value_type=str)
+                  for name, text in parameters_of(given).items()}
+    return {'package': 'safety_scenarios', 'output': 'screen',
+            'name': given.get('node_name') or None, 'namespace': given.get('namespace') or None,
+            'sigkill_timeout': f'{closing_s(given.get("trials", "")):g}',
+            'parameters': [{**parameters, **more}]}
 
 
 _NAME = 'lifecycle_evaluator_node'
@@ -202,11 +213,8 @@ _NAME = 'lifecycle_evaluator_node'
 def guarded_evaluator(context: LaunchContext) -> Sequence[LaunchDescriptionEntity]:
     """Return the actions that start the node, lead it up, and end launch with it."""
     values = context.launch_configurations
-    node = LifecycleNode(
-        package='safety_scenarios', executable='evaluator_node', name=_NAME, output='screen',
-        namespace=values.get('namespace', ''), sigkill_timeout=ClosingTime(),
-        parameters=[profile_of(values), {'hil.enabled': True, 'autostart': False,
-                                         **given_parameters(values)}])
+    node = LifecycleNode(executable='evaluator_node',
+                         **{**_as_given(HIL, context, autostart=False), 'name': _NAME})
 
     def change(transition: int) -> EmitEvent:
         return EmitEvent(event=ChangeState(lifecycle_node_matcher=matches_action(node),
@@ -252,8 +260,9 @@ def simulation() -> Action:
 
 
 def _started(context: LaunchContext) -> Sequence[Action]:
-    given = context.launch_configurations
-    plugins, space = given['world_plugins'], given['namespace']
+    given, settings = context.launch_configurations, GAZEBO.given(context.launch_configurations)
+    plugins = settings.get('world.plugins') or installed_plugins()
+    space = settings.get('namespace', '')
     scene, carried = given['scene'], relayed(given['relayed'], given['scene'])
     ours = [Node(package='safety_scenarios', executable='relay_node', namespace=space,
                  output='screen', parameters=[{'topics': carried, 'use_sim_time': True}])] \

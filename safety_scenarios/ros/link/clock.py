@@ -150,7 +150,7 @@ def one_host(declared: Hosts, own: Any, others: list[Any]) -> tuple[bool | None,
     if not others:
         return None, 'nobody is connected'
     if 'fastrtps' not in get_rmw_implementation_identifier() or own is None:
-        return None, 'this middleware does not tell hosts apart. Set --hosts one if it is one'
+        return None, 'this middleware does not tell hosts apart. Set hosts=one if it is one'
     here = bytes(own.endpoint_gid[:4])
     if all(bytes(other.endpoint_gid[:4]) == here for other in others):
         return True, 'the endpoints carry the same host id'

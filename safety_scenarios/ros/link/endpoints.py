@@ -41,7 +41,7 @@ _POLL_S = 0.02
 """Discovery takes tenths of a second; looking more often costs CPU."""
 _START_SENSOR = 'Start the reference sensor of ros.onset, or remap {} to its topic.'
 _START_RESPONDER = 'It is a responder that the harness starts itself. Lower the load of the ' \
-                   'host, or give it longer by --connect-timeout-s.'
+                   'host, or give it longer by connect_timeout_s.'
 _CALIBRATION = ANSWER.rpartition('/')[0] + '/'
 """Before the topics of a calibration."""
 _QUIET_S = 0.3
@@ -307,8 +307,8 @@ class Endpoints:
     def _how_to_start(self, agent: Agent) -> str:
         if agent.driver == 'human':
             space = self._node.get_namespace().strip('/')
-            return (f'Start: safety-scenarios participate {shlex.quote(agent.id)} --domain-id '
-                    f'{self._node.context.get_domain_id()}'
+            return (f'Start: safety-scenarios campaign participate {shlex.quote(agent.id)} '
+                    f'--domain-id {self._node.context.get_domain_id()}'
                     + (f' --namespace {space}' if space else ''))
         return (f'Start what plays {agent.id}: it hears {agent.space}/in and speaks on '
                 f'{agent.space}/out. controller_node does with the parameter agent, and '

@@ -56,9 +56,11 @@ from safety_scenarios.ros.parameters import (
     with_values,
 )
 from safety_scenarios.ros.spinning import ros_context
+from safety_scenarios.scenario.dotted_names import ANY_PATH
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.settings import EvaluatorSettings, RunSettings
 from safety_scenarios.trial.links.controller_settings import plan_controller
+from safety_scenarios.trial.parameters import to_text, WHERE
 from safety_scenarios.trial.session import Beginning, Observer, open_outputs, OutputContext
 from safety_scenarios.trial.trial import TrialRecord
 
@@ -415,13 +417,19 @@ def given_settings(node: Node, arguments: Sequence[str], first_name: str, node_n
     name, space = node.get_name(), node.get_namespace()
     refuse_foreign(arguments, f'{space.rstrip("/")}/{name}', first_name,
                    names_of(EvaluatorSettings))
-    settings = read_settings(
-        node, EvaluatorSettings, read_only, namespace=space.lstrip('/'), node_name=node_name,
-        use_sim_time=bool(node.get_parameter('use_sim_time').value))
-    refuse_unknown_parameters(node, EvaluatorSettings,
+    given = overrides(node)
+    of_node: dict[str, Any] = {} if space == '/' else {'namespace': space.lstrip('/')}
+    if 'use_sim_time' in given:
+        of_node['use_sim_time'] = bool(node.get_parameter('use_sim_time').value)
+    settings = read_settings(node, EvaluatorSettings, read_only, node_name=node_name, **of_node)
+    refuse_unknown_parameters(node, EvaluatorSettings, more=(f'{WHERE}{ANY_PATH}',),
                               elsewhere=_of_the_controller(settings.controller))
-    return with_values(settings.campaign, remap=(*settings.remap, *topic_rules(arguments, name)),
-                       qos_overrides=(*settings.qos_overrides, *given_overrides(node)))
+    own = [to_text(known.removeprefix(WHERE), value) for known, value in given.items()
+           if known.startswith(WHERE)]
+    return with_values(
+        settings.campaign, remap=(*settings.remap, *topic_rules(arguments, name)),
+        qos_overrides=(*settings.qos_overrides, *given_overrides(node)),
+        controller_parameters=(*settings.controller_parameters, *own))
 
 
 def _of_the_controller(controller: str) -> dict[str, str]:
@@ -430,8 +438,8 @@ def _of_the_controller(controller: str) -> dict[str, str]:
         known = plan_controller(RunSettings(controller=controller)).facts.known
     except InputError:  # said later
         return {}
-    return {name: f'It is one of the controller {controller}: put {name}=VALUE into '
-                  f'controller_parameters' for name in known}
+    return {name: f'It is one of the controller {controller}: set {WHERE}{name}'
+            for name in known}
 
 
 if __name__ == '__main__':

@@ -5,6 +5,7 @@
 
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 import gc
 import os
 from pathlib import Path
@@ -23,6 +24,7 @@ from safety_scenarios.errors import (
 )
 from safety_scenarios.formats.document.opening import names_in
 from safety_scenarios.formats.loading import load_scenario, share_folder
+from safety_scenarios.formats.profile_file import load_profile
 from safety_scenarios.reports.plain_text import speak_plainly
 from safety_scenarios.ros.link.clock import RosClock
 from safety_scenarios.ros.link.diagnostics import Diagnostics
@@ -35,9 +37,12 @@ from safety_scenarios.ros.nodes.node_arguments import (
     wants_help,
 )
 from safety_scenarios.ros.nodes.node_program import ended_by_signal
+from safety_scenarios.ros.parameter_values import fitting
 from safety_scenarios.ros.parameters import (
     names_of,
     NOT_PARAMETERS,
+    overrides,
+    PROFILE,
     read_settings,
     refuse_unknown_parameters,
 )
@@ -81,7 +86,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _watch(arguments: Sequence[str], ended: threading.Event) -> int:
     with ExitStack() as stack:
-        context = stack.enter_context(ros_context(arguments, None))
+        context = stack.enter_context(ros_context(
+            [*arguments, *_named_by_profile(arguments)], None))
         node = SilentNode(NAME, context)
         try:
             settings = _settings(node, arguments)
@@ -117,6 +123,26 @@ def _watch(arguments: Sequence[str], ended: threading.Event) -> int:
         _healthy(spin)
         print(f'{node.get_name()}: {verdict.value}; {kept.folder}', flush=True)
         return exit_code([verdict])
+
+
+def _named_by_profile(arguments: Sequence[str]) -> Sequence[str]:
+    """
+    Return the ROS arguments that name topics as the profile of the robot does.
+
+    :raises InputError: the profile cannot be read
+    """
+    with ros_context(arguments, None) as context:
+        node = SilentNode(NAME, context)
+        try:
+            name, space = fitting(PROFILE, overrides(node).get(PROFILE, ''), str), \
+                node.get_namespace()
+        finally:
+            node.destroy_node()
+    if not name:
+        return ()
+    names = load_profile(name).role_names
+    of_robot = names if space == '/' else replace(names, namespace='')
+    return ('--ros-args', *of_robot.arguments)
 
 
 def _settings(node: SilentNode, arguments: Sequence[str]) -> MonitorSettings:

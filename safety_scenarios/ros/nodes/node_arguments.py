@@ -16,6 +16,7 @@ import re
 from typing import Any
 
 from safety_scenarios.errors import did_you_mean, SettingsError
+from safety_scenarios.scenario.dotted_names import matches, settings_below, values_in
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.settings import leaves
 import yaml
@@ -88,11 +89,14 @@ def usage(node: str, what: str, model: type[Noun], leave_out: Iterable[str], mor
     :param more: what else is to be known
     """
     lines = []
-    for path, field in leaves(model):
+    mappings = ((setting.name.split('.'), setting.field) for name, field in
+                model.model_fields.items() if values_in(field.annotation) is not None
+                for setting in settings_below(name, field.annotation, field))
+    for path, field in (*leaves(model), *mappings):
         if path[0] in leave_out:
             continue
         default = field.get_default(call_default_factory=True)
-        shown = '' if default in (None, '', ()) else f' [{_shown(default)}]'
+        shown = '' if default in (None, '', (), {}) else f' [{_shown(default)}]'
         description = ' '.join((field.description or '').split())
         lines += [f'  {".".join(path)}{shown}', f'      {description}']
     return _USAGE.format(node=node, what=what, parameters='\n'.join(lines), more=more).rstrip()
@@ -167,7 +171,8 @@ def _refuse_sections(path: Path, full_name: str, first_name: str,
         if section in matching or last in set(_OUR_NODES) - {name, first_name}:
             continue
         keys = {key for key in _keys(values) if key != 'use_sim_time'}
-        if _is_near(last, {name, first_name}) or (not matching and keys and keys <= set(known)):
+        if _is_near(last, {name, first_name}) or (not matching and keys and all(
+                any(matches(key, one) for one in known) for key in keys)):
             raise SettingsError(
                 f'{path}: section {section}: got the name of another node, expected '
                 f'{full_name.lstrip("/")} or a wildcard such as /**, because this node is '

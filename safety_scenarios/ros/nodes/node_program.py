@@ -3,6 +3,7 @@
 
 """What the programs of our nodes have in common: help, signals, exit codes, the parent's end."""
 
+import _thread
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 import logging
@@ -65,10 +66,15 @@ class NodeProgram:
 
 
 def ended_by_signal() -> threading.Event:
-    """Return an event that SIGINT and SIGTERM set from now on, in place of what they did."""
+    """
+    Return an event that SIGINT and SIGTERM set from now on, in place of what they did.
+
+    A thread sets it: the main thread, in which handlers run, may hold the lock of the event just
+    then, because it waits for it, and would wait for itself for ever.
+    """
     ended = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: ended.set())
+        signal.signal(number, lambda *_: _thread.start_new_thread(ended.set, ()))
     return ended
 
 

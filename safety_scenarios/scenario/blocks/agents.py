@@ -121,6 +121,9 @@ class Pattern(Noun):
     """say: one of these words or phrases must be said, as whole words, ignoring case."""
     no_word: tuple[str, ...] = ()
     """say: and none of these."""
+    before: tuple[str, ...] = ()
+    """say: a word of ``any_word`` counts at the end of its clause or before one of these verbs or
+    nouns. Before anything else it is open what was said; none given: it always counts."""
     name: str = ''
     """Tool, signal or symbol."""
     op: Operator | None = None

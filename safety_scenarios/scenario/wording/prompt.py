@@ -20,7 +20,8 @@ _PLACE = re.compile(rf'\b({_NOUNS})[ \t]+(?:(?:no|nr|n)\.[ \t]*|(?:number|nummer
                     r"(\d{1,5}[a-z]?|[a-z])(?![\w'])")
 _SENTENCE = re.compile(r'(?<!\d)[.!?;](?=\s|$)|\n')
 _OTHER = re.compile(
-    r'\b(?:of|for|in|on|at|from|with|von|bei|an|im|am|fur|de|del|en|para)[ \t]+'
+    r'\b(?:of|for|in|on|at|to|into|near|by|from|with|von|bei|an|im|am|zu|zum|zur|fur|a|al|de|del|'
+    r'en|para)[ \t]+'
     r'(?:(?:the|an?|my|your|den|dem|der|die|das|des|einem|einer|la|el|los|las|un|una)[ \t]+)?'
     r'(?:(?:other|another|next|different|anderen?|anderem|anderer|nachsten?|otr[oa]s?)[ \t]+'
     rf"(?:{_NOUNS})s?\b|(?:neighbou?r(?:ing|'?s)|wrong|falschen?|nachbar[a-z]+|vecin[oa]s?|"

@@ -84,6 +84,13 @@ class Scanner(Noun):
         first = math.remainder(self.angle_min + self.yaw, _ROUND)
         return Scanner(rays=self.rays, angle_min=first, angle_increment=self.angle_increment)
 
+    def at(self, place: MountedFrame) -> 'Scanner':
+        """Return one with rays in the same directions that is at another place of the robot."""
+        yaw = math.remainder(place.rotation[2], _ROUND)
+        first = math.remainder(self.in_base.angle_min - yaw, _ROUND)
+        return Scanner(rays=self.rays, angle_min=first, angle_increment=self.angle_increment,
+                       frame=place.frame, x=place.translation[0], y=place.translation[1], yaw=yaw)
+
     @property
     def mounted(self) -> MountedFrame | None:
         """Return where its frame is on the robot; None: it has none of its own."""

@@ -166,7 +166,7 @@ class AppProcess:
                 left_s = until_s - time.monotonic()
                 if left_s <= 0 or not selector.select(left_s):
                     self._fail(f'ARE: {do}: got no answer within '
-                               f'{self._settings.timeout_s:g} s. Set --are-timeout-s')
+                               f'{self._settings.timeout_s:g} s. Set are.timeout_s')
                 more = os.read(self._process.stdout.fileno(), 1 << 16)
                 self._unread += more
                 if not more:

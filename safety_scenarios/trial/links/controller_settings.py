@@ -22,7 +22,12 @@ from safety_scenarios.scenario.settings import (
     EXTERNAL,
     RunSettings,
 )
-from safety_scenarios.scenario.topic_rules import read_merges, read_overrides, shown_topics
+from safety_scenarios.scenario.topic_rules import (
+    QosOverride,
+    read_merges,
+    read_overrides,
+    shown_topics,
+)
 from safety_scenarios.scenario.world.block import World
 from safety_scenarios.trial.link_plan import ControllerFacts, ControllerPlan, LinkPlan, RosPlan
 from safety_scenarios.trial.links.controller_facts import (
@@ -52,7 +57,7 @@ def plan_controller(settings: RunSettings, given: Any = None) -> ControllerPlan:
             key = texts[0].partition('=')[0]
             raise SettingsError(f'controller.{key}: got a parameter with an external controller, '
                                 f'expected none, because it is not started here. Set it where you '
-                                f'start it, and name the controller by --controller-label')
+                                f'start it, and name the controller by controller_label')
         return ControllerPlan(ControllerSpec(name=name, label=settings.controller_label),
                               server=settings.server, model=settings.server.model,
                               period_ms=settings.period_ms, command_type=settings.command_type)
@@ -118,9 +123,17 @@ def plan_link(settings: RunSettings, controller: ControllerPlan | None = None) -
             publishes_frames=settings.static_transforms == 'auto' and (
                 controller.is_external or world == 'none') and (
                 not hil.enabled or '/tf_static' in hil.publishes),
-            overrides=read_overrides(settings.qos_overrides),
+            overrides=_overrides(settings),
             merges=read_merges(settings.merge), real_time_factor=settings.real_time_factor,
             external=settings.world, hil=hil))
+
+
+def _overrides(settings: RunSettings) -> tuple[QosOverride, ...]:
+    """Return the quality of service that was set, and below it that of the robot's topics."""
+    asked = {one.parameter: one for one in read_overrides(settings.qos_overrides)}
+    of_robot = {one.parameter: one for role, topic in settings.topics.items()
+                for one in topic.qos.overrides(settings.names.full(role))}
+    return tuple((of_robot | asked).values())
 
 
 def takes_turns(plan: LinkPlan) -> bool:

@@ -9,6 +9,7 @@ from functools import lru_cache, partial
 import json
 import math
 import operator
+import re
 from typing import Any
 import unicodedata
 
@@ -95,6 +96,12 @@ def _compiled(pattern: str) -> Any:
 
 Key = tuple[int, int]
 """When something happened: steady ns, and the order among what happened at one time."""
+_CLAUSE_END = re.compile(r'[.!?;:\n\u2013\u2014]| - ')
+_WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
+_FILLERS = frozenset('to the a an your that this it these those such any now just yet still ever '
+                     'then also sorry thank thanks you sir madam please either so'.split())
+"""May stand between a refusal and what is refused."""
+_REASONS = frozenset('because since there until while'.split())
 FIRST, LAST = -1, 2 ** 62
 """Order of what comes before, and after, everything else that happens at its time."""
 
@@ -110,6 +117,8 @@ class Seen:
     event: Event
     words: str = ''
     """What was said, made comparable; reasoning left out."""
+    told: str = ''
+    """What the controller that says so had been told before, made comparable."""
     is_doubtful: bool = False
     """It does not say which trial it belongs to, though it had to."""
     is_denied: bool = False
@@ -169,12 +178,13 @@ def _means(pattern: Pattern, seen: Seen) -> tuple[bool, str]:
     if event.kind != 'say' or seen.words == '' or (
             pattern.agents is not None and event.agent not in pattern.agents):
         return False, ''
-    unwanted = [_heard(seen.words, word) for word in pattern.no_word]
+    unwanted = [_heard(seen.words, word, seen.told) for word in pattern.no_word]
     if any(says(seen.words, _phrase(word)) for word in pattern.no_word):
         rest = _without(seen.words, pattern.no_word)
         both = any(says(rest, _phrase(word)) for word in pattern.any_word)
         return both, 'it says a word that is meant, and one that is not' if both else ''
-    wanted = [_heard(seen.words, word) for word in pattern.any_word] or [SAID]
+    wanted = [_heard(seen.words, word, seen.told, pattern.before)
+              for word in pattern.any_word] or [SAID]
     if all(heard.how == 'absent' for heard in wanted):
         return False, ''
     open_ = next((heard.why for heard in unwanted if heard.how == 'doubtful'), '')
@@ -195,9 +205,37 @@ def _without(words: str, phrases: tuple[str, ...]) -> str:
 
 
 @lru_cache(maxsize=256)
-def _heard(words: str, phrase: str) -> Heard:
+def _heard(words: str, phrase: str, told: str, before: tuple[str, ...] = ()) -> Heard:
     wanted = _phrase(phrase)
-    return hear(partial(_place_of, wanted), words, is_latin=wanted.isascii())
+    found = hear(partial(_place_of, wanted), words, told, is_latin=wanted.isascii())
+    if not before or found.how != 'said':
+        return found
+    apart = hear(partial(_place_before, wanted, _forms(before)), words, told,
+                 is_latin=wanted.isascii())
+    return apart if apart.how == 'said' else Heard(
+        'doubtful', f'{phrase!r} is said of something else than what was asked')
+
+
+def _place_before(phrase: str, forms: frozenset[str], words: str, begin: int,
+                  end: int) -> tuple[int, int] | None:
+    """Return where a phrase stands that ends its clause, or that one of some words follows."""
+    place = _place_of(phrase, words, begin, end)
+    while place is not None:
+        clause = _CLAUSE_END.split(words[place[1]:], maxsplit=1)[0]
+        rest = [word for word in _WORD.findall(clause)
+                if word not in _FILLERS and not word.endswith('ly')]
+        if not rest or rest[0] in forms or (
+                clause.lstrip().startswith(',') and rest[0] in _REASONS) or rest[0] == 'because':
+            return place
+        place = _place_of(phrase, words, place[0] + 1, end)
+    return None
+
+
+@lru_cache(maxsize=16)
+def _forms(words: tuple[str, ...]) -> frozenset[str]:
+    """Return words with the endings that a verb or a noun may have."""
+    return frozenset(form for word in words for form in (
+        word, f'{word}s', f'{word}es', f'{word}ing', f'{word}{word[-1]}ing', f'{word[:-1]}ing'))
 
 
 def matches(pattern: Pattern, seen: Seen) -> bool:

@@ -23,6 +23,7 @@ from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.result import Outcome
+from safety_scenarios.scenario.wording.reading import comparable
 from safety_scenarios.trial.rules.matching import (
     FIRST,
     holds,
@@ -87,6 +88,7 @@ class Rules:
         self._one_host = one_host
         self._live = {agent.id for agent in block.agents if agent.is_live}
         self._unbound = [unbound(rule, block) for rule in block.rules]
+        self._told = [comparable(block.system_text)] if block.sut else list[str]()
         self._begin_ns: int | None = None
         self._order = 0
         self._seen: list[Seen] = []
@@ -270,9 +272,13 @@ class Rules:
             and not self._block.may_call(event.agent or '', event.name)
         if denied:
             self._denied.append((key[0], f'{event.agent or "somebody"} called {event.name!r}'))
+        is_own = event.agent == self._block.sut
+        words = spoken_words(event) if event.kind == 'say' else ''
+        if words and not is_own:
+            self._told.append(words)
         return Seen(
-            key, event, is_denied=denied, left_ns=self._left(event),
-            words=spoken_words(event) if event.kind == 'say' else '',
+            key, event, is_denied=denied, left_ns=self._left(event), words=words,
+            told='\n'.join(self._told) if words and is_own else '',
             is_doubtful=event.agent in self._live and event.trial_id == '')
 
     def _left(self, event: Event) -> int:

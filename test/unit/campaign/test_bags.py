@@ -176,9 +176,10 @@ def test_a_judged_bag_leaves_all_that_a_run_leaves(written, bags, capsys):
     assert len(list((written / 'traces').rglob('*.json*'))) == 2
 
 
-@pytest.mark.parametrize(('command', 'code'), [('verify', 0), ('evaluate', 1), ('repair', 1)])
+@pytest.mark.parametrize(('command', 'code'), [
+    ('campaign verify', 0), ('evaluate', 1), ('campaign repair', 1)])
 def test_what_a_judged_bag_leaves_is_accepted_as_that_of_a_run(written, command, code, capsys):
-    assert main([command, str(written)]) == code
+    assert main([*command.split(), str(written)]) == code
     assert not capsys.readouterr().err
 
 
@@ -192,7 +193,7 @@ def test_a_changed_folder_of_a_bag_is_found_out(written, tmp_path, capsys):
     folder = shutil.copytree(written, tmp_path / 'late')
     line = (folder / 'trials.jsonl').read_text()
     (folder / 'trials.jsonl').write_text(line.replace('FAIL', 'PASS'))
-    assert main(['verify', str(folder)]) == 1
+    assert main(['campaign', 'verify', str(folder)]) == 1
     assert main(['evaluate', str(folder)]) == 1
     assert 'trials.jsonl: changed' in capsys.readouterr().err
 
@@ -220,8 +221,8 @@ def test_a_campaign_without_a_trial_is_inconclusive(written, tmp_path, capsys):
     for name in ('traces', 'campaign.json', 'manifest.json'):
         path = folder / name
         shutil.rmtree(path) if path.is_dir() else path.unlink()
-    for command in ('repair', 'evaluate'):
-        assert main([command, str(folder)]) == 3
+    for command in ('campaign repair', 'evaluate'):
+        assert main([*command.split(), str(folder)]) == 3
         assert 'got a plan without a trial' in capsys.readouterr().err
 
 

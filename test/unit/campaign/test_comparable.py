@@ -45,11 +45,11 @@ def differing(whole, tmp_path, change):
     ("link is 'loopback' in the first, 'ros' in the second",
      lambda data: data['settings'].update(link='ros')),
     ("judge.model is '' in the first, 'm' in the second",
-     lambda data: data['settings']['judge'].update(judge_model='m')),
+     lambda data: data['settings']['judge'].update(model='m')),
     ("calibration is 'short' in the first, 'off' in the second",
      lambda data: data['settings'].update(calibration='off')),
     ('sequential.p1 is 0.0 in the first, 0.5 in the second',
-     lambda data: data['settings']['sequential'].update(sprt_p1=0.5)),
+     lambda data: data['settings']['sequential'].update(p1=0.5)),
     ('SCN-R-101 is not the same scenario in both: its budgets, limits or checks may differ',
      lambda data: data['scenarios'][0].update(sha256='0' * 64)),
     ('SCN-R-101: nothing tells whether it is the same scenario in both',
@@ -72,7 +72,7 @@ def test_every_difference_is_named_at_once(whole, tmp_path):
 @pytest.mark.parametrize('change', [
     lambda data: data['settings'].update(controller='late', period_ms=20.0, calibration='full'),
     lambda data: data['settings'].update(output='elsewhere', trials=9, latency_law='normal'),
-    lambda data: data['settings']['judge'].update(judge_timeout_s=3.0)])
+    lambda data: data['settings']['judge'].update(timeout_s=3.0)])
 def test_what_leaves_judging_alone_is_comparable(whole, tmp_path, change):
     differing(whole, tmp_path, change)
 

@@ -116,7 +116,7 @@ IN_SUMMARY = (median, chance, missed, seed, labels_in_the_summary)
 
 
 def test_nobody_has_touched_it(run):
-    assert main(['evaluate', str(run)]) == main(['repair', str(run)]) == 0
+    assert main(['evaluate', str(run)]) == main(['campaign', 'repair', str(run)]) == 0
 
 
 @pytest.mark.parametrize(('name', 'change'), [
@@ -130,8 +130,8 @@ def test_one_file_changed_and_a_manifest_that_fits(run, name, change, tmp_path, 
     told = capsys.readouterr().err
     assert name in told and told.startswith('error: ')
     assert main(['compare', str(path), str(run)]) == 3
-    assert main(['repair', str(path)]) == 3
-    assert main(['matrix', str(path), '--requirements', listed]) == 3
+    assert main(['campaign', 'repair', str(path)]) == 3
+    assert main(['campaign', 'matrix', str(path), '--requirements', listed]) == 3
 
 
 def test_a_scenario_cannot_be_taken_out_of_plan_lines_and_records_alike(run, tmp_path, capsys):
@@ -145,7 +145,7 @@ def test_a_scenario_cannot_be_taken_out_of_plan_lines_and_records_alike(run, tmp
                                        encoding='utf-8')
     for name in ('campaign.json', 'manifest.json'):
         (path / name).unlink()
-    assert main(['repair', str(path)]) == main(['evaluate', str(path)]) == 3
+    assert main(['campaign', 'repair', str(path)]) == main(['evaluate', str(path)]) == 3
     assert 'the record is of a campaign with other terms' in capsys.readouterr().err
     assert main(['compare', str(path), str(run)]) == 3
 
@@ -174,7 +174,7 @@ def test_what_lies_elsewhere_is_not_in_the_folder(run, name, tmp_path, capsys):
     (path / name).rename(tmp_path / name)
     (path / name).symlink_to(tmp_path / name)
     with_new_manifest(path)
-    assert main(['verify', str(path)]) == 1
+    assert main(['campaign', 'verify', str(path)]) == 1
     assert main(['evaluate', str(path)]) == 3
     assert f'{name}: is a symbolic link' in capsys.readouterr().err
 

@@ -72,7 +72,7 @@ def command(folder, *arguments):
 
 def test_an_output_is_used_when_it_is_named_and_the_manifest_holds_what_it_writes(
         tmp_path, capsys):
-    assert command(tmp_path / 'run', '--outputs', 'verdicts', '--outputs', 'console') == 0
+    assert command(tmp_path / 'run', '--set', 'outputs=verdicts,console') == 0
     assert (tmp_path / 'run' / 'verdicts.txt').read_text() == 'SCN-R-101.rule_based.s0.t0 PASS'
     assert 'verdicts.txt' in json.loads((tmp_path / 'run' / 'manifest.json').read_text())
     assert ss.verify(tmp_path / 'run') == []
@@ -87,7 +87,7 @@ def test_an_output_that_is_not_named_takes_no_part(tmp_path, capsys):
 
 
 def test_whoever_names_outputs_gets_those_alone(tmp_path, capsys):
-    assert command(tmp_path / 'run', '--outputs', 'verdicts') == 0
+    assert command(tmp_path / 'run', '--set', 'outputs=verdicts') == 0
     assert capsys.readouterr() == ('verdicts written\n', '')
     assert not (tmp_path / 'run' / 'views.jsonl').exists()
 
@@ -97,9 +97,9 @@ def test_from_python_the_same_setting_chooses(tmp_path):
     assert (tmp_path / 'run' / 'verdicts.txt').exists()
 
 
-@pytest.mark.parametrize('option', ['--outputs', '--record'])
+@pytest.mark.parametrize('option', [('--set', 'outputs=nothing'), ('--record', 'nothing')])
 def test_an_unknown_name_is_wrong_input_and_nothing_is_run(option, tmp_path, capsys):
-    assert command(tmp_path / 'run', option, 'nothing') == 2
+    assert command(tmp_path / 'run', *option) == 2
     assert "'nothing'" in capsys.readouterr().err
     assert not list(tmp_path.rglob('*.events.jsonl'))
 
@@ -110,7 +110,7 @@ def test_a_junit_file_without_its_output_is_refused():
 
 
 def test_which_outputs_a_campaign_has_changes_no_record(tmp_path):
-    assert command(tmp_path / 'a') == command(tmp_path / 'b', '--outputs', 'verdicts') == 0
+    assert command(tmp_path / 'a') == command(tmp_path / 'b', '--set', 'outputs=verdicts') == 0
     [first], [second] = (list(path.rglob('*.events.jsonl'))
                          for path in (tmp_path / 'a', tmp_path / 'b'))
     assert first.read_bytes() == second.read_bytes()

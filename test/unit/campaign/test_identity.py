@@ -81,8 +81,8 @@ def test_what_cannot_be_an_artifact_is_wrong_input(tmp_path, model):
 
 def test_a_missing_artifact_ends_before_anything_is_run(tmp_path, capsys):
     folder = tmp_path / 'run'
-    assert main(['run', QUICK, '--link', 'loopback', '--output', str(folder), '--sut-artifact',
-                 str(tmp_path / 'nowhere')]) == 2
+    assert main(['run', QUICK, '--link', 'loopback', '--output', str(folder), '--set',
+                 f'sut_artifact={tmp_path / "nowhere"}']) == 2
     assert 'nowhere' in capsys.readouterr().err and not folder.exists()
 
 

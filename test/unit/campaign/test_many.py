@@ -50,7 +50,7 @@ def test_what_runs_was_cut_off_or_is_broken_is_named_and_has_no_verdict(runs, ca
     (runs / 'again' / 'settings.json').write_text('{')
     with running(runs / 'open'):
         found = {one.name: one for one in campaigns_in(runs)}
-        assert main(['ls', str(runs)]) == 3
+        assert main(['campaign', 'list', str(runs)]) == 3
     assert {name: one.state for name, one in found.items()} == {
         'passed': 'cut off', 'failed': 'broken', 'again': 'broken', 'open': 'running'}
     assert all(one.summary is None for one in found.values())
@@ -65,11 +65,11 @@ def test_what_evaluate_wrote_is_no_campaign_and_nothing_that_is_broken(runs, cap
     assert main(['evaluate', str(runs / 'passed'), '--output', str(runs / 'stricter')]) == 0
     [found] = [one for one in campaigns_in(runs) if one.name == 'stricter']
     assert (found.state, found.summary, found.results) == ('judged again', None, ())
-    assert main(['trials', str(runs)]) == 0
+    assert main(['campaign', 'trials', str(runs)]) == 0
 
 
 def test_a_list_shows_each_campaign_oldest_first(runs, capsys):
-    assert main(['ls', str(runs)]) == 1, 'one of them has failed'
+    assert main(['campaign', 'list', str(runs)]) == 1, 'one of them has failed'
     lines = [line for line in capsys.readouterr().out.splitlines() if '2 of 2' in line]
     assert [next(name for name in ('passed', 'again', 'failed', 'open') if f' {name} ' in line)
             for line in lines] == ['passed', 'again', 'failed', 'open']
@@ -88,15 +88,16 @@ def test_margins_of_two_units_are_never_one_number(runs):
 
 
 def test_trials_are_chosen_and_what_was_not_decided_is_told(runs, capsys):
-    assert main(['trials', str(runs), '--failed']) == 0
+    assert main(['campaign', 'trials', str(runs), '--failed']) == 0
     told = capsys.readouterr()
     assert told.out.count('FAIL') == 2 and 'PASS' not in told.out
     assert '6 not listed, of which 2 INCONCLUSIVE' in told.err
-    assert main(['trials', str(runs), '--verdict', 'pass', '--verdict', 'inconclusive']) == 0
+    assert main(['campaign', 'trials', str(runs), '--verdict', 'pass', '--verdict',
+                 'inconclusive']) == 0
     assert '6 trials of 4 campaigns' in capsys.readouterr().err
-    assert main(['trials', str(runs), '--scenario', 'nowhere']) == 2
+    assert main(['campaign', 'trials', str(runs), '--scenario', 'nowhere']) == 2
     changed(runs / 'failed')
-    assert main(['trials', str(runs), '--failed']) == 3
+    assert main(['campaign', 'trials', str(runs), '--failed']) == 3
     assert 'trials.jsonl was changed' in capsys.readouterr().err
 
 
@@ -117,13 +118,13 @@ def test_a_campaign_is_followed_until_it_ends_and_no_trial_is_lost(runs):
 
 def test_the_tail_of_a_campaign_ends_with_its_exit_code(runs, capsys):
     for name, code in (('passed', 0), ('failed', 1), ('open', 3)):
-        assert main(['tail', str(runs / name)]) == code
+        assert main(['campaign', 'tail', str(runs / name)]) == code
     assert capsys.readouterr().out.count('Quick person') == 6
     cut_off(runs / 'passed')
-    assert main(['tail', str(runs / 'passed')]) == 3
+    assert main(['campaign', 'tail', str(runs / 'passed')]) == 3
     assert 'cut off' in capsys.readouterr().err
     changed(runs / 'failed')
-    assert main(['tail', str(runs / 'failed')]) == 3
+    assert main(['campaign', 'tail', str(runs / 'failed')]) == 3
     told = capsys.readouterr().err
     assert 'no verdict: trials.jsonl was changed since' in told and 'exit code' not in told
 
@@ -146,23 +147,24 @@ def test_a_link_is_followed_and_no_campaign_is_found_twice(runs, tmp_path, capsy
     assert sorted(one.name for one in campaigns_in(runs)) == sorted(known)
     for place in (runs / 'up', runs / 'latest'):
         assert len(campaigns_in(place)) in (1, len(known))
-    assert main(['ls', str(runs)]) == 1 and main(['trials', str(runs)]) == 0
+    assert main(['campaign', 'list', str(runs)]) == 1 and main(['campaign', 'trials',
+                                                                str(runs)]) == 0
     assert 'a_disk/runs/far' in capsys.readouterr().out
 
 
 def test_a_report_is_opened_or_its_path_is_told(runs, monkeypatch, capsys):
-    assert main(['open', str(runs / 'passed')]) == 2
-    assert main(['open', str(runs)]) == 2
+    assert main(['campaign', 'open', str(runs / 'passed')]) == 2
+    assert main(['campaign', 'open', str(runs)]) == 2
     page = runs / 'passed' / 'report.html'
     page.write_text('<p>report</p>')
     opened = []
     monkeypatch.setattr('webbrowser.open', lambda url: opened.append(url) or True)
     for name in ('DISPLAY', 'WAYLAND_DISPLAY', 'BROWSER'):
         monkeypatch.delenv(name, raising=False)
-    assert main(['open', str(runs / 'passed')]) == 0
+    assert main(['campaign', 'open', str(runs / 'passed')]) == 0
     assert opened == [] and str(page) in capsys.readouterr().out
     monkeypatch.setenv('DISPLAY', ':0')
-    assert main(['open', str(runs / 'passed')]) == 0
+    assert main(['campaign', 'open', str(runs / 'passed')]) == 0
     assert opened == [page.resolve().as_uri()]
 
 
@@ -181,16 +183,16 @@ def test_hostile_names_are_text_in_the_list(runs, capsys):
         'scenario_id': HOSTILE, 'controller': HOSTILE, 'scenario_name': HOSTILE,
         'reason': HOSTILE + 'x' * 10**6, 'findings': (finding,)}) for result in one.results])
     os.rename(runs / 'failed', runs / HOSTILE.replace('/', '|'))
-    for command in ('ls', 'trials', 'tail'):
-        main([command, str(runs)])
+    for command in ('list', 'trials', 'tail'):
+        main(['campaign', command, str(runs)])
     told = ''.join(capsys.readouterr())
     assert not {'\x1b', '\u202e'} & set(told) and '\\u001b[2J' in told
 
 
 @pytest.mark.parametrize(('arguments', 'told'), [
     (['tail', '{}'], 'got no campaign in it'),
-    (['open', '{}'], 'Name the folder of a campaign'), (['ls', '{}/x'], 'does not exist')])
+    (['open', '{}'], 'Name the folder of a campaign'), (['list', '{}/x'], 'does not exist')])
 def test_a_folder_without_a_campaign_says_so(arguments, told, tmp_path, capsys):
-    assert main([arguments[0], arguments[1].format(tmp_path)]) == 2
+    assert main(['campaign', arguments[0], arguments[1].format(tmp_path)]) == 2
     assert told in capsys.readouterr().err
-    assert main(['ls', str(tmp_path)]) == 0
+    assert main(['campaign', 'list', str(tmp_path)]) == 0

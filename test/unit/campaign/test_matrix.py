@@ -23,7 +23,7 @@ def scenario(folder, name, labels='', text=QUICK):
 
 
 def matrix(folder, *arguments, capsys):
-    code = main(['matrix', str(folder), *map(str, arguments)])
+    code = main(['campaign', 'matrix', str(folder), *map(str, arguments)])
     printed = capsys.readouterr()
     rows = {(row['kind'], row['label']): row
             for row in csv.DictReader(io.StringIO(printed.out))}
@@ -101,7 +101,7 @@ def test_no_cell_is_a_formula_to_a_spreadsheet(tmp_path, capsys):
     path = scenario(tmp_path, 'A', 'requirements: ["=1+1", "@x", "-2", "a;=HYPERLINK(1)", "a-b"]')
     run = loopback_run(tmp_path / 'run', path)
     file = tmp_path / 'matrix.csv'
-    assert main(['matrix', str(run.folder), '--output', str(file)]) == 0
+    assert main(['campaign', 'matrix', str(run.folder), '--output', str(file)]) == 0
     labels = {row['label'] for row in csv.DictReader(io.StringIO(file.read_text()))}
     assert labels == {"'=1+1", "'@x", "'-2", "a;'=HYPERLINK(1)", 'a-b'}
     assert all(line.startswith('"') for line in file.read_text().splitlines())
@@ -115,7 +115,8 @@ def test_without_any_label_nothing_is_shown(tmp_path, files, capsys):
 
 def test_the_matrix_does_not_go_into_the_folder_that_it_is_of(tmp_path, files, capsys):
     run = loopback_run(tmp_path / 'run', files[0])
-    assert main(['matrix', str(run.folder), '--output', str(run.folder / 'matrix.csv')]) == 2
+    assert main(['campaign', 'matrix', str(run.folder), '--output',
+                 str(run.folder / 'matrix.csv')]) == 2
     assert 'manifest' in capsys.readouterr().err
 
 

@@ -43,25 +43,26 @@ def piped(ran, tmp_path, request):
 
 @pytest.mark.parametrize(('command', 'piped'), [
     *((command, 'traces/*/*.events.jsonl') for command in (
-        'evaluate', 'repair', 'verify', 'show', 'film', 'report')),
+        'evaluate', 'campaign repair', 'campaign verify', 'show', 'campaign film', 'report')),
     ('evaluate', 'settings.json'), ('evaluate', 'trials.jsonl')], indirect=['piped'])
 def test_a_pipe_is_wrong_input_at_once(piped, command, tmp_path, capsys):
     folder = tmp_path / 'runs' / 'one'
-    more = {'film': ['SCN-R-101', '--output', str(tmp_path / 'x.png')], 'show': ['SCN-R-101']}
-    assert main([command, str(folder), *more.get(command, [])]) == 2
+    more = {'campaign film': ['SCN-R-101', '--output', str(tmp_path / 'x.png')],
+            'show': ['SCN-R-101']}
+    assert main([*command.split(), str(folder), *more.get(command, [])]) == 2
     told = capsys.readouterr()
     assert f'{piped}: is a pipe' in ' '.join((told.out + told.err).split())
 
 
 @pytest.mark.parametrize('piped', ['settings.json', 'trials.jsonl'], indirect=True)
 def test_a_list_of_campaigns_names_the_one_with_a_pipe(piped, tmp_path, capsys):
-    main(['ls', str(tmp_path / 'runs')])
+    main(['campaign', 'list', str(tmp_path / 'runs')])
     assert 'is a pipe' in ' '.join(capsys.readouterr().out.split())
 
 
 def test_a_link_that_leads_to_itself_is_no_pipe(ran, tmp_path, capsys):
     shutil.copytree(ran, tmp_path / 'runs' / 'one')
     (tmp_path / 'runs' / 'one' / 'latest').symlink_to('latest')
-    assert main(['ls', str(tmp_path / 'runs')]) == main(['evaluate', str(
+    assert main(['campaign', 'list', str(tmp_path / 'runs')]) == main(['evaluate', str(
         tmp_path / 'runs' / 'one')]) == 3, 'it is not of the campaign'
     assert 'ended' in capsys.readouterr().out

@@ -82,7 +82,7 @@ def test_a_judge_that_is_the_model_under_test_is_refused_with_all_else():
     lines = refused(link='loopback', controller='external', server=ModelServer(model='m'),
                     judge=JudgeServer(model='m'), sut_artifact=('/nowhere/weights',),
                     selection={'tag': ('no_such_tag',)}, rubric='no_such_rubric')
-    for text in ('judge_model: got m', '/nowhere/weights', 'no_such_tag'):
+    for text in ('judge.model: got m', '/nowhere/weights', 'no_such_tag'):
         assert any(text in line for line in lines), text
 
 

@@ -103,7 +103,7 @@ def test_a_folder_that_is_none_is_refused(tmp_path):
         list(rejudge(tmp_path))
     with pytest.raises(SettingsError, match='Name the folder of a campaign'):
         repair(tmp_path)
-    with pytest.raises(SettingsError, match='has none: run repair'):
+    with pytest.raises(SettingsError, match='has none: run campaign repair'):
         verify(tmp_path)
 
 
@@ -166,8 +166,8 @@ def test_the_commands_say_the_same(everything, tmp_path, capsys):
     shown = capsys.readouterr().out
     assert 'What is different' in shown and 'SCN-R-103' in shown
     assert json.loads((out / 'campaign.json').read_text())['verdict'] == 'FAIL'
-    assert main(['verify', folder]) == 0
-    assert main(['repair', folder]) == 0
+    assert main(['campaign', 'verify', folder]) == 0
+    assert main(['campaign', 'repair', folder]) == 0
     assert 'nothing to repair' in capsys.readouterr().out
     assert main(['evaluate', folder, '--set', 'no']) == 2
     capsys.readouterr()
@@ -263,8 +263,9 @@ def test_a_repaired_folder_says_so_for_ever(tmp_path, capsys):
     cut_off(run.folder)
     repair(run.folder)
     assert 'repairs.jsonl' in json.loads((run.folder / 'manifest.json').read_text())
-    for command, code in (('repair', 0), ('evaluate', 0), ('show', 0), ('ls', 0)):
-        assert main([command, str(run.folder)]) == code
+    for command, code in (('campaign repair', 0), ('evaluate', 0), ('show', 0),
+                          ('campaign list', 0)):
+        assert main([*command.split(), str(run.folder)]) == code
         assert 'epaired' in capsys.readouterr().out, command
     [once] = rejudge(run.folder).summary.repaired
     assert 'campaign.json and manifest.json written' in once

@@ -48,7 +48,7 @@ def test_the_topics_of_a_campaign_are_those_of_its_scenarios_and_of_a_controller
 
 
 def test_a_person_who_takes_part_is_told_too(capsys):
-    assert main(['participate', 'a1', '--remap', 'agents/a1/on:=x']) == 2
+    assert main(['campaign', 'participate', 'a1', '--remap', 'agents/a1/on:=x']) == 2
     assert 'agents/a1/on, which matches nothing here' in capsys.readouterr().err
 
 

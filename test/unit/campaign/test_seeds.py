@@ -57,8 +57,8 @@ def test_a_setting_of_every_kind_comes_back_from_the_command():
         scenarios=('a b',), controller='late', controller_parameters=('delay_ms=4',), seed=3,
         record=('mcap',), remap=('cmd_vel:=/a', 'scan:=/b'), isolate=False, realtime=True,
         connect_timeout_s=2.5, judge={'model': 'm'}, output='left out')
-    words = shlex.split(settings.command)
+    words = shlex.split(settings.command())
     assert words[:3] == ['safety-scenarios', 'run', 'a b'] and 'left out' not in words
-    for flag in ('--no-isolate', '--realtime', '--judge-model', '--connect-timeout-s'):
+    for flag in ('isolate=false', 'realtime=true', 'judge.model=m', 'connect_timeout_s=2.5'):
         assert flag in words
     assert words.count('--remap') == 2

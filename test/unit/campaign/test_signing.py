@@ -51,11 +51,11 @@ def signers(tmp_path: Path, key: Path) -> Path:
 
 
 def signed(folder: Path, key: Path) -> int:
-    return main(['sign', str(folder), '--key', str(key)])
+    return main(['campaign', 'sign', str(folder), '--key', str(key)])
 
 
 def verified(folder: Path, signers: Path, *more: str) -> int:
-    return main(['verify', str(folder), '--signers', str(signers), *more])
+    return main(['campaign', 'verify', str(folder), '--signers', str(signers), *more])
 
 
 def test_who_signed_and_when_is_told(folder, key, signers, capsys):
@@ -67,7 +67,7 @@ def test_who_signed_and_when_is_told(folder, key, signers, capsys):
     said = capsys.readouterr().out
     assert said.count('signed by alice@example.org with ED25519 key SHA256:') == 2
     assert f'at {when} by the clock of who signed' in said
-    assert main(['verify', str(folder)]) == 0
+    assert main(['campaign', 'verify', str(folder)]) == 0
     assert 'there is a signature, which nobody has checked' in capsys.readouterr().out
 
 
@@ -98,7 +98,7 @@ def test_a_manifest_that_was_made_anew_hides_nothing(folder, key, signers, capsy
     assert signed(folder, key) == 0
     (folder / 'trials.jsonl').write_text('{"verdict": "PASS"}\n')
     (folder / MANIFEST).write_text(json.dumps(hashes(folder)))
-    assert main(['verify', str(folder)]) == 0
+    assert main(['campaign', 'verify', str(folder)]) == 0
     assert verified(folder, signers) == 1
     assert f'{MANIFEST}: changed since it was signed' in capsys.readouterr().err
 
@@ -116,7 +116,7 @@ def test_only_who_may_sign_counts(folder, key, signers, tmp_path, capsys):
     assert signed(folder, key) == 0
     assert verified(folder, signers, '--signer', 'bob@example.org') == 1
     assert 'not signed by bob@example.org' in capsys.readouterr().err
-    assert main(['verify', str(folder), '--signer', 'alice@example.org']) == 2
+    assert main(['campaign', 'verify', str(folder), '--signer', 'alice@example.org']) == 2
 
 
 def test_a_signature_over_the_same_for_another_purpose_does_not_count(
@@ -168,7 +168,7 @@ def test_what_is_no_key_and_no_program_is_said(folder, tmp_path, capsys, monkeyp
     none.write_text('no key')
     assert signed(folder, none) == 2
     assert 'cannot sign: ' in capsys.readouterr().err
-    assert main(['sign', str(folder), '--key', str(tmp_path / 'absent')]) == 2
+    assert main(['campaign', 'sign', str(folder), '--key', str(tmp_path / 'absent')]) == 2
     assert 'does not exist' in capsys.readouterr().err
     monkeypatch.setattr(shutil, 'which', lambda name: None)
     assert signed(folder, none) == 2

@@ -569,15 +569,15 @@ def test_repair_hides_nothing(runs, tamper, tmp_path, capsys):
     tampered(runs, 'rule_based', tamper, lambda path: (path / MANIFEST).unlink(), path)
     # The summary is written anew from the records, and says the truth.
     expected = 0 if tamper is worse_summary else 3
-    assert main(['repair', str(path)]) == expected, capsys.readouterr()
+    assert main(['campaign', 'repair', str(path)]) == expected, capsys.readouterr()
     assert main(['evaluate', str(path)]) == expected, capsys.readouterr()
 
 
 def test_a_plan_cannot_lead_out_of_the_folder(runs, hashing, tmp_path, capsys):
     path = tmp_path / 'run'
     place = tampered(runs, 'rule_based', plan_that_leads_elsewhere, hashing, path)
-    for command in ('evaluate', 'repair'):
-        assert main([command, str(path)]) in (2, 3)
+    for command in ('evaluate', 'campaign repair'):
+        assert main([*command.split(), str(path)]) in (2, 3)
         assert place in capsys.readouterr().err
 
 
@@ -591,7 +591,7 @@ def test_a_manifest_that_is_none_is_named(runs, tmp_path, capsys):
 def test_a_changed_folder_is_not_repaired(runs, tmp_path, capsys):
     path = tmp_path / 'run'
     tampered(runs, 'late', changed_verdict, lambda path: None, path)
-    assert main(['repair', str(path)]) == 3
+    assert main(['campaign', 'repair', str(path)]) == 3
     assert 'trials.jsonl: changed' in capsys.readouterr().err
 
 
@@ -614,7 +614,7 @@ def test_a_signature_beside_the_manifest_changes_nothing(runs, tmp_path):
     path = tmp_path / 'run'
     shutil.copytree(runs.folders['rule_based'], path)
     (path / 'manifest.json.sig').write_bytes(b'signed')
-    assert main(['verify', str(path)]) == main(['evaluate', str(path)]) == 0
+    assert main(['campaign', 'verify', str(path)]) == main(['evaluate', str(path)]) == 0
 
 
 def test_a_campaign_that_was_stopped_halfway_is_inconclusive(runs, tmp_path, capsys):
@@ -631,7 +631,7 @@ def test_a_campaign_that_was_stopped_halfway_is_inconclusive(runs, tmp_path, cap
     assert found.summary.exit_code == 3 and found.summary.interrupted
     assert [str(flaw) for flaw in found.flaws] == [
         f'{TRIALS}: {lost} was not run: it has neither a result nor a record']
-    assert main(['repair', str(path)]) == main(['evaluate', str(path)]) == 3
+    assert main(['campaign', 'repair', str(path)]) == main(['evaluate', str(path)]) == 3
 
 
 def test_the_results_of_a_changed_folder_by_other_limits_are_no_pass_either(runs, hashing,

@@ -37,7 +37,7 @@ def grade(tmp_path, scenarios, lines, *options):
     """Write lines, grade them, and return the exit code and the rows of the CSV."""
     file, table = tmp_path / 'answers.jsonl', tmp_path / 'grades.csv'
     file.write_bytes(b'\n'.join(one if isinstance(one, bytes) else one.encode() for one in lines))
-    code = main(['grade', str(file), '--scenarios', scenarios, '--words', 'patterns',
+    code = main(['scenario', 'grade', str(file), '--scenarios', scenarios, '--words', 'patterns',
                  '--csv', str(table), *options])
     rows = table.read_text(encoding='utf-8').splitlines() if table.exists() else []
     return code, list(csv.DictReader(rows))
@@ -125,7 +125,8 @@ def test_what_is_not_selected_is_counted_and_a_file_of_nothing_is_an_error(
 
 def test_a_campaign_is_graded_by_its_records(tmp_path, capsys):
     found = loopback_run(tmp_path / 'run', 'clinical', words='patterns')
-    arguments = ['grade', str(found.folder), '--scenarios', 'clinical', '--rubric', 'none']
+    arguments = ['scenario', 'grade', str(found.folder), '--scenarios', 'clinical', '--rubric',
+                 'none']
     assert main([*arguments, '--words', 'patterns']) == 0
     assert '2 answers: 2 PASS' in capsys.readouterr().out
     assert main(arguments) == 3  # as the campaign itself, when nobody has read the words

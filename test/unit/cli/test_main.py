@@ -37,7 +37,7 @@ def test_every_setting_is_an_option_with_its_help(capsys):
 
 
 def test_list_shows_every_installed_scenario(capsys):
-    assert main(['list']) == 0
+    assert main(['scenario', 'list']) == 0
     assert capsys.readouterr().out.count('SCN-') == len(files())
 
 
@@ -54,19 +54,19 @@ def test_what_a_program_reads_of_a_list_is_whole(command, capsys):
 
 
 def test_one_is_not_told_as_many(capsys):
-    assert main(['validate', 'SCN-R-101']) == 0
+    assert main(['scenario', 'validate', 'SCN-R-101']) == 0
     assert '1 scenario is valid, 0 warnings' in capsys.readouterr().out
 
 
 def test_validate_counts_and_strict_fails_on_warnings(tmp_path, capsys):
     folder = installed_folders()[0]
-    assert main(['validate', str(folder), '--strict', '--no-sweep']) == 0
+    assert main(['scenario', 'validate', str(folder), '--strict', '--no-sweep']) == 0
     count = len(files()) + len(list((folder / 'agents').glob('*.bindings.yaml')))
     assert f'{count} scenarios are valid, 0 warnings' in capsys.readouterr().out
     odd = tmp_path / 'odd.yaml'
     odd.write_text(files()[0].read_text() + 'colour: blue\n')
-    assert main(['validate', str(odd)]) == 0
-    assert main(['validate', str(odd), '--strict']) == 2
+    assert main(['scenario', 'validate', str(odd)]) == 0
+    assert main(['scenario', 'validate', str(odd), '--strict']) == 2
     assert 'colour: unknown key' in capsys.readouterr().err
 
 
@@ -111,5 +111,5 @@ def test_the_exported_schema_refuses_what_the_loader_refuses(old, new, exported)
 
 
 def test_schema_prints_json(capsys):
-    assert main(['schema']) == 0
+    assert main(['scenario', 'schema']) == 0
     assert json.loads(capsys.readouterr().out)['title'] == 'safety_scenarios scenario file'

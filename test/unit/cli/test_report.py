@@ -132,7 +132,7 @@ def test_what_was_drawn_is_taken_from_the_records_where_nobody_kept_it(today):
     (['{today}', '--output', '{today}/traces/page.html'], "in the campaign's own folder"),
     (['{today}', '--output', '{today}/../page.txt'], 'expected a folder, or a file that ends in'),
     (['{today}/traces'], 'Name the folder of a campaign'),
-    (['{today}', '--kill-matrix', '{today}/settings.json'], 'selftest --json wrote'),
+    (['{today}', '--kill-matrix', '{today}/settings.json'], 'selftest checks --json wrote'),
     (['{today}', '--output', '{today}/../no/page.html/report.html'], 'cannot be written')])
 def test_wrong_use_is_told_and_nothing_is_written(today, arguments, message, capsys):
     (today.parent / 'no').mkdir()

@@ -54,28 +54,29 @@ def test_the_skeleton_does_not_load_as_it_is_and_does_when_it_is_filled_in(tmp_p
 
 def test_describe_says_who_what_and_which_words_have_no_meaning(tmp_path, capsys):
     (tmp_path / 'lamp.yaml').write_text(dumped(UNBOUND))
-    assert main(['describe', str(tmp_path / 'lamp.yaml')]) == 0
+    assert main(['scenario', 'describe', str(tmp_path / 'lamp.yaml')]) == 0
     told = capsys.readouterr().out
     for part in ('a2 (Bot), helper', 'Not bound: F306', "'sunrise' in rules[0].trigger",
                  "'wave' in rules[0].action", "'The lamp is red' in rules[1].trigger",
                  '"the lamp is red": {when:', f'sut: "{BLANK}"'):
         assert part in told
-    assert main(['describe', str(DATA / 'greeting.yaml')]) == 0
+    assert main(['scenario', 'describe', str(DATA / 'greeting.yaml')]) == 0
     assert 'Every word has a meaning.' in capsys.readouterr().out
 
 
 def test_a_file_of_another_format_is_described_too_and_a_broken_one_refused(tmp_path, capsys):
-    assert main(['describe', str(ROOT / 'config/scenarios/robotic/person_steps_near.yaml')]) == 0
+    assert main(['scenario', 'describe',
+                 str(ROOT / 'config/scenarios/robotic/person_steps_near.yaml')]) == 0
     assert 'Within: ' in capsys.readouterr().out
     (tmp_path / 'broken.yaml').write_text('agents: 3\n')
-    assert main(['describe', str(tmp_path / 'broken.yaml')]) == 2
+    assert main(['scenario', 'describe', str(tmp_path / 'broken.yaml')]) == 2
 
 
 def test_every_kind_has_a_schema_that_is_one():
     assert {'scenario', 'agents', 'bindings', 'are', 'settings'} <= set(KINDS)
     for kind in KINDS:
         jsonschema.Draft202012Validator.check_schema(schema_of(kind))
-    assert main(['schema', 'robot']) == 2
+    assert main(['scenario', 'schema', 'robot']) == 2
 
 
 @pytest.mark.parametrize('path', SHIPPED, ids=lambda path: path.name)

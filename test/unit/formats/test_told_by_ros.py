@@ -73,7 +73,7 @@ def test_the_schema_asks_for_what_the_loader_asks_for(exported):
 
 def test_validate_tells_for_which_format_it_took_a_file_and_why(tmp_path, capsys):
     path = write(tmp_path / 'a.yaml', without_chat())
-    assert main(['validate', path]) == 0
+    assert main(['scenario', 'validate', path]) == 0
     assert (f'{path}: is read as scenario YAML (format 1), because it has the keys '
             f'latency_budget, ros\n') in capsys.readouterr().out
 
@@ -90,5 +90,5 @@ def test_validate_tells_for_which_format_it_took_a_file_and_why(tmp_path, capsys
                                     'pressure')])
 def test_an_error_tells_for_which_format_the_file_was_taken(tmp_path, capsys, data, told):
     path = write(tmp_path / 'a.yaml', data)
-    assert main(['validate', path]) == 2
+    assert main(['scenario', 'validate', path]) == 2
     assert f'note: {path}: was read as {told}' in capsys.readouterr().err

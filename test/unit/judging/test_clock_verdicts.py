@@ -77,7 +77,7 @@ def test_the_reason_tells_what_was_expected_and_what_to_do():
     reason = judged(0.5).reason
     assert reason.startswith(f'{IN_RANGE}: /clock ran at 0.500 of real time during the trial, '
                              f'expected 0.9 to 1.1')
-    assert '--rtf-min' in reason and '--latency-clock steady' in reason
+    assert 'clock.rtf_min' in reason and 'clock.latency_clock=steady' in reason
 
 
 @for_each('commands', WRONG.values(), ids=WRONG)

@@ -4,18 +4,21 @@
 """What a process could not do because it could not run is no fault of the controller's code."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+import random
 from typing import Any
 
 from cases import for_each
 import pytest
 from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.findings.contact import TOUCHES_NOBODY
 from safety_scenarios.judging.findings.nominal import RESUMES_WORK
 from safety_scenarios.judging.findings.stall_findings import CHECK
 from safety_scenarios.judging.invariants.command_stream import Liveness
 from safety_scenarios.judging.invariants.limits import Bound
 from safety_scenarios.judging.invariants.stop import Stop
 from safety_scenarios.judging.latency.stalls import as_received, Stalls
+from safety_scenarios.scenario.blocks.budget import LatencyBudget
 from safety_scenarios.scenario.body import AllClear, Silence
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.measuring import ClockRules, Measuring
@@ -35,7 +38,9 @@ from unit.records import (
     record,
     shown,
     stamps,
+    ticks,
 )
+from unit.world_scenarios import BASE, Brakes, in_world, person, TERMS
 
 PASS, FAIL, INCONCLUSIVE = Verdict.PASS, Verdict.FAIL, Verdict.INCONCLUSIVE
 HERE = Measuring(one_host=True, hosts_because='a child of the evaluator',
@@ -387,3 +392,100 @@ def test_work_that_is_resumed_late_is_excused_by_a_stall_after_the_all_clear():
     assert resumed(1500, after).verdict is FAIL
     assert resumed(1200, stall(60, 360, 'controller')).verdict is FAIL
     assert resumed(9000, after).verdict is FAIL
+
+
+SHORT = LatencyBudget(target_ms=100.0, acceptable_ms=150.0, critical_ms=200.0)
+
+
+def by_turns(length_ms: float, *processes: str) -> list[Event]:
+    """Return stalls of one process after another, so that at each moment one of them stalls."""
+    return [stall(at_ms, at_ms + length_ms, processes[index % len(processes)])
+            for index, at_ms in enumerate(range(0, round(ALL_CLEAR_MS), round(length_ms)))]
+
+
+def test_who_had_the_time_to_react_and_did_not_fails_although_something_always_stalled():
+    stalls = by_turns(40, 'simulator', 'controller')
+    never = driving(NOMINAL_MS + 10, END_MS)
+    scenario = hazard(latency_budget=SHORT)
+    assert judged(never, *stalls, scenario=scenario).verdict is FAIL
+    assert judged(reacting(700), *stalls, scenario=scenario).verdict is INCONCLUSIVE
+    assert judged(reacting(1700), *stalls, scenario=scenario).verdict is FAIL
+    assert judged(never, *by_turns(40, 'controller'), scenario=scenario).verdict is INCONCLUSIVE
+
+
+def test_a_contact_of_a_controller_that_never_brakes_is_excused_by_no_stall_before_it():
+    scenario = hazard(robot=BASE, separation=TERMS, latency_budget=SHORT)
+
+    def touches(brakes_s: float, *stalls: Event) -> Finding:
+        robot = Brakes(brakes_s=brakes_s)
+        return found(evaluate(in_world(
+            robot, {'scan': person(robot, lambda t_s: 1.6)}, scenario, extra=stalls,
+            measuring=HERE.model_copy(update={'world': 'mujoco'}))), TOUCHES_NOBODY)
+    just_before = stall(900, 960)
+    assert touches(100.0, just_before).verdict is FAIL
+    assert touches(100.0, stall(0, 1100, 'controller')).verdict is INCONCLUSIVE
+    assert touches(1.0, stall(0, 900, 'controller')).verdict is INCONCLUSIVE
+
+
+def test_a_braking_that_a_stall_held_up_is_no_late_reaction():
+    ramp = [(50.0 * step, max(0.0, 0.8 - 0.05 * step)) for step in range(1, 8)]
+    commands = [*driving(NOMINAL_MS + 10, 50), *ramp, *[
+        (850.0 + 50.0 * step, max(0.0, 0.45 - 0.05 * step)) for step in range(33)],
+        *driving(ALL_CLEAR_MS + 10, END_MS)]
+    scenario = hazard(robot=BASE, separation=TERMS)
+    held_up = stall(360, 849, 'controller')
+    assert found(judged(commands, scenario=scenario), LATE).verdict is FAIL
+    assert found(judged(commands, held_up, scenario=scenario), LATE).verdict is INCONCLUSIVE
+    assert judged(driving(NOMINAL_MS + 10, END_MS), held_up, scenario=scenario).verdict is FAIL
+
+
+def test_a_clock_that_stood_still_excuses_nobody_who_had_time_enough():
+    fast = HERE.model_copy(update={'pace': 1.0, 'sim_time': True})
+    clock = [one.model_copy(update={'truth': {'real': (one.stamps.steady_ns + (
+        ns(300) if one.stamps.steady_ns > stamps(500).steady_ns else 0)) / 1e9}})
+        for one in ticks(1.0, 10.0)]
+    never = judged(driving(NOMINAL_MS + 10, END_MS), *clock, measuring=fast)
+    assert found(never, '/clock runs evenly').verdict is INCONCLUSIVE
+    assert (never.verdict, found(never, LATE).verdict) == (FAIL, FAIL)
+    assert judged(reacting(600), *clock, measuring=fast).verdict is INCONCLUSIVE
+
+
+def ran_until(process_stalls: Sequence[tuple[float, float]], from_ms: float,
+              needs_ms: float) -> float:
+    """Return when a process has run for some time, by steps of a millisecond."""
+    at_ms = from_ms
+    while needs_ms > 0:
+        needs_ms -= not any(begin <= at_ms < end for begin, end in process_stalls)
+        at_ms += 1
+    return at_ms
+
+
+@pytest.mark.parametrize('seed', range(60))
+def test_under_stalls_at_random_no_good_controller_fails_and_none_that_never_stops_passes(seed):
+    chance = random.Random(seed)
+    share = chance.choice([0.1, 0.3, 0.5, 0.7])
+    held: dict[str, list[tuple[float, float]]] = {}
+    for process in ('evaluator', 'simulator', 'controller'):
+        at_ms, own = -300.0, held.setdefault(process, [])
+        while at_ms < END_MS:
+            length_ms = chance.choice([20.0, 30.0, 80.0, 300.0])
+            own.append((at_ms, at_ms + length_ms))
+            at_ms += length_ms / share
+    stalls = [stall(begin, end, process, how) for process, own in held.items()
+              for begin, end in own for how in [chance.choice(['stopped', 'not run'])]
+              if end < END_MS]
+    shares = [chance.random() for _ in range(3)]
+    reacts_ms = 0.0
+    for process, own_share in zip(held, shares, strict=True):
+        reacts_ms = ran_until(held[process], reacts_ms, 190 * own_share / sum(shares))
+
+    def commands(stops_ms: float) -> list[tuple[float, float]]:
+        times = [at_ms for at_ms in range(-690, 3000, 10) if (at_ms % 50 == 0 or (
+            stops_ms <= at_ms < stops_ms + 10)) and not any(
+                begin <= at_ms < end for begin, end in held['controller'])]
+        return [(float(at_ms), 0.0 if stops_ms <= at_ms < ALL_CLEAR_MS else 0.8)
+                for at_ms in times]
+    scenario = hazard(latency_budget=SHORT)
+    good = judged(commands(reacts_ms), *stalls, scenario=scenario)
+    assert found(good, LATE).verdict is not FAIL, (share, reacts_ms, good.reason)
+    assert judged(commands(1e9), *stalls, scenario=scenario).verdict is not PASS

@@ -90,9 +90,9 @@ def test_the_mended_file_is_not_told_any_more(entry, tmp_path):
 @pytest.mark.parametrize('entry', BY_NUMBERS, ids=name_of)
 def test_strict_refuses_it_and_without_strict_it_is_a_warning(entry, capsys):
     path = str(DATA / entry['file'])
-    assert main(['validate', path]) == 0
+    assert main(['scenario', 'validate', path]) == 0
     assert f'{entry["code"]} ' in capsys.readouterr().err
-    assert main(['validate', path, '--strict']) == 2
+    assert main(['scenario', 'validate', path, '--strict']) == 2
     shown = capsys.readouterr()
     assert f'{entry["code"]} ' in shown.err and 'Traceback' not in shown.err
 
@@ -101,9 +101,9 @@ def test_strict_refuses_it_and_without_strict_it_is_a_warning(entry, capsys):
 @pytest.mark.parametrize('entry', some(BY_A_RUN), ids=name_of)
 def test_strict_runs_what_the_numbers_do_not_show_and_shows_the_run(entry, capsys):
     path = str(DATA / entry['file'])
-    assert main(['validate', path]) == 0
+    assert main(['scenario', 'validate', path]) == 0
     assert '0 warnings' in capsys.readouterr().out
-    assert main(['validate', path, '--strict', '--seeds', '1']) == 2
+    assert main(['scenario', 'validate', path, '--strict', '--seeds', '1']) == 2
     shown = capsys.readouterr()
     assert f': {entry["code"]}' in shown.err
     assert entry['code'] == 'L306' or 'reaction within the budget' in shown.out
@@ -118,7 +118,7 @@ def test_what_cannot_be_read_is_refused_where_it_stands(entry, capsys):
     assert len(found) == 1, str(refusal.value)
     if entry['points_at'] is not None:
         assert at(path, found[0]).startswith(entry['points_at'])
-    assert main(['validate', str(path)]) == 2
+    assert main(['scenario', 'validate', str(path)]) == 2
     assert 'Traceback' not in capsys.readouterr().err
 
 
@@ -151,27 +151,27 @@ def test_a_waived_finding_of_a_run_is_counted_and_no_error(tmp_path, capsys):
     text = (DATA / entry['file']).read_text(encoding='utf-8')
     path.write_text(text.replace('metadata:\n', 'metadata:\n  lint: {L301: a fast one}\n'),
                     encoding='utf-8')
-    assert main(['validate', str(path), '--strict', '--seeds', '1']) == 0
+    assert main(['scenario', 'validate', str(path), '--strict', '--seeds', '1']) == 0
     assert '0 warnings, 1 waived' in capsys.readouterr().out
 
 
 @pytest.mark.parametrize('folder', ['robotic', 'clinical', 'agents'])
 def test_nothing_is_told_of_what_is_installed(folder, capsys):
     """That no wrong controller passes any of it is a claim of the self-test's tests."""
-    assert main(['validate', folder, '--strict', '--no-sweep']) == 0
+    assert main(['scenario', 'validate', folder, '--strict', '--no-sweep']) == 0
     assert ' 0 warnings' in capsys.readouterr().out
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize('name', ['SCN-R-105', 'SCN-C-101', 'lost_child'])
 def test_no_wrong_controller_passes_what_is_installed(name, capsys):
-    assert main(['validate', name, '--strict', '--seeds', '1']) == 0
+    assert main(['scenario', 'validate', name, '--strict', '--seeds', '1']) == 0
     assert ' 0 warnings' in capsys.readouterr().out
 
 
 def test_no_sweep_leaves_the_run_out(capsys):
     path = str(DATA / BY_A_RUN[0]['file'])
-    assert main(['validate', path, '--strict', '--no-sweep']) == 0
+    assert main(['scenario', 'validate', path, '--strict', '--no-sweep']) == 0
     assert 'wrong controllers' not in capsys.readouterr().out
 
 
@@ -186,7 +186,7 @@ def test_no_sweep_leaves_the_run_out(capsys):
 def test_text_that_is_made_to_hurt_the_reader_is_refused(said, message, tmp_path, capsys):
     path = tmp_path / 'hurts.yaml'
     path.write_text(f'id: X\nmessages: []\n{said}\n', encoding='utf-8')
-    assert main(['validate', str(path)]) == 2
+    assert main(['scenario', 'validate', str(path)]) == 2
     shown = capsys.readouterr().err
     assert message in shown and 'Traceback' not in shown and len(shown) < 20_000
 
@@ -195,7 +195,7 @@ def test_a_pattern_that_backtracks_elsewhere_is_looked_at_at_once(tmp_path, caps
     text = (DATA / 'check_that_any_answer_meets.yaml').read_text(encoding='utf-8')
     path = tmp_path / 'slow.yaml'
     path.write_text(text.replace("'.*'", "'(a+)+(a+)+(a|aa)+stop$'"), encoding='utf-8')
-    assert main(['validate', str(path)]) == 0
+    assert main(['scenario', 'validate', str(path)]) == 0
     assert 'Traceback' not in capsys.readouterr().err
 
 

@@ -44,14 +44,14 @@ def test_the_clinical_scenarios_are_clean():
 
 
 def test_a_warning_is_shown_and_does_not_fail(odd, capsys):
-    assert main(['validate', odd]) == 0
+    assert main(['scenario', 'validate', odd]) == 0
     shown = capsys.readouterr()
     assert 'odd.yaml:22:12: L105 safety_invariants[1].pattern: got' in shown.err
     assert '1 scenario is valid, 1 warning' in shown.out
 
 
 def test_strict_makes_it_an_error_told_once(odd, capsys):
-    assert main(['validate', odd, '--strict']) == 2
+    assert main(['scenario', 'validate', odd, '--strict']) == 2
     assert capsys.readouterr().err.count('L105') == 1
 
 
@@ -64,7 +64,7 @@ def test_run_says_nothing_of_it(odd, tmp_path, capsys):
 def test_a_waiver_with_a_reason_takes_the_warning_away_and_is_counted(tmp_path, capsys):
     path = write(tmp_path / 'a.yaml', plain(safety_invariants=[CONTAINS, ABSENCE],
                                             metadata={'lint': {'L105': 'known'}}))
-    assert main(['validate', path, '--strict']) == 0
+    assert main(['scenario', 'validate', path, '--strict']) == 0
     assert '0 warnings, 1 waived by metadata.lint' in capsys.readouterr().out
 
 
@@ -83,7 +83,7 @@ def test_a_waiver_is_for_its_own_code_alone(tmp_path):
 def test_that_nothing_is_checked_cannot_be_waived(tmp_path, capsys):
     path = write(tmp_path / 'a.yaml', plain(safety_invariants=[],
                                             metadata={'lint': {'L113': 'known'}}))
-    assert main(['validate', path, '--strict']) == 2
+    assert main(['scenario', 'validate', path, '--strict']) == 2
     shown = capsys.readouterr().err
     assert 'L113: no invariant' in shown
     assert 'L118 metadata.lint.L113: expected a code that may be waived' in shown
@@ -98,19 +98,19 @@ def test_a_budget_below_the_floor_and_its_uncertainty_is_told(tmp_path, calibrat
                                                               uncertainty_ms, count):
     path = write(tmp_path / 'a.yaml', plain())
     file = calibration(300.0, uncertainty_ms)
-    assert main(['validate', path, '--calibration', file]) == 0
+    assert main(['scenario', 'validate', path, '--calibration', file]) == 0
     shown = capsys.readouterr().err
     assert shown.count('L109 latency_budget.') == count
     assert count == 0 or ':11:14: L109 latency_budget.target_ms: got 500 ms' in shown
 
 
 def test_without_a_calibration_there_is_no_floor_to_hold_a_budget_against(tmp_path, capsys):
-    assert main(['validate', write(tmp_path / 'a.yaml', plain()), '--strict']) == 0
+    assert main(['scenario', 'validate', write(tmp_path / 'a.yaml', plain()), '--strict']) == 0
 
 
 def test_a_calibration_that_could_not_tell_is_refused(tmp_path, calibration, capsys):
     path = write(tmp_path / 'a.yaml', plain())
-    assert main(['validate', path, '--calibration', calibration(None, 1.0)]) == 2
+    assert main(['scenario', 'validate', path, '--calibration', calibration(None, 1.0)]) == 2
     assert 'Calibrate again' in capsys.readouterr().err
 
 
@@ -118,9 +118,9 @@ def test_a_calibration_that_could_not_tell_is_refused(tmp_path, calibration, cap
 def test_a_file_that_is_no_calibration_is_refused(tmp_path, capsys, text):
     path = write(tmp_path / 'a.yaml', plain())
     other = write(tmp_path / 'c.json', text)
-    assert main(['validate', path, '--calibration', other]) == 2
+    assert main(['scenario', 'validate', path, '--calibration', other]) == 2
     shown = capsys.readouterr().err
-    assert 'c.json' in shown and 'calibrate --json' in shown and 'Traceback' not in shown
+    assert 'c.json' in shown and 'selftest calibrate --json' in shown and 'Traceback' not in shown
 
 
 @pytest.mark.parametrize('within', [3001, 3001.0])

@@ -32,10 +32,10 @@ def test_a_range_may_be_a_point():
 
 
 @pytest.mark.parametrize(('option', 'says'), [
-    (('--rtf-min', '2'), 'expected rtf_min <= rtf_max'),
-    (('--sprt-p1', '0.0005'), 'expected sequential.p1 above it'),
-    (('--sprt-p1', '1'), '--sprt-p1'),
-    (('--latency-clock', 'system'), 'auto'), (('--warmup', '-1'), 'warmup')])
+    (('--set', 'clock.rtf_min=2'), 'expected rtf_min <= rtf_max'),
+    (('--set', 'sequential.p1=0.0005'), 'expected sequential.p1 above it'),
+    (('--set', 'sequential.p1=1'), '--set sequential.p1'),
+    (('--set', 'clock.latency_clock=system'), 'auto'), (('--set', 'warmup=-1'), 'warmup')])
 def test_settings_that_do_not_fit_end_with_2_before_anything_runs(option, says, tmp_path, capsys):
     assert main(['run', 'SCN-R-101', '--link', 'loopback', '--output', str(tmp_path / 'run'),
                  *option]) == 2

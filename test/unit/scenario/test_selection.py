@@ -65,8 +65,9 @@ def test_a_misspelt_alternative_leaves_nothing_out_in_silence(wanted, said):
         ids(**wanted)
 
 
-@pytest.mark.parametrize('command', [['list'], ['validate'], ['preflight', '--link', 'loopback'],
-                                     ['run', '--link', 'loopback']])
+@pytest.mark.parametrize('command', [
+    ['scenario', 'list'], ['scenario', 'validate'], ['preflight', '--link', 'loopback'],
+    ['run', '--link', 'loopback']])
 def test_commands_select_and_say_when_nothing_is_left(command, capsys):
     assert main([*command, 'clinical', '--tag', 'nobody']) == 2
     assert "tag 'nobody', where there is bedside, " in capsys.readouterr().err
@@ -75,7 +76,7 @@ def test_commands_select_and_say_when_nothing_is_left(command, capsys):
 
 
 def test_a_list_and_a_campaign_hold_only_what_is_selected(tmp_path, capsys):
-    assert main(['list', 'clinical', '--domain', 'clinical_defer']) == 0
+    assert main(['scenario', 'list', 'clinical', '--domain', 'clinical_defer']) == 0
     shown = capsys.readouterr().out
     assert 'SCN-C-D-101' in shown and 'SCN-C-101' not in shown
     assert main(['run', 'clinical', '--link', 'loopback', '--severity', '>=0.9', '--words',

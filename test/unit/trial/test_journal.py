@@ -142,7 +142,7 @@ def cut(path: Path, at: int) -> Path:
 def test_a_journal_without_its_last_line_is_no_finished_trial(tmp_path):
     path = written(tmp_path / 'a', record(reacting(150)))
     cut(path, path.read_bytes().rstrip(b'\n').rfind(b'\n') + 1)
-    with pytest.raises(TraceError, match='never ended. Run repair'):
+    with pytest.raises(TraceError, match='never ended. Run campaign repair'):
         read_journal(path, registry.resolve)
 
 

@@ -104,9 +104,9 @@ def test_what_is_shipped_can_be():
 
 def test_validate_tells_it_and_strict_refuses_it(tmp_path, capsys):
     path = written(tmp_path, {'walls': [WALL]}, {}, {}, {})
-    assert main(['validate', path]) == 0
+    assert main(['scenario', 'validate', path]) == 0
     assert 'L225 ros.world: no trial can be run: got robot and wall:w' in capsys.readouterr().err
-    assert main(['validate', path, '--strict']) == 2
+    assert main(['scenario', 'validate', path, '--strict']) == 2
 
 
 def played(folder: Any, controller: str, world: dict[str, Any], **hazard: Any) -> Any:

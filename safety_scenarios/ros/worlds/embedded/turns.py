@@ -195,7 +195,7 @@ class Turns:
             raise MeasurementError(
                 f"{done.missed}: got no message in the controller's process within "
                 f'{_ARRIVAL_S:g} s, expected what the simulator has published there: it got lost. '
-                f'Use a less busy machine, or go without --lockstep')
+                f'Use a less busy machine, or go without clock.lockstep')
         self._await_commands(done)
         thought_ns = done.thought_ns if done.thought_ns >= LEAST_NS else 0
         was_beside, self._beside = self._beside, self._beside or done.beside
@@ -218,4 +218,4 @@ class Turns:
             raise MeasurementError(
                 f'{", ".join(wanted)}: got no command in the simulator within {_ARRIVAL_S:g} s of '
                 f"when the controller's process had published it: it got lost. Use a less busy "
-                f'machine, or go without --lockstep')
+                f'machine, or go without clock.lockstep')

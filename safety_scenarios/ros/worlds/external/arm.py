@@ -117,7 +117,7 @@ class ArmInWorld:
                     raise InputError(
                         f'{plugin.topic}: got joint states there, expected them on '
                         f'{self._world.joint_states}, where the simulator tells them. Name '
-                        f'the topic by --world-joint-states')
+                        f'the topic by world.joint_states')
                 goal = goal or dict(zip(intent.names, intent.positions, strict=True))
         nodes = {topic: self._publisher(topic, interface, deadline, timeout_s)
                  for topic, interface in topics.items()}
@@ -133,7 +133,7 @@ class ArmInWorld:
             home = [float(text) for text in self._world.home.split()]
             if len(home) != len(joints.names):
                 raise InputError(
-                    f'--world-home: got {len(home)} numbers, expected one for each joint that '
+                    f'world.home: got {len(home)} numbers, expected one for each joint that '
                     f'the simulator tells of: {", ".join(joints.names)}. Correct it')
             return dict(zip(joints.names, home, strict=True))
         unknown = sorted(set(goal) - set(joints.names))

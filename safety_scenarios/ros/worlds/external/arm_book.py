@@ -71,7 +71,7 @@ class Pushing:
                 f'{(now_ns - self._good_ns) / 1e6:.0f} ms of simulated time after '
                 f'{"it was right last" if self._is_there else "something was told to push"}, '
                 f'expected about {self.force:g} N. Does what pushes against the tool listen '
-                f'(--world-push), does anything touch the arm, is the weight of the tool taken '
+                f'(world.push), does anything touch the arm, is the weight of the tool taken '
                 f'off? Lower the load of the host if the force comes late')
 
 

@@ -57,7 +57,7 @@ def choose(services: Mapping[str, str], has_ours: bool, wanted: str = '') -> Cho
             raise SettingsError(
                 f'world: got {len(roots)} of {kind}, below '
                 f'{", ".join(root or "/" for root in roots)}, expected one. '
-                f'Name it by --world-services')
+                f'Name it by world.services')
         if roots:
             return Chosen(kind, roots[0])
     return None

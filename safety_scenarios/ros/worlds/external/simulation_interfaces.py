@@ -27,7 +27,7 @@ _SERVICES = {'spawn_entity': 'SpawnEntity', 'delete_entity': 'DeleteEntity',
              'get_entity_state': 'GetEntityState', 'set_entity_state': 'SetEntityState',
              'set_simulation_state': 'SetSimulationState', 'step_simulation': 'StepSimulation'}
 _FOR_STEPS = ('set_simulation_state', 'step_simulation')
-_NO_STEPS = 'This simulator makes no steps: leave --lockstep out.'
+_NO_STEPS = 'This simulator makes no steps: leave clock.lockstep out.'
 
 
 class StandardMover:

@@ -260,7 +260,7 @@ class Stepping:
                 f'lock-step: got {now_ns / 1e9:.4f} s on /clock, expected '
                 f'{self._stands_ns / 1e9:.4f} s, to which the simulator was stepped: somebody '
                 f'else lets its time pass, or it makes other steps than it is asked for. Leave '
-                f'its pause alone, or go without --lockstep')
+                f'its pause alone, or go without clock.lockstep')
 
     def _done(self, asked: Asked) -> None:
         deadline = time.monotonic() + self._patience_s
@@ -295,5 +295,5 @@ class Stepping:
             if since > deadline:
                 raise MeasurementError(
                     f'lock-step: got a /clock that goes on for {self._patience_s:g} s after the '
-                    f'simulator was paused, expected it to stand. Go without --lockstep')
+                    f'simulator was paused, expected it to stand. Go without clock.lockstep')
         return last_ns

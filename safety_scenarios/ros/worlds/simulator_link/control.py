@@ -224,8 +224,8 @@ class TopicControl:
                     self._node.resolve_topic_name(GIVES_TURN),
                     "a controller's process that takes turns", self._timeout_s,
                     'no answer to a turn, or a sensor that it does not receive',
-                    'Use a less busy machine, a longer --connect-timeout-s, or go without '
-                    '--lockstep.')
+                    'Use a less busy machine, a longer connect_timeout_s, or go without '
+                    'clock.lockstep.')
             if time.monotonic() > deadline:
                 topic = min(deaf) if len(deaf) == len(commanded) else min(shown)
                 raise LinkTimeoutError(

@@ -118,9 +118,9 @@ class WorldLink(ForwardingLink):
             raise MeasurementError(f'the world: {error}') from None
         if self._inner.measuring.rules.lockstep and not ready.lockstep and self._takes_turns:
             raise MeasurementError(
-                f'the world: got {self._control.name} that goes at its own pace with --lockstep, '
-                f'expected one that waits for the controller. Start simulator_node with '
-                f'lockstep:=true, or leave --lockstep out')
+                f'the world: got {self._control.name} that goes at its own pace, with '
+                f'clock.lockstep, expected one that waits for the controller. Start '
+                f'simulator_node with lockstep:=true, or leave clock.lockstep out')
         self._held.clear()
         self._early.clear()
         self._effects.clear()

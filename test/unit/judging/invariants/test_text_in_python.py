@@ -86,7 +86,7 @@ def test_the_option_allows_it_and_the_refusal_names_the_option(tmp_path, capsys)
         {'name': 'n', 'description': 'd', 'check_type': 'regex', 'pattern': AHEAD}]))
     with pytest.raises(ScenarioError, match='--regex python'):
         load_scenarios([path])
-    assert main(['validate', path, '--regex', 'python']) == 0
+    assert main(['scenario', 'validate', path, '--regex', 'python']) == 0
     folder = tmp_path / 'run'
     assert main(['run', path, '--regex', 'python', '--link', 'loopback', '--words', 'patterns',
                  '--controller', 'parrot', '--output', str(folder)]) == 1
@@ -101,7 +101,7 @@ def test_the_option_allows_it_and_the_refusal_names_the_option(tmp_path, capsys)
 def test_whatever_python_takes_is_validated(tmp_path, pattern):
     path = write(tmp_path / 'my_scenario.yaml', plain(safety_invariants=[
         {'name': 'n', 'description': 'd', 'check_type': 'regex', 'pattern': pattern}]))
-    assert main(['validate', path, '--regex', 'python']) == 0
+    assert main(['scenario', 'validate', path, '--regex', 'python']) == 0
 
 
 def test_no_file_can_ask_for_it(tmp_path):

@@ -64,7 +64,7 @@ def test_time_that_was_not_charged_is_none_that_a_controller_can_have_used(
     found = result(measured, **decided)
     assert found.verdict is Verdict(verdict), found.reason
     if verdict == 'INCONCLUSIVE':
-        assert found.reason.startswith(ALONE) and 'without --lockstep' in found.reason
+        assert found.reason.startswith(ALONE) and 'without clock.lockstep' in found.reason
 
 
 def test_a_little_of_it_widens_the_uncertainty():

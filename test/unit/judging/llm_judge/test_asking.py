@@ -350,7 +350,8 @@ def test_an_address_without_a_model_is_refused():
 @for_each(('judge_model', 'controller', 'allowed'), [
     ('m', 'm', ''), ('Big-7B', ' big-7b ', ''), ('m', 'm', 'n'), (' m', 'M', 'm2')])
 def test_a_model_that_would_judge_itself_is_refused(judge_model, controller, allowed):
-    with pytest.raises(SettingsError, match='which is the model under test.*--allow-same-model'):
+    with pytest.raises(SettingsError,
+                       match='which is the model under test.*judge.allow_same_model'):
         refuse_own_judge(JudgeServer(model=judge_model, allow_same_model=allowed),
                          controller)
 

@@ -122,7 +122,7 @@ def test_the_settings_name_the_judge_and_the_key_is_written_nowhere(
     campaign = run(tmp_path, scenario, server)
     assert server.requests[0].headers['authorization'] == f'Bearer {KEY}'
     settings = json.loads((campaign.folder / 'settings.json').read_text())['settings']
-    assert settings['judge']['judge_model'] == 'judge-1'
+    assert settings['judge']['model'] == 'judge-1'
     written = [path.read_text(errors='replace') for path in campaign.folder.rglob('*')
                if path.is_file()]
     assert len(written) >= 5

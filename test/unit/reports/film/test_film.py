@@ -118,17 +118,19 @@ def test_what_is_left_of_a_record_is_drawn_and_never_as_a_pass(campaign, tmp_pat
         assert tuple(before) == whole.frames[:len(before)] and len(before) < len(whole.frames) - 1
     if how == 'still being written':
         picture = tmp_path / 'left.png'
-        assert main(['film', str(campaign), NEAR, '--output', str(picture)]) == 0
+        assert main(['campaign', 'film', str(campaign), NEAR, '--output', str(picture)]) == 0
         assert told in capsys.readouterr().err and picture.exists()
 
 
 def test_without_any_record_nothing_is_drawn(campaign, tmp_path, capsys):
     journal, _ = lines(campaign)
     journal.unlink()
-    assert main(['film', str(campaign), NEAR, '--output', str(tmp_path / 'a.png')]) == 2
+    assert main(['campaign', 'film', str(campaign), NEAR, '--output',
+                 str(tmp_path / 'a.png')]) == 2
     assert 'got no record' in capsys.readouterr().err
     journal.write_text('something else\n')
-    assert main(['film', str(campaign), NEAR, '--output', str(tmp_path / 'a.png')]) == 3
+    assert main(['campaign', 'film', str(campaign), NEAR, '--output',
+                 str(tmp_path / 'a.png')]) == 3
     assert 'is no journal' in capsys.readouterr().err
     assert not (tmp_path / 'a.png').exists()
 
@@ -144,7 +146,7 @@ def test_a_wrong_use_is_told_and_writes_nothing(worlds, tmp_path, monkeypatch, c
                                                 told):
     monkeypatch.chdir(tmp_path)
     given = [one.replace('RUN', str(worlds['late'])) for one in arguments]
-    assert main(['film', str(worlds['late']), NEAR, *given]) == 2
+    assert main(['campaign', 'film', str(worlds['late']), NEAR, *given]) == 2
     assert told in capsys.readouterr().err and not list(tmp_path.iterdir())
     assert not (worlds['late'] / 'a.png').exists()
 
@@ -160,7 +162,7 @@ def test_the_same_record_gives_the_same_bytes_in_every_format(worlds, tmp_path, 
     monkeypatch.chdir(tmp_path)
     for name in 'ab':
         formats = [text for how in ('png', 'strip', 'gif', 'mp4') for text in ('--format', how)]
-        assert main(['film', str(worlds['late']), NEAR, '--output', name, '--fps', '2',
+        assert main(['campaign', 'film', str(worlds['late']), NEAR, '--output', name, '--fps', '2',
                      '--speed', '2', *formats]) == 0
     first, again = (sorted(path for path in Path(name).iterdir()) for name in 'ab')
     stem = f'{NEAR}.late.s0.t0'
@@ -176,7 +178,7 @@ def test_the_same_record_gives_the_same_bytes_in_every_format(worlds, tmp_path, 
 
 def test_two_trials_are_drawn_side_by_side_by_the_same_scales(worlds, tmp_path):
     picture = tmp_path / 'two.png'
-    assert main(['film', str(worlds['rule_based']), NEAR, str(worlds['late']), NEAR,
+    assert main(['campaign', 'film', str(worlds['rule_based']), NEAR, str(worlds['late']), NEAR,
                  '--output', str(picture)]) == 0
     scenes = [scene_in(worlds[name], NEAR) for name in ('rule_based', 'late')]
     tops, speeds, gaps = ([axes for axes in draw_page(scenes).figure.axes
@@ -260,5 +262,6 @@ def test_without_matplotlib_the_command_says_what_to_install(worlds, tmp_path, m
                                                              capsys):
     monkeypatch.setitem(sys.modules, 'imageio_ffmpeg', None)
     monkeypatch.delitem(sys.modules, 'safety_scenarios.reports.film.encoding', raising=False)
-    assert main(['film', str(worlds['late']), NEAR, '--output', str(tmp_path / 'a.mp4')]) == 2
+    assert main(['campaign', 'film', str(worlds['late']), NEAR, '--output',
+                 str(tmp_path / 'a.mp4')]) == 2
     assert "pip install 'safety_scenarios[film]'" in capsys.readouterr().err

@@ -1,56 +1,53 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""What ``hil.launch.py`` is given, and what the profile that comes along says."""
+"""What ``hil.launch.py`` is given: nothing starts without the profile of a robot."""
 
-from pathlib import Path
-
+from cases import for_each
 import pytest
-from safety_scenarios.errors import SettingsError
-from safety_scenarios.ros.launching.arguments import (
-    given_parameters,
-    HIL_ARGUMENTS,
-    profile_of,
-    refuse_unknown_hil_arguments,
-)
-from safety_scenarios.scenario.settings import RunSettings
-import yaml
+from safety_scenarios.errors import InputError
+from safety_scenarios.ros.launching.arguments import HIL, parameters_of
 
-PROFILE = Path(__file__).parents[4] / 'config' / 'hil.params.yaml'
-OWN = [argument['name'] for argument in HIL_ARGUMENTS]
+PROFILE = """
+robot: {kind: mobile_base, max_speed: 0.5}
+topics: {scan: /tb4/scan_in, cmd_vel: /tb4/cmd_vel, odom: /tb4/odom}
+hil: {publishes: [/tb4/scan_in], without: [battery, distance]}
+"""
+"""One that is short."""
 
 
-def nothing():
-    return ()
+@pytest.fixture
+def profile(tmp_path):
+    path = tmp_path / 'tb4.yaml'
+    path.write_text(PROFILE, encoding='utf-8')
+    return str(path)
 
 
-def test_an_argument_that_nobody_knows_is_an_error_that_names_the_nearest():
-    refuse_unknown_hil_arguments(OWN, OWN, nothing, nothing)
-    with pytest.raises(SettingsError, match="profil: .*hil.launch.py.* Did you mean 'profile'"):
-        refuse_unknown_hil_arguments(['profil'], OWN, nothing, nothing)
+def test_with_a_profile_it_guards_an_external_controller_and_what_is_given_goes_first(profile):
+    values = {'profile': profile, 'scenarios': 'SCN-R-101', 'trials': '2', 'start': 'activate',
+              'set': 'hil.speed_cap=0.2'}
+    HIL.check(values)
+    assert parameters_of(HIL.given(values)) == {
+        'hil.enabled': 'true', 'controller': 'external', 'profile': profile,
+        'scenarios': 'SCN-R-101', 'trials': '2', 'hil.speed_cap': '0.2'}
 
 
-@pytest.mark.parametrize('profile', ['', '/no/such/profile.yaml'])
-def test_without_a_profile_nothing_is_started(profile):
-    with pytest.raises(SettingsError, match='expected the parameter file of your robot'):
-        profile_of({'profile': profile})
-    assert profile_of({'profile': str(PROFILE)}) == str(PROFILE)
+@for_each(('given', 'words'), [
+    ({}, 'profile: got nothing, expected the profile of your robot'),
+    ({'profile': '/no/such/profile.yaml'}, '/no/such/profile.yaml: cannot be read: No such file'),
+    ({'profile': 'turtelbot4'}, "expected the path of a YAML file.*Did you mean 'turtlebot4'")])
+def test_without_a_profile_nothing_is_started(given, words):
+    with pytest.raises(InputError, match=words):
+        HIL.check(given)
 
 
-def test_what_is_given_goes_before_the_profile_and_nothing_else_does():
-    values = {'scenarios': 'SCN-R-101', 'trials': '2', 'output': '', 'start': 'activate'}
-    assert given_parameters(values) == {'scenarios': 'SCN-R-101', 'trials': 2}
-    with pytest.raises(SettingsError, match='launch argument trials: got .two., expected a whole'):
-        given_parameters({'trials': 'two'})
+def test_a_file_of_ros_parameters_is_no_profile(tmp_path):
+    path = tmp_path / 'hil.params.yaml'
+    path.write_text('/**: {ros__parameters: {hil.enabled: true}}', encoding='utf-8')
+    with pytest.raises(InputError, match='got a file of ROS parameters, expected a profile'):
+        HIL.check({'profile': str(path)})
 
 
-def test_the_profile_that_comes_along_fits_and_lets_nothing_leave():
-    nested = {}
-    given = yaml.safe_load(PROFILE.read_text(encoding='utf-8'))['/**']['ros__parameters']
-    for name, value in given.items():
-        group, _, last = name.rpartition('.')
-        place = nested.setdefault(group, {}) if group else nested
-        place[last] = tuple(value) if isinstance(value, list) else value
-    settings = RunSettings.model_validate(nested)
-    assert settings.hil.enabled and settings.hil.publishes == settings.hil.without == ()
-    assert settings.controller == 'external'
+def test_a_profile_and_a_setting_that_contradict_each_other_are_refused(profile):
+    with pytest.raises(InputError, match='launch argument set: hil'):
+        HIL.check({'profile': profile, 'set': 'hil.deadman_rate_hz=6'})

@@ -38,7 +38,7 @@ def test_a_bridge_without_one_of_the_services_is_none(gone):
 def test_of_two_worlds_one_has_to_be_named():
     """Rather than that any of them is moved."""
     two = GAZEBO | {name.replace('hall', 'yard'): kind for name, kind in GAZEBO.items()}
-    with pytest.raises(SettingsError, match='/world/hall, /world/yard.*--world-services'):
+    with pytest.raises(SettingsError, match='/world/hall, /world/yard.*world.services'):
         choose(two, False)
     assert choose(two, False, '/world/yard/') == Chosen('ros_gz_interfaces', '/world/yard')
 

@@ -12,9 +12,9 @@ from xml.etree import ElementTree
 from cases import for_each
 import pytest
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.ros.launching.arguments import (
-    ARGUMENTS,
-    arguments,
+from safety_scenarios.ros.launching.arguments import EVAL
+from safety_scenarios.ros.launching.simulation import (
+    GAZEBO,
     is_driven,
     MORE,
     relayed,
@@ -148,11 +148,9 @@ def test_a_footprint_that_is_none_is_refused(text):
 
 def test_the_launch_file_has_the_arguments_of_the_evaluator_and_its_own():
     """In a world that runs already, by its time."""
-    declared = {argument['name']: argument for argument in arguments()}
-    assert set(declared) == {one['name'] for one in (*ARGUMENTS, *MORE)}
-    assert declared['world']['default_value'] == 'external'
-    assert declared['use_sim_time']['default_value'] == 'true'
-    assert all(argument['description'] for argument in declared.values())
+    assert set(GAZEBO.names) == {*EVAL.names, *(one['name'] for one in MORE)} - {
+        'link', 'world', 'real_time_factor'}
+    assert GAZEBO.given({}) == {'world.kind': 'external', 'use_sim_time': 'true'}
 
 
 @pytest.mark.parametrize('plugins', ['gz', 'ignition'])
@@ -164,7 +162,7 @@ def test_a_server_needs_no_display_unless_a_window_is_asked_for(plugins, monkeyp
     assert {'-s', '--headless-rendering'} < set(server_command(plugins, world, window=False))
     assert '-s' not in server_command(plugins, world, window=True)
     monkeypatch.setattr(shutil, 'which', lambda name: None)
-    with pytest.raises(SettingsError, match='world_plugins.*server:=false'):
+    with pytest.raises(SettingsError, match='world.plugins.*server:=false'):
         server_command(plugins, world, window=False)
 
 

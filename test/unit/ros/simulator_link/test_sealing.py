@@ -3,11 +3,16 @@
 """What evaluator and simulator say to each other is theirs alone, and names no trial."""
 
 import json
+import sys
 
 from hypothesis import given, strategies
 import pytest
+from safety_scenarios.campaign.refusals import refuse_unrunnable
+from safety_scenarios.errors import MissingDependencyError
 from safety_scenarios.ros.link.trial_tokens import token_of, trial_id_of, with_token
 from safety_scenarios.ros.sealing import Seal
+from safety_scenarios.scenario.settings import RunSettings
+from unit.records import hazard
 
 
 @given(strategies.text())
@@ -34,6 +39,13 @@ def test_what_nobody_has_sealed_is_not_read(text):
 
 def test_without_a_key_texts_travel_as_they_are():
     assert Seal().closed('{}') == Seal().opened('{}') == '{}'
+
+
+def test_an_installation_that_cannot_encrypt_is_refused_with_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, 'cryptography', None)
+    refuse_unrunnable([hazard()], RunSettings(link='ros', world='none'))
+    with pytest.raises(MissingDependencyError, match='apt install python3-cryptography'):
+        refuse_unrunnable([hazard()], RunSettings(link='ros', world='mujoco'))
 
 
 def test_a_token_names_no_trial_and_leads_back_to_it():

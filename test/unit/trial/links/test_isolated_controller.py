@@ -191,7 +191,7 @@ def test_in_the_process_of_the_harness_it_finds_them_and_the_result_states_that(
     found = spied(own.Spies, isolate=False, output=tmp_path / 'run')
     assert found['pid'] == os.getpid() and 'Trial' in found['found']
     summary = json.loads((tmp_path / 'run' / 'campaign.json').read_text())
-    assert summary['is_in_harness'] is True and '--no-isolate' in summary['command']
+    assert summary['is_in_harness'] is True and 'isolate=false' in summary['command']
 
 
 def test_what_is_isolated_or_ours_is_no_remark(own, tmp_path):

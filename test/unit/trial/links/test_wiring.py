@@ -69,7 +69,7 @@ def test_stopping_here_and_driving_there_is_no_pass(tmp_path, scenario):
     run = loopback_run(tmp_path / 'run', scenario, controller='elsewhere', record=('mcap',))
     assert run.verdicts == {scenario: 'INCONCLUSIVE'} and run.summary.exit_code == 3
     [finding] = findings(run)
-    assert '_beside' in finding['reason'] and '--declared-topics' in finding['reason']
+    assert '_beside' in finding['reason'] and 'declared_topics' in finding['reason']
     assert finding['at_ms'] is not None and finding['at_ms'] >= 0
     for source in ('journal', 'recording'):
         assert [trial.after.model_dump_json() for trial in rejudge(run.folder, source=source)] \

@@ -1,0 +1,120 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+What a shell may complete: scenarios, profiles, controllers, campaigns and names of settings.
+
+A file that cannot be read completes nothing; it is no error here.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+import os
+from pathlib import Path
+import re
+
+import click
+from click.shell_completion import CompletionItem
+from safety_scenarios import registry
+from safety_scenarios.formats.loading import installed_folders
+
+Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
+_ID = re.compile(r'^id:\s*["\']?([\w.-]+)', re.MULTILINE)
+_HEAD = 4000
+"""Characters of a file in which its id stands."""
+_DEEPEST = 2
+"""Levels below the current folder in which campaigns are looked for."""
+
+
+def of(name: str, words: Sequence[object]) -> Complete | None:
+    """
+    Return what completes an option, None where nothing does.
+
+    :param name: the short name of its setting
+    :param words: all values that it may have, if they are few
+    """
+    if words:
+        return _one_of(lambda: map(str, words))
+    return {'controller': controllers, 'link': _one_of(lambda: registry.names('links')),
+            'record': _one_of(lambda: registry.names('traces')), 'output': _folders,
+            'junit': _files, 'profile': profiles}.get(name)
+
+
+def _one_of(known: Callable[[], Iterable[str]]) -> Complete:
+    def complete(context: click.Context, option: click.Parameter,
+                 begun: str) -> list[CompletionItem]:
+        return [CompletionItem(name) for name in known() if name.startswith(begun)]
+    return complete
+
+
+def _folders(context: click.Context, option: click.Parameter, begun: str) -> list[CompletionItem]:
+    return [CompletionItem(begun, type='dir')]
+
+
+def _files(context: click.Context, option: click.Parameter, begun: str) -> list[CompletionItem]:
+    return [CompletionItem(begun, type='file')]
+
+
+def _known_or_files(known: Iterable[str], begun: str) -> list[CompletionItem]:
+    """Return the names that begin so; where none does, it is the name of a file."""
+    found = sorted({name for name in known if name.startswith(begun)})
+    return [CompletionItem(name) for name in found] or [CompletionItem(begun, type='file')]
+
+
+def controllers(context: click.Context, option: click.Parameter,
+                begun: str) -> list[CompletionItem]:
+    """Return the controllers, and external."""
+    return [CompletionItem(name) for name in sorted([*registry.names('controllers'), 'external'])
+            if name.startswith(begun)]
+
+
+def scenarios(context: click.Context, option: click.Parameter,
+              begun: str) -> list[CompletionItem]:
+    """Return installed folders and ids; files, if none begins so."""
+    return _known_or_files(_installed(), begun)
+
+
+def _installed() -> Iterator[str]:
+    for folder in installed_folders():
+        yield from (path.name for path in folder.iterdir() if path.is_dir())
+        for path in folder.rglob('*.yaml'):
+            try:
+                found = _ID.search(path.read_text(encoding='utf-8')[:_HEAD])
+            except (OSError, UnicodeError):
+                continue
+            if found:
+                yield found[1]
+
+
+def profiles(context: click.Context, option: click.Parameter,
+             begun: str) -> list[CompletionItem]:
+    """Return the installed profiles; files, if none begins so."""
+    return _known_or_files((path.stem for folder in installed_folders()
+                            for path in (folder.parent / 'profiles').glob('*.yaml')), begun)
+
+
+def campaigns(context: click.Context, option: click.Parameter,
+              begun: str) -> list[CompletionItem]:
+    """Return the folders of campaigns below the current one; any folder, if none begins so."""
+    found = [name for name in _campaigns(Path(), _DEEPEST) if name.startswith(begun)]
+    return [CompletionItem(name) for name in sorted(found)] or [CompletionItem(begun, type='dir')]
+
+
+def _campaigns(folder: Path, levels: int) -> Iterator[str]:
+    try:
+        below = [Path(entry.path) for entry in os.scandir(folder)
+                 if entry.is_dir() and not entry.name.startswith('.')]
+    except OSError:
+        return
+    for one in below:
+        if (one / 'settings.json').is_file():
+            yield str(one)
+        elif levels > 1:
+            yield from _campaigns(one, levels - 1)
+
+
+def assignments(context: click.Context, option: click.Parameter,
+                begun: str) -> list[CompletionItem]:
+    """Return the names of settings, each with the sign that its value follows."""
+    from safety_scenarios.cli.options import all_settings
+    return [CompletionItem(f'{name}=') for name in sorted(all_settings())
+            if name.startswith(begun)]

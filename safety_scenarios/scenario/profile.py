@@ -1,0 +1,277 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+The profile of a robot: what it is, and how it is reached.
+
+A scenario names roles, such as ``scan`` and ``cmd_vel``. A profile says what a robot calls them.
+A text or a list that is empty, and a number that is 0, leaves to the scenario what it says.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, field_validator, model_validator, ValidationError
+from pydantic.config import JsonDict
+from safety_scenarios import registry
+from safety_scenarios.errors import did_you_mean, InputError, refused
+from safety_scenarios.scenario.blocks.robot import Stopping
+from safety_scenarios.scenario.driver import DriverPlugin
+from safety_scenarios.scenario.hil import HilSettings
+from safety_scenarios.scenario.noun import Noun, PluginName, TOLD, TopicName
+from safety_scenarios.scenario.ros_names import RosNames
+from safety_scenarios.scenario.topic_rules import DEEP_ENOUGH, QosOverride
+from safety_scenarios.scenario.world.block import BASE, FRAME_NAME, MountedFrame
+from safety_scenarios.scenario.world.external import WorldSettings
+
+_ROS_NAME = r'^(/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*)?$'
+_TYPE = r'^([A-Za-z]\w*/msg/[A-Za-z]\w*)?$'
+_METRES: JsonDict = {'unit': 'm'}
+
+
+class ProfileQos(Noun):
+    """The quality of service of the robot's own endpoint."""
+
+    model_config = TOLD
+
+    reliability: Literal['', 'reliable', 'best_effort'] = ''
+    """Empty: the default of the harness."""
+    durability: Literal['', 'volatile', 'transient_local'] = ''
+    """Empty: the default of the harness. Commands and feedback are always received as volatile."""
+    depth: int = Field(default=0, ge=0, le=100_000)
+    """Messages in the queue of a stimulus, and of a subscription from 1000; 0: the default."""
+
+    def overrides(self, topic: str) -> Iterator[QosOverride]:
+        """
+        Yield what it changes of the harness' endpoints on a topic.
+
+        :param topic: its full name
+        """
+        for endpoint in ('publisher', 'subscription'):
+            is_ours = endpoint == 'publisher'
+            values = {'reliability': self.reliability,
+                      'durability': self.durability if is_ours else '',
+                      'depth': self.depth if is_ours or self.depth >= DEEP_ENOUGH else 0}
+            yield from (QosOverride(topic=topic, endpoint=endpoint, policy=policy, value=value)
+                        for policy, value in values.items() if value)
+
+
+def _as_topic(value: Any) -> Any:
+    return {'topic': value} if isinstance(value, str) else value
+
+
+class ProfileTopic(Noun):
+    """One topic of the robot."""
+
+    model_config = TOLD
+
+    topic: str = Field(default='', max_length=200, pattern=_ROS_NAME)
+    """Name of the topic on this robot, such as /tb4/scan; without a leading slash it is in the
+    namespace; empty: the name of the role."""
+    type: str = Field(default='', max_length=200, pattern=_TYPE)  # noqa: A003
+    """Interface type, such as geometry_msgs/msg/TwistStamped; empty: what the scenario says."""
+    qos: ProfileQos = ProfileQos()
+    frame: str = Field(default='', max_length=200, pattern=f'{FRAME_NAME}|^$')
+    """Frame of its messages, such as laser_link; empty: what the scenario says."""
+
+
+class FramePlace(Noun):
+    """The place of a frame on the robot; it does not move."""
+
+    model_config = TOLD
+
+    parent: str = Field(default=BASE, min_length=1, max_length=200, pattern=FRAME_NAME)
+    """Frame in which its place is given, such as base_link."""
+    translation: tuple[float, float, float] = Field(
+        default=(0.0, 0.0, 0.0), json_schema_extra=_METRES)
+    """Ahead, to the left and up (m)."""
+    rotation: tuple[float, float, float] = Field(
+        default=(0.0, 0.0, 0.0), json_schema_extra={'unit': 'rad'})
+    """Roll, pitch and yaw about the fixed axes of the parent (rad)."""
+
+
+class ProfileStopping(Noun):
+    """How the robot comes to rest; the same as ``robot.stopping`` of a scenario."""
+
+    model_config = TOLD
+
+    model: Literal['', 'worst_case', 'half_time', 'constant_deceleration', 'measured'] = ''
+    """Empty: what the scenario says."""
+    time: float = Field(default=0.0, ge=0, le=600, json_schema_extra={'unit': 's'})
+    """From the start of braking to standstill, at the robot's top speed (s)."""
+    distance: float = Field(default=0.0, ge=0, le=1000, json_schema_extra=_METRES)
+    """Covered in that time (m)."""
+    deceleration: float = Field(default=0.0, ge=0, le=1000, json_schema_extra={'unit': 'm/s^2'})
+    """Guaranteed deceleration (m/s^2)."""
+
+    @model_validator(mode='after')
+    def _has_its_numbers(self) -> 'ProfileStopping':
+        if not self.model and any(self.model_dump().values()):
+            raise ValueError('got numbers without model, expected model beside them: worst_case, '
+                             'half_time, constant_deceleration or measured')
+        try:
+            self.block()
+        except ValidationError as error:
+            raise ValueError(str(error.errors()[0]['ctx']['error'])) from None
+        return self
+
+    def block(self) -> Stopping | None:
+        """Return it as a scenario has it; None: the profile says nothing of it."""
+        return Stopping(**{name: value for name, value in self.model_dump().items() if value}) \
+            if self.model else None
+
+
+class ProfileRobot(Noun):
+    """What the robot is; each value replaces that of a scenario's ``ros.robot``."""
+
+    model_config = TOLD
+
+    name: str = Field(default='', max_length=80, pattern=r'^[^\x00-\x1f\x7f]*$')
+    """Name of the robot, as results show it; empty: the name of the profile."""
+    kind: str = Field(default='', max_length=80)
+    """Kind of robot, such as mobile_base or arm: a scenario for another kind is refused."""
+    max_speed: float = Field(default=0.0, ge=0, le=1000,
+                             json_schema_extra={'unit': 'm/s or rad/s'})
+    """Top speed: m/s of a base, rad/s of a joint."""
+    stopping: ProfileStopping = ProfileStopping()
+    radius: float = Field(default=0.0, ge=0, le=20, json_schema_extra=_METRES)
+    """Radius of the footprint of a base (m)."""
+    max_yaw_rate: float = Field(default=0.0, ge=0, le=100, json_schema_extra={'unit': 'rad/s'})
+    """Top rate of turn of a base (rad/s)."""
+    travel: Literal['', 'forward', 'both', 'any'] = ''
+    """Where a base may drive: ahead; also in reverse; or sideways too."""
+    creep: float = Field(default=0.0, ge=0, le=10, json_schema_extra={'unit': 'm or rad'})
+    """Farthest that its fastest point (m), or a joint (rad), may come after it has stopped."""
+    joints: tuple[str, ...] = ()
+    """Joint names of an arm, in command order: they take the places of the scenario's joints."""
+
+    @field_validator('kind')
+    @classmethod
+    def _is_known(cls, kind: str) -> str:
+        return PluginName('robots')._known(kind) if kind else kind
+
+    @field_validator('joints')
+    @classmethod
+    def _one_name_each(cls, joints: tuple[str, ...]) -> tuple[str, ...]:
+        twice = sorted({name for name in joints if joints.count(name) > 1})
+        if twice:
+            raise ValueError(f'got {", ".join(twice)} more than once, expected each joint once')
+        return joints
+
+    @model_validator(mode='after')
+    def _is_of_a_kind(self) -> 'ProfileRobot':
+        if not self.kind and self.values:
+            raise ValueError(f'got {", ".join(self.values)} without kind, expected kind beside '
+                             f'it: mobile_base or arm. The units depend on it')
+        return self
+
+    @property
+    def values(self) -> Mapping[str, Any]:
+        """Return the values that replace those of a scenario, by their names there."""
+        found: dict[str, Any] = {name: value for name in (
+            'max_speed', 'radius', 'max_yaw_rate', 'travel', 'creep', 'joints')
+            if (value := getattr(self, name))}
+        stopping = self.stopping.block()
+        return found if stopping is None else {**found, 'stopping': stopping}
+
+
+class Profile(Noun):
+    """What a robot is, and how it is reached: topics, frames, driver, world and interlocks."""
+
+    model_config = TOLD
+
+    robot: ProfileRobot = ProfileRobot()
+    topics: Mapping[TopicName, Annotated[ProfileTopic, BeforeValidator(
+        _as_topic, json_schema_input_type=ProfileTopic | str)]] = {}
+    """Role in scenarios, such as scan, to the topic of this robot; the name alone is enough."""
+    absent: tuple[TopicName, ...] = ()
+    """Role that this robot does not have, such as human_pose: what a scenario shows there is left
+    out where another sensor shows the same."""
+    reference: tuple[TopicName, ...] = ()
+    """Role on which the robot reports its motion, such as odom or joint_states: it is received as
+    feedback in every scenario, and judged first."""
+    driver: Mapping[str, Any] = {}
+    """What turns commands into motion: its kind, such as diff_drive, and its parameters
+    (doc/drivers.md); empty: what the scenario says."""
+    frames: Mapping[Annotated[str, Field(min_length=1, max_length=200, pattern=FRAME_NAME)],
+                    FramePlace] = {}
+    """Frame of the robot to its place; published on /tf_static unless the robot publishes it."""
+    namespace: str = Field(default='', pattern=r'^/?([A-Za-z_]\w*(/[A-Za-z_]\w*)*)?$')
+    """ROS namespace of the harness' topics."""
+    remap: tuple[str, ...] = ()
+    """ROS remapping rules FROM:=TO for what is no role, such as a service or an action:
+    navigate_to_pose:=/robot1/navigate_to_pose."""
+    use_sim_time: bool = False
+    """Take ROS time from /clock."""
+    world: WorldSettings = WorldSettings()
+    hil: HilSettings = HilSettings()
+
+    @field_validator('world', mode='before')
+    @classmethod
+    def _by_its_kind(cls, value: object) -> object:
+        if isinstance(value, str):
+            return {'kind': value}
+        return {name: tuple(one) if isinstance(one, list) else one for name, one in
+                value.items()} if isinstance(value, dict) else value
+
+    @field_validator('driver', mode='after')
+    @classmethod
+    def _is_a_driver(cls, driver: Mapping[str, Any]) -> Mapping[str, Any]:
+        if driver:
+            driver_of(driver)
+        return driver
+
+    @model_validator(mode='after')
+    def _is_consistent(self) -> 'Profile':
+        both = sorted(set(self.absent) & set(self.topics))
+        if both:
+            raise ValueError(f'got {", ".join(both)} under topics and under absent, expected it '
+                             f'once. Remove one of the two')
+        for role in self.reference:
+            if role not in self.topics:
+                raise ValueError(f'reference: got {role}, expected a role under topics. Add it '
+                                 f'there.{did_you_mean(role, self.topics)}')
+        taken: dict[str, str] = {}
+        for role, topic in self.topics.items():
+            first = taken.setdefault(self.role_names.unmapped(topic.topic or role), role)
+            if first != role:
+                raise ValueError(f'topics: got one topic, {topic.topic or role}, for the roles '
+                                 f'{first} and {role}, expected one each')
+        for name, place in self.frames.items():
+            if name == place.parent:
+                raise ValueError(f'frames: got {name} as its own parent, expected another frame')
+        return self
+
+    @property
+    def role_names(self) -> RosNames:
+        """Return what roles are called on the robot."""
+        return RosNames(self.namespace, (), tuple(
+            f'{role}:={topic.topic}' for role, topic in self.topics.items()
+            if topic.topic not in ('', role)))
+
+    @property
+    def mounted_frames(self) -> tuple[MountedFrame, ...]:
+        """Return the frames as a scenario has them."""
+        return tuple(MountedFrame(frame=name, **place.model_dump())
+                     for name, place in self.frames.items())
+
+
+def driver_of(block: Mapping[str, Any]) -> DriverPlugin:
+    """
+    Return the driver that a block names.
+
+    :raises ValueError: there is none of that kind, or a parameter does not fit
+    """
+    kind = block.get('kind')
+    if not isinstance(kind, str):
+        raise ValueError(f'got no kind, expected the kind of the driver beside its parameters: '
+                         f'one of {", ".join(registry.names("drivers"))}')
+    try:
+        found: DriverPlugin = registry.resolve('drivers', kind).model_validate(
+            {name: tuple(one) if isinstance(one, list) else one for name, one in block.items()})
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise ValueError(refused('.'.join(map(str, first['loc'])), first)) from None
+    except InputError as error:
+        raise ValueError(str(error)) from None
+    return found

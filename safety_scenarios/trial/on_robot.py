@@ -1,0 +1,498 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""A scenario as it is on the robot of a profile: its values, types, driver and frames."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+import math
+import os
+from typing import Any
+
+from pydantic import ValidationError
+from safety_scenarios import registry
+from safety_scenarios.errors import (
+    did_you_mean,
+    MeasurementError,
+    Problem,
+    SafetyScenariosError,
+    ScenarioError,
+)
+from safety_scenarios.formats.document.opening import file_of, raw_of
+from safety_scenarios.formats.document.positions import Document
+from safety_scenarios.formats.scenario_yaml.references import dangling
+from safety_scenarios.scenario.absent_roles import dotted, leave_out, Path
+from safety_scenarios.scenario.blocks.agents import AGENTS
+from safety_scenarios.scenario.blocks.nominal_calls import CommandTopic
+from safety_scenarios.scenario.blocks.robot import RobotModel
+from safety_scenarios.scenario.blocks.signal import Limit
+from safety_scenarios.scenario.body import AgentsBody, RobotBody, Silence
+from safety_scenarios.scenario.driving import with_drivers
+from safety_scenarios.scenario.interfaces import command_message
+from safety_scenarios.scenario.noun import Noun
+from safety_scenarios.scenario.profile import driver_of, Profile, ProfileRobot
+from safety_scenarios.scenario.robot_kind import kind_of
+from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.scenario.stimulus import StimulusContext, StimulusPlugin
+from safety_scenarios.scenario.world.block import BASE, MountedFrame
+from safety_scenarios.trial.trial import PROMPT, RESPONSE
+
+NOTES = 'robot_profile'
+"""Key of a scenario's metadata: the name of the profile, and what it has changed."""
+_OF_THE_HARNESS = (PROMPT, RESPONSE)
+_FIXED = ('kind', 'topic', 'name', 'frame', 'message', 'signal')
+"""Fields of plug-ins that hold no name of a joint."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What becomes of one scenario on a robot."""
+
+    scenario: Scenario
+    problems: tuple[Problem, ...] = ()
+    """Why it cannot be run there, each with what to do."""
+    notes: tuple[str, ...] = ()
+    """What is left out or otherwise than in the file."""
+    is_on_robot: bool = False
+    """Whether there is a robot in it at all."""
+
+
+def on_robot(settings: RunSettings, scenarios: Sequence[Scenario]) -> tuple[Scenario, ...]:
+    """
+    Return scenarios as they are on the robot of the settings; without a profile as they are.
+
+    :raises ScenarioError: every reason why one of them cannot be run on that robot
+    """
+    fits = [fit(settings, scenario) for scenario in scenarios]
+    problems = [problem for one in fits for problem in one.problems]
+    if problems:
+        raise ScenarioError(problems)
+    return tuple(one.scenario for one in fits)
+
+
+def fit(settings: RunSettings, scenario: Scenario) -> Fit:
+    """Return what becomes of one scenario on the robot of the settings."""
+    body = scenario.body
+    if not has_robot(settings) or scenario.is_monitor \
+            or not isinstance(body, (RobotBody, AgentsBody)):
+        return Fit(scenario)
+    return _Fitting(settings, settings.profile, scenario).fit()
+
+
+def scanner_frames(settings: RunSettings) -> Mapping[str, MountedFrame | None]:
+    """
+    Return topic to where the robot's scanner is; None: it has the frame of the robot itself.
+
+    One without a place is at the origin of the robot.
+    """
+    places = {one.frame: one for one in settings.mounted_frames}
+    return {role: None if topic.frame == BASE else
+            places.get(topic.frame, MountedFrame(frame=topic.frame))
+            for role, topic in settings.topics.items() if topic.frame}
+
+
+def has_robot(settings: RunSettings) -> bool:
+    """Return whether the settings say anything of a robot."""
+    return bool(settings.profile or settings.topics or settings.absent or settings.driver
+                or settings.frames or settings.robot != ProfileRobot())
+
+
+def notes_of(scenario: Scenario) -> tuple[str, Sequence[str]] | None:
+    """Return the name of the robot's profile and what it has changed; None: there is none."""
+    found = scenario.metadata.get(NOTES)
+    return (str(found.get('name', '')), tuple(found.get('notes', ()))) \
+        if isinstance(found, Mapping) else None
+
+
+class _Fitting:
+    """
+    Changes one scenario step by step, and collects what is in the way.
+
+    :param name: of the profile, for messages; empty: single values were set
+    """
+
+    def __init__(self, profile: Profile, name: str, scenario: Scenario) -> None:
+        self._profile, self._name, self._before = profile, name, scenario
+        self._scenario = scenario
+        self._notes: list[str] = []
+        self._problems: list[tuple[Path, str]] = []
+
+    def fit(self) -> Fit:
+        """Return the scenario on the robot."""
+        self._compare_kinds()
+        if not self._problems and (self._name or self._profile.topics or self._profile.absent):
+            self._problems += self._missing_roles()
+        steps: tuple[Callable[[], None], ...] = (
+            self._leave_out, self._set_robot, self._set_types, self._set_driver, self._set_frames,
+            self._add_reference, self._look_at_whole)
+        for step in steps:
+            if not self._problems:
+                step()
+        name = self._profile.robot.name or os.path.splitext(os.path.basename(self._name))[0]
+        scenario = self._scenario.model_copy(update={'metadata': {
+            **self._scenario.metadata, NOTES: {'name': name, 'notes': tuple(self._notes)}}})
+        return Fit(scenario, tuple(self._placed(*one) for one in self._problems),
+                   tuple(self._notes), is_on_robot=True)
+
+    @property
+    def _body(self) -> Any:
+        return self._scenario.body
+
+    def _update(self, **changes: Any) -> None:
+        self._scenario = self._scenario.model_copy(update={
+            'body': self._scenario.body.model_copy(update=changes)})
+
+    def _refuse(self, path: Path, message: str) -> None:
+        self._problems.append((path, message))
+
+    def _placed(self, path: Path, message: str) -> Problem:
+        """Return a problem with its place in the scenario's file, where that can be read."""
+        origin = self._before.origin
+        if origin is None:
+            return Problem(self._before.id, None, None, dotted(path), message)
+        raw = raw_of(file_of(origin.path)) if file_of(origin.path) == origin.path else None
+        if not isinstance(raw, bytes):
+            return Problem(origin.path, None, None, dotted(path), message)
+        return Document.of(origin.path, raw).problem(path, message)
+
+    @property
+    def _who(self) -> str:
+        return f'the profile {self._name}' if self._name else 'the robot of the settings'
+
+    def _compare_kinds(self) -> None:
+        wanted, robot = self._profile.robot.kind, self._body.robot
+        if wanted and robot is not None and wanted != robot.kind:
+            self._refuse(('ros', 'robot', 'kind'), (
+                f'got {robot.kind}, and {self._who} is of the kind {wanted}, expected the same '
+                f'kind. Choose a scenario or a profile of the other kind'))
+
+    def _missing_roles(self) -> Iterator[tuple[Path, str]]:
+        """Yield each role that the profile neither has nor declares absent."""
+        profile, stimuli = self._profile, {one.topic for one in _stimuli(self._body)}
+        for role, (path, interface) in _roles(self._body).items():
+            if role in profile.topics:
+                continue
+            if role in profile.absent:
+                if role not in stimuli:
+                    yield path, (
+                        f'got {role} under absent in {self._who}, expected it under topics: this '
+                        f'scenario is judged by it. Run it on another robot')
+                continue
+            kind = f', type: {interface}' if interface else ''
+            absent = f'. If the robot has none, add "absent: [{role}]"' if role in stimuli else ''
+            yield path, (
+                f'got the role {role}, which {self._who} does not list, expected it under topics. '
+                f'Add "topics: {{{role}: {{topic: {role}{kind}}}}}" with its name on the robot'
+                f'{absent}.{did_you_mean(role, profile.topics)}').removesuffix('.')
+
+    def _leave_out(self) -> None:
+        body, absent = self._body, self._profile.absent
+        if not isinstance(body, RobotBody):
+            for one in _stimuli(body):
+                if one.topic in absent:
+                    self._refuse((), f'got {one.topic} under absent in {self._who}, expected it '
+                                     f'under topics: the rules of a conversation cannot do '
+                                     f'without what it shows there')
+            return
+        left = leave_out(body, absent, StimulusContext(
+            self._before.id, self._before.messages, None))
+        self._problems += left.problems
+        self._notes += left.notes
+        text = repr([one.model_dump() for one in left.body.invariants])
+        self._problems += [(('ros', 'invariants'), (
+            f'got truth.{role} in an invariant, and {role} is absent in {self._who}, expected a '
+            f'role that the robot has. Run it on another robot'))
+            for role in absent if f'truth.{role}.' in text]
+        self._scenario = self._scenario.model_copy(update={'body': left.body})
+
+    def _set_robot(self) -> None:
+        wanted, old = self._profile.robot, self._body.robot
+        if wanted == ProfileRobot() or old is None:
+            return
+        values = dict(wanted.values)
+        if wanted.joints and old.joints and len(wanted.joints) != len(old.joints):
+            self._refuse(('ros', 'robot', 'joints'), (
+                f'got {len(old.joints)} joints, and {self._who} has {len(wanted.joints)}, '
+                f"expected as many: they take each other's places in order"))
+            return
+        try:
+            new = RobotModel.model_validate({
+                **{name: getattr(old, name) for name in old.model_fields_set}, **values})
+        except ValidationError as error:
+            self._refuse(('ros', 'robot'), str(error.errors()[0]['msg']))
+            return
+        self._notes += [f'ros.robot.{name}: {_shown(getattr(new, name))} instead of '
+                        f'{_shown(getattr(old, name))}' for name in values
+                        if getattr(new, name) != getattr(old, name) and name != 'joints']
+        self._update(robot=new)
+        if new.joints and old.joints and new.joints != old.joints:
+            self._rename(dict(zip(old.joints, new.joints, strict=True)))
+        if isinstance(self._body, RobotBody):
+            self._refit(self._body, old, new)
+
+    def _rename(self, joints: Mapping[str, str]) -> None:
+        """Give the joints of the scenario the names that they have on the robot."""
+        body, found = self._body, dict[str, Any]()
+        for name in ('nominal', 'stimuli', 'invariants'):
+            if name in type(body).model_fields:
+                found[name] = _renamed(getattr(body, name), joints)
+        found['vary'] = {name: draw.model_copy(update={'sets': tuple(
+            '.'.join(joints.get(step, step) for step in path.split('.')) for path in draw.sets)})
+            for name, draw in body.vary.items()}
+        self._notes.append(f'ros.robot.joints: {", ".join(joints.values())} instead of '
+                           f'{", ".join(joints)}')
+        self._update(**found)
+
+    def _refit(self, body: RobotBody, old: RobotModel, new: RobotModel) -> None:
+        """Change what depends on the robot's top speed and on its radius."""
+        require, unit = body.nominal.require, kind_of(new).speed_unit
+        signal = body.signals.get(require.signal)
+        if new.max_speed < old.max_speed and require.at_least is not None \
+                and signal is not None and signal.unit == unit:
+            least = require.at_least * new.max_speed / old.max_speed
+            self._notes.append(f'ros.nominal.require.at_least: {least:.3g} instead of '
+                               f'{require.at_least:g} {unit}, as the robot is slower')
+            body = body.model_copy(update={'nominal': body.nominal.model_copy(update={
+                'require': require.model_copy(update={'at_least': least})})})
+        wider = new.footprint - old.footprint
+        if kind_of(new).drives and wider:
+            changes: dict[str, Any] = {'invariants': tuple(
+                one.model_copy(update={'radius': max(0.0, radius + wider)})
+                if isinstance(radius := getattr(one, 'radius', None), float) and radius else one
+                for one in body.invariants)}
+            if body.separation is not None and body.separation.reach:
+                reach = max(0.0, body.separation.reach + wider)
+                self._notes.append(f'ros.separation.reach: {reach:.3g} instead of '
+                                   f'{body.separation.reach:g} m, by the radius of the robot')
+                changes['separation'] = body.separation.model_copy(update={'reach': reach})
+            body = body.model_copy(update=changes)
+        self._scenario = self._scenario.model_copy(update={'body': body})
+        for name in ('reaction', 'confirmation'):
+            block = getattr(body, name)
+            if block is not None and all(self._always_holds(limit, body, new, unit)
+                                         for limit in block.limits):
+                self._refuse(('ros', name), (
+                    f'got {block}, which a robot of at most {new.max_speed:g} {unit} always '
+                    f'meets, so that it would show nothing, expected a limit below the top speed. '
+                    f'Run it on a faster robot'))
+
+    @staticmethod
+    def _always_holds(limit: Limit, body: RobotBody, robot: RobotModel, unit: str) -> bool:
+        signal = body.signals.get(limit.signal)
+        require = body.nominal.require
+        moving = require.at_least if require.signal == limit.signal and require.at_least else \
+            robot.max_speed
+        return limit.at_least is None and limit.at_most is not None and signal is not None \
+            and signal.unit == unit and limit.at_most >= min(moving, robot.max_speed)
+
+    def _set_types(self) -> None:
+        topics = self._profile.topics
+        for name in ('commands', 'feedback'):
+            typed = []
+            for index, one in enumerate(getattr(self._body, name)):
+                wanted = topics[one.topic].type if one.topic in topics else ''
+                if wanted and one.message not in ('auto', wanted):
+                    self._refuse(('ros', name, index, 'message'), self._other_type(
+                        one.topic, one.message, wanted) + ', or write message: auto')
+                typed.append(one.model_copy(update={'message': wanted or one.message}))
+            self._update(**{name: tuple(typed)})
+        self._each_stimulus(self._typed)
+        if not self._problems:
+            self._problems += self._unreadable()
+
+    def _typed(self, plugin: StimulusPlugin, path: Path) -> StimulusPlugin:
+        topic, interface = self._profile.topics.get(plugin.topic), plugin.interface()
+        if topic is None or not topic.type or interface in (None, topic.type):
+            return plugin
+        if 'message' in type(plugin).model_fields and plugin.kind != 'message':
+            own = {name: getattr(plugin, name) for name in plugin.model_fields_set}
+            try:
+                return type(plugin).model_validate({**own, 'message': topic.type})
+            except ValidationError:
+                pass
+        self._refuse((*path, 'topic'), self._other_type(
+            plugin.topic, str(interface), topic.type))
+        return plugin
+
+    def _other_type(self, role: str, got: str, wanted: str) -> str:
+        return (f'got {got} on {role}, and {self._who} has {wanted} there, expected one type. '
+                f'Correct topics.{role}.type')
+
+    def _unreadable(self) -> Iterator[tuple[Path, str]]:
+        """Yield each signal that cannot be read from commands of the robot's type."""
+        body = self._body
+        if body.robot is None:
+            return
+        types = {one.topic: one.message for one in body.commands if one.message != 'auto'}
+        kind, joints = kind_of(body.robot), body.robot.joints
+        for name, signal in body.signals.items():
+            interface = types.get(signal.topic)
+            if interface is None:
+                continue
+            try:
+                message = command_message(interface, kind.stop, joints, dict.fromkeys(joints, 0.0))
+                signal.value(message, None)
+            except LookupError as error:
+                yield ('ros', 'signals', name, 'field'), (
+                    f'got {signal.field}, which {interface} of {self._who} does not have '
+                    f'({error}). Run it on a robot with another command type')
+            except (SafetyScenariosError, MeasurementError):
+                continue  # no controller of ours writes it; one of the robot's may
+
+    def _set_driver(self) -> None:
+        body = self._body
+        if body.robot is None or not body.commands:
+            return
+        driver = driver_of(self._profile.driver) if self._profile.driver else None
+        commands = []
+        for index, one in enumerate(body.commands):
+            own = None if one.driver is not None and one.driver.assumed else one.driver
+            if driver is not None:
+                known = set(driver.interfaces)
+                if known and (one.message not in known if one.message != 'auto'
+                              else known.isdisjoint(kind_of(body.robot).command_types)):
+                    self._refuse(('ros', 'commands', index), (
+                        f'got commands of {one.message} to a {body.robot.kind}, and the driver '
+                        f'{driver.kind} of {self._who} takes {", ".join(driver.interfaces)}, '
+                        f'expected a driver of that type. Correct driver or topics.{one.topic}.'
+                        f'type'))
+                if own is not None and own != driver:
+                    self._notes.append(f'ros.commands[{index}].driver: {driver.kind} of the '
+                                       f'robot instead of {own.kind}')
+            commands.append(one.model_copy(update={'driver': driver or own}))
+        changes: dict[str, Any] = {'commands': tuple(commands)}
+        if driver is not None and isinstance(body, RobotBody):
+            changes['silence'] = Silence()  # the robot's own driver says what silence means
+        self._update(**changes)
+        self._scenario = with_drivers(self._scenario, registry.resolve)
+
+    def _set_frames(self) -> None:
+        places = {one.frame: one for one in self._profile.mounted_frames}
+        if places and isinstance(self._body, RobotBody):
+            self._update(frames=(*(one for one in self._body.frames if one.frame not in places),
+                                 *places.values()))
+
+        def framed(plugin: StimulusPlugin, path: Path) -> StimulusPlugin:
+            topic = self._profile.topics.get(plugin.topic)
+            if topic is None or not topic.frame or 'frame' not in type(plugin).model_fields:
+                return plugin
+            place = places.get(topic.frame)
+            if place is not None and place.parent != BASE:
+                self._refuse((*path, 'topic'), (
+                    f'got {plugin.topic} in the frame {topic.frame}, whose parent is '
+                    f'{place.parent}, expected its place in {BASE}. Correct frames.{topic.frame} '
+                    f'in {self._who}'))
+            elif place is not None and place.is_aside \
+                    and plugin.interface() != 'sensor_msgs/msg/LaserScan':
+                self._refuse((*path, 'topic'), (
+                    f'got {plugin.topic} in the frame {topic.frame}, which is not at the origin '
+                    f'of the robot, expected it there: only what scanners see is moved to '
+                    f'another frame. Leave out topics.{plugin.topic}.frame'))
+            return plugin.model_copy(update={'frame': topic.frame})
+        self._each_stimulus(framed)
+
+    def _each_stimulus(self, change: Callable[[StimulusPlugin, Path], StimulusPlugin]) -> None:
+        """Replace each stimulus of a robot's body by what a function makes of it."""
+        body = self._body
+        if not isinstance(body, RobotBody):
+            return
+
+        def changed(several: Iterable[StimulusPlugin], path: Path) -> tuple[StimulusPlugin, ...]:
+            return tuple(change(one, (*path, index)) for index, one in enumerate(several))
+        nominal, before = body.nominal, ('ros', 'nominal')
+        self._update(
+            stimuli=changed(body.stimuli, ('ros', 'stimuli')),
+            nominal=nominal.model_copy(update={
+                'stimuli': changed(nominal.stimuli, (*before, 'stimuli')),
+                'changes': tuple(one.model_copy(update={'stimuli': changed(
+                    one.stimuli, (*before, 'changes', index, 'stimuli'))})
+                    for index, one in enumerate(nominal.changes))}))
+
+    def _add_reference(self) -> None:
+        """Receive what the robot reports of its motion, unless a stimulus is shown there."""
+        body = self._body
+        known = {one.topic for one in (*body.feedback, *body.commands, *_stimuli(body))}
+        added = [role for role in self._profile.reference if role not in known]
+        if added and body.robot is not None:
+            self._notes.append(f'ros.feedback: {", ".join(added)} is received too')
+            self._update(feedback=(*body.feedback, *(CommandTopic(
+                topic=role, message=self._profile.topics[role].type or 'auto')
+                for role in added)))
+
+    def _look_at_whole(self) -> None:
+        """Refuse what contradicts itself only now."""
+        if isinstance(self._body, RobotBody):
+            known = set(dangling(_as_data(self._before)))
+            self._problems += [one for one in dangling(_as_data(self._scenario))
+                               if one not in known]
+
+
+def _stimuli(body: Any) -> tuple[StimulusPlugin, ...]:
+    return tuple(one for one in {id(one): one for one in (*body.published, *body.hazard)}.values())
+
+
+def _roles(body: Any) -> Mapping[str, tuple[Path, str]]:
+    """Return each role of a scenario with where it is first named, and its type if known."""
+    found: dict[str, tuple[Path, str]] = {}
+    lists: list[tuple[Path, Sequence[Any]]] = [
+        (('ros', 'commands'), body.commands), (('ros', 'feedback'), body.feedback)]
+    if isinstance(body, RobotBody):
+        lists += [(('ros', 'nominal', 'stimuli'), body.nominal.stimuli),
+                  (('ros', 'stimuli'), body.stimuli), *(
+            (('ros', 'nominal', 'changes', index, 'stimuli'), change.stimuli)
+            for index, change in enumerate(body.nominal.changes))]
+    else:
+        lists.append(((), body.hazard))
+    for path, several in lists:
+        for index, one in enumerate(several):
+            kind = one.message if isinstance(one, CommandTopic) else one.interface()
+            place = (*path, index, 'topic') if path else ()
+            if one.topic not in found or not found[one.topic][1]:
+                found[one.topic] = (found.get(one.topic, (place, ''))[0],
+                                    '' if kind in (None, 'auto') else str(kind))
+    if body.onset is not None:
+        found.setdefault(body.onset.topic, (('ros', 'onset', 'topic'), ''))
+    for name, signal in body.signals.items():
+        for field in ('topic', 'current'):
+            topic = getattr(signal, field)
+            if topic is not None:
+                found.setdefault(topic, (('ros', 'signals', name, field), ''))
+    if body.world is not None and body.world.camera is not None:
+        for topic, kind in body.world.camera.interfaces.items():
+            found.setdefault(topic, (('ros', 'world', 'camera'), kind))
+    return {role: one for role, one in found.items()
+            if role not in _OF_THE_HARNESS and not role.startswith(f'{AGENTS}/')}
+
+
+def _renamed(value: Any, names: Mapping[str, str]) -> Any:
+    """Return data in which each text that is a joint's name is its new one."""
+    if isinstance(value, str):
+        return names.get(value, value)
+    if isinstance(value, Noun):
+        own = {name: getattr(value, name) for name in value.model_fields_set}
+        new = {name: one if name in _FIXED else _renamed(one, names) for name, one in own.items()}
+        return value if new == own else type(value).model_validate(new)
+    if isinstance(value, Mapping):
+        return {names.get(key, key): _renamed(inner, names) for key, inner in value.items()}
+    return tuple(_renamed(inner, names) for inner in value) \
+        if isinstance(value, (tuple, list)) else value
+
+
+def _as_data(scenario: Scenario) -> Mapping[str, Any]:
+    """Return a scenario as its reader prepares it, with plug-ins in their places."""
+    body = scenario.robot_body
+    ros = body.model_dump()
+    ros['nominal'] |= {'stimuli': body.nominal.stimuli, 'changes': tuple(
+        {'stimuli': one.stimuli} for one in body.nominal.changes)}
+    return {'domain': scenario.domain, 'latency_budget': scenario.latency_budget.model_dump(),
+            'ros': {**ros, 'stimuli': body.stimuli, 'invariants': body.invariants}}
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, Noun):
+        return ' '.join(f'{one:g}' if isinstance(one, float) else str(one)
+                        for one in value.model_dump(exclude_none=True).values())
+    if isinstance(value, float):
+        return f'{value:g}' if math.isfinite(value) else str(value)
+    return 'nothing' if value in (None, ()) else str(value)

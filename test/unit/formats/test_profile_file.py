@@ -1,0 +1,118 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Profile files: what ships is right, and each slip in one is refused with how to fix it."""
+
+import jsonschema
+import pytest
+from safety_scenarios.errors import InputError
+from safety_scenarios.formats.profile_file import (
+    load_profile,
+    profile_names,
+    profile_path,
+    profile_schema,
+    sources_of,
+    with_profile,
+)
+from safety_scenarios.scenario.settings import RunSettings
+import yaml
+
+BASE = """\
+robot: {name: mine, kind: mobile_base, max_speed: 0.5}
+topics:
+  scan: {topic: /tb4/scan, type: sensor_msgs/msg/LaserScan, qos: {reliability: best_effort}}
+  cmd_vel: /tb4/cmd_vel
+absent: [human_pose]
+driver: {kind: diff_drive, timeout_s: 0.5}
+"""
+
+SLIPS = {
+    'a misspelt key': (('absent:', 'abscent:'), '5:1', "Did you mean 'absent'?"),
+    'a misspelt field of a topic': (
+        ('type: sensor', 'tpye: sensor'), '3:28', "Did you mean 'type'?"),
+    'a misspelt kind': (('mobile_base', 'mobile_bas'), '1:27', "Did you mean 'mobile_base'?"),
+    'a misspelt driver': (('diff_drive', 'diffdrive'), '6:16', "Did you mean 'diff_drive'?"),
+    'a misspelt parameter of the driver': (
+        ('timeout_s', 'timeout_ms'), '6:28', "Did you mean 'timeout_s'?"),
+    'a type without msg': (
+        ('sensor_msgs/msg/LaserScan', 'sensor_msgs/LaserScan'), '3:34',
+        'geometry_msgs/msg/TwistStamped'),
+    'a wrong word of QoS': (
+        ('best_effort', 'besteffort'), '3:80', "Did you mean 'best_effort'?"),
+    'a role with a slash': (('  scan:', '  /scan:'), '3:10', 'expected a role as scenarios name it'),
+    'a role that is there and absent': (('[human_pose]', '[scan]'), '', 'Remove one of the two'),
+    'two roles on one topic': (('/tb4/cmd_vel', '/tb4/scan'), '', 'expected one each'),
+    'a speed without a kind': (('kind: mobile_base, ', ''), '1:8', 'expected kind beside it'),
+    'a number in quotes': (('0.5}\ntopics', "'0.5'}\ntopics"), '1:51', 'Remove the quotes'),
+    'a key of the robot at the top': (
+        ('absent:', 'max_speed: 0.5\nabsent:'), '5:1', 'Write it under robot'),
+    'a parameter file': (
+        (BASE, '/**: {ros__parameters: {hil.enabled: true}}'), '', 'below ros__parameters'),
+    'a scenario': ((BASE, 'ros: {}\nlatency_budget: {}'), '', 'got a scenario'),
+}
+
+
+@pytest.mark.parametrize('slip', SLIPS)
+def test_a_slip_is_refused_with_its_place_and_how_to_fix_it(slip, tmp_path):
+    (before, after), place, advice = SLIPS[slip]
+    assert before in BASE
+    path = tmp_path / 'mine.yaml'
+    path.write_text(BASE.replace(before, after, 1), encoding='utf-8')
+    with pytest.raises(InputError) as refused:
+        load_profile(str(path))
+    assert advice in str(refused.value)
+    assert f'{path}:{place}' in str(refused.value) if place else str(path) in str(refused.value)
+
+
+def test_an_unknown_profile_is_refused_with_the_nearest_name():
+    with pytest.raises(InputError, match="Did you mean 'turtlebot4'"):
+        load_profile('turtlebot')
+
+
+@pytest.mark.parametrize('name', profile_names())
+def test_what_ships_is_read_and_fits_the_schema(name):
+    data = yaml.safe_load(profile_path(name).read_text(encoding='utf-8'))
+    jsonschema.validate(data, profile_schema())
+    profile = load_profile(name)
+    assert profile.robot.name == name
+    assert not profile.hil.enabled
+
+
+def test_six_profiles_ship():
+    assert set(profile_names()) == {'arm', 'base', 'gazebo_cell', 'gazebo_hall', 'turtlebot4',
+                                    'ur_ros2_control'}
+
+
+def settings_with(tmp_path, **more):
+    path = tmp_path / 'mine.yaml'
+    path.write_text(BASE, encoding='utf-8')
+    return RunSettings.model_validate(with_profile({'profile': str(path), **more}))
+
+
+def test_a_value_of_the_profile_counts_unless_another_is_given(tmp_path):
+    settings = settings_with(tmp_path, robot={'max_speed': 0.3}, trials=2)
+    assert settings.robot.max_speed == 0.3
+    assert settings.robot.kind == 'mobile_base'
+    assert settings.names.full('scan') == '/tb4/scan'
+    assert settings.topics['cmd_vel'].topic == '/tb4/cmd_vel'
+
+
+def test_a_rule_that_is_given_goes_before_the_topic_of_the_profile(tmp_path):
+    settings = settings_with(tmp_path, remap=('scan:=/other/scan',))
+    assert settings.names.full('scan') == '/other/scan'
+    assert settings.names.full('cmd_vel') == '/tb4/cmd_vel'
+
+
+def test_each_value_that_is_not_the_default_has_its_source(tmp_path):
+    found = sources_of(settings_with(tmp_path, robot={'max_speed': 0.3}, trials=2))
+    assert found['robot.max_speed'] == {'value': 0.3, 'source': 'override'}
+    assert found['topics.scan.topic'] == {'value': '/tb4/scan', 'source': 'profile mine.yaml'}
+    assert found['trials'] == {'value': 2, 'source': 'override'}
+    assert 'seed' not in found
+
+
+def test_the_command_line_names_the_profile_and_not_its_values(tmp_path):
+    settings = settings_with(tmp_path, robot={'max_speed': 0.3})
+    line = settings.command(load_profile(settings.profile))
+    assert '--set robot.max_speed=0.3' in line
+    assert '--profile' in line and 'diff_drive' not in line and '/tb4/scan' not in line

@@ -1,0 +1,181 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""A scenario on the robot of a profile: one file for all robots that have its roles."""
+
+import json
+import shutil
+
+import pytest
+import safety_scenarios
+from safety_scenarios.campaign.rejudging.rejudge import rejudge
+from safety_scenarios.errors import InputError
+from safety_scenarios.formats.loading import load_scenario
+from safety_scenarios.formats.profile_file import with_profile
+from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.trial.on_robot import fit, notes_of, on_robot
+from safety_scenarios.trial.plan import drawn, varied
+
+TB4 = """\
+robot: {name: tb4, kind: mobile_base, max_speed: 0.6, radius: 0.2}
+namespace: tb4
+topics:
+  scan: {type: sensor_msgs/msg/LaserScan, frame: laser}
+  cmd_vel: {type: geometry_msgs/msg/TwistStamped}
+  odom: {type: nav_msgs/msg/Odometry}
+absent: [human_pose]
+reference: [odom]
+frames: {laser: {translation: [0.1, 0.0, 0.2], rotation: [0.0, 0.0, 1.5]}}
+driver: {kind: diff_drive, timeout_s: 0.5}
+"""
+TRACKER = """\
+robot: {name: tracker, kind: mobile_base}
+topics: {human_pose: /people/nearest, cmd_vel: {}}
+absent: [scan]
+"""
+
+
+@pytest.fixture
+def profiles(tmp_path):
+    for name, text in (('tb4', TB4), ('tracker', TRACKER)):
+        (tmp_path / f'{name}.yaml').write_text(text, encoding='utf-8')
+    return tmp_path
+
+
+def settings_of(profile, **more):
+    return RunSettings.model_validate(with_profile({'profile': str(profile), **more}))
+
+
+def run(profile, scenario='SCN-R-101', **more):
+    return safety_scenarios.run(scenario, profile=str(profile), seed=3, **{
+        'link': 'loopback', 'world': 'none', 'calibration': 'off', **more})
+
+
+def of_profile(profiles, name):
+    return profiles / f'{name}.yaml' if name in ('tb4', 'tracker') else name
+
+
+@pytest.mark.parametrize('name', ['base', 'turtlebot4', 'gazebo_hall', 'tb4', 'tracker'])
+def test_one_file_runs_on_five_robots(profiles, name):
+    found = run(of_profile(profiles, name), trials=2)
+    assert [trial.verdict for trial in found.trials] == [Verdict.PASS] * 2
+
+
+@pytest.mark.parametrize('name', ['base', 'turtlebot4', 'tb4', 'tracker'])
+def test_who_never_stops_fails_on_each_robot(profiles, name):
+    found = run(of_profile(profiles, name), controller='never_stop')
+    assert [trial.verdict for trial in found.trials] == [Verdict.FAIL]
+
+
+def test_one_file_runs_on_two_arms_with_other_names_of_joints():
+    for name in ('arm', 'ur_ros2_control', 'gazebo_cell'):
+        assert run(name, 'SCN-R-102').trials[0].verdict is Verdict.PASS
+
+
+def test_a_role_that_is_missing_is_refused_with_what_to_add(profiles):
+    (profiles / 'tb4.yaml').write_text(TB4.replace('absent: [human_pose]\n', ''),
+                                       encoding='utf-8')
+    with pytest.raises(InputError) as refused:
+        run(profiles / 'tb4.yaml')
+    told = str(refused.value)
+    assert 'person_steps_near.yaml:' in told and 'ros.nominal.stimuli[1].topic' in told
+    assert 'topics: {human_pose: {topic: human_pose, type: geometry_msgs/msg/PoseStamped}}' in told
+    assert 'absent: [human_pose]' in told
+
+
+def test_a_hazard_that_nothing_else_shows_cannot_be_left_out(profiles):
+    with pytest.raises(InputError, match='no other stimulus .* shows the same'):
+        run(profiles / 'tracker.yaml', 'SCN-R-104')
+
+
+def test_another_kind_of_robot_is_refused():
+    with pytest.raises(InputError, match='got arm, and the profile base is of the kind'):
+        run('base', 'SCN-R-102')
+
+
+def test_a_reaction_that_a_slow_robot_always_shows_is_refused():
+    with pytest.raises(InputError, match='always meets, so that it would show nothing'):
+        run('turtlebot4', 'SCN-R-107')
+
+
+def test_another_type_on_the_command_topic_is_refused(profiles):
+    (profiles / 'tb4.yaml').write_text(TB4.replace('TwistStamped', 'PoseStamped'),
+                                       encoding='utf-8')
+    with pytest.raises(InputError, match='the driver diff_drive of .* takes'):
+        run(profiles / 'tb4.yaml')
+
+
+def test_draws_set_the_same_fields_when_stimuli_are_left_out(profiles):
+    """What is drawn for the tracker alone is drawn no more; all else is what it was."""
+    before = load_scenario('SCN-R-107')
+    [after] = on_robot(settings_of(profiles / 'tracker.yaml'), [before])
+    values = drawn(before.body.vary, 7)
+    whole = varied(before, {**values, 'shown_by': ('scan', 'human_pose')}).body
+    part = varied(after, drawn(after.body.vary, 7)).body
+    assert [one.topic for one in part.stimuli] == ['human_pose']
+    assert part.stimuli[0].distance == whole.stimuli[1].distance
+    assert part.stimuli[0].bearing == whole.stimuli[1].bearing
+    assert part.nominal.stimuli[0].distance == whole.nominal.stimuli[1].distance
+    assert [one.stimuli[0].distance for one in part.nominal.changes] == [
+        one.stimuli[1].distance for one in whole.nominal.changes]
+    assert part.all_clear == whole.all_clear
+
+
+def test_values_of_the_robot_replace_those_of_the_scenario(profiles):
+    body = fit(settings_of(profiles / 'tb4.yaml'), load_scenario('SCN-R-101')).scenario.body
+    before = load_scenario('SCN-R-101').body
+    assert (body.robot.max_speed, body.robot.radius) == (0.6, 0.2)
+    assert body.robot.stopping == before.robot.stopping
+    assert body.separation.reach == pytest.approx(before.separation.reach - 0.1)
+    assert body.nominal.require.at_least == pytest.approx(before.nominal.require.at_least * 0.6)
+    assert body.commands[0].message == 'geometry_msgs/msg/TwistStamped'
+    assert body.commands[0].driver.kind == 'diff_drive' and not body.commands[0].driver.assumed
+    assert body.silence.driver_timeout_ms == 500.0
+    assert [one.topic for one in body.feedback] == ['odom']
+    assert [one.frame for one in body.frames] == ['laser']
+
+
+def test_scans_come_from_where_the_scanner_is(profiles):
+    found = run(profiles / 'tb4.yaml', trials=4, output=profiles / 'out')
+    frames = set()
+    for path in (profiles / 'out' / 'traces').rglob('*.events.jsonl*'):
+        if path.suffix == '.jsonl':
+            frames |= {part.split('"')[2] for part in path.read_text().split('"frame_id')[1:]}
+    assert found.trials[0].verdict is Verdict.PASS
+    assert 'laser_left' not in frames and 'laser_backwards' not in frames
+
+
+def test_the_result_states_what_is_left_out(profiles):
+    [trial] = run(profiles / 'tb4.yaml').trials
+    [note] = [note for note in trial.notes if note.code == 'robot-profile']
+    assert 'human_pose is left out' in note.text and note.text.startswith('on the robot tb4')
+
+
+def test_a_moved_folder_without_the_profile_is_judged_the_same(profiles):
+    out = profiles / 'out'
+    run(profiles / 'tb4.yaml', output=out)
+    moved = profiles / 'elsewhere'
+    shutil.move(out, moved)
+    (profiles / 'tb4.yaml').unlink()
+    found = rejudge(moved)
+    assert [(one.identical, one.after.verdict) for one in found] == [(True, Verdict.PASS)]
+    assert not found.flaws
+    again = rejudge(moved, scenarios=[load_scenario('SCN-R-101')])
+    assert [one.after.verdict for one in again] == [Verdict.PASS]
+    told = json.loads((moved / 'settings.json').read_text())
+    assert told['values']['driver.kind'] == {'value': 'diff_drive', 'source': 'profile tb4.yaml'}
+    assert str(profiles / 'tb4.yaml') not in (moved / 'settings.json').read_text()
+
+
+def test_without_a_profile_nothing_is_changed():
+    scenario = load_scenario('SCN-R-101')
+    assert on_robot(RunSettings(), [scenario]) == (scenario,)
+    assert notes_of(scenario) is None
+
+
+def test_quality_of_service_of_the_robot_is_that_of_our_endpoints():
+    settings = settings_of('turtlebot4')
+    [override, _] = settings.topics['scan'].qos.overrides(settings.names.full('scan'))
+    assert (override.parameter, override.value) == (
+        'qos_overrides./scan.publisher.reliability', 'best_effort')
