@@ -23,7 +23,7 @@ from safety_scenarios.campaign.judging import plan_judge
 from safety_scenarios.campaign.open_session import connection
 from safety_scenarios.campaign.refusals import refusals, unbound
 from safety_scenarios.errors import InputError, refuse
-from safety_scenarios.formats.portable_names import portable
+from safety_scenarios.formats.portable_names import portable, portable_name
 from safety_scenarios.formats.profile_file import load_profile
 from safety_scenarios.formats.rubrics import scored_by
 from safety_scenarios.scenario.controller import ControllerSpec
@@ -107,7 +107,9 @@ class CampaignPlan:
         """Return the command line that runs the same campaign again."""
         own = tuple(to_text(*one) for one in self.controller.parameters.items())
         settings = self.setup.recorded.model_copy(update={'controller_parameters': own})
-        return settings.command(load_profile(settings.profile) if settings.profile else None)
+        profile = load_profile(settings.profile) if settings.profile else None
+        return settings.model_copy(update={
+            'profile': portable_name(settings.profile)}).command(profile)
 
     @property
     def controller(self) -> ControllerSpec:

@@ -68,8 +68,13 @@ def _is_place(path: str) -> bool:
 
 
 def portable(model: _Model) -> _Model:
-    """Return settings, or a controller's parameters, with names of files instead of paths."""
-    changes = {name: _portable(name, value) for name, value in model if value is not None}
+    """
+    Return settings, or a controller's parameters, with names of files instead of paths.
+
+    The profile of settings stays, because its values are read again.
+    """
+    changes = {name: _portable(name, value) for name, value in model
+               if value is not None and name != 'profile'}
     return model.model_copy(update={name: value for name, value in changes.items()
                                     if value != getattr(model, name)})
 

@@ -52,8 +52,8 @@ class Recorded(StimulusPlugin):
         times_ns = recorded.times_ns
         rate_hz = recorded.rate_hz or 1e9 / _ONCE_NS
         made = Recorded(topic=topic, message=recorded.type, bag=portable_name(bag),
-                        source=recorded.name, sha256=sha256, count=len(times_ns), round_ns=round_ns, at_end=at_end,
-                        rate_hz=rate_hz)
+                        source=recorded.name, sha256=sha256, count=len(times_ns),
+                        round_ns=round_ns, at_end=at_end, rate_hz=rate_hz)
         made._recorded = recorded
         return made
 

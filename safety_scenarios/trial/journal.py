@@ -7,7 +7,8 @@ The journal: every event of a trial as it happens, one JSON value a line, read b
 The lines are compressed by gzip; ``zcat`` prints them, also those of a trial that still runs.
 
 First line: the trial as it was planned. Then one line for each event: ``[kind, name, [steady,
-system, ros, source, received, header], {the rest}]``, times in ns, then its message if it has one:
+system, ros, source, received, header], {the rest}]``, each time in ns after the same one before
+in the file (the first after 0; null: there is none), then its message if it has one:
 ``[type, data]``, or ``"same"`` as before on its topic. Last line: how it was measured and what a
 judge said, and the chain of hashes over all lines (``chain``). A journal without its last line
 belongs to a trial that never ended. NaN and infinity are written by those names, as Python's
@@ -44,7 +45,7 @@ from safety_scenarios.trial.plan_data import (
 from safety_scenarios.trial.record.planned_trial import PlannedTrial
 from safety_scenarios.trial.trial import Trial, TrialRecord
 
-VERSION = 1
+VERSION = 2
 """Of the format; one that readers of this version cannot read gets the next."""
 SUFFIX, UNFINISHED = '.events.jsonl.gz', '.part'
 FLUSH_S = 0.05
@@ -83,7 +84,8 @@ class Journal:
         self._path = path
         self._waiting: list[Event] = []
         self._before: dict[str, tuple[Message, str]] = {}
-        self._told = _Told()
+        self._times = _Times()
+        self._told = _Told(self._times)
         self._chain, self._compressor = Chain(), Compressor()
         self._head = ''
         self._error: Exception | None = None
@@ -178,7 +180,7 @@ class Journal:
         if message is None and event.kind in _OFTEN and _rare(event) == _OF_MOST:
             return self._told.line(event)
         line = (_of_numbers if event.kind in _OFTEN else _json)(
-            [event.kind, event.name, _stamps(event.stamps), _rest(event)])
+            [event.kind, event.name, self._times.after(event.stamps), _rest(event)])
         if message is None:
             return line + '\n'
         before = self._before.get(event.name)
@@ -191,21 +193,35 @@ class Journal:
         return f'{line[:-1]},{text}]\n'
 
 
+class _Times:
+    """Writes each time as what it is after the one before: a third of the digits."""
+
+    def __init__(self) -> None:
+        self._before: Sequence[int] = (0,) * len(_STAMPS)
+
+    def after(self, stamps: Stamps) -> Sequence[int | None]:
+        """Return the differences to the times before; None: there is no such time."""
+        times, before = _stamps(stamps), self._before
+        self._before = [old if new is None else new
+                        for new, old in zip(times, before, strict=True)]
+        return [None if new is None else new - old
+                for new, old in zip(times, before, strict=True)]
+
+
 class _Told:
     """Writes what a world tells: of one moment with the same stamps, and often the same truth."""
 
-    def __init__(self) -> None:
-        self._stamps: Stamps | None = None
+    def __init__(self, times: _Times) -> None:
+        self._times = times
         self._truth: Mapping[str, float] = {}
 
     def line(self, event: Event) -> str:
         """Return the line of an event of which nothing is known but what is true."""
-        stamps, truth = event.stamps, event.truth
-        if stamps is not self._stamps:
-            self._stamps, self._stamped = stamps, _of_numbers(_stamps(stamps))
+        truth = event.truth
         if truth and truth is not self._truth:
             self._truth, self._true = truth, _of_numbers({'truth': truth})
-        return (f'{_opening(event.kind, event.name)}{self._stamped},'
+        return (f'{_opening(event.kind, event.name)}'
+                f'{_of_numbers(self._times.after(event.stamps))},'
                 f'{self._true if truth else "{}"}]\n')
 
 
@@ -237,6 +253,7 @@ def read_journal(path: Path, resolve: Resolve, change: Change | None = None, *,
     """
     events: list[Event] = []
     before: dict[str, Message] = {}
+    times = [0] * len(_STAMPS)
     try:
         file, compressed = open_lines(path)
     except OSError as error:
@@ -262,7 +279,7 @@ def read_journal(path: Path, resolve: Resolve, change: Change | None = None, *,
                               damage)
                     return _record(trial, events, value).with_chain(sealed)
                 chain.add(line)
-                events.append(_event(value, before))
+                events.append(_event(value, times, before))
             except (ValueError, LookupError, TypeError, RecursionError) as error:
                 if not partial and head_of(path):  # one before it may be gone
                     return _broken(path, trial, events, damage)
@@ -348,14 +365,19 @@ def _record(trial: Trial, events: list[Event], last: dict[str, Any]) -> TrialRec
                          for found in last['judgements']))
 
 
-def _event(value: Any, before: dict[str, Message]) -> Event:
-    kind, name, stamps, rest, *message = value
+def _event(value: Any, times: list[int], before: dict[str, Message]) -> Event:
+    kind, name, differences, rest, *message = value
     if len(message) > 1 or (message and message[0] != _SAME and len(message[0]) != 2):
         raise ValueError('got more than an event has, expected kind, name, stamps, what else is '
                          'known and a message of a type and its data')
-    for stamp in stamps:
-        if stamp is not None and not -_BEYOND < stamp < _BEYOND:
+    stamps = [None if after is None else old + after
+              for old, after in zip(times, differences, strict=True)]
+    for place, stamp in enumerate(stamps):
+        if stamp is None:
+            continue
+        if not -_BEYOND < stamp < _BEYOND:
             raise ValueError(f'got a stamp of {stamp} ns, expected one that has 64 bits')
+        times[place] = stamp
     if message and message[0] != _SAME:
         before[name] = Message(type=message[0][0], data=_frozen(message[0][1]))
     return Event(kind=kind, name=name, stamps=Stamps(**dict(zip(_STAMPS, stamps, strict=True))),

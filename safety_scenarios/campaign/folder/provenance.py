@@ -135,7 +135,7 @@ def provenance(settings: RunSettings, spec: ControllerSpec, scenarios: Iterable[
     scenarios = tuple(scenarios)
     return {
         'settings': {**portable(settings).model_dump(mode='json'),
-                     'profile': os.path.basename(settings.profile)},
+                     'profile': portable_name(settings.profile)},
         'values': sources_of(portable(settings)),
         'started': datetime.now(timezone.utc).isoformat(),
         'versions': versions(), 'ros': dict(ros), 'host': host(),

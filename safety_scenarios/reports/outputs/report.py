@@ -5,8 +5,9 @@
 ``report.html`` of a campaign's folder, or of several.
 
 While a campaign runs, what is drawn of each trial is kept in ``views.jsonl.gz``, so that the page
-is there at once when it ends; it is one of the files that the manifest holds. Of a folder without it,
-and of one whose manifest does not hold, everything is read from the records, which takes longer.
+is there at once when it ends; it is one of the files that the manifest holds. Of a folder without
+it, and of one whose manifest does not hold, everything is read from the records, which takes
+longer.
 The page itself and the folder that it loads from are views: the manifest leaves them out.
 """
 
