@@ -19,7 +19,14 @@ from rich.table import Column, Table
 from safety_scenarios import registry
 from safety_scenarios.campaign.selftest.sweep import impossible, sweep
 from safety_scenarios.cli.options import selecting, survey_of
-from safety_scenarios.errors import counted, InputError, Problem, refused, ScenarioError
+from safety_scenarios.errors import (
+    counted,
+    InputError,
+    Problem,
+    refused,
+    ScenarioError,
+    SettingsError,
+)
 from safety_scenarios.formats.agents.reader import BLANK, skeleton, without_meaning
 from safety_scenarios.formats.agents.topics import SUFFIXES
 from safety_scenarios.formats.loading import LEFT_OUT, look_through, ScenarioSet, Survey
@@ -226,15 +233,24 @@ def _rows(*names: str) -> Table:
 
 @click.command()
 @click.argument('kind', type=click.Choice(KINDS), default='scenario')
-def schema(kind: str) -> None:
+@click.option('--markdown', is_flag=True,
+              help='Of settings: as the page doc/settings.md, a row for each.')
+def schema(kind: str, markdown: bool) -> None:
     r"""
     Print the JSON Schema of a scenario file, or of another kind of file, for editors.
 
     \b
     safety-scenarios scenario schema > scenario.schema.json
     safety-scenarios scenario schema bindings > bindings.schema.json
+    safety-scenarios scenario schema settings --markdown
     """
-    click.echo(json.dumps(schema_of(kind), indent=2))
+    if markdown and kind != 'settings':
+        raise SettingsError(f'--markdown: got it with {kind}, expected it with settings')
+    if markdown:
+        from safety_scenarios.cli.settings_page import settings_page
+        click.echo(settings_page(), nl=False)
+    else:
+        click.echo(json.dumps(schema_of(kind), indent=2))
 
 
 @click.command()

@@ -256,11 +256,11 @@ def _by_id(target: str, readings: _Readings) -> list[tuple[str, str | None]]:
         return [(holders[0], target if target in known else None)]
     folders = sorted({Path(path).parent.name for paths in known.values() for path in paths})
     unread = sum(map(len, broken.values())) + len(installed.problems)
-    raise InputError(f'{target}: no such file, folder or scenario id. Known folders: '
-                     f'{", ".join(folders)}; known ids: {", ".join(sorted(known))}.'
-                     f'{did_you_mean(target, [*known, *folders])}'
-                     + (f' {counted(unread, "installed file")} cannot be read, and may hold it: '
-                        f'safety-scenarios scenario list names them.' if unread else ''))
+    raise InputError(f'{target}: no such file, folder or scenario id.'
+                     f'{did_you_mean(target, [*known, *folders])} Known folders: '
+                     f'{", ".join(folders)}; safety-scenarios scenario list shows the ids'
+                     + (f'. {counted(unread, "installed file")} cannot be read, and may hold it: '
+                        f'it names them' if unread else ''))
 
 
 def _ids(paths: Iterable[str],
