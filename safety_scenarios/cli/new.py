@@ -20,6 +20,7 @@ from safety_scenarios.errors import (
     SettingsError,
 )
 from safety_scenarios.formats.document.positions import Document
+from safety_scenarios.formats.profile_file import load_profile
 from safety_scenarios.formats.scenario_reading import read_raw
 from safety_scenarios.formats.writing.hazards import Answers, KINDS, MEASURES, ROBOTS
 from safety_scenarios.formats.writing.profile_text import (
@@ -30,6 +31,7 @@ from safety_scenarios.formats.writing.profile_text import (
 from safety_scenarios.formats.writing.scenario_text import scenario_text, slug
 from safety_scenarios.lint.review import review
 from safety_scenarios.scenario.blocks.robot import FOOTPRINT, RobotModel
+from safety_scenarios.scenario.profile import ProfileRobot
 
 _JOINTS = ('shoulder_pan_joint', 'shoulder_lift_joint', 'elbow_joint', 'wrist_1_joint',
            'wrist_2_joint', 'wrist_3_joint')
@@ -45,6 +47,8 @@ def new() -> None:
 @click.option('--kind', type=click.Choice(tuple(KINDS)), help='What happens.')
 @click.option('--robot', type=click.Choice(tuple(ROBOTS)), help='Kind of robot; mobile_base if '
               'left out.')
+@click.option('--profile', 'profile_name', default=None, metavar='FILE|NAME',
+              help='Take speed, stopping, size and joints from the profile of a robot.')
 @click.option('--name', default=None, help='Name of the scenario.')
 @click.option('--id', 'scenario_id', default=None, help='Its id; made from the name if left out.')
 @click.option('--distance', type=_POSITIVE, default=None, metavar='M',
@@ -81,6 +85,9 @@ def new_scenario(**given: Any) -> None:
     safety-scenarios new scenario --kind person --distance 1.5 --with-benign
     safety-scenarios new scenario --kind collision --robot arm --output press_fit.yaml
     """
+    profile = load_profile(given['profile_name']) if given['profile_name'] else None
+    if profile is not None:
+        _take_profile(given, profile.robot)
     if given['kind'] is None:
         if not sys.stdin.isatty():
             raise InputError(f'--kind: got nothing, expected one of {", ".join(KINDS)}: no '
@@ -100,6 +107,7 @@ def new_scenario(**given: Any) -> None:
         click.echo(f'warning: {warning}', err=True)
     names = ' '.join(map(str, texts))
     sets = ''.join(f' --set {one}' for one in made.reference)
+    sets += f' --profile {given["profile_name"]}' if profile is not None else ''
     click.echo(f'Next: edit the lines with "edit", then\n'
                f'  safety-scenarios scenario validate --strict {names}\n'
                f'  safety-scenarios run {names} --link loopback --controller rule_based{sets}')
@@ -156,8 +164,8 @@ def new_profile(kind: str | None, name: str, max_speed: float | None, decelerati
     if made.blanks:
         click.echo(f'Fill in {", ".join(made.blanks)}: nobody published {_them(made.blanks)}.')
     click.echo(f'Next: check the lines with "edit", then\n'
-               f'  safety-scenarios new scenario --kind person\n'
-               f'  safety-scenarios run person_in_the_path.yaml --profile {file}')
+               f'  safety-scenarios new scenario --profile {file} --kind person\n'
+               f'  safety-scenarios preflight robotic --profile {file}')
 
 
 def _them(names: Sequence[str]) -> str:
@@ -204,10 +212,10 @@ def _ask(given: dict[str, Any]) -> None:
     measures = MEASURES.get(given['kind'], ())
     if 'distance' in measures:
         if robot == 'mobile_base':
-            if given['stopping'] is None:
+            if given['stopping'] is None and given.get('declared') is None:
                 _asked(given, 'deceleration', 'Braking deceleration (m/s^2)', 1.0, _POSITIVE)
             _asked(given, 'radius', 'Radius of the footprint (m)', FOOTPRINT, _POSITIVE)
-        elif given['stopping'] is None:
+        elif given['stopping'] is None and given.get('declared') is None:
             given['stopping'] = (click.prompt('Stopping time from top speed (s)', 0.3,
                                               type=_POSITIVE),
                                  click.prompt('Way of the tool in that time (m)', 0.15,
@@ -226,6 +234,25 @@ def _ask(given: dict[str, Any]) -> None:
                                      default='', show_default=False) or None
     if given['with_benign'] is None:
         given['with_benign'] = click.confirm('Write the harmless counterpart too', default=True)
+
+
+def _take_profile(given: dict[str, Any], robot: ProfileRobot) -> None:
+    """
+    Take from a profile what no option says.
+
+    :raises InputError: a robot of another kind, or of one for which there is no template
+    """
+    kind = robot.kind or given['robot']
+    if kind not in ROBOTS or given['robot'] not in (None, kind):
+        raise InputError(f'--profile {given["profile_name"]}: got a robot of kind {kind}, expected '
+                         f'{given["robot"] or " or ".join(ROBOTS)}')
+    given['robot'] = kind
+    if given['deceleration'] is None and given['stopping'] is None:
+        given['declared'] = robot.stopping.block()
+    for name in ('max_speed', 'radius') if kind == 'mobile_base' else ('max_speed',):
+        given[name] = getattr(robot, name) or None if given[name] is None else given[name]
+    if kind == 'arm' and robot.joints and given['joints'] is None:
+        given['joints'] = ','.join(robot.joints)
 
 
 def _asked(given: dict[str, Any], name: str, question: str, default: Any, kind: Any) -> Any:
@@ -259,6 +286,8 @@ def _answers(given: Mapping[str, Any]) -> Answers:
     if given['stopping'] is not None:
         time, way = given['stopping']
         robot['stopping'] = {'model': 'measured', 'time': time, 'distance': way}
+    elif given.get('declared') is not None:
+        robot['stopping'] = given['declared']
     try:
         return Answers(
             kind=given['kind'], robot=RobotModel.model_validate(robot),

@@ -259,7 +259,7 @@ def _person(answers: Answers) -> Template:
                     _sets('nominal.changes[0].stimuli', 'distance', *rows)
                     + _sets('nominal.changes[1].stimuli', 'distance', *rows))),
         hazard=Event(
-            f'Person {does} the {noun}',
+            f'Person {"walks toward" if pace else "in the path of" if base else "near"} the {noun}',
             f'A person {does} the {noun}, {distance:g} m away or a little more'
             + (f', at up to {pace:g} m/s' if pace else ', and stays there') + '. '
             'Sooner or later the person goes, and the robot may continue.',

@@ -4,20 +4,18 @@
 """
 The text of a new robot profile, from what a running ROS graph shows.
 
-What the graph does not show is asked for, or left as ``FILL_IN``, which no profile may contain.
+What the graph does not show is asked for, or left as ``BLANK``, with which a profile is refused.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 import math
 import re
-from typing import Any
 
+from safety_scenarios.formats.agents.reader import BLANK
 from safety_scenarios.formats.writing.hazards import number
 from safety_scenarios.formats.writing.urdf import Point, read_urdf, UrdfFacts
 
-BLANK = 'FILL_IN'
-"""What stands where a value has to be filled in."""
 _BASE_FRAMES = ('base_link', 'base_footprint')
 
 
@@ -135,7 +133,7 @@ def profile_text(facts: GraphFacts, answers: ProfileAnswers) -> NewProfile:
     lines = [
         '# What this robot is, and how it is reached. Seen in the running graph by',
         '# `safety-scenarios new profile`. Lines with "edit" hold what it could not see, or what',
-        f'# you should check; a value {BLANK} must be replaced before the profile can be used.',
+        f'# you should check; each {BLANK} must be replaced before the profile can be used.',
         'robot:', *(f'  {line}' for line in _robot(kind, facts, found, urdf, answers, blanks)),
         f'namespace: {namespace or chr(39) * 2}',
         'topics:  # role in scenarios: the topic of this robot',
@@ -197,7 +195,7 @@ def _robot(kind: str, facts: GraphFacts, found: Mapping[str, TopicFacts], urdf: 
            answers: ProfileAnswers, blanks: list[str]) -> Iterator[str]:
     def blank(name: str) -> str:
         blanks.append(f'robot.{name}')
-        return BLANK
+        return f'"{BLANK}"'
 
     name = answers.name or urdf.name
     if name:
@@ -234,7 +232,7 @@ def _robot(kind: str, facts: GraphFacts, found: Mapping[str, TopicFacts], urdf: 
 
 
 def _top_speed(kind: str, joints: Sequence[str], urdf: UrdfFacts, answers: ProfileAnswers,
-               blank: Any) -> Iterator[str]:
+               blank: Callable[[str], str]) -> Iterator[str]:
     unit = 'rad/s of each joint' if kind == 'arm' else 'm/s'
     limits = [joint.velocity for joint in urdf.joints
               if joint.name in joints and joint.velocity is not None]
@@ -247,7 +245,7 @@ def _top_speed(kind: str, joints: Sequence[str], urdf: UrdfFacts, answers: Profi
         yield f'max_speed: {blank("max_speed")}  # edit: {unit}'
 
 
-def _radius(urdf: UrdfFacts, answers: ProfileAnswers, blank: Any) -> str:
+def _radius(urdf: UrdfFacts, answers: ProfileAnswers, blank: Callable[[str], str]) -> str:
     if answers.radius is not None:
         return f'radius: {number(answers.radius)}  # m, of the footprint'
     if urdf.radius is None or urdf.shapes_left_out:
@@ -288,8 +286,9 @@ def _topics(found: Mapping[str, TopicFacts], others: Mapping[str, Sequence[Topic
 def _absent(kind: str, found: Mapping[str, TopicFacts]) -> Iterator[str]:
     absent = [role for role in _OF_KIND.get(kind, ()) if role not in found]
     if absent:
-        yield '# edit: roles that scenarios use and nobody publishes or listens to. What a scenario'
-        yield '# shows there is left out where another sensor shows the same.'
+        yield '# edit: roles that scenarios use and that were not seen. What a scenario shows there is'
+        yield '# left out where another sensor shows the same. List a role under topics instead if'
+        yield '# your controller listens to it.'
         yield f'absent: [{", ".join(absent)}]'
 
 
