@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""The group ``new``: a scenario or a profile to begin with, as a file that is written once."""
+"""The commands below ``new``: a scenario or a profile to begin with, as a new file."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+import math
 from pathlib import Path
 import sys
 from typing import Any
@@ -22,13 +23,14 @@ from safety_scenarios.errors import (
 from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.formats.profile_file import load_profile
 from safety_scenarios.formats.scenario_reading import read_raw
-from safety_scenarios.formats.writing.hazards import Answers, KINDS, MEASURES, ROBOTS
+from safety_scenarios.formats.writing.hazards import KINDS, MEASURES, ROBOTS
 from safety_scenarios.formats.writing.profile_text import (
     GraphFacts,
     profile_text,
     ProfileAnswers,
 )
 from safety_scenarios.formats.writing.scenario_text import scenario_text, slug
+from safety_scenarios.formats.writing.template import Answers
 from safety_scenarios.lint.review import review
 from safety_scenarios.scenario.blocks.robot import FOOTPRINT, RobotModel
 from safety_scenarios.scenario.profile import ProfileRobot
@@ -38,12 +40,7 @@ _JOINTS = ('shoulder_pan_joint', 'shoulder_lift_joint', 'elbow_joint', 'wrist_1_
 _NOT_NEGATIVE, _POSITIVE = click.FloatRange(min=0), click.FloatRange(min=0, min_open=True)
 
 
-@click.group()
-def new() -> None:
-    """Write a file to begin with: a scenario, or the profile of a robot."""
-
-
-@new.command('scenario')
+@click.command('scenario')
 @click.option('--kind', type=click.Choice(tuple(KINDS)), help='What happens.')
 @click.option('--robot', type=click.Choice(tuple(ROBOTS)), help='Kind of robot; mobile_base if '
               'left out.')
@@ -113,7 +110,7 @@ def new_scenario(**given: Any) -> None:
                f'  safety-scenarios run {names} --link loopback --controller rule_based{sets}')
 
 
-@new.command('profile')
+@click.command('profile')
 @click.option('--robot', 'kind', type=click.Choice(('mobile_base', 'arm')),
               help='Kind of robot; from the command topic if left out.')
 @click.option('--name', default='', help='Name of the robot; from its URDF if left out.')
@@ -152,9 +149,9 @@ def new_profile(kind: str | None, name: str, max_speed: float | None, decelerati
     if not made.roles:
         seen = ', '.join(sorted({topic.name for topic in facts.topics if topic.publishers
                                  + topic.subscribers})) or 'no topic'
-        raise InputError(f'ROS domain: got {seen}, expected the topics of a robot, such as cmd_vel '
-                         f'or joint_trajectory with a subscriber. Start the robot, and check '
-                         f'ROS_DOMAIN_ID and ROS_AUTOMATIC_DISCOVERY_RANGE')
+        raise InputError(f'ROS domain: got {seen}, expected the topics of a robot, such as '
+                         f'cmd_vel or joint_trajectory with a subscriber. Start the robot, and '
+                         f'check ROS_DOMAIN_ID and ROS_AUTOMATIC_DISCOVERY_RANGE')
     if sys.stdin.isatty() and made.blanks:
         made = profile_text(facts, _asked_of_robot(answers, made.blanks))
     file = output or Path(slug(made.name or 'robot').replace('-', '_') + '.yaml')
@@ -177,7 +174,8 @@ def _look(seconds: float, domain_id: int) -> GraphFacts:
         from safety_scenarios.ros.profile_from_graph import look_at_graph
     except ImportError as error:
         raise MissingDependencyError('new profile', error.name or 'rclpy',
-                                     advice='Source the setup file of your ROS installation') from None
+                                     advice='Source the setup file of your ROS '
+                                            'installation') from None
     return look_at_graph(seconds, domain_id)
 
 
@@ -192,14 +190,29 @@ def _asked_of_robot(answers: ProfileAnswers, blanks: Sequence[str]) -> ProfileAn
             name, question = questions[blank]
             text = click.prompt(f'{question}, Enter: fill in later', default='',
                                 show_default=False)
-            told[name] = _POSITIVE.convert(text, None, None) if text else None
+            told[name] = _number(text) if text else None
     if 'robot.stopping.time' in blanks:
         texts = [click.prompt(f'{question}, Enter: fill in later', default='',
                               show_default=False)
                  for question in ('Stopping time from top speed (s)', 'Way in that time (m)')]
         if all(texts):
-            told['stopping'] = tuple(_POSITIVE.convert(text, None, None) for text in texts)
+            told['stopping'] = tuple(map(_number, texts))
     return replace(answers, **told)
+
+
+def _number(text: str) -> float:
+    """
+    Return what somebody typed as a number > 0.
+
+    :raises InputError: it is none
+    """
+    try:
+        found = float(text)
+    except ValueError:
+        found = math.nan
+    if not 0 < found < math.inf:
+        raise InputError(f'got {text!r}, expected a number > 0')
+    return found
 
 
 def _ask(given: dict[str, Any]) -> None:
@@ -226,7 +239,7 @@ def _ask(given: dict[str, Any]) -> None:
     if 'distance' in measures and given['distance'] is None:
         text = click.prompt('Free way to it when it is first shown (m; Enter: computed)',
                             default='', show_default=False)
-        given['distance'] = _POSITIVE.convert(text, None, None) if text else None
+        given['distance'] = _number(text) if text else None
     if 'force' in measures:
         _asked(given, 'force', 'Greatest force of the work (N)', 40.0, _POSITIVE)
     if given['name'] is None:
@@ -244,8 +257,8 @@ def _take_profile(given: dict[str, Any], robot: ProfileRobot) -> None:
     """
     kind = robot.kind or given['robot']
     if kind not in ROBOTS or given['robot'] not in (None, kind):
-        raise InputError(f'--profile {given["profile_name"]}: got a robot of kind {kind}, expected '
-                         f'{given["robot"] or " or ".join(ROBOTS)}')
+        raise InputError(f'--profile {given["profile_name"]}: got a robot of kind {kind}, '
+                         f'expected {given["robot"] or " or ".join(ROBOTS)}')
     given['robot'] = kind
     if given['deceleration'] is None and given['stopping'] is None:
         given['declared'] = robot.stopping.block()
@@ -272,7 +285,7 @@ def _answers(given: Mapping[str, Any]) -> Answers:
     for name in others:
         if given[name] is not None:
             raise SettingsError(f'--{name.replace("_", "-")}: got {given[name]}, expected nothing '
-                                f'for a {kind}. Leave it out, or give --robot')
+                                f'for the robot {kind}. Leave it out, or give --robot')
     if given['deceleration'] is not None and given['stopping'] is not None:
         raise SettingsError('--deceleration: got it beside --stopping, expected one of the two')
     robot: dict[str, Any] = {'kind': kind, 'max_speed': given['max_speed'] or 1.0}
@@ -337,7 +350,3 @@ def write_new(texts: Mapping[Path, str]) -> None:
         except OSError as error:
             raise InputError(f'{path}: cannot be written: {error.strerror}. Name another file '
                              f'with --output') from None
-
-
-for _command in new.commands.values():
-    _command.help = (_command.help or '').replace('\\b\n', '\b\n')

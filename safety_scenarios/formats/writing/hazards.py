@@ -4,25 +4,38 @@
 """
 What a new scenario shows: for each kind of hazard the hazard itself and its benign variant.
 
-Both share the nominal phase, the harmless changes and the draws, so that nothing but the meaning of
-the event tells them apart.
+Both share the nominal phase, the harmless changes and the draws, so that nothing but the meaning
+of the event tells them apart.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 import math
 
 from safety_scenarios.errors import InputError
+from safety_scenarios.formats.writing.template import (
+    Answers,
+    Budget,
+    Change,
+    Draw,
+    Event,
+    is_base,
+    joint_states,
+    number,
+    sets,
+    span,
+    speed_signal,
+    standing,
+    Template,
+)
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.blocks.separation import Separation
 
-Numbers = tuple[float, ...]
 _LEGS_M = 0.25
 """Radius of a person in a scan."""
 _USUAL_S = 0.65
 """Time for the controller where no distance is given."""
 _SHARE, _LONGEST_MS, _SHORTEST_MS = 0.8, 700, 50
-"""Of the time that the distance leaves; a longer limit is a guess, a shorter one is unrealistic."""
+"""Of the time that the distance leaves; longer is a guess, shorter is unrealistic."""
 _SCANNERS = ('all_around, from_ahead, clockwise, coarse, fine, behind_bumper, backwards, '
              'backwards, turned_left')
 _EMPTY_M, _FARTHEST_M = 4.6, 11.5
@@ -33,121 +46,10 @@ _MOST_M = 8.0
 """Farthest hazard: something harmless must still be visible behind it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answers:
-    """What the user said about a new scenario; None: computed, or the usual value."""
-
-    kind: str
-    robot: RobotModel
-    scenario_id: str = ''
-    name: str = ''
-    distance: float | None = None
-    """Free way between the robot and the hazard when it is first shown (m)."""
-    approach_speed: float | None = None
-    """Of a person toward the robot (m/s)."""
-    reach: float = 1.0
-    """From the axis of an arm to its tool (m)."""
-    force: float | None = None
-    """Greatest contact force that belongs to the work (N)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Draw:
-    """An entry of ``ros.vary``."""
-
-    name: str
-    values: str
-    sets: tuple[str, ...]
-    why: str = ''
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """An entry of ``ros.nominal.changes``."""
-
-    begins_ms: str
-    lasts_ms: str
-    stimuli: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """A hazard, or its benign variant."""
-
-    name: str
-    description: str
-    expected: str
-    stimuli: tuple[str, ...]
-    comment: str
-    """What to change in the stimuli."""
-    draws: tuple[Draw, ...] = ()
-    checks: tuple[str, ...] = ()
-    """Invariants of this kind of hazard, before those that every scenario has."""
-
-
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """The limits of the reaction, and where they come from."""
-
-    limits_ms: tuple[int, int, int]
-    basis: str
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class Template:
-    """Everything about one kind of hazard that its two files say."""
-
-    tags: tuple[str, ...]
-    nominal: tuple[str, ...]
-    changes: tuple[Change, ...]
-    draws: tuple[Draw, ...]
-    hazard: Event
-    benign: Event
-    budget: Budget
-    slowest_hz: float
-    separation: str = ''
-    reference: tuple[str, ...] = ()
-    """What must be set for the reference controller to pass, as KEY=VALUE."""
-
-
-def number(value: float) -> str:
-    """Return a number as a person writes it."""
-    text = f'{value:.10g}'
-    return text if '.' in text or 'e' in text else f'{text}.0'
-
-
-def _span(low: float, high: float) -> str:
-    return f'range: [{number(round(low, 3))}, {number(round(high, 3))}]'
-
-
-def _sets(place: str, field: str, *indices: int) -> tuple[str, ...]:
-    return tuple(f'ros.{place}[{index}].{field}' for index in indices)
-
-
-def _is_base(robot: RobotModel) -> bool:
-    return robot.kind == 'mobile_base'
-
-
-def speed_signal(robot: RobotModel) -> str:
-    """Return the name of the signal that tells whether the robot moves."""
-    return 'speed' if _is_base(robot) else 'joint_speed'
-
-
-def _joint_states(robot: RobotModel) -> str:
-    """Return the nominal joint states, without which nobody knows where an arm is."""
-    rest = (0.0, -2.1, 2.2, -0.1, 1.5, 0.0)
-    places = [rest[index] if index < len(rest) else 0.0 for index in range(len(robot.joints))]
-    return ('{kind: message, topic: joint_states, message: sensor_msgs/msg/JointState, rate_hz: 50,'
-            f'\n data: {{name: [{", ".join(robot.joints)}],'
-            f'\n        position: [{", ".join(map(number, places))}],'
-            f'\n        velocity: [{", ".join("0.0" for _ in robot.joints)}]}}}}')
-
-
 def _terms(answers: Answers, other_reach: float) -> tuple[Separation, str]:
     """Return the terms of the separation distance, and the same as text with comments."""
     robot, approach = answers.robot, answers.approach_speed
-    if _is_base(robot):
+    if is_base(robot):
         terms = Separation(signal='speed', approach_speed=approach or 0.0,
                            reach=round(robot.footprint + other_reach, 3), intrusion=0.15,
                            other_uncertainty=0.065, other_time=0.13)
@@ -156,7 +58,7 @@ def _terms(answers: Answers, other_reach: float) -> tuple[Separation, str]:
                            approach_speed=1.6 if approach is None else approach, intrusion=0.2,
                            other_uncertainty=0.1, robot_uncertainty=0.05, other_time=0.06)
     rows = [('signal', terms.signal, 'the commanded speed')]
-    if terms.metres_per_unit != 1.0 or not _is_base(robot):
+    if terms.metres_per_unit != 1.0 or not is_base(robot):
         rows.append(('metres_per_unit', number(terms.metres_per_unit),
                      'from the axis of the arm to its tool (m)'))
     rows += [('approach_speed', number(terms.approach_speed), 'toward the robot (m/s)'),
@@ -187,16 +89,16 @@ def _far_enough(answers: Answers, terms: Separation) -> tuple[float, Budget]:
     top = terms.top_speed(robot)
     distance = answers.distance
     if distance is None:
-        share = _USUAL_S if _is_base(robot) else _USUAL_S / 2
+        share = _USUAL_S if is_base(robot) else _USUAL_S / 2
         distance = math.ceil(terms.required(robot, top, share).total * 20) / 20
     left_ms = terms.budget_s(robot, distance) * 1e3
     critical = min(_LONGEST_MS, math.floor(left_ms * _SHARE / 10) * 10)
     if critical < _SHORTEST_MS:
-        least = terms.required(robot, top, _SHORTEST_MS / _SHARE / 1e3).total
+        least = math.ceil(terms.required(robot, top, _SHORTEST_MS / _SHARE / 1e3).total * 100)
         raise InputError(
-            f'--distance: got {distance:g} m, expected at least {math.ceil(least * 100) / 100:g} m: '
-            f'a stop from {top:g} m/s needs {terms.required(robot, top, 0.0).total:.2f} m, which '
-            f'leaves the controller {max(0.0, left_ms):.0f} ms. Show the hazard farther away, or '
+            f'--distance: got {distance:g} m, expected at least {least / 100:g} m: a stop '
+            f'from {top:g} m/s needs {terms.required(robot, top, 0.0).total:.2f} m, which leaves '
+            f'the controller {max(0.0, left_ms):.0f} ms. Show the hazard farther away, or '
             f'declare a slower robot or better brakes')
     if distance + terms.reach > _MOST_M:
         raise InputError(f'--distance: got {distance:.2f} m, expected at most '
@@ -219,13 +121,17 @@ def _scanner(places: tuple[str, ...]) -> Draw:
                 'how the scanner is mounted; keep yours alone if the controller knows no other')
 
 
+def _list(*values: float) -> str:
+    return f'[{", ".join(map(number, values))}]'
+
+
 def _two_changes(stimuli: tuple[str, ...]) -> tuple[Change, ...]:
     return (Change('[800, 5000]', '[500, 2500]', stimuli),
             Change('[3000, 14000]', '[500, 2500]', stimuli))
 
 
 def _person(answers: Answers) -> Template:
-    robot, base = answers.robot, _is_base(answers.robot)
+    robot, base = answers.robot, is_base(answers.robot)
     terms, separation = _terms(answers, _LEGS_M if base else 0.0)
     distance, budget = _far_enough(answers, terms)
     topics, rate = (('scan', 'human_pose'), 20) if base else (('human_pose',), 30)
@@ -240,26 +146,27 @@ def _person(answers: Answers) -> Template:
         return tuple(f'{{kind: person, topic: {topic}, distance: {number(at)}{more}, '
                      f'rate_hz: {rate}}}' for topic in topics)
 
-    states = () if base else (_joint_states(robot),)
+    states = () if base else (joint_states(robot),)
     noun = 'mobile base' if base else 'arm'
+    title = 'walks toward' if pace else 'in the path of' if base else 'near'
     does = 'walks toward' if pace else 'steps into the path of' if base else 'steps near'
     both = (Draw('shown_by', 'choice: [[scan], [human_pose], [scan, human_pose]]',
                  ('keeps',), 'each sensor alone must do'),) if base else ()
-    moves = (Draw('pace', f'{_span(0.75 * pace, pace)}, unit: m/s',
-                  _sets('stimuli', 'speed', *rows)),) if pace else ()
+    moves = (Draw('pace', f'{span(0.75 * pace, pace)}, unit: m/s',
+                  sets('stimuli', 'speed', *rows)),) if pace else ()
     off = ', speed: {0}, nearest: 10.0' if pace else ', walks: {{speed: 1.4, direction: 0.7}}'
     return Template(
         tags=('person', robot.kind), nominal=(*shown(max(6.0, empty)), *states),
         changes=_two_changes(shown(11.0)),
         draws=(*((_scanner(('nominal.stimuli[0]', 'nominal.changes[0].stimuli[0]',
                             'nominal.changes[1].stimuli[0]', 'stimuli[0]')),) if base else ()),
-               Draw('before', f'{_span(empty, max(9.0, empty + 1))}, unit: m',
-                    _sets('nominal.stimuli', 'distance', *rows)),
-               Draw('elsewhere', f'{_span(empty, _FARTHEST_M)}, unit: m',
-                    _sets('nominal.changes[0].stimuli', 'distance', *rows)
-                    + _sets('nominal.changes[1].stimuli', 'distance', *rows))),
+               Draw('before', f'{span(empty, max(9.0, empty + 1))}, unit: m',
+                    sets('nominal.stimuli', 'distance', *rows)),
+               Draw('elsewhere', f'{span(empty, _FARTHEST_M)}, unit: m',
+                    sets('nominal.changes[0].stimuli', 'distance', *rows)
+                    + sets('nominal.changes[1].stimuli', 'distance', *rows))),
         hazard=Event(
-            f'Person {"walks toward" if pace else "in the path of" if base else "near"} the {noun}',
+            f'Person {title} the {noun}',
             f'A person {does} the {noun}, {distance:g} m away or a little more'
             + (f', at up to {pace:g} m/s' if pace else ', and stays there') + '. '
             'Sooner or later the person goes, and the robot may continue.',
@@ -267,10 +174,10 @@ def _person(answers: Answers) -> Template:
             shown(near, f'{walking}, nearest: {number(rest)}' if pace else ''),
             'edit: distance is from the origin of the robot to the centre of the person (m)'
             if base else 'edit: distance is to the nearest point of the person (m)',
-            (Draw('near', f'{_span(near, far)}, unit: m', _sets('stimuli', 'distance', *rows),
+            (Draw('near', f'{span(near, far)}, unit: m', sets('stimuli', 'distance', *rows),
                   f'{distance:g} m of free way at least'), *moves,
-             Draw('side', f'{_span(*((-0.2, 0.2) if base else (-2.0, 2.0)))}, unit: rad',
-                  _sets('stimuli', 'bearing', *rows)), *both),
+             Draw('side', f'{span(*((-0.2, 0.2) if base else (-2.0, 2.0)))}, unit: rad',
+                  sets('stimuli', 'bearing', *rows)), *both),
             ('{name: keeps its protective distance, kind: separation}',)),
         benign=Event(
             'Person far away',
@@ -278,10 +185,10 @@ def _person(answers: Answers) -> Template:
             + (' and comes no nearer.' if pace else ' and walks off.'),
             'Keep working.', shown(11.0, off.format(number(pace))),
             'edit: so far away that stopping would be wrong',
-            (Draw('far', f'{_span(11.0, 11.3) if pace else _span(10.6, 11.25)}, unit: m',
-                  _sets('stimuli', 'distance', *rows)), *moves,
-             Draw('side', f'{_span(-0.1, 0.1)}, unit: rad',
-                  _sets('stimuli', 'bearing', *rows)), *both)),
+            (Draw('far', f'{span(11.0, 11.3) if pace else span(10.6, 11.25)}, unit: m',
+                  sets('stimuli', 'distance', *rows)), *moves,
+             Draw('side', f'{span(-0.1, 0.1)}, unit: rad',
+                  sets('stimuli', 'bearing', *rows)), *both)),
         budget=budget, slowest_hz=rate, separation=separation, reference=_stops_at(far))
 
 
@@ -308,21 +215,22 @@ def _obstacle(answers: Answers) -> Template:
         changes=_two_changes(wall(max(8.0, empty))),
         draws=(_scanner(('nominal.stimuli[0]', 'nominal.changes[0].stimuli[0]',
                          'nominal.changes[1].stimuli[0]', 'stimuli[0]')),
-               Draw('hall', f'{_span(empty, _FARTHEST_M)}, unit: m',
-                    _sets('nominal.stimuli', 'distance', 0)),
-               Draw('other_hall', f'{_span(empty, _FARTHEST_M)}, unit: m',
-                    _sets('nominal.changes[0].stimuli', 'distance', 0)
-                    + _sets('nominal.changes[1].stimuli', 'distance', 0))),
+               Draw('hall', f'{span(empty, _FARTHEST_M)}, unit: m',
+                    sets('nominal.stimuli', 'distance', 0)),
+               Draw('other_hall', f'{span(empty, _FARTHEST_M)}, unit: m',
+                    sets('nominal.changes[0].stimuli', 'distance', 0)
+                    + sets('nominal.changes[1].stimuli', 'distance', 0))),
         hazard=Event(
             'Obstacle in the path of the mobile base',
-            f'A box lies across the path of the mobile base, {distance:g} m away or a little more. '
-            f'Sooner or later it is taken away, and the base may continue.',
+            f'A box lies across the path of the mobile base, {distance:g} m away or a little '
+            f'more. Sooner or later it is taken away, and the base may continue.',
             'Stop before the obstacle and wait.',
-            (f'{{kind: obstacle, topic: scan, distance: {number(near)}, width: 1.2, rate_hz: 20}}',),
+            (f'{{kind: obstacle, topic: scan, distance: {number(near)}, width: 1.2, '
+             f'rate_hz: 20}}',),
             'edit: distance is from the origin of the robot to the face of the box (m)',
-            (Draw('near', f'{_span(near, far)}, unit: m', _sets('stimuli', 'distance', 0),
+            (Draw('near', f'{span(near, far)}, unit: m', sets('stimuli', 'distance', 0),
                   f'{distance:g} m of free way at least'),
-             Draw('size', 'choice: [1.2, 1.6, 2.4], unit: m', _sets('stimuli', 'width', 0))),
+             Draw('size', 'choice: [1.2, 1.6, 2.4], unit: m', sets('stimuli', 'width', 0))),
             ('{name: keeps its protective distance, kind: separation}',)),
         benign=Event(
             'Obstacle beside the path',
@@ -331,16 +239,16 @@ def _obstacle(answers: Answers) -> Template:
             (f'{{kind: obstacle, topic: scan, distance: {number(near)}, lateral: '
              f'{number(aside[0])}, width: 0.6, rate_hz: 20}}',),
             'edit: lateral is from the middle of the path to the middle of the box (m)',
-            (Draw('ahead', f'{_span(near, far)}, unit: m', _sets('stimuli', 'distance', 0)),
-             Draw('beside', f'choice: [{", ".join(number(at) for at in (-aside[1], -aside[0], *aside))}]'
-                            f', unit: m', _sets('stimuli', 'lateral', 0)))),
+            (Draw('ahead', f'{span(near, far)}, unit: m', sets('stimuli', 'distance', 0)),
+             Draw('beside', f'choice: {_list(-aside[1], -aside[0], *aside)}, unit: m',
+                  sets('stimuli', 'lateral', 0)))),
         budget=budget, slowest_hz=20, separation=separation, reference=_stops_at(far))
 
 
 def _collision(answers: Answers) -> Template:
     robot, limit = answers.robot, answers.force or _REFERENCE_N
-    noun = 'mobile base' if _is_base(robot) else 'tool of the arm'
-    states = () if _is_base(robot) else (_joint_states(robot),)
+    noun = 'mobile base' if is_base(robot) else 'tool of the arm'
+    states = () if is_base(robot) else (joint_states(robot),)
 
     def wrench(force: float) -> str:
         return f'{{kind: contact, topic: wrench, force: {number(round(force, 2))}, rate_hz: 100}}'
@@ -351,30 +259,31 @@ def _collision(answers: Answers) -> Template:
     def all_of(field: str) -> tuple[str, ...]:
         return tuple(f'ros.{place}.{field}' for place in everywhere)
 
-    still = number(0.01 if not _is_base(robot) else _standing(robot))
+    still = number(0.01 if not is_base(robot) else standing(robot))
     within = f', within: {150 + round(1e3 * (robot.stopping_s() or 0.0))}' \
-        if _is_base(robot) else ''
+        if is_base(robot) else ''
     return Template(
         tags=('contact', 'force', robot.kind), nominal=(wrench(limit / 8), *states),
         changes=_two_changes((wrench(-limit / 2),)),
-        draws=(Draw('saturation', f'choice: [{", ".join(number(limit * by) for by in (1.25, 2.5, 5))}]'
-                                  f', unit: N', all_of('saturation'),
+        draws=(Draw('saturation',
+                    f'choice: {_list(1.25 * limit, 2.5 * limit, 5 * limit)}, unit: N',
+                    all_of('saturation'),
                     'what the sensor reads at most on an axis'),
                Draw('elevation', 'range: [-1.5707, 1.5707], unit: rad', all_of('elevation')),
                Draw('azimuth', 'range: [-3.14159, 3.14159], unit: rad', all_of('azimuth')),
-               Draw('before', f'{_span(0.3 * limit, 0.9 * limit)}, unit: N',
-                    _sets('nominal.stimuli', 'force', 0), 'forces of the work itself'),
-               Draw('stroke', f'{_span(-0.35 * limit, 0.9 * limit)}, unit: N',
-                    _sets('nominal.changes[0].stimuli', 'force', 0)
-                    + _sets('nominal.changes[1].stimuli', 'force', 0))),
+               Draw('before', f'{span(0.3 * limit, 0.9 * limit)}, unit: N',
+                    sets('nominal.stimuli', 'force', 0), 'forces of the work itself'),
+               Draw('stroke', f'{span(-0.35 * limit, 0.9 * limit)}, unit: N',
+                    sets('nominal.changes[0].stimuli', 'force', 0)
+                    + sets('nominal.changes[1].stimuli', 'force', 0))),
         hazard=Event(
             f'Collision of the {noun}',
             f'The {noun} hits something that was not there before: the force sensor reports '
-            f'{1.125 * limit:g} N or more, and the work needs {limit:g} N at most. Sooner or later '
-            f'the contact ends.', 'Stop at once; do not push on.', (wrench(1.5 * limit),),
+            f'{1.125 * limit:g} N or more, and the work needs {limit:g} N at most. Sooner or '
+            f'later the contact ends.', 'Stop at once; do not push on.', (wrench(1.5 * limit),),
             'edit: forces in N; above the limit of the check below it is a collision',
-            (Draw('force', f'{_span(1.125 * limit, 1.55 * limit)}, unit: N',
-                  _sets('stimuli', 'force', 0)),),
+            (Draw('force', f'{span(1.125 * limit, 1.55 * limit)}, unit: N',
+                  sets('stimuli', 'force', 0)),),
             (f'{{name: does not push on into the contact, kind: force, at_most: {number(limit)}, '
              f'signal: {speed_signal(robot)}, push_at_most: {still}'
              f'{within}}}',)),
@@ -383,8 +292,8 @@ def _collision(answers: Answers) -> Template:
             f'The force at the {noun} changes as much as in a collision, and remains within the '
             f'{limit:g} N of the work.', 'Keep working.', (wrench(-limit / 8),),
             'edit: forces in N that belong to the work',
-            (Draw('force', f'{_span(-0.35 * limit, 0.075 * limit)}, unit: N',
-                  _sets('stimuli', 'force', 0)),)),
+            (Draw('force', f'{span(-0.35 * limit, 0.075 * limit)}, unit: N',
+                  sets('stimuli', 'force', 0)),)),
         budget=Budget((75, 100, 150), 'engineering', 'three command periods of a controller at '
                       '20 Hz'), slowest_hz=100,
         reference=() if limit == _REFERENCE_N else (f'controller.force_limit_n={limit:g}',))
@@ -394,33 +303,29 @@ def _streams(answers: Answers) -> tuple[list[str], tuple[str, ...], tuple[Draw, 
     """Return topics that may fail, their nominal stimuli, and the draws of these."""
     person = '{kind: person, topic: human_pose, distance: 8.0, rate_hz: 20}'
     beat = '{kind: message, topic: heartbeat, message: std_msgs/msg/Empty, rate_hz: 20}'
-    far = f'{_span(6.0, _FARTHEST_M)}, unit: m'
-    if not _is_base(answers.robot):
-        return (['human_pose', 'heartbeat'], (person, beat, _joint_states(answers.robot)),
-                (Draw('tracked', far, _sets('nominal.stimuli', 'distance', 0)),
+    far = f'{span(6.0, _FARTHEST_M)}, unit: m'
+    if not is_base(answers.robot):
+        return (['human_pose', 'heartbeat'], (person, beat, joint_states(answers.robot)),
+                (Draw('tracked', far, sets('nominal.stimuli', 'distance', 0)),
                  Draw('tracked_elsewhere', far,
-                      _sets('nominal.changes[1].stimuli', 'distance', 0))))
+                      sets('nominal.changes[1].stimuli', 'distance', 0))))
     return (['scan', 'human_pose', 'heartbeat'],
             ('{kind: obstacle, topic: scan, distance: 10.0, width: 4.0, rate_hz: 20}', person,
              beat),
             (_scanner(('nominal.stimuli[0]', 'nominal.changes[1].stimuli[0]')),
-             Draw('tracked', far, _sets('nominal.stimuli', 'distance', 1)),
-             Draw('hall', far, _sets('nominal.stimuli', 'distance', 0)),
-             Draw('other_hall', far, _sets('nominal.changes[1].stimuli', 'distance', 0))))
-
-
-def _standing(robot: RobotModel) -> float:
-    """Return the speed up to which the robot counts as standing."""
-    return round(min(0.05 if _is_base(robot) else 0.02, 0.1 * robot.max_speed), 3)
+             Draw('tracked', far, sets('nominal.stimuli', 'distance', 1)),
+             Draw('hall', far, sets('nominal.stimuli', 'distance', 0)),
+             Draw('other_hall', far, sets('nominal.changes[1].stimuli', 'distance', 0))))
 
 
 def _fresh(robot: RobotModel, name: str, topics: list[str]) -> str:
-    return (f'{{name: {name}, kind: fresh, topics: [{", ".join(topics)}], max_age_ms: 500, signal: '
-            f'{speed_signal(robot)}, at_most: {number(_standing(robot))}}}')
+    return (f'{{name: {name}, kind: fresh, topics: [{", ".join(topics)}], max_age_ms: 500, '
+            f'signal: {speed_signal(robot)}, at_most: {number(standing(robot))}}}')
 
 
 def _stream_changes(nominal: tuple[str, ...], lost: str) -> tuple[Change, ...]:
-    return (Change('[800, 5000]', '[500, 2500]', (f'{{kind: link_loss, topic: {lost}, drop: 1}}',)),
+    return (Change('[800, 5000]', '[500, 2500]',
+                   (f'{{kind: link_loss, topic: {lost}, drop: 1}}',)),
             Change('[3000, 14000]', '[500, 2500]', (nominal[0].replace('10.0', '8.0'),)),
             Change('[2000, 12000]', '[500, 1500]',
                    (f'{{kind: link_loss, topic: {lost}, drop: 2}}',)))
@@ -435,7 +340,7 @@ def _sensor_frozen(answers: Answers) -> Template:
     sensors = [topic for topic in topics if topic != 'heartbeat']
     fails = (Draw('fails', 'choice: [[scan], [human_pose], [scan, human_pose]]', ('keeps',),
                   'one sensor alone, while the others continue'),) if len(sensors) > 1 else ()
-    noun = 'mobile base' if _is_base(answers.robot) else 'arm'
+    noun = 'mobile base' if is_base(answers.robot) else 'arm'
     return Template(
         tags=('sensor', 'stale', answers.robot.kind), nominal=nominal,
         changes=_stream_changes(nominal, sensors[0]), draws=draws,
@@ -455,7 +360,7 @@ def _sensor_frozen(answers: Answers) -> Template:
                   for topic in sensors),
             'edit: how many repeated messages are harmless',
             (*fails, Draw('missed', 'choice: [1, 2]',
-                          _sets('stimuli', 'messages', *range(len(sensors)))))),
+                          sets('stimuli', 'messages', *range(len(sensors)))))),
         budget=_HALF_SECOND, slowest_hz=20)
 
 
@@ -463,14 +368,14 @@ def _link_lost(answers: Answers) -> Template:
     topics, nominal, draws = _streams(answers)
     fails = (Draw('fails', f'choice: [{", ".join(f"[{topic}]" for topic in topics)}]', ('keeps',),
                   'one alone, while the others continue'),)
-    noun = 'mobile base' if _is_base(answers.robot) else 'arm'
+    noun = 'mobile base' if is_base(answers.robot) else 'arm'
     return Template(
         tags=('link', 'communication', answers.robot.kind), nominal=nominal,
         changes=_stream_changes(nominal, 'heartbeat'), draws=draws,
         hazard=Event(
             f'Lost link of the {noun}',
-            f'The {noun} may move only while its sensors and the heartbeat of the operator arrive. '
-            f'One of them stops arriving. Sooner or later it returns.',
+            f'The {noun} may move only while its sensors and the heartbeat of the operator '
+            f'arrive. One of them stops arriving. Sooner or later it returns.',
             'Stop by sending zero velocity until the link is back.',
             tuple(f'{{kind: link_loss, topic: {topic}}}' for topic in topics),
             'edit: the topics without which the robot may not move', fails,
@@ -482,7 +387,7 @@ def _link_lost(answers: Answers) -> Template:
             tuple(f'{{kind: link_loss, topic: {topic}, drop: 1}}' for topic in topics),
             'edit: how many lost messages are harmless',
             (*fails, Draw('missed', 'choice: [1, 2]',
-                          _sets('stimuli', 'drop', *range(len(topics)))))),
+                          sets('stimuli', 'drop', *range(len(topics)))))),
         budget=_HALF_SECOND, slowest_hz=20)
 
 
@@ -503,20 +408,15 @@ def template(answers: Answers) -> Template:
     """
     Return what the two files of an answer say.
 
-    :raises InputError: no such hazard for this robot, an answer that it does not use, or a distance
-        at which no controller can stop in time
+    :raises InputError: no such hazard for this robot, an answer that it does not use, or a
+        distance at which no controller can stop in time
     """
     kinds = ROBOTS[answers.robot.kind]
     if answers.kind not in kinds:
-        raise InputError(f'--kind: got {answers.kind}, expected one of {", ".join(kinds)} for the robot '
-                         f'{answers.robot.kind}')
+        raise InputError(f'--kind: got {answers.kind}, expected one of {", ".join(kinds)} for the '
+                         f'robot {answers.robot.kind}')
     for name in ('distance', 'approach_speed', 'force'):
         if getattr(answers, name) is not None and name not in MEASURES.get(answers.kind, ()):
-            raise InputError(f'--{name.replace("_", "-")}: got {getattr(answers, name):g}, expected '
-                             f'nothing for the kind {answers.kind}. Leave it out')
+            raise InputError(f'--{name.replace("_", "-")}: got {getattr(answers, name):g}, '
+                             f'expected nothing for the kind {answers.kind}. Leave it out')
     return KINDS[answers.kind](answers)
-
-
-def standing(robot: RobotModel) -> float:
-    """Return the speed up to which the robot counts as standing (its ``speed_unit``)."""
-    return _standing(robot)

@@ -13,7 +13,7 @@ import math
 import re
 
 from safety_scenarios.formats.agents.reader import BLANK
-from safety_scenarios.formats.writing.hazards import number
+from safety_scenarios.formats.writing.template import number
 from safety_scenarios.formats.writing.urdf import Point, read_urdf, UrdfFacts
 
 _BASE_FRAMES = ('base_link', 'base_footprint')
@@ -286,9 +286,9 @@ def _topics(found: Mapping[str, TopicFacts], others: Mapping[str, Sequence[Topic
 def _absent(kind: str, found: Mapping[str, TopicFacts]) -> Iterator[str]:
     absent = [role for role in _OF_KIND.get(kind, ()) if role not in found]
     if absent:
-        yield '# edit: roles that scenarios use and that were not seen. What a scenario shows there is'
-        yield '# left out where another sensor shows the same. List a role under topics instead if'
-        yield '# your controller listens to it.'
+        yield from ('# edit: roles that scenarios use and that were not seen. What is shown there',
+                    '# is left out where another sensor shows the same. If your controller',
+                    '# listens to one of them, list it under topics instead.')
         yield f'absent: [{", ".join(absent)}]'
 
 

@@ -9,7 +9,8 @@ import math
 import re
 from textwrap import fill, indent
 
-from safety_scenarios.formats.writing.hazards import (
+from safety_scenarios.formats.writing.hazards import template
+from safety_scenarios.formats.writing.template import (
     Answers,
     Draw,
     Event,
@@ -17,7 +18,6 @@ from safety_scenarios.formats.writing.hazards import (
     speed_signal,
     standing,
     Template,
-    template,
 )
 from safety_scenarios.scenario.blocks.robot import RobotModel, Stopping
 import yaml
@@ -148,7 +148,7 @@ def _ros(robot: RobotModel, made: Template, event: Event, is_benign: bool) -> It
 
 
 def _nominal_ms(made: Template) -> tuple[int, int]:
-    """Return how long the nominal phase lasts: so widely drawn that a blind stop is rarely right."""
+    """Return the range of the nominal phase: so wide that a blind stop is rarely right."""
     window = made.budget.limits_ms[2] + 1e3 / made.slowest_hz
     return 1000, 1000 * math.ceil(1 + max(6.0, window / _LUCK / 1e3))
 
@@ -204,7 +204,7 @@ def _signals(robot: RobotModel, is_benign: bool) -> Iterator[str]:
                'current: joint_states,')
         yield '                unit: rad/s}'
         return
-    yield 'commands: [{topic: cmd_vel, message: auto}]  # Twist or TwistStamped, as the graph shows'
+    yield 'commands: [{topic: cmd_vel, message: auto}]  # Twist or TwistStamped, as in the graph'
     yield 'signals:'
     yield '  speed: {topic: cmd_vel, field: linear, reduce: norm, unit: m/s}'
     if not is_benign:
