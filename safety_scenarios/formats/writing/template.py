@@ -124,5 +124,5 @@ def joint_states(robot: RobotModel) -> str:
 
 
 def standing(robot: RobotModel) -> float:
-    """Return the speed up to which the robot counts as standing (its ``speed_unit``)."""
+    """Return the speed up to which the robot stands still, in its ``speed_unit``."""
     return round(min(0.05 if is_base(robot) else 0.02, 0.1 * robot.max_speed), 3)

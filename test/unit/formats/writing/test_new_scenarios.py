@@ -131,6 +131,7 @@ def test_without_a_terminal_the_kind_must_be_an_option(tmp_path, capsys, monkeyp
 
 def test_in_a_terminal_it_asks_for_what_no_option_says(tmp_path, monkeypatch, capsys):
     class Terminal(io.StringIO):
+
         def isatty(self):
             return True
 
