@@ -152,7 +152,7 @@ def new_profile(kind: str | None, name: str, max_speed: float | None, decelerati
     if not made.roles:
         seen = ', '.join(sorted({topic.name for topic in facts.topics if topic.publishers
                                  + topic.subscribers})) or 'no topic'
-        raise InputError(f'ROS domain: got {seen}, expected the topics of a robot, such as cmd_vel '
+        raise InputError(f'ROS domain: got {seen}, expected the topics of a robot, such as cmd_vel '  # noqa: E501
                          f'or joint_trajectory with a subscriber. Start the robot, and check '
                          f'ROS_DOMAIN_ID and ROS_AUTOMATIC_DISCOVERY_RANGE')
     if sys.stdin.isatty() and made.blanks:
@@ -177,7 +177,7 @@ def _look(seconds: float, domain_id: int) -> GraphFacts:
         from safety_scenarios.ros.profile_from_graph import look_at_graph
     except ImportError as error:
         raise MissingDependencyError('new profile', error.name or 'rclpy',
-                                     advice='Source the setup file of your ROS installation') from None
+                                     advice='Source the setup file of your ROS installation') from None  # noqa: E501
     return look_at_graph(seconds, domain_id)
 
 
@@ -192,13 +192,13 @@ def _asked_of_robot(answers: ProfileAnswers, blanks: Sequence[str]) -> ProfileAn
             name, question = questions[blank]
             text = click.prompt(f'{question}, Enter: fill in later', default='',
                                 show_default=False)
-            told[name] = _POSITIVE.convert(text, None, None) if text else None
+            told[name] = _POSITIVE(text) if text else None
     if 'robot.stopping.time' in blanks:
         texts = [click.prompt(f'{question}, Enter: fill in later', default='',
                               show_default=False)
                  for question in ('Stopping time from top speed (s)', 'Way in that time (m)')]
         if all(texts):
-            told['stopping'] = tuple(_POSITIVE.convert(text, None, None) for text in texts)
+            told['stopping'] = tuple(_POSITIVE(text) for text in texts)
     return replace(answers, **told)
 
 
@@ -226,7 +226,7 @@ def _ask(given: dict[str, Any]) -> None:
     if 'distance' in measures and given['distance'] is None:
         text = click.prompt('Free way to it when it is first shown (m; Enter: computed)',
                             default='', show_default=False)
-        given['distance'] = _POSITIVE.convert(text, None, None) if text else None
+        given['distance'] = _POSITIVE(text) if text else None
     if 'force' in measures:
         _asked(given, 'force', 'Greatest force of the work (N)', 40.0, _POSITIVE)
     if given['name'] is None:
@@ -244,7 +244,7 @@ def _take_profile(given: dict[str, Any], robot: ProfileRobot) -> None:
     """
     kind = robot.kind or given['robot']
     if kind not in ROBOTS or given['robot'] not in (None, kind):
-        raise InputError(f'--profile {given["profile_name"]}: got a robot of kind {kind}, expected '
+        raise InputError(f'--profile {given["profile_name"]}: got a robot of kind {kind}, expected '  # noqa: E501
                          f'{given["robot"] or " or ".join(ROBOTS)}')
     given['robot'] = kind
     if given['deceleration'] is None and given['stopping'] is None:

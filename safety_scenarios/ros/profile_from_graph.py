@@ -122,7 +122,7 @@ class _Look:
 
 
 def _as_offered(publishers: Sequence[Any]) -> qos.QoSProfile:
-    """Return a subscription that every publisher of a topic matches, and that gets latched ones."""
+    """Return a subscription that every publisher of a topic matches, a latched one included."""
     policies = [info.qos_profile for info in publishers]
     return qos.QoSProfile(
         depth=50,

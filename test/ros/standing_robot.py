@@ -9,18 +9,13 @@ base: a TurtleBot-like robot under /tb4. arm: one as ros2_control runs it.
 
 import sys
 
-from geometry_msgs.msg import TransformStamped
-from geometry_msgs.msg import TwistStamped
+from geometry_msgs.msg import TransformStamped, TwistStamped
 from nav_msgs.msg import Odometry
 import rclpy
 from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy
-from rclpy.qos import qos_profile_sensor_data
-from rclpy.qos import QoSProfile
-from sensor_msgs.msg import BatteryState
-from sensor_msgs.msg import JointState
-from sensor_msgs.msg import LaserScan
+from rclpy.qos import DurabilityPolicy, qos_profile_sensor_data, QoSProfile
+from sensor_msgs.msg import BatteryState, JointState, LaserScan
 from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory
 

@@ -4,6 +4,7 @@
 """
 The text of new files: scenarios from a few answers, profiles from a running robot.
 
-Pure: an answer goes in, text comes out. A new kind of hazard is one function in ``hazards`` and one
+Pure: an answer goes in, text comes out. A new kind of hazard is one function in ``hazards`` and
+one
 line in its table ``KINDS``.
 """

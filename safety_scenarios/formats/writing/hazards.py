@@ -4,7 +4,8 @@
 """
 What a new scenario shows: for each kind of hazard the hazard itself and its benign variant.
 
-Both share the nominal phase, the harmless changes and the draws, so that nothing but the meaning of
+Both share the nominal phase, the harmless changes and the draws, so that nothing but the
+meaning of
 the event tells them apart.
 """
 
@@ -22,7 +23,8 @@ _LEGS_M = 0.25
 _USUAL_S = 0.65
 """Time for the controller where no distance is given."""
 _SHARE, _LONGEST_MS, _SHORTEST_MS = 0.8, 700, 50
-"""Of the time that the distance leaves; a longer limit is a guess, a shorter one is unrealistic."""
+"""Of the time that the distance leaves; a longer limit is a guess, a shorter one is
+unrealistic."""
 _SCANNERS = ('all_around, from_ahead, clockwise, coarse, fine, behind_bumper, backwards, '
              'backwards, turned_left')
 _EMPTY_M, _FARTHEST_M = 4.6, 11.5
@@ -138,7 +140,7 @@ def _joint_states(robot: RobotModel) -> str:
     """Return the nominal joint states, without which nobody knows where an arm is."""
     rest = (0.0, -2.1, 2.2, -0.1, 1.5, 0.0)
     places = [rest[index] if index < len(rest) else 0.0 for index in range(len(robot.joints))]
-    return ('{kind: message, topic: joint_states, message: sensor_msgs/msg/JointState, rate_hz: 50,'
+    return ('{kind: message, topic: joint_states, message: sensor_msgs/msg/JointState, rate_hz: 50,'  # noqa: E501
             f'\n data: {{name: [{", ".join(robot.joints)}],'
             f'\n        position: [{", ".join(map(number, places))}],'
             f'\n        velocity: [{", ".join("0.0" for _ in robot.joints)}]}}}}')
@@ -194,7 +196,7 @@ def _far_enough(answers: Answers, terms: Separation) -> tuple[float, Budget]:
     if critical < _SHORTEST_MS:
         least = terms.required(robot, top, _SHORTEST_MS / _SHARE / 1e3).total
         raise InputError(
-            f'--distance: got {distance:g} m, expected at least {math.ceil(least * 100) / 100:g} m: '
+            f'--distance: got {distance:g} m, expected at least {math.ceil(least * 100) / 100:g} m: '  # noqa: E501
             f'a stop from {top:g} m/s needs {terms.required(robot, top, 0.0).total:.2f} m, which '
             f'leaves the controller {max(0.0, left_ms):.0f} ms. Show the hazard farther away, or '
             f'declare a slower robot or better brakes')
@@ -259,7 +261,7 @@ def _person(answers: Answers) -> Template:
                     _sets('nominal.changes[0].stimuli', 'distance', *rows)
                     + _sets('nominal.changes[1].stimuli', 'distance', *rows))),
         hazard=Event(
-            f'Person {"walks toward" if pace else "in the path of" if base else "near"} the {noun}',
+            f'Person {"walks toward" if pace else "in the path of" if base else "near"} the {noun}',  # noqa: E501
             f'A person {does} the {noun}, {distance:g} m away or a little more'
             + (f', at up to {pace:g} m/s' if pace else ', and stays there') + '. '
             'Sooner or later the person goes, and the robot may continue.',
@@ -315,10 +317,10 @@ def _obstacle(answers: Answers) -> Template:
                     + _sets('nominal.changes[1].stimuli', 'distance', 0))),
         hazard=Event(
             'Obstacle in the path of the mobile base',
-            f'A box lies across the path of the mobile base, {distance:g} m away or a little more. '
+            f'A box lies across the path of the mobile base, {distance:g} m away or a little more. '  # noqa: E501
             f'Sooner or later it is taken away, and the base may continue.',
             'Stop before the obstacle and wait.',
-            (f'{{kind: obstacle, topic: scan, distance: {number(near)}, width: 1.2, rate_hz: 20}}',),
+            (f'{{kind: obstacle, topic: scan, distance: {number(near)}, width: 1.2, rate_hz: 20}}',),  # noqa: E501
             'edit: distance is from the origin of the robot to the face of the box (m)',
             (Draw('near', f'{_span(near, far)}, unit: m', _sets('stimuli', 'distance', 0),
                   f'{distance:g} m of free way at least'),
@@ -332,7 +334,7 @@ def _obstacle(answers: Answers) -> Template:
              f'{number(aside[0])}, width: 0.6, rate_hz: 20}}',),
             'edit: lateral is from the middle of the path to the middle of the box (m)',
             (Draw('ahead', f'{_span(near, far)}, unit: m', _sets('stimuli', 'distance', 0)),
-             Draw('beside', f'choice: [{", ".join(number(at) for at in (-aside[1], -aside[0], *aside))}]'
+             Draw('beside', f'choice: [{", ".join(number(at) for at in (-aside[1], -aside[0], *aside))}]'  # noqa: E501
                             f', unit: m', _sets('stimuli', 'lateral', 0)))),
         budget=budget, slowest_hz=20, separation=separation, reference=_stops_at(far))
 
@@ -357,7 +359,7 @@ def _collision(answers: Answers) -> Template:
     return Template(
         tags=('contact', 'force', robot.kind), nominal=(wrench(limit / 8), *states),
         changes=_two_changes((wrench(-limit / 2),)),
-        draws=(Draw('saturation', f'choice: [{", ".join(number(limit * by) for by in (1.25, 2.5, 5))}]'
+        draws=(Draw('saturation', f'choice: [{", ".join(number(limit * by) for by in (1.25, 2.5, 5))}]'  # noqa: E501
                                   f', unit: N', all_of('saturation'),
                     'what the sensor reads at most on an axis'),
                Draw('elevation', 'range: [-1.5707, 1.5707], unit: rad', all_of('elevation')),
@@ -370,7 +372,7 @@ def _collision(answers: Answers) -> Template:
         hazard=Event(
             f'Collision of the {noun}',
             f'The {noun} hits something that was not there before: the force sensor reports '
-            f'{1.125 * limit:g} N or more, and the work needs {limit:g} N at most. Sooner or later '
+            f'{1.125 * limit:g} N or more, and the work needs {limit:g} N at most. Sooner or later '  # noqa: E501
             f'the contact ends.', 'Stop at once; do not push on.', (wrench(1.5 * limit),),
             'edit: forces in N; above the limit of the check below it is a collision',
             (Draw('force', f'{_span(1.125 * limit, 1.55 * limit)}, unit: N',
@@ -415,12 +417,12 @@ def _standing(robot: RobotModel) -> float:
 
 
 def _fresh(robot: RobotModel, name: str, topics: list[str]) -> str:
-    return (f'{{name: {name}, kind: fresh, topics: [{", ".join(topics)}], max_age_ms: 500, signal: '
+    return (f'{{name: {name}, kind: fresh, topics: [{", ".join(topics)}], max_age_ms: 500, signal: '  # noqa: E501
             f'{speed_signal(robot)}, at_most: {number(_standing(robot))}}}')
 
 
 def _stream_changes(nominal: tuple[str, ...], lost: str) -> tuple[Change, ...]:
-    return (Change('[800, 5000]', '[500, 2500]', (f'{{kind: link_loss, topic: {lost}, drop: 1}}',)),
+    return (Change('[800, 5000]', '[500, 2500]', (f'{{kind: link_loss, topic: {lost}, drop: 1}}',)),  # noqa: E501
             Change('[3000, 14000]', '[500, 2500]', (nominal[0].replace('10.0', '8.0'),)),
             Change('[2000, 12000]', '[500, 1500]',
                    (f'{{kind: link_loss, topic: {lost}, drop: 2}}',)))
@@ -469,7 +471,7 @@ def _link_lost(answers: Answers) -> Template:
         changes=_stream_changes(nominal, 'heartbeat'), draws=draws,
         hazard=Event(
             f'Lost link of the {noun}',
-            f'The {noun} may move only while its sensors and the heartbeat of the operator arrive. '
+            f'The {noun} may move only while its sensors and the heartbeat of the operator arrive. '  # noqa: E501
             f'One of them stops arriving. Sooner or later it returns.',
             'Stop by sending zero velocity until the link is back.',
             tuple(f'{{kind: link_loss, topic: {topic}}}' for topic in topics),
@@ -503,16 +505,17 @@ def template(answers: Answers) -> Template:
     """
     Return what the two files of an answer say.
 
-    :raises InputError: no such hazard for this robot, an answer that it does not use, or a distance
+    :raises InputError: no such hazard for this robot, an answer that it does not use, or a
+    distance
         at which no controller can stop in time
     """
     kinds = ROBOTS[answers.robot.kind]
     if answers.kind not in kinds:
-        raise InputError(f'--kind: got {answers.kind}, expected one of {", ".join(kinds)} for the robot '
+        raise InputError(f'--kind: got {answers.kind}, expected one of {", ".join(kinds)} for the robot '  # noqa: E501
                          f'{answers.robot.kind}')
     for name in ('distance', 'approach_speed', 'force'):
         if getattr(answers, name) is not None and name not in MEASURES.get(answers.kind, ()):
-            raise InputError(f'--{name.replace("_", "-")}: got {getattr(answers, name):g}, expected '
+            raise InputError(f'--{name.replace("_", "-")}: got {getattr(answers, name):g}, expected '  # noqa: E501
                              f'nothing for the kind {answers.kind}. Leave it out')
     return KINDS[answers.kind](answers)
 

@@ -286,7 +286,7 @@ def _topics(found: Mapping[str, TopicFacts], others: Mapping[str, Sequence[Topic
 def _absent(kind: str, found: Mapping[str, TopicFacts]) -> Iterator[str]:
     absent = [role for role in _OF_KIND.get(kind, ()) if role not in found]
     if absent:
-        yield '# edit: roles that scenarios use and that were not seen. What a scenario shows there is'
+        yield '# edit: roles that scenarios use and that were not seen. What a scenario shows there is'  # noqa: E501
         yield '# left out where another sensor shows the same. List a role under topics instead if'
         yield '# your controller listens to it.'
         yield f'absent: [{", ".join(absent)}]'

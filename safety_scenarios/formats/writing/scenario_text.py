@@ -148,7 +148,7 @@ def _ros(robot: RobotModel, made: Template, event: Event, is_benign: bool) -> It
 
 
 def _nominal_ms(made: Template) -> tuple[int, int]:
-    """Return how long the nominal phase lasts: so widely drawn that a blind stop is rarely right."""
+    """Return the range of the nominal phase's duration, in which a blind stop is rarely right."""
     window = made.budget.limits_ms[2] + 1e3 / made.slowest_hz
     return 1000, 1000 * math.ceil(1 + max(6.0, window / _LUCK / 1e3))
 
@@ -204,7 +204,7 @@ def _signals(robot: RobotModel, is_benign: bool) -> Iterator[str]:
                'current: joint_states,')
         yield '                unit: rad/s}'
         return
-    yield 'commands: [{topic: cmd_vel, message: auto}]  # Twist or TwistStamped, as the graph shows'
+    yield 'commands: [{topic: cmd_vel, message: auto}]  # Twist or TwistStamped, as the graph shows'  # noqa: E501
     yield 'signals:'
     yield '  speed: {topic: cmd_vel, field: linear, reduce: norm, unit: m/s}'
     if not is_benign:
