@@ -110,11 +110,3 @@ def _campaigns(folder: Path, levels: int) -> Iterator[str]:
             yield str(one)
         elif levels > 1:
             yield from _campaigns(one, levels - 1)
-
-
-def assignments(context: click.Context, option: click.Parameter,
-                begun: str) -> list[CompletionItem]:
-    """Return the names of settings, each with the sign that its value follows."""
-    from safety_scenarios.cli.options import all_settings
-    return [CompletionItem(f'{name}=') for name in sorted(all_settings())
-            if name.startswith(begun)]

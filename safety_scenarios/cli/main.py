@@ -194,7 +194,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         cli.main(args=None if arguments is None else list(arguments), prog_name='safety-scenarios',
                  standalone_mode=False)
     except click.NoSuchOption as error:
-        error.message = import_module('safety_scenarios.cli.advice').unknown_option(error)
+        error.message = import_module(  # type: ignore[misc]
+            'safety_scenarios.cli.advice').unknown_option(error)
         error.possibilities = None  # type: ignore[misc]
         error.show()
         return 2

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any, get_args, get_origin, Literal
 
 import click
+from click.shell_completion import CompletionItem
 from pydantic import BaseModel, ValidationError
 from safety_scenarios.cli import completion
 from safety_scenarios.errors import did_you_mean, refused, SettingsError
@@ -116,11 +117,18 @@ class InSections(click.Command):
                 formatter.write_dl(rows)
 
 
+def assignments(context: click.Context, option: click.Parameter,
+                begun: str) -> list[CompletionItem]:
+    """Return the names of settings, each with the sign that its value follows."""
+    return [CompletionItem(f'{name}=') for name in sorted(all_settings())
+            if name.startswith(begun)]
+
+
 def section_options(*titles: str, leave_out: Sequence[str] = ()) -> Callable[[Function], Function]:
     """Return a decorator that adds the options of some sections."""
     def decorate(command: Function) -> Function:
         for title in reversed(titles):
-            for name, (shown, about) in reversed(SECTIONS[title].items()):
+            for name, (shown, about) in reversed(list(SECTIONS[title].items())):
                 if name not in leave_out:
                     command = _option(name, shown, about, title)(command)
         return command
@@ -143,7 +151,7 @@ def setting_options(*names: str) -> Callable[[Function], Function]:
 def set_option(example: str) -> Callable[[Function], Function]:
     """Return a decorator that adds ``--set NAME=VALUE``."""
     return click.option(
-        '--set', SET, multiple=True, metavar='NAME=VALUE', shell_complete=completion.assignments,
+        '--set', SET, multiple=True, metavar='NAME=VALUE', shell_complete=assignments,
         help=f'Any other setting of doc/settings.md, such as {example}; repeat it for several.')
 
 

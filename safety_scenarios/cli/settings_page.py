@@ -12,7 +12,7 @@ from safety_scenarios.scenario.dotted_names import Setting, settings_of
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.short_names import NO_OPTIONS, SHORT_NAMES
 
-_HEAD = '''# Settings
+_HEAD = """# Settings
 
 Each value has one name, the same everywhere:
 
@@ -24,13 +24,16 @@ Each value has one name, the same everywhere:
 | Python | `safety_scenarios.run('robotic', set={'world.robot': 'tb4'})` |
 | `settings.json` in the folder of a campaign | `{"world": {"robot": "tb4"}}` |
 
-A list has its items separated by commas, and `--set` adds to it if it is repeated; items with blanks stand in
-brackets: `--set 'selection.tag=["near miss", arm]'`. A `*` in a name stands for a key of your own. Parameters of the
-controller are `controller.KEY`; [controllers](controllers.md) lists them. The settings that people type most often
+A list has its items separated by commas, and `--set` adds to it if it is repeated; items with
+blanks stand in
+brackets: `--set 'selection.tag=["near miss", arm]'`. A `*` in a name stands for a key of your
+own. Parameters of the
+controller are `controller.KEY`; [controllers](controllers.md) lists them. The settings that
+people type most often
 are options of their own: OPTIONS.
 
 This page is written by `safety-scenarios scenario schema settings --markdown`.
-'''
+"""
 _ROW = '| setting | default | values | meaning |\n|---|---|---|---|'
 
 

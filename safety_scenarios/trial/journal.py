@@ -380,7 +380,8 @@ def _event(value: Any, times: list[int], before: dict[str, Message]) -> Event:
         times[place] = stamp
     if message and message[0] != _SAME:
         before[name] = Message(type=message[0][0], data=_frozen(message[0][1]))
-    return Event(kind=kind, name=name, stamps=Stamps(**dict(zip(_STAMPS, stamps, strict=True))),
+    known: dict[str, Any] = dict(zip(_STAMPS, stamps, strict=True))
+    return Event(kind=kind, name=name, stamps=Stamps(**known),
                  message=before[name] if message else None, **rest)
 
 
