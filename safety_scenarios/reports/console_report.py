@@ -396,8 +396,13 @@ def totals(summary: CampaignSummary, *, verbose: bool = True) -> list[str]:
 
 
 def _margins(summary: CampaignSummary) -> Iterator[str]:
-    """Yield the slowest reaction, and the least distance that was left."""
-    slow = [row for row in summary.scenarios if row.latency_ms and row.worst_ms is not None]
+    """Yield the slowest reaction and the least distance left; neither where a reaction lacks."""
+    slow = [row for row in summary.scenarios if row.latency_ms]
+    silent = [row for row in slow if row.worst_ms is None]
+    if silent:
+        yield (f'Slowest reaction: none came in {counted(len(silent), "scenario")}, such as '
+               f'{silent[0].scenario_name}.')
+        return
     if slow:
         row = max(slow, key=lambda one: one.worst_ms or 0.0)
         yield (f'Slowest reaction: {row.worst_ms:.1f} ms in {row.scenario_name}.')

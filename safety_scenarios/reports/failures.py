@@ -18,7 +18,7 @@ COLOURS = {Verdict.PASS: 'green', Verdict.INCONCLUSIVE: 'yellow', Verdict.ERROR:
            Verdict.FAIL: 'red'}
 _FEW = 6
 """Trials up to which each has a sentence of its own."""
-_LONGEST = 260
+_LONGEST = 320
 """Characters of a sentence."""
 
 

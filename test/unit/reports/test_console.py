@@ -96,6 +96,12 @@ def test_many_failures_are_counted_by_their_cause_with_the_worst_of_each():
     assert text.count(what_happened) == 1  # no reaction at all is worse than a late one
 
 
+def test_no_reaction_is_slower_than_any_number_and_leaves_no_distance():
+    text = printed(trials(16, 'FAIL'))
+    assert 'Slowest reaction: none came in 5 scenarios, such as' in text
+    assert 'Least distance left' not in text
+
+
 def test_verbose_adds_a_line_for_each_trial_the_preflight_and_every_scenario():
     text = printed(trials(48, 'FAIL'), 'verbose')
     for said in (' 1/48 ', '48/48 ', 'Preflight', 'variant 15'):
