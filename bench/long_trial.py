@@ -62,7 +62,7 @@ def long_trials(minutes: float, trials: int) -> list[Figure]:
         if read['events'] != number:
             raise RuntimeError(f'bench: {read["events"]} of {number} events were recorded')
         size = {kind: sum(path.stat().st_size for path in folder.rglob(kind))
-                for kind in ('*.mcap', '*.events.jsonl')}
+                for kind in ('*.mcap', '*.events.jsonl.gz')}
     how = f'{trials} trials of {minutes:g} simulated minutes at 1 kHz in one process'
     return [
         Figure('peak memory', most_mb, 'MB', trials, how, at_most=_MOST_MB),
@@ -72,7 +72,7 @@ def long_trials(minutes: float, trials: int) -> list[Figure]:
         Figure('processor time an event, all files written', took_s / number / trials * 1e6, 'us',
                number, how),
         Figure('recording of a trial', size['*.mcap'] / trials / 1e6, 'MB', trials, how),
-        Figure('journal of a trial', size['*.events.jsonl'] / trials / 1e6, 'MB', trials, how),
+        Figure('journal of a trial', size['*.events.jsonl.gz'] / trials / 1e6, 'MB', trials, how),
         Figure('peak memory of reading the recording', read['peak_mb'], 'MB', 1,
                'a process of its own')]
 

@@ -111,7 +111,7 @@ def journal(trial: Trial, wanted: bool) -> Iterator[Sequence[EventSink]]:
         yield ()
         return
     with TemporaryDirectory() as folder:
-        found = Journal(Path(folder) / 'bench.events.jsonl', trial)
+        found = Journal(Path(folder) / 'bench.events.jsonl.gz', trial)
         try:
             yield (found,)
         finally:

@@ -118,7 +118,7 @@ def disturbed(arguments: Sequence[str], folder: Path, stops: Sequence[tuple[str,
         seen = set[Path]()
         try:
             while campaign.poll() is None:
-                for path in sorted(folder.rglob('*.events.jsonl*')):
+                for path in sorted(folder.rglob('*.events.jsonl.gz*')):
                     number = _number(path)
                     if path in seen or number >= len(stops):
                         continue

@@ -106,7 +106,7 @@ def campaign(network: Network, folder: Path, trials: int) -> list[TrialRecord]:
                                       '--calibration', 'off'),
             env={**os.environ, **variables}, stdin=subprocess.DEVNULL, text=True,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
-    journals = sorted((folder / 'run').rglob('*.events.jsonl'))
+    journals = sorted((folder / 'run').rglob('*.events.jsonl.gz'))
     if not journals:
         raise MeasurementError(f'no trial was recorded:\n{done.stdout[-2000:]}')
     return [read_journal(path, registry.resolve) for path in journals]

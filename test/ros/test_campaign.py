@@ -11,6 +11,7 @@ from ros.campaigns import brief, campaign, DRIVEN, QUICK, trials_in
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.stimuli.message import Prompt
 from safety_scenarios.trial.plan import plan
+from unzipped import read_text
 
 pytestmark = pytest.mark.dds
 HAZARDS = ('SCN-R-101', 'SCN-R-102')
@@ -34,8 +35,8 @@ def test_the_folder_holds_what_was_promised(rule_based_run):
     assert settings['versions']['safety_scenarios'] and settings['versions']['rclpy']
     assert len({entry['sha256'] for entry in settings['scenarios']}) == len(SHIPPED)
     for trial in trials_in(folder):
-        trace = folder / 'traces' / trial['scenario_id'] / f'{trial["trial_id"]}.json'
-        assert json.loads(trace.read_text())['completed_events']
+        trace = folder / 'traces' / trial['scenario_id'] / f'{trial["trial_id"]}.json.gz'
+        assert json.loads(read_text(trace))['completed_events']
     summary = rule_based_run.summary()
     assert summary['completed'] == summary['planned'] == len(SHIPPED)
     assert not list(folder.rglob('*.part'))

@@ -21,6 +21,7 @@ from ros.campaigns import (
     QUICK,
     unmeasured,
 )
+from unzipped import events_in
 
 pytestmark = pytest.mark.dds
 QUICK_MS = 500
@@ -69,9 +70,8 @@ def test_one_controller_gets_one_verdict_at_every_real_time_factor(tmp_path, dom
 def test_the_hazard_lasts_its_time_on_the_schedule_clock(tmp_path, domain, schedule, slower):
     run = judge(tmp_path, 'wait_50_ms', domain, '--set', 'clock.latency_clock=steady', '--set',
                 f'schedule_clock={schedule}', clock=['0.5'])
-    [journal] = run.folder.rglob('*.events.jsonl')
-    marks = {line[1]: line[2] for line in map(json.loads, journal.read_text().splitlines())
-             if isinstance(line, list) and line[0] == 'mark'}
+    [journal] = run.folder.rglob('*.events.jsonl.gz')
+    marks = {event[1]: event[2] for event in events_in(journal) if event[0] == 'mark'}
     steady_ms, _, ros_ms = ((end - begin) / 1e6 for begin, end in zip(
         marks['onset'][:3], marks['all_clear'][:3], strict=True))
     assert steady_ms == pytest.approx(QUICK_MS * slower, rel=0.25), run.output

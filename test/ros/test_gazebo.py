@@ -23,6 +23,7 @@ from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.spinning import ros_context, spinning
 from sensor_msgs.msg import LaserScan
 from std_msgs.msg import Bool
+from unzipped import events_in
 
 pytestmark = pytest.mark.dds
 DOUBLE = str(Path(__file__).with_name('gazebo_double.py'))
@@ -72,10 +73,8 @@ def world(domain: int, path: dict[str, str], *arguments: str):
 
 def told_of(folder: Path, name: str) -> list[dict]:
     """Return what the records of a campaign tell of an entity, in order."""
-    rows = [json.loads(line) for path in sorted(folder.glob('traces/*/*.events.jsonl'))
-            for line in path.read_text(encoding='utf-8').splitlines()]
-    return [row[3]['truth'] for row in rows
-            if isinstance(row, list) and row[:2] == ['state', name]]
+    return [event[3]['truth'] for path in sorted(folder.glob('traces/*/*.events.jsonl.gz'))
+            for event in events_in(path) if event[:2] == ['state', name]]
 
 
 def killed_in_mid_trial(domain: int, path: dict[str, str], command: list[str]) -> None:

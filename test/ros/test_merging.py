@@ -201,7 +201,7 @@ def test_a_light_barrier_tells_when_a_real_person_came_and_nothing_is_published(
         run = campaign(tmp_path / 'run', str(DATA / 'real_hazard.yaml'), '--domain-id',
                        str(domain), domain=domain, again=False, **SOON)
     assert run.code in (0, 3), run.output
-    [journal] = run.folder.glob('traces/**/*.events.jsonl')
+    [journal] = run.folder.glob('traces/**/*.events.jsonl.gz')
     record = read_journal(journal, registry.resolve)
     assert not record.of_kind('stimulus')
     timeline = Timeline(record)

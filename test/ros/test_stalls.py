@@ -47,7 +47,7 @@ def test_a_controller_that_is_stopped_neither_fails_nor_passes_by_it(tmp_path, d
                        domain=domain, again=False)
     assert never not in {trial['verdict'] for trial in run.trials}, run.output
     records = [read_journal(path, registry.resolve)
-               for path in (tmp_path / 'run').rglob('*.events.jsonl')]
+               for path in (tmp_path / 'run').rglob('*.events.jsonl.gz')]
     stalls = [event for record in records for event in record.of_kind('stall', 'controller')
               if event.text == 'stopped']
     assert any(0.3 < event.truth['lost'] < 0.7 for event in stalls)

@@ -13,6 +13,7 @@ import time
 
 import pytest
 from ros.campaigns import brief, campaign, COMMAND, environment, process, QUICK, trials_in
+from unzipped import read_text
 
 pytestmark = pytest.mark.dds
 SIMULATOR = 'safety_scenarios.ros.nodes.simulator_node'
@@ -41,8 +42,8 @@ def await_that(what, timeout_s: float = 60.0) -> None:
 
 def has_onset(folder: Path) -> bool:
     """Return whether a trial that runs has come to its hazard."""
-    return any('"mark","onset"' in path.read_text()
-               for path in folder.rglob('*.events.jsonl.part'))
+    return any('"mark","onset"' in read_text(path)
+               for path in folder.rglob('*.events.jsonl.gz.part'))
 
 
 @contextmanager

@@ -5,13 +5,14 @@
 from pathlib import Path
 
 from safety_scenarios.trial.chain import Chain
+from unzipped import read_text, write_text
 
 
 def chain_anew(path: Path) -> None:
     """Write a chain of hashes that fits the lines of a journal: anybody can."""
     chain = Chain()
-    *lines, last = path.read_bytes().splitlines(keepends=True)
+    *lines, last = read_text(path).encode().splitlines(keepends=True)
     for line in lines:
         chain.add(line)
     bare = last.rpartition(b',"chain":')[0] + b'}\n'
-    path.write_bytes(b''.join(lines) + chain.end(bare)[0])
+    write_text(path, (b''.join(lines) + chain.end(bare)[0]).decode())

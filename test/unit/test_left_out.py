@@ -172,7 +172,7 @@ def test_a_huge_file_is_refused_unread(here):
 @for_each(('name', 'what'), [
     ('campaign.json', 'the summary of a campaign'), ('trials.jsonl', 'the results of trials'),
     ('settings.json', 'the settings of a campaign'), ('manifest.json', 'the manifest'),
-    ('traces/*/*.events.jsonl', 'the journal of a trial')])
+    ('traces/*/*.events.jsonl.gz', 'an archive packed with gzip')])
 def test_what_a_campaign_has_written_is_called_by_its_name(name, what, campaign):
     [path] = campaign.glob(name)
     [line] = told(str(path))

@@ -320,7 +320,7 @@ def test_lines_folders_and_an_index_are_judged_and_a_scenario_alone_is_none(tmp_
     lines.write_text(f'{json.dumps(run)}\n\n{{"trace_id": "runs/a.json"}}\n')
     assert [place for place, _ in judge_recordings(lines)] == [
         f'{lines}:1', str(tmp_path / 'runs' / 'a.json')]
-    (tmp_path / 'runs' / 'a.events.jsonl').write_text('{"journal": 1, "trial": {}}\n')
+    (tmp_path / 'runs' / 'a.events.jsonl.gz').write_bytes(b'a journal')
     assert len(judge_recordings(tmp_path)) == 2  # the file and what its index names are one
     (tmp_path / 'runs' / 'b.json').write_text(json.dumps(are()))
     with pytest.raises(ScenarioError, match='nobody has run it'):

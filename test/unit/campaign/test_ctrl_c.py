@@ -27,6 +27,7 @@ from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.session import Observer, TraceContext
 from unit.campaign.test_trials import links, trials
 from unit.campaign_runs import run_trials
+from unzipped import read_text, write_text
 
 QUICK = str(Path(__file__).parents[2] / 'data' / 'quick_person.yaml')
 
@@ -91,9 +92,9 @@ def test_whenever_ctrl_c_is_pressed_what_is_counted_was_written_and_nothing_else
         found, writes = campaign(folder, presses_at, monkeypatch)
         counted = [result.trial_id for result in found.results]
         assert [result.trial_id for result in read_trials(folder)] == counted
-        views = (folder / 'views.jsonl').read_text().splitlines()
-        assert [json.loads(line)['trial_id'] for line in views if '"view"' in line] == counted
-        assert len(list(folder.rglob('traces/*/*.json'))) == len(counted)
+        views = gzip.decompress((folder / 'views.jsonl.gz').read_bytes()).splitlines()
+        assert [json.loads(line)['trial_id'] for line in views if b'"view"' in line] == counted
+        assert len(list(folder.rglob('traces/*/*.json.gz'))) == len(counted)
         assert not list(folder.rglob('*.part')) and counted
         if not found.interrupted:
             break
@@ -215,11 +216,11 @@ def test_the_manifest_holds_what_a_trial_wrote_and_not_what_somebody_made_of_it_
     class Changes(Observer):
 
         def campaign_ended(self, summary):
-            [first, *_] = sorted((tmp_path / 'a/traces').rglob('*.events.jsonl'))
-            first.write_bytes(first.read_bytes() + b'[]\n')
+            [first, *_] = sorted((tmp_path / 'a/traces').rglob('*.events.jsonl.gz'))
+            write_text(first, read_text(first) + '[]\n')
 
     run(RunSettings(scenarios=(QUICK,), link='loopback', trials=2, output=str(tmp_path / 'a')),
         [Changes()])
     [changed] = verify(tmp_path / 'a')
-    assert changed.partition(': ')[0].endswith('.events.jsonl')
+    assert changed.partition(': ')[0].endswith('.events.jsonl.gz')
     assert changed.partition(': ')[2].startswith('changed, the chain of hashes is broken at line')

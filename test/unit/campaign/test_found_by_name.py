@@ -89,7 +89,7 @@ def test_an_output_that_is_not_named_takes_no_part(tmp_path, capsys):
 def test_whoever_names_outputs_gets_those_alone(tmp_path, capsys):
     assert command(tmp_path / 'run', '--set', 'outputs=verdicts') == 0
     assert capsys.readouterr() == ('verdicts written\n', '')
-    assert not (tmp_path / 'run' / 'views.jsonl').exists()
+    assert not (tmp_path / 'run' / 'views.jsonl.gz').exists()
 
 
 def test_from_python_the_same_setting_chooses(tmp_path):
@@ -101,7 +101,7 @@ def test_from_python_the_same_setting_chooses(tmp_path):
 def test_an_unknown_name_is_wrong_input_and_nothing_is_run(option, tmp_path, capsys):
     assert command(tmp_path / 'run', *option) == 2
     assert "'nothing'" in capsys.readouterr().err
-    assert not list(tmp_path.rglob('*.events.jsonl'))
+    assert not list(tmp_path.rglob('*.events.jsonl.gz'))
 
 
 def test_a_junit_file_without_its_output_is_refused():
@@ -111,7 +111,7 @@ def test_a_junit_file_without_its_output_is_refused():
 
 def test_which_outputs_a_campaign_has_changes_no_record(tmp_path):
     assert command(tmp_path / 'a') == command(tmp_path / 'b', '--set', 'outputs=verdicts') == 0
-    [first], [second] = (list(path.rglob('*.events.jsonl'))
+    [first], [second] = (list(path.rglob('*.events.jsonl.gz'))
                          for path in (tmp_path / 'a', tmp_path / 'b'))
     assert first.read_bytes() == second.read_bytes()
 
@@ -122,5 +122,5 @@ def test_a_trace_writer_is_fed_while_the_trial_runs_beside_the_journal(tmp_path)
     *kinds, count = (folder / 'recordings' / 'SCN-R-101.rule_based.s0.t0' / 'kinds.txt') \
         .read_text().split()
     assert len(kinds) == int(count) > 100 and {'mark', 'stimulus', 'command'} <= set(kinds)
-    assert len(list(folder.rglob('*.events.jsonl'))) == 1, 'the journal is always written'
+    assert len(list(folder.rglob('*.events.jsonl.gz'))) == 1, 'the journal is always written'
     assert ss.verify(folder) == [] and not ss.rejudge(folder).flaws

@@ -86,7 +86,7 @@ def test_a_listed_requirement_that_nobody_names_is_a_row_of_its_own(tmp_path, fi
 
 def test_a_scenario_that_was_planned_and_never_run_covers_nothing(tmp_path, files, capsys):
     run = loopback_run(tmp_path / 'run', *files[::2])
-    [journal] = run.folder.rglob('GOOD*.events.jsonl')
+    [journal] = run.folder.rglob('GOOD*.events.jsonl.gz')
     journal.unlink()
     lines = run.folder / 'trials.jsonl'
     lines.write_text(''.join(line + '\n' for line in run.lines if 'GOOD' not in line))

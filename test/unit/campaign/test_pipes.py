@@ -42,7 +42,7 @@ def piped(ran, tmp_path, request):
 
 
 @pytest.mark.parametrize(('command', 'piped'), [
-    *((command, 'traces/*/*.events.jsonl') for command in (
+    *((command, 'traces/*/*.events.jsonl.gz') for command in (
         'evaluate', 'campaign repair', 'campaign verify', 'show', 'campaign film', 'report')),
     ('evaluate', 'settings.json'), ('evaluate', 'trials.jsonl')], indirect=['piped'])
 def test_a_pipe_is_wrong_input_at_once(piped, command, tmp_path, capsys):

@@ -111,7 +111,7 @@ def test_a_folder_that_is_none_is_refused(tmp_path):
 
 def test_a_missing_journal_is_told_and_no_verdict_is_made_up(everything, tmp_path):
     folder = shutil.copytree(everything['rule_based'].folder, tmp_path / 'run')
-    lost = next(folder.rglob('*.events.jsonl'))
+    lost = next(folder.rglob('*.events.jsonl.gz'))
     lost.unlink()
     found = rejudge(folder)
     assert {flaw.place for flaw in found.flaws if 'is missing' in flaw.message} == {
@@ -224,7 +224,7 @@ def test_of_a_killed_campaign_no_finished_trial_is_lost(tmp_path, seed):
     assert all(trial.identical for trial in rejudge(folder))
     assert verify(folder) == [] and not list(folder.rglob('*.part'))
     assert repair(folder)[1] == []
-    assert len(list(folder.rglob('*.events.jsonl'))) == len(lines)
+    assert len(list(folder.rglob('*.events.jsonl.gz'))) == len(lines)
     for line in lines[whole:]:
         assert json.loads(line)['verdict'] in ('PASS', 'INCONCLUSIVE'), done
 
@@ -235,14 +235,14 @@ def cut_off(folder: Path) -> None:
         (folder / name).unlink()
 
 
-@pytest.mark.parametrize('begun', [b'', b'{"journal":1,"trial":{"trial_id":"SCN-R'])
+@pytest.mark.parametrize('begun', [b'', gzip.compress(b'{"journal":2,"trial":{"trial_id":"SCN-R'])
 def test_a_trial_that_was_killed_before_it_began_is_none(tmp_path, begun):
     run = loopback_run(tmp_path / 'run', 'SCN-R-101', trials=2)
     cut_off(run.folder)
-    next(run.folder.rglob('*.events.jsonl')).with_name('x.events.jsonl.part').write_bytes(begun)
+    next(run.folder.rglob('*.events.jsonl.gz')).with_name('x.events.jsonl.gz.part').write_bytes(begun)
     found, done = repair(run.folder)
     assert found.summary.completed == 2 and found.summary.verdict.value == 'PASS'
-    assert [text for text in done if 'x.events.jsonl.part: half written, removed' in text]
+    assert [text for text in done if 'x.events.jsonl.gz.part: half written, removed' in text]
     assert verify(run.folder) == [] and all(trial.identical for trial in rejudge(run.folder))
 
 

@@ -71,7 +71,7 @@ def everything() -> TrialRecord:
 
 
 def by_journal(record: TrialRecord, folder: Path) -> TrialRecord:
-    path = folder / 'trial.events.jsonl'
+    path = folder / 'trial.events.jsonl.gz'
     journal = Journal(path, record.trial)
     for event in record.events:
         journal.add(event)
@@ -129,7 +129,7 @@ def greeted(folder: Path, **settings: object) -> Run:
 
 
 def journal_of(run: Run) -> Path:
-    [path] = run.folder.rglob('*.events.jsonl')
+    [path] = run.folder.rglob('*.events.jsonl.gz')
     return path
 
 

@@ -29,6 +29,7 @@ from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.trial.journal import read_journal
 from unit.journals import chain_anew
 from unit.loopback_runs import loopback_run
+from unzipped import read_text, write_text
 
 pytestmark = pytest.mark.slow
 pytest.importorskip('mcap', reason='the extra mcap is not installed')
@@ -83,13 +84,15 @@ class Folder:
         self.write([json.loads(result.model_dump_json()) if line['trial_id'] == trial_id else line
                     for line in self.lines])
         writer = trace_writer(settings_of(self.path).run)
-        write_whole(self.path / trace_path(trial_id), lambda file: writer(file, record, result))
+        text = io.StringIO()
+        writer(text, record, result)
+        write_text(self.path / trace_path(trial_id), text.getvalue())
 
     def rewrite(self, trial_id: str, change: Callable[[list[str]], list[str]]) -> None:
         """Change the lines of a journal."""
         path = self.journal(trial_id)
-        lines = path.read_text().split('\n')
-        path.write_text('\n'.join(change(lines)))
+        lines = read_text(path).split('\n')
+        write_text(path, '\n'.join(change(lines)))
 
 
 def copied_pass(folder):
@@ -204,7 +207,7 @@ def events_of_another_trial(folder):
     bad = folder.first('PASS')
     good = next(line['trial_id'] for line in folder.lines if line['verdict'] == 'PASS'
                 and line['trial_id'] != bad)
-    events = folder.journal(good).read_text().partition('\n')[2]
+    events = read_text(folder.journal(good)).partition('\n')[2]
     folder.rewrite(bad, lambda lines: [lines[0], events])
     folder.judge_anew(bad)
     return f'{journal_path(bad)}: got the events of {good}'
@@ -220,7 +223,7 @@ def record_of_another_campaign(folder):
 def record_of_another_seed(folder):
     good = folder.first('PASS')
     path = folder.others['seed'] / journal_path(good.replace('.s0.', '.s1.'))
-    folder.journal(good).write_text(path.read_text().replace('.s1.', '.s0.'))
+    write_text(folder.journal(good), read_text(path).replace('.s1.', '.s0.'))
     folder.judge_anew(good)
     return f'{journal_path(good)}:1: the record is not that of the planned trial: got seed'
 
@@ -256,7 +259,7 @@ def swapped_trace(folder):
 
 def trace_of_a_pass_changed(folder):
     path = folder.path / trace_path(folder.first('PASS'))
-    path.write_text(path.read_text().replace('"', "'", 1))
+    write_text(path, read_text(path).replace('"', "'", 1))
     return f'{trace_path(folder.first("PASS"))}: is another than'
 
 
@@ -400,7 +403,7 @@ def chain_taken_out(folder):
     bad = folder.first('PASS')
     folder.rewrite(bad, lambda lines: [
         *lines[:-2], lines[-2].rpartition(',"chain":')[0] + '}', ''])
-    return f'{journal_path(bad)}:{len(folder.journal(bad).read_text().splitlines())}: the ' \
+    return f'{journal_path(bad)}:{len(read_text(folder.journal(bad)).splitlines())}: the ' \
            f'chain of hashes is broken here: the last line has no chain'
 
 

@@ -28,6 +28,7 @@ from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.links.loopback_session import Loopback
 from safety_scenarios.trial.session import open_outputs, OutputContext
 from unit.loopback_runs import loopback_run
+from unzipped import write_text
 
 CHOSEN = 'SCN-R-D-102', 'SCN-R-102'
 render = reporting.render
@@ -114,15 +115,15 @@ def test_a_result_that_was_taken_out_is_missed(today):
 
 def test_what_was_drawn_is_taken_from_the_records_where_nobody_kept_it(today):
     kept = reporting.source_of(today)
-    (today / 'views.jsonl').unlink()
+    (today / 'views.jsonl.gz').unlink()
     again = reporting.source_of(today)
-    assert any('views.jsonl: missing' in flaw for flaw in again.trust.flaws)
+    assert any('views.jsonl.gz: missing' in flaw for flaw in again.trust.flaws)
     assert again.scenarios == kept.scenarios and again.views.keys() == kept.views.keys()
     for name, view in again.views.items():
         found, expected = (json.loads(reporting.zlib.decompress(one))
                            for one in (view, kept.views[name]))
         assert found == expected
-    (today / 'views.jsonl').write_text(json.dumps(
+    write_text(today / 'views.jsonl.gz', json.dumps(
         {'trial_id': next(iter(kept.views)), 'view': {'verdict': 'PASS'}}))
     assert 'findings' in json.loads(reporting.zlib.decompress(
         next(iter(reporting.source_of(today).views.values()))))

@@ -51,7 +51,7 @@ def of(result: TrialResult, event_id: str) -> Any:
 
 def kept(folder: Path, record: TrialRecord) -> TrialRecord:
     """Return a record after it was written as a journal."""
-    path = folder / 'trial.events.jsonl'
+    path = folder / 'trial.events.jsonl.gz'
     journal = Journal(path, record.trial)
     for one in record.events:
         journal.add(one)

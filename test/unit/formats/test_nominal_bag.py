@@ -143,7 +143,7 @@ def test_a_trial_carries_its_messages_to_another_process(write):
 def test_a_hazard_takes_its_topic_from_the_bag_and_the_rest_goes_on(write, tmp_path):
     run = loopback_run(tmp_path / 'out', write())
     assert run.trials[0]['verdict'] == 'PASS'
-    [journal] = (tmp_path / 'out').rglob('*.events.jsonl')
+    [journal] = (tmp_path / 'out').rglob('*.events.jsonl.gz')
     record = read_journal(journal, registry.resolve)
     onset_ns, clear_ns = Timeline(record).window('hazard')
     during = [event for event in record.of_kind('stimulus')

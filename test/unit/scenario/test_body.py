@@ -82,9 +82,9 @@ def test_what_was_derived_changes_neither_equality_nor_what_is_written():
                          ids=['robot', 'chat', 'agents'])
 def test_it_knows_so_too_when_it_is_read_from_a_journal(trial, tmp_path):
     assert trial.scenario.body
-    journal = Journal(tmp_path / 'one.events.jsonl', trial)
+    journal = Journal(tmp_path / 'one.events.jsonl.gz', trial)
     journal.abandon()
-    read = read_journal(tmp_path / 'one.events.jsonl.part', registry.resolve, partial=True)
+    read = read_journal(tmp_path / 'one.events.jsonl.gz.part', registry.resolve, partial=True)
     assert read.trial.scenario.body == trial.scenario.body
     assert read.trial.scenario.expects == trial.scenario.expects
 

@@ -78,7 +78,7 @@ def run(package: Path, file: Path, link: str, output: Path) -> Path:
     done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True,
                           timeout=120, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    [journal] = output.glob('traces/*/*.events.jsonl')
+    [journal] = output.glob('traces/*/*.events.jsonl.gz')
     return journal
 
 

@@ -13,6 +13,7 @@ from safety_scenarios.trial.chain import break_in, Chain, head_of
 from safety_scenarios.trial.journal import read_journal
 from unit.records import reacting, record
 from unit.trial.test_journal import written
+from unzipped import read_text, write_text
 
 
 @pytest.fixture
@@ -21,7 +22,7 @@ def path(tmp_path):
 
 
 def lines_of(path):
-    return path.read_bytes().splitlines(keepends=True)
+    return read_text(path).encode().splitlines(keepends=True)
 
 
 def test_a_journal_that_nobody_has_changed_has_a_chain_that_holds_and_a_record_with_its_head(path):
@@ -33,9 +34,9 @@ def test_a_journal_that_nobody_has_changed_has_a_chain_that_holds_and_a_record_w
 
 
 def test_the_chain_is_that_of_the_trial_and_not_of_its_campaign(path):
-    whole = path.read_bytes()
-    path.write_bytes(whole.replace(b'{"journal":1,', b'{"journal":1,"campaign":"other",', 1))
-    assert path.read_bytes() != whole
+    whole = read_text(path)
+    write_text(path, whole.replace('{"journal":2,', '{"journal":2,"campaign":"other",', 1))
+    assert read_text(path) != whole
     assert read_journal(path, registry.resolve).chain == head_of(path)
 
 
@@ -55,7 +56,7 @@ def test_the_chain_is_that_of_the_trial_and_not_of_its_campaign(path):
 def test_the_first_broken_line_is_named(change, number, told, path):
     whole = lines_of(path)
     changed = change(whole)
-    path.write_bytes(b''.join(changed))
+    write_text(path, b''.join(changed).decode())
     place, why = break_in(changed)
     assert (place if number > 0 else place - len(changed) - 1) == number and told in why
     with pytest.raises(TraceError, match=rf'a:{place}: the chain of hashes is broken here: '):
@@ -63,7 +64,7 @@ def test_the_first_broken_line_is_named(change, number, told, path):
     damage = []
     rest = read_journal(path, registry.resolve, damage=damage)
     assert len(damage) == 1 and len(rest.events) == max(0, place - 2) and not rest.chain
-    path.write_bytes(b''.join(whole))
+    write_text(path, b''.join(whole).decode())
 
 
 def test_to_chain_anew_what_was_changed_gives_another_head(path):

@@ -28,6 +28,7 @@ from unit.records import (
     stamps,
     ticks,
 )
+from unzipped import read_text, write_text
 
 RECORDS = {
     'a stop': lambda: record(reacting(150)),
@@ -48,7 +49,7 @@ def written(path: Path, found: TrialRecord) -> Path:
 @pytest.mark.parametrize('name', RECORDS)
 def test_a_record_comes_back_equal_and_is_judged_the_same(tmp_path, name):
     found = RECORDS[name]()
-    again = read_journal(written(tmp_path / 'a.events.jsonl', found), registry.resolve)
+    again = read_journal(written(tmp_path / 'a.events.jsonl.gz', found), registry.resolve)
     assert again == found
     assert evaluate(again).model_dump_json() == evaluate(found).model_dump_json()
 
@@ -113,7 +114,7 @@ def test_repeated_messages_cost_little(tmp_path):
 
 
 def test_until_its_trial_has_ended_a_journal_has_another_name(tmp_path):
-    path, found = tmp_path / 'a.events.jsonl', record(reacting(150))
+    path, found = tmp_path / 'a.events.jsonl.gz', record(reacting(150))
     journal = Journal(path, found.trial)
     assert unfinished(path).exists() and not path.exists()
     journal.close(found)
@@ -121,12 +122,12 @@ def test_until_its_trial_has_ended_a_journal_has_another_name(tmp_path):
 
 
 def test_events_are_on_the_disk_a_moment_later(tmp_path):
-    path, found = tmp_path / 'a.events.jsonl', record(reacting(150))
+    path, found = tmp_path / 'a.events.jsonl.gz', record(reacting(150))
     journal = Journal(path, found.trial)
     for event in found.events:
         journal.add(event)
     patience = time.monotonic() + 100 * FLUSH_S
-    while len(unfinished(path).read_bytes().splitlines()) <= len(found.events):
+    while len(read_text(unfinished(path)).splitlines()) <= len(found.events):
         assert time.monotonic() < patience
         time.sleep(FLUSH_S / 10)
     journal.abandon()

@@ -16,6 +16,7 @@ from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.on_robot import fit, notes_of, on_robot
 from safety_scenarios.trial.plan import drawn, varied
+from unzipped import read_text
 
 TB4 = """\
 robot: {name: tb4, kind: mobile_base, max_speed: 0.6, radius: 0.2}
@@ -139,9 +140,8 @@ def test_values_of_the_robot_replace_those_of_the_scenario(profiles):
 def test_scans_come_from_where_the_scanner_is(profiles):
     found = run(profiles / 'tb4.yaml', trials=4, output=profiles / 'out')
     frames = set()
-    for path in (profiles / 'out' / 'traces').rglob('*.events.jsonl*'):
-        if path.suffix == '.jsonl':
-            frames |= {part.split('"')[2] for part in path.read_text().split('"frame_id')[1:]}
+    for path in (profiles / 'out' / 'traces').rglob('*.events.jsonl.gz'):
+        frames |= {part.split('"')[2] for part in read_text(path).split('"frame_id')[1:]}
     assert found.trials[0].verdict is Verdict.PASS
     assert 'laser_left' not in frames and 'laser_backwards' not in frames
 

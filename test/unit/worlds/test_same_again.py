@@ -25,7 +25,7 @@ def records(folder: Path, hash_seed: str) -> dict[str, str]:
         capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest()
-            for path in sorted((folder / 'traces').rglob('*.events.jsonl'))}
+            for path in sorted((folder / 'traces').rglob('*.events.jsonl.gz'))}
 
 
 @pytest.mark.slow

@@ -24,6 +24,7 @@ from safety_scenarios.reports.outputs.stored_trials import scene_in
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.record.planned_trial import PlannedTrial
 from unit.journals import chain_anew
+from unzipped import read_text, write_text
 
 pytestmark = pytest.mark.slow
 NEAR, BESIDE = 'SCN-R-101', 'SCN-R-D-104'
@@ -62,8 +63,8 @@ def test_an_index_and_the_beginning_of_an_id_are_enough_where_they_are_unique():
 
 
 def lines(folder: Path) -> tuple[Path, list[str]]:
-    [journal] = folder.glob(f'traces/{NEAR}/*.events.jsonl')
-    return journal, journal.read_text().splitlines(keepends=True)
+    [journal] = folder.glob(f'traces/{NEAR}/*.events.jsonl.gz')
+    return journal, read_text(journal).splitlines(keepends=True)
 
 
 @pytest.fixture

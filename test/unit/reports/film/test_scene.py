@@ -22,6 +22,7 @@ from safety_scenarios.trial.trial import TrialRecord
 from unit.loopback_runs import loopback_run
 from unit.records import command, hazard, mark, planned, stamps
 from unit.reports.film.plane_world import DEEP, RADIUS, RATE
+from unzipped import events_in
 
 NEAR, BESIDE = 'SCN-R-101', 'SCN-R-D-104'
 PERSON = 0.25
@@ -37,18 +38,17 @@ def result_in(folder, scenario):
 
 def truths_in(folder, scenario, name):
     """Yield (ms after the first event, truth) as the journal has it, read without our reader."""
-    [journal] = folder.glob(f'traces/{scenario}/*.events.jsonl')
-    for line in journal.read_text().splitlines()[1:-1]:
-        kind, entity, stamps_, rest = json.loads(line)[:4]
+    [journal] = folder.glob(f'traces/{scenario}/*.events.jsonl.gz')
+    for kind, entity, stamps_, rest, *_ in events_in(journal):
         if kind == 'state' and entity == name:
             yield stamps_[0], rest['truth']
 
 
 def presence_s_in(folder, scenario):
     """Return from onset to all-clear as the journal has it."""
-    [journal] = folder.glob(f'traces/{scenario}/*.events.jsonl')
-    marks = {name: stamps_[0] for kind, name, stamps_, *_ in
-             map(json.loads, journal.read_text().splitlines()[1:-1]) if kind == 'mark'}
+    [journal] = folder.glob(f'traces/{scenario}/*.events.jsonl.gz')
+    marks = {name: stamps_[0] for kind, name, stamps_, *_ in events_in(journal)
+             if kind == 'mark'}
     return (marks['all_clear'] - marks['onset']) / 1e9
 
 

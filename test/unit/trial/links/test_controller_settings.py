@@ -67,7 +67,7 @@ def test_settings_summary_journal_and_traces_say_what_was_set(runs):
         metadata = json.loads(trace)['metadata']
         assert metadata['simulation'] == {'agent_id': 'my [bold] one', 'model_id': 'my [bold] one'}
         assert json.loads(metadata['definition']['config']) == expected
-    for journal in folder.rglob('*.events.jsonl'):
+    for journal in folder.rglob('*.events.jsonl.gz'):
         spec = read_journal(journal, resolve).trial.spec
         assert spec is not None and spec.model_dump() == expected
     assert 'my [bold] one: FAIL' in runs['named'].output

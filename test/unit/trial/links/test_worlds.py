@@ -163,14 +163,14 @@ def test_messages_beside_what_the_world_shows_end_the_trial(tmp_path):
 
 def test_every_trace_keeps_what_the_world_told(stopped, tmp_path):
     record = stopped[0]
-    journal = Journal(tmp_path / 'one.events.jsonl', record.trial)
+    journal = Journal(tmp_path / 'one.events.jsonl.gz', record.trial)
     recording = McapWriter(tmp_path / 'mcap', record.trial)
     for event in record.events:
         journal.add(event)
         recording.add(event)
     journal.close(record)
     recording.finish(record.measuring)
-    for read in (read_journal(tmp_path / 'one.events.jsonl', registry.resolve),
+    for read in (read_journal(tmp_path / 'one.events.jsonl.gz', registry.resolve),
                  read_mcap(tmp_path / 'mcap', registry.resolve)):
         assert read.events == record.events
         assert evaluate(read) == evaluate(record)
