@@ -76,7 +76,7 @@ def _quadrants(counts: Mapping[str, int]) -> str:
 
 def _p(value: float) -> str:
     """Return a p-value as people read it."""
-    return f'{value:.3f}' if value >= 0.001 else 'below 0.001'
+    return f'{value:.3g}' if value >= 0.001 else 'below 0.001'
 
 
 def _mean(estimate: Estimate) -> str:

@@ -73,7 +73,7 @@ class Failures:
         check, margin, unit = _cause_of(result)
         cause = self._causes.setdefault(
             (result.verdict, check), Cause(result.verdict, check, result, margin, unit))
-        if unit == cause.unit and margin < cause.margin:
+        if margin < cause.margin and (unit == cause.unit or margin == -math.inf):
             cause.worst, cause.margin = result, margin
         cause.trials += 1
         cause.missed += result.is_missed
