@@ -18,7 +18,6 @@ from safety_scenarios.campaign.folder.files import (
     journal_path,
     trace_path,
     trace_writer,
-    write_whole,
 )
 from safety_scenarios.campaign.folder.folder import hashes, settings_of
 from safety_scenarios.campaign.rejudging.rejudge import results_of

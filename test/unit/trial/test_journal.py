@@ -28,7 +28,7 @@ from unit.records import (
     stamps,
     ticks,
 )
-from unzipped import read_text, write_text
+from unzipped import read_text
 
 RECORDS = {
     'a stop': lambda: record(reacting(150)),

@@ -24,7 +24,7 @@ from safety_scenarios.reports.outputs.stored_trials import scene_in
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.record.planned_trial import PlannedTrial
 from unit.journals import chain_anew
-from unzipped import read_text, write_text
+from unzipped import read_text
 
 pytestmark = pytest.mark.slow
 NEAR, BESIDE = 'SCN-R-101', 'SCN-R-D-104'
