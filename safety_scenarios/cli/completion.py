@@ -101,8 +101,9 @@ def campaigns(context: click.Context, option: click.Parameter,
 
 def _campaigns(folder: Path, levels: int) -> Iterator[str]:
     try:
-        below = [Path(entry.path) for entry in os.scandir(folder)
-                 if entry.is_dir() and not entry.name.startswith('.')]
+        with os.scandir(folder) as entries:
+            below = [Path(entry.path) for entry in entries
+                     if entry.is_dir() and not entry.name.startswith('.')]
     except OSError:
         return
     for one in below:

@@ -5,6 +5,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+import io
 import json
 from pathlib import Path
 import re
