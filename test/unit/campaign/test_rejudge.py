@@ -3,6 +3,7 @@
 
 """A campaign is judged again from what it has left, also when it was killed."""
 
+import gzip
 import json
 from pathlib import Path
 import random
