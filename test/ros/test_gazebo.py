@@ -4,7 +4,6 @@
 """Scenarios in a world behind the services of ros_gz_bridge: a double of it, or a live server."""
 
 from contextlib import contextmanager
-import json
 import math
 import os
 from pathlib import Path

@@ -4,6 +4,7 @@
 """Ctrl-C while a result is written: what is counted has its line, and what has one is counted."""
 
 import builtins
+import gzip
 import io
 import itertools
 import json

@@ -3,6 +3,7 @@
 
 """A campaign is judged again from what it has left, also when it was killed."""
 
+import gzip
 import json
 from pathlib import Path
 import random
@@ -233,7 +234,7 @@ def cut_off(folder: Path) -> None:
         (folder / name).unlink()
 
 
-@pytest.mark.parametrize('begun', [b'', gzip.compress(b'{"journal":2,"trial":{"trial_id":"SCN-R'])
+@pytest.mark.parametrize('begun', [b'', gzip.compress(b'{"journal":2,"trial":{"trial_id":"SCN-R')])
 def test_a_trial_that_was_killed_before_it_began_is_none(tmp_path, begun):
     run = loopback_run(tmp_path / 'run', 'SCN-R-101', trials=2)
     cut_off(run.folder)

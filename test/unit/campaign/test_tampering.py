@@ -5,6 +5,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+import io
 import json
 from pathlib import Path
 import re
@@ -18,7 +19,6 @@ from safety_scenarios.campaign.folder.files import (
     journal_path,
     trace_path,
     trace_writer,
-    write_whole,
 )
 from safety_scenarios.campaign.folder.folder import hashes, settings_of
 from safety_scenarios.campaign.rejudging.rejudge import results_of

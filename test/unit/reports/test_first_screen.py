@@ -3,6 +3,7 @@
 
 """The first screen of the page: it claims what the trials carry, and is green only for a pass."""
 
+import gzip
 import json
 
 from cases import for_each
