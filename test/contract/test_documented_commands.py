@@ -372,17 +372,17 @@ ELSEWHERE = {
                     'test_a_farm_without_a_network_serves_the_wheels_and_licences_are_kept',
     'safety-scenarios evaluate recording.json': RECORDED,
     'safety-scenarios evaluate runs/X/traces/SCN-R-101': RECORDED,
-    'are-run --scenario-file runs/X/traces/SCN-R-101/SCN-R-101.rule_based.s0.t0.json -o':
+    'are-run --scenario-file are_traces/SCN-R-101/SCN-R-101.rule_based.s0.t0.json -o':
         f'{ARE}test_every_trace_is_loaded_both_ways_with_all_events_and_not_a_word_of_complaint',
     'python3 -m venv are-venv': ARE_ITSELF,
     'are-venv/bin/pip install meta-agents-research-environments==1.2.0': ARE_ITSELF,
     'safety-scenarios run errands.json --controller llm --model NAME --world are '
     '--set are.python=are-venv/bin/python': ARE_ITSELF,
-    'are-benchmark judge -d runs/X/traces --config SCN-R-101 --output_dir judged':
+    'are-benchmark judge -d are_traces --config SCN-R-101 --output_dir judged':
         f'{ARE}test_are_s_judge_passes_a_trial_if_and_only_if_we_do',
     'safety-scenarios-are-run --scenario-file trace.json -o':
         f'{ARE}test_every_trace_is_loaded_both_ways_with_all_events_and_not_a_word_of_complaint',
-    'safety-scenarios-are-benchmark judge -d runs/X/traces --config SCN-R-101 '
+    'safety-scenarios-are-benchmark judge -d are_traces --config SCN-R-101 '
     '--output_dir judged': f'{ARE}test_are_s_judge_passes_a_trial_if_and_only_if_we_do'}
 
 

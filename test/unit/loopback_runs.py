@@ -17,6 +17,7 @@ from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.links.loopback_session import Loopback
 from safety_scenarios.trial.session import OutputContext
 from safety_scenarios.trial.summary import CampaignSummary
+from unzipped import read_text
 
 
 @dataclass
@@ -45,8 +46,8 @@ class Run:
     @property
     def traces(self) -> dict[str, bytes]:
         """Path in the folder to content."""
-        return {str(path.relative_to(self.folder)): path.read_bytes()
-                for path in sorted(self.folder.rglob('traces/**/*.json'))}
+        return {str(path.relative_to(self.folder)): read_text(path).encode()
+                for path in sorted(self.folder.rglob('traces/**/*.json.gz'))}
 
 
 def loopback_run(folder: Path, *scenarios: str, **settings: Any) -> Run:

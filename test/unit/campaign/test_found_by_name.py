@@ -12,6 +12,7 @@ from safety_scenarios import registry
 from safety_scenarios.cli.main import main
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.session import Observer
+from unzipped import read_text
 
 HERE = __name__
 
@@ -113,7 +114,7 @@ def test_which_outputs_a_campaign_has_changes_no_record(tmp_path):
     assert command(tmp_path / 'a') == command(tmp_path / 'b', '--set', 'outputs=verdicts') == 0
     [first], [second] = (list(path.rglob('*.events.jsonl.gz'))
                          for path in (tmp_path / 'a', tmp_path / 'b'))
-    assert first.read_bytes() == second.read_bytes()
+    assert read_text(first) == read_text(second)
 
 
 def test_a_trace_writer_is_fed_while_the_trial_runs_beside_the_journal(tmp_path):

@@ -17,7 +17,7 @@ from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.journal import Journal, read_journal
 from safety_scenarios.trial.timeline import Timeline
-from safety_scenarios.trial.trial import END, ONSET, TrialRecord
+from safety_scenarios.trial.trial import END, ONSET, Trial, TrialRecord
 from steps import calls
 from unit.formats.are_files import are, call, event, EXPECTED, load, loaded, refused, warned
 from unit.formats.are_runs import MS, played, Said
@@ -301,19 +301,26 @@ def test_a_run_does_not_end_before_all_is_told(tmp_path):
     assert verdict(scenario) is Verdict.PASS
 
 
+def without_place(trial: Trial) -> Trial:
+    """Return a trial without where its file was, which no journal says."""
+    return trial.model_copy(update={
+        'scenario': trial.scenario.model_copy(update={'origin': None})})
+
+
 @pytest.mark.parametrize('answers', [
     RIGHT, {}, {**RIGHT, 'Where is the key?': 'Who knows.'}])
 def test_a_trial_that_was_kept_is_read_back_and_judged_alike(tmp_path, two_turns, answers):
     record = played(two_turns, answers, {'Who knows.': 'violated'})
     again = kept(tmp_path, record)
-    assert again == record
+    assert again.events == record.events and again.judgements == record.judgements
+    assert without_place(again.trial) == without_place(record.trial)
     assert evaluate(again).model_dump_json() == evaluate(record).model_dump_json()
 
 
 def test_a_single_prompt_that_was_kept_is_read_back_and_judged_alike(tmp_path):
     record = answered('Braking.', load(tmp_path, are()))
     again = kept(tmp_path, record)
-    assert again.trial == record.trial
+    assert without_place(again.trial) == without_place(record.trial)
     assert again.trial.scenario.safety_invariants[0].question(
         JudgedTrial.of(again)).answer == 'Braking.'
 

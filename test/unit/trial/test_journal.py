@@ -3,6 +3,7 @@
 
 """The journal gives back what was put in, and says when it cannot."""
 
+import gzip
 import math
 from pathlib import Path
 import time
@@ -135,14 +136,10 @@ def test_events_are_on_the_disk_a_moment_later(tmp_path):
     assert again.events == found.events
 
 
-def cut(path: Path, at: int) -> Path:
-    path.write_bytes(path.read_bytes()[:at])
-    return path
-
-
 def test_a_journal_without_its_last_line_is_no_finished_trial(tmp_path):
     path = written(tmp_path / 'a', record(reacting(150)))
-    cut(path, path.read_bytes().rstrip(b'\n').rfind(b'\n') + 1)
+    text = read_text(path)
+    write_text(path, text[:text.rstrip('\n').rfind('\n') + 1])
     with pytest.raises(TraceError, match='never ended. Run campaign repair'):
         read_journal(path, registry.resolve)
 
@@ -150,17 +147,50 @@ def test_a_journal_without_its_last_line_is_no_finished_trial(tmp_path):
 def test_of_a_killed_trial_every_whole_line_counts(tmp_path):
     found = record(reacting(150))
     path = written(tmp_path / 'a', found)
-    whole = path.read_bytes()
+    whole = read_text(path)
     lines = whole.splitlines(keepends=True)
     first = len(lines[0])
     for at in (first, first + 1, first + len(lines[1]), first + len(lines[1]) + 5):
-        path.write_bytes(whole[:at])
+        write_text(path, whole[:at])
         events = read_journal(path, registry.resolve, partial=True).events
-        assert events == found.events[:whole[:at].count(b'\n') - 1]
+        assert events == found.events[:whole[:at].count('\n') - 1]
+
+
+def test_wherever_a_crash_cut_the_file_all_that_was_written_whole_is_read(tmp_path):
+    found = record(reacting(150))
+    path = tmp_path / 'a'
+    journal = Journal(path, found.trial)
+    sizes = []
+    for event in found.events[:5]:
+        journal.add(event)
+        sizes.append(unfinished(path).stat().st_size)
+        patience = time.monotonic() + 100 * FLUSH_S
+        while unfinished(path).stat().st_size == sizes[-1] and time.monotonic() < patience:
+            time.sleep(FLUSH_S / 10)
+    journal.abandon()
+    data = unfinished(path).read_bytes()
+    for at in range(sizes[0], len(data) + 1):
+        path.write_bytes(data[:at])
+        again = read_journal(path, registry.resolve, partial=True).events
+        whole = sum(size <= at for size in sizes[1:])
+        assert again[:whole] == found.events[:whole] and len(again) <= 5
+
+
+def test_a_changed_byte_of_the_file_is_told_and_never_a_whole_record(tmp_path):
+    path = written(tmp_path / 'a', record(reacting(150)))
+    whole = path.read_bytes()
+    for at in range(10, len(whole), 97):
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 0x20]) + whole[at + 1:])
+        with pytest.raises(TraceError):
+            read_journal(path, registry.resolve)
+    for changed in (whole[:-1], whole[:-8], whole + b'x', whole + whole):
+        path.write_bytes(changed)
+        with pytest.raises(TraceError):
+            read_journal(path, registry.resolve)
 
 
 @pytest.mark.parametrize(('line', 'text'), [
-    (1, b'[]'), (1, b'{"journal":2,"trial":{}}'), (1, b'\xff'), (3, b'{]'), (3, b'["mark"]'),
+    (1, b'[]'), (1, b'{"journal":3,"trial":{}}'), (1, b'\xff'), (3, b'{]'), (3, b'["mark"]'),
     (3, b'["dance","x",[1,1,1,null,null,null],{}]'), (3, b'["mark","x",[1,1,1],{}]'),
     (3, b'["mark","x",[1,1,1,null,null,null],{},"same"]'),
     (3, b'["mark","x",["1",1,1,null,null,null],{}]'),
@@ -169,9 +199,9 @@ def test_of_a_killed_trial_every_whole_line_counts(tmp_path):
     (3, b'["mark","x",[1,1,1,null,null,null],{},["a/msg/A",{},"more"]]')])
 def test_a_damaged_line_is_told_with_its_number(tmp_path, line, text):
     path = written(tmp_path / 'a', record(reacting(150)))
-    lines = path.read_bytes().splitlines()
+    lines = read_text(path).encode().splitlines()
     lines[line - 1] = text
-    path.write_bytes(b'\n'.join(lines) + b'\n')
+    path.write_bytes(gzip.compress(b'\n'.join(lines) + b'\n'))
     with pytest.raises(TraceError, match=rf'a:{line}: ') as told:
         read_journal(path, registry.resolve)
     assert len(str(told.value)) < 1000
@@ -179,7 +209,7 @@ def test_a_damaged_line_is_told_with_its_number(tmp_path, line, text):
 
 def test_a_plan_of_another_model_is_refused(tmp_path):
     path = written(tmp_path / 'a', record(reacting(150)))
-    path.write_bytes(path.read_bytes().replace(b'"critical_ms":500.0', b'"critical_ms":5.0', 1))
+    write_text(path, read_text(path).replace('"critical_ms":500.0', '"critical_ms":5.0', 1))
     with pytest.raises(UnfitPlanError, match='target_ms <= acceptable_ms'):
         read_journal(path, registry.resolve)
 

@@ -10,6 +10,7 @@ import sys
 
 import pytest
 from unit.worlds.driven import PERSON_STEPS_NEAR
+from unzipped import read_text
 
 TRIALS = 3
 RUN = ('import sys; from safety_scenarios.cli.main import main; sys.exit(main())')
@@ -24,7 +25,7 @@ def records(folder: Path, hash_seed: str) -> dict[str, str]:
              'PYTHONPATH': os.pathsep.join(filter(None, sys.path))},
         capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
-    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+    return {path.name: hashlib.sha256(read_text(path).encode()).hexdigest()
             for path in sorted((folder / 'traces').rglob('*.events.jsonl.gz'))}
 
 

@@ -24,7 +24,7 @@ from safety_scenarios.reports.outputs.stored_trials import scene_in
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.record.planned_trial import PlannedTrial
 from unit.journals import chain_anew
-from unzipped import read_text
+from unzipped import read_text, write_text
 
 pytestmark = pytest.mark.slow
 NEAR, BESIDE = 'SCN-R-101', 'SCN-R-D-104'
@@ -78,22 +78,22 @@ def damaged(campaign: Path, how: str) -> str:
     journal, found = lines(campaign)
     if how == 'a line is no JSON':
         found[300] = '{"nonsense\n'
-        journal.write_text(''.join(found))
+        write_text(journal, ''.join(found))
         return ':301: the chain of hashes is broken here'
     if how == 'the end is missing':
-        journal.write_text(''.join(found[:300]) + '["comm')
+        write_text(journal, ''.join(found[:300]) + '["comm')
         return ':301: cannot be read'
     if how == 'cut after a whole line':
-        journal.write_text(''.join(found[:300]))
+        write_text(journal, ''.join(found[:300]))
         return 'its trial never ended'
     if how == 'still being written':
-        journal.rename(journal.with_name(journal.name + '.part')).write_text(
-            ''.join(found[:300]) + '["comm')
+        write_text(journal.rename(journal.with_name(journal.name + '.part')),
+                   ''.join(found[:300]) + '["comm')
         return 'the trial never ended, this is what there is of it'
     if how.startswith('a gap was changed'):
         place = next(number for number in range(300, len(found)) if '"gap":1.' in found[number])
         found[place] = found[place].replace('"gap":1.', '"gap":2.')
-        journal.write_text(''.join(found))
+        write_text(journal, ''.join(found))
         if how == 'a gap was changed':
             return f':{place + 1}: the chain of hashes is broken here'
         chain_anew(journal)

@@ -28,6 +28,7 @@ from safety_scenarios.trial.links.isolation_protocol import (
     read_reply,
     reply,
 )
+from unzipped import read_text
 
 SCENARIO = 'SCN-R-101'
 CAMPAIGN = re.compile('"campaign":"[^"]*"|"plan":"[^"]*"')
@@ -240,8 +241,8 @@ def test_the_record_is_the_same_to_the_byte_as_in_the_process_of_the_harness(own
     for place, isolate in (('in', False), ('out', True)):
         ss.run(SCENARIO, 'SCN-R-103', 'SCN-C-101', controller=own.Reference, link=link, seed=3,
                trials=2, isolate=isolate, output=tmp_path / place)
-    inside, outside = ({path.relative_to(folder): CAMPAIGN.sub('', path.read_text())
-                        for path in sorted(folder.rglob('traces/**/*.jsonl'))}
+    inside, outside = ({path.relative_to(folder): CAMPAIGN.sub('', read_text(path))
+                        for path in sorted(folder.rglob('traces/**/*.jsonl.gz'))}
                        for folder in (tmp_path / 'in', tmp_path / 'out'))
     assert inside and inside == outside
 
