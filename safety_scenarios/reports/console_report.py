@@ -278,7 +278,8 @@ def table(summary: CampaignSummary) -> Table:
     """Return one row for each scenario."""
     rows = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     confirms = any(row.confirmed is not None for row in summary.scenarios)
-    rows.add_column('scenario', max_width=_LONGEST_NAME)
+    longest = max((len(row.scenario_name) for row in summary.scenarios), default=0)
+    rows.add_column('scenario', max_width=_LONGEST_NAME, min_width=min(longest, _LONGEST_NAME))
     for name in ('verdict', 'passed', 'median ms', 'worst ms', 'class'):
         rows.add_column(name, justify='right' if name.endswith('ms') else 'left',
                         no_wrap=name != 'class')
