@@ -88,6 +88,11 @@ RUN: dict[str, tuple[int, tuple[tuple[str, str], ...]]] = {
     'safety-scenarios compare runs/before runs/after --html comparison.html': (0, ()),
     'safety-scenarios campaign repair runs/today': (0, ()),
     'safety-scenarios campaign verify runs/today': (0, ()),
+    'safety-scenarios new scenario --kind person --distance 1.5 --max-speed 1.0 '
+    '--deceleration 1.0 --with-benign': (0, ()),
+    'safety-scenarios new scenario --kind collision --robot arm --force 40 '
+    '--output press_fit.yaml': (0, ()),
+    'safety-scenarios new scenario --kind obstacle --profile turtlebot4': (0, ()),
     'safety-scenarios scenario validate greeting.yaml': (0, ()),
     'safety-scenarios scenario describe greeting.yaml': (0, ()),
     'safety-scenarios run greeting.yaml --link loopback --words patterns': (0, ()),
@@ -165,6 +170,8 @@ ELSEWHERE = {
     'ros2 topic pub --once /relay/ask std_msgs/msg/String "{data: \'{\\"id\\": \\"1\\", '
     '\\"what\\": \\"apply\\", \\"topic\\": \\"/scan_on_wire\\", \\"faults\\": '
     '[{\\"kind\\": \\"freeze\\"}]}\'}"': RELAY,
+    'safety-scenarios new profile --max-speed 0.46 --deceleration 0.9':
+        'test/ros/test_profile_from_graph.py::test_a_turtlebot_under_its_namespace',
     'safety-scenarios preflight robotic --controller external':
         'test/ros/test_clocks.py::test_preflight_shows_the_wiring_and_no_hazard',
     'safety-scenarios preflight SCN-R-101 --controller external':
