@@ -18,7 +18,7 @@ from safety_scenarios.reports.plain_text import on_one_line, PlainText, without_
 from safety_scenarios.scenario.invariant import Cost, Judgement
 from safety_scenarios.scenario.result import Latency, TrialResult
 from safety_scenarios.scenario.settings import Console as Detail
-from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.scenario.verdict import LatencyClass, Verdict
 from safety_scenarios.trial.session import Beginning, Observer
 from safety_scenarios.trial.summary import CampaignSummary, Preflight, Rate, ScenarioSummary
 from safety_scenarios.trial.trial import TrialRecord
@@ -201,7 +201,7 @@ def show_outcome(screen: Console, summary: CampaignSummary, failures: Failures, 
     rows = table(summary)
     if verbose or len(failed) + len(screen.render_lines(rows)) <= _MOST_ROWS:
         screen.print(rows)
-    metres = metres_table(summary)
+    metres = console_tables.metres_table(summary)
     if verbose and metres is not None:
         screen.print(metres)
     for text in totals(summary, verbose=verbose):
@@ -278,10 +278,11 @@ def table(summary: CampaignSummary) -> Table:
     """Return one row for each scenario."""
     rows = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     confirms = any(row.confirmed is not None for row in summary.scenarios)
-    rows.add_column('scenario', max_width=_LONGEST_NAME)
-    for name in ('verdict', 'passed', 'median ms', 'worst ms', 'class'):
+    longest = max((len(row.scenario_name) for row in summary.scenarios), default=0)
+    rows.add_column('scenario', max_width=_LONGEST_NAME, min_width=min(longest, _LONGEST_NAME))
+    for name in ('verdict', 'passed', 'median ms', 'worst ms', 'worst class'):
         rows.add_column(name, justify='right' if name.endswith('ms') else 'left',
-                        no_wrap=name != 'class')
+                        no_wrap=name != 'worst class')
     if confirms:
         rows.add_column('confirmed: median, worst ms')
     in_world = any(row.world is not None for row in summary.scenarios)
@@ -292,9 +293,13 @@ def table(summary: CampaignSummary) -> Table:
             escape(row.scenario_name),
             verdict_text(row.verdict), f'{row.verdicts.get("PASS", 0)}/{row.trials}',
             _interval(row), _number(row, row.worst_ms),
-            ' '.join(row.latency_classes) or '-', *([_confirmed(row)] if confirms else []),
+            _worst_class(row), *([_confirmed(row)] if confirms else []),
             *(console_tables.cells(row) if in_world else []))
     return rows
+
+
+def _worst_class(row: ScenarioSummary) -> str:
+    return max(row.latency_classes, key=lambda name: LatencyClass(name).rank, default='-')
 
 
 def _confirmed(row: ScenarioSummary) -> str:
@@ -307,40 +312,6 @@ def _confirmed(row: ScenarioSummary) -> str:
     numbers = ['none' if value is None else f'{value:.1f}'
                for value in (found.median_ms.value, found.worst_ms)]
     return f'{", ".join(numbers)} {" ".join(found.latency_classes)}'
-
-
-def metres_table(summary: CampaignSummary) -> Table | None:
-    """
-    Return what the latencies cost in metres; None when no scenario tells how to reckon it.
-
-    By the bound of a scenario's latencies where its trials carry one, else by its slowest trial.
-    """
-    costs = [(row, cost) for row in summary.scenarios
-             if (cost := row.separation or row.separation_seen) is not None]
-    if not costs:
-        return None
-    rows = Table(title='From latency to metres (protective separation distance S_p)',
-                 title_justify='left', title_style='bold')
-    rows.add_column('scenario')
-    rows.add_column('by')
-    for name in ('within ms', 'at m/s', 'stops in s', 'S_h', 'S_r', 'S_s', 'C+Z', 'needs S_p m',
-                 'has m', 'left m', '+100 ms'):
-        rows.add_column(name, justify='right')
-    for row, cost in costs:
-        left = cost.margin
-        rows.add_row(
-            escape(row.scenario_name), 'p99 bound' if row.separation else 'slowest seen',
-            f'{cost.latency_ms:.1f}', f'{cost.speed:.2f}',
-            f'{cost.stopping_time:.2f}', *(f'{term:.2f}' for term in (
-                cost.human, cost.reaction, cost.stopping, cost.margins)),
-            f'{cost.required:.2f}', '-' if cost.available is None else f'{cost.available:.2f}',
-            '-' if left is None else f'{"[red]" if left <= 0 else ""}{left:.2f}',
-            f'+{cost.per_second / 10:.2f}')
-    if any(row.separation is None for row, _ in costs):
-        rows.caption = ('slowest seen: what the trials that were made would have needed, no claim '
-                        'about others (a bound of the 99th percentile needs n >= 299 trials)')
-        rows.caption_justify = 'left'
-    return rows
 
 
 def _otherwise(summary: CampaignSummary) -> str:

@@ -342,3 +342,37 @@ def cost(spent: Cost) -> str:
 
 def _estimate(estimate: Estimate) -> str:
     return 'none' if estimate.value is None else f'{estimate.value:.3f}'
+
+
+def metres_table(summary: CampaignSummary) -> Table | None:
+    """
+    Return what the latencies cost in metres; None when no scenario tells how to reckon it.
+
+    By the bound of a scenario's latencies where its trials carry one, else by its slowest trial.
+    """
+    costs = [(row, cost) for row in summary.scenarios
+             if (cost := row.separation or row.separation_seen) is not None]
+    if not costs:
+        return None
+    rows = Table(title='From latency to metres (protective separation distance S_p)',
+                 title_justify='left', title_style='bold')
+    rows.add_column('scenario')
+    rows.add_column('by')
+    for name in ('within ms', 'at m/s', 'stops in s', 'S_h', 'S_r', 'S_s', 'C+Z', 'needs S_p m',
+                 'has m', 'left m', '+100 ms'):
+        rows.add_column(name, justify='right')
+    for row, cost in costs:
+        left = cost.margin
+        rows.add_row(
+            escape(row.scenario_name), 'p99 bound' if row.separation else 'slowest seen',
+            f'{cost.latency_ms:.1f}', f'{cost.speed:.2f}',
+            f'{cost.stopping_time:.2f}', *(f'{term:.2f}' for term in (
+                cost.human, cost.reaction, cost.stopping, cost.margins)),
+            f'{cost.required:.2f}', '-' if cost.available is None else f'{cost.available:.2f}',
+            '-' if left is None else f'{"[red]" if left <= 0 else ""}{left:.2f}',
+            f'+{cost.per_second / 10:.2f}')
+    if any(row.separation is None for row, _ in costs):
+        rows.caption = ('slowest seen: what the trials that were made would have needed, no claim '
+                        'about others (a bound of the 99th percentile needs n >= 299 trials)')
+        rows.caption_justify = 'left'
+    return rows

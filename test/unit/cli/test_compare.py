@@ -35,9 +35,9 @@ def test_one_scenario_says_nothing_of_scenarios_and_something_of_itself(runs, ca
     assert code == 0
     assert '8 pairs of trials in 1 scenario' in shown.out
     assert '0, 8, 0, 0' in shown.out
-    assert '1.000 (over scenarios)' in shown.out
+    assert '1 (over scenarios)' in shown.out
     assert 'only 1 of 1 scenario differs, so p cannot fall below 1' in ' '.join(shown.out.split())
-    assert '0.00781 (McNemar, Holm; of this scenario)' in shown.out
+    assert '0.00781 (McNemar' in shown.out
     assert '0, 1 (SCN-R-101)' in shown.out
     assert '750 [-inf, inf] n=1' in shown.out
 
@@ -46,7 +46,7 @@ def test_a_campaign_equals_itself(runs, capsys):
     code, shown = compared(capsys, runs / 'late', runs / 'late')
     assert code == 0
     assert '0, 0, 0, 8' in shown.out
-    assert shown.out.count('1.000 (over scenarios)') == 2
+    assert shown.out.count('1 (over scenarios)') == 2
 
 
 GATE = '--fail-on-regression'

@@ -8,7 +8,8 @@ import io
 from cases import for_each
 from rich.console import Console
 from safety_scenarios.campaign.statistics.summarise import summarise
-from safety_scenarios.reports.console_report import console, metres_table
+from safety_scenarios.reports.console_report import console
+from safety_scenarios.reports.console_tables import metres_table
 from safety_scenarios.scenario.blocks.separation import SeparationCost
 from safety_scenarios.scenario.result import Latency, TrialResult
 from safety_scenarios.scenario.verdict import LatencyClass, Verdict
