@@ -29,7 +29,7 @@ from unit.records import (
     stamps,
     ticks,
 )
-from unzipped import read_text
+from unzipped import read_text, write_text
 
 RECORDS = {
     'a stop': lambda: record(reacting(150)),
