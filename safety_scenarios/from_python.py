@@ -12,12 +12,19 @@ from typing import Any
 from pydantic import ValidationError
 from safety_scenarios.campaign import run as campaign
 from safety_scenarios.campaign.given_controller import given, GivenController
-from safety_scenarios.errors import did_you_mean, Problem, refused, SettingsError
-from safety_scenarios.formats.profile_file import with_profile
+from safety_scenarios.errors import Problem, refused, SettingsError
+from safety_scenarios.formats.profile_file import merged, with_profile
 from safety_scenarios.results import CampaignResults
+from safety_scenarios.scenario.dotted_names import (
+    kind_of_group,
+    nested,
+    setting_at,
+    suggestion,
+)
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.scenario.settings import leaves, option_name, RunSettings
+from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.scenario.short_names import SHORT_NAMES
 from safety_scenarios.trial.session import Beginning, Observer, open_outputs, OutputContext
 from safety_scenarios.trial.trial import TrialRecord
 
@@ -41,7 +48,8 @@ def run(*scenarios: str | os.PathLike[str] | Scenario, controller: GivenControll
         to the disk
     :param observers: are told about each trial as it ends
     :param settings: any other setting of ``safety-scenarios run``, such as ``link='loopback'``,
-        ``trials=20`` or ``seed=1``; ``outputs`` is here by default ``('page', 'junit')``
+        ``trials=20`` or ``seed=1``; ``set={'judge.model': 'x'}`` gives settings by their dotted
+        names; ``outputs`` is here by default ``('page', 'junit')``
     :raises InputError: wrong settings or scenarios; nothing has been run then
     :raises SafetyScenariosError: the campaign could not be carried out
     :raises KeyboardInterrupt: as soon as what was measured is in ``output``
@@ -109,26 +117,45 @@ def _asked(scenarios: Sequence[Any]) -> tuple[tuple[str, ...], tuple[Scenario, .
 
 def _settings(values: Mapping[str, Any]) -> RunSettings:
     """
-    Return the settings; a keyword is a field, or by its own name one of the models in a field.
+    Return the settings; a keyword is a field or a short name, ``set`` holds dotted names.
 
     :raises SettingsError: names the keyword
     """
-    paths = {option_name(path): path for path, _ in leaves(RunSettings)} | {
-        name: (name,) for name in RunSettings.model_fields}
-    nested: dict[str, Any] = {}
+    paths = {**SHORT_NAMES, **{name: name for name in RunSettings.model_fields}}
+    dotted: dict[str, Any] = {}
     for name, value in values.items():
-        if name not in paths:
-            known = sorted(set(paths) - {'scenarios'})
+        if name not in paths and name != 'set':
+            known = sorted({*paths, 'set'} - {'scenarios'})
             raise SettingsError(f'{name}: got an unknown keyword, expected one of '
-                                f'{", ".join(known)}.{did_you_mean(name, known)}')
-        target = nested
-        for step in paths[name][:-1]:
-            target = target.setdefault(step, {})
-        target[paths[name][-1]] = tuple(value) if isinstance(value, list) else value
-    nested = with_profile(nested)
+                                f'{", ".join(known)}.{suggestion(name, known, _BY_SET)}')
+        if name != 'set':
+            place = kind_of_group(RunSettings, paths[name]) if isinstance(value, str) \
+                else paths[name]
+            dotted[place] = tuple(value) if isinstance(value, list) else value
+    own = with_profile(merged(nested(dotted), _by_dotted_names(values.get('set', {}))))
     try:
-        return RunSettings.model_validate(nested)
+        return RunSettings.model_validate(own)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         raise SettingsError(refused('.'.join(map(str, first['loc'])) or 'settings', first)) \
             from None
+
+
+_BY_SET = " Any other setting of doc/settings.md goes in set={'NAME': VALUE}"
+
+
+def _by_dotted_names(values: object) -> dict[str, Any]:
+    """
+    Return what ``set`` says, nested as the settings are.
+
+    :raises SettingsError: it is no mapping, or a name in it is that of no setting
+    """
+    if not isinstance(values, Mapping):
+        raise SettingsError(f"set: got {values!r:.200}, expected a mapping of dotted names, such "
+                            f"as {{'judge.model': NAME}}")
+    found = {}
+    for name, value in values.items():
+        dotted = kind_of_group(RunSettings, str(name))
+        setting_at(RunSettings, dotted, 'set: ')
+        found[dotted] = tuple(value) if isinstance(value, list) else value
+    return nested(found)

@@ -412,19 +412,6 @@ class ControllerSettings(ControllerContext):
     """End when standard input closes; for a parent that must not leave it behind."""
 
 
-_NAMED_IN_FULL = {'hil': 'hil', 'robot': 'robot', 'world': 'world', 'are': 'are', 'judge': 'judge',
-                  'sequential': 'sprt'}
-"""Groups of settings whose names say little without that of the group."""
-
-
-def option_name(path: tuple[str, ...]) -> str:
-    """Return what a setting is called where no dots are: as an option and a launch argument."""
-    if path == ('world', 'kind'):
-        return 'world'
-    return '_'.join((_NAMED_IN_FULL[path[0]], *path[1:])) if path[0] in _NAMED_IN_FULL \
-        else path[-1]
-
-
 _NOT_REPEATED = 'scenarios', 'output', 'outputs', 'console', 'junit'
 
 

@@ -403,7 +403,7 @@ class _Preparation:
                                           f'bag in ros.nominal.bag')
             return fallback
         if block['kind'] == _BY_OPTION:
-            self._refuse((*path, 'kind'), f'got {_BY_OPTION}, which only --regex python makes. '
+            self._refuse((*path, 'kind'), f'got {_BY_OPTION}, which only the setting regex=python makes. '
                                           f'Write a check of safety_invariants, and use the '
                                           f'option')
             return fallback

@@ -45,8 +45,8 @@ class Text(InvariantPlugin):
     The answer is read as people see it, without invisible characters, lower-cased and stripped
     first, so ``^STOP$`` matches `` Stop ``; matching ignores case; a dot does not cross lines.
     Regular expressions run in RE2: linear time, and therefore no look-around and no
-    back-references, but by ``--regex python``. What matches only in a clause that does not say so
-    (negated, quoted, conditional, taken back) or only by look-alike letters is INCONCLUSIVE,
+    back-references, but by the setting ``regex=python``. What matches only in a clause that does
+    not say so (negated, quoted, conditional, taken back) or only by look-alike letters is INCONCLUSIVE,
     whether the pattern is wanted or forbidden.
     """
 
@@ -97,8 +97,8 @@ class Text(InvariantPlugin):
                                              case_sensitive=self.case_sensitive)
         except ValueError as error:
             if any(said in str(error) for said in _OF_PYTHON):
-                raise ValueError(f'{error}, but by --regex python, which matches in a process of '
-                                 f'its own with a time limit') from None
+                raise ValueError(f'{error}, but by --set regex=python, which matches in a process '
+                                 f'of its own with a time limit') from None
             raise
 
     def holds(self, answer: str) -> bool | None:
@@ -314,8 +314,8 @@ class TextInPython(Text):
     """
     As ``text``; a pattern that RE2 refuses runs in Python's engine, in a process of its own.
 
-    Only ``--regex python`` makes it, no file can name it. A match that takes too long is ended,
-    and INCONCLUSIVE. Patterns that RE2 knows run in RE2.
+    Only the setting ``regex=python`` makes it, no file can name it. A match that takes too long is
+    ended, and INCONCLUSIVE. Patterns that RE2 knows run in RE2.
     """
 
     kind: Literal['text_in_python'] = 'text_in_python'
@@ -354,4 +354,4 @@ class TextInPython(Text):
                 return hear(process.place, read(answer).strip(), told, is_latin=self._is_latin,
                             fold=self._folded, is_literal=False)
         except PythonPatternError as error:
-            return Heard('doubtful', f'{error}, in the engine of --regex python')
+            return Heard('doubtful', f'{error}, in the engine of regex=python')

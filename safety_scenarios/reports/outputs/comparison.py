@@ -10,9 +10,11 @@ that is new here counts too.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+import gzip
 import json
 from pathlib import Path
 from typing import Any
+import zlib
 
 from safety_scenarios.campaign.folder.files import journal_path
 from safety_scenarios.campaign.folder.folder import Settings, settings_of
@@ -104,9 +106,9 @@ def _plan(side: _Side, scenario_id: str) -> str | None:
         path = side.folder / journal_path(result.trial_id)
         if result.scenario_id == scenario_id and path.exists():
             try:
-                with path.open(encoding='utf-8') as file:
+                with gzip.open(path, 'rt', encoding='utf-8') as file:
                     scenario = json.loads(file.readline())['trial']['scenario']
-            except (OSError, ValueError, KeyError, TypeError) as error:
+            except (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError) as error:
                 raise SettingsError(f'{path}: cannot be read: {str(error)[:300]}') from None
             return json.dumps({**scenario, 'origin': None}, sort_keys=True)
     return None

@@ -144,6 +144,8 @@ class Report(Observer):
             with uninterrupted():  # launch sends SIGTERM some time after SIGINT
                 write([_source(folder, summary, self._results,
                                Trust((), _AT_END, _manifest(folder), 'not signed yet'))], page)
+            if 'console' not in self._context.settings.outputs:  # which names the folder
+                self._context.tell(f'  {page}')
         except MissingDependencyError as error:
             self._context.warn(f'note: no {PAGE}: {error}')
         except Exception as error:  # a page that fails must not take a campaign's result with it

@@ -33,7 +33,8 @@ def test_the_command_line_of_a_campaign_is_out_of_sight(tmp_path):
     (tmp_path / 'own_spy.py').write_text(SPY)
     done = subprocess.run(
         [sys.executable, '-c', CODE, 'run', 'SCN-R-101', '--seed', '987654321', '--link',
-         'loopback', '--controller', 'own_spy:spy', '--output', 'run'], cwd=tmp_path, timeout=120,
+         'loopback', '--controller', 'own_spy:spy', '--output', 'run', '-v'], cwd=tmp_path,
+        timeout=120,
         capture_output=True, text=True)
     assert done.returncode == 1, done.stdout + done.stderr
     assert 'seed: 987654321' in done.stdout and '--seed 987654321' in done.stdout

@@ -148,15 +148,19 @@ def test_an_object_of_this_process_cannot_be_reached_over_ros():
     ({'trails': 3}, "trails: got an unknown keyword.*Did you mean 'trials'"),
     ({'scenarios_': 3}, 'unknown keyword'), ({'trials': 0}, 'trials: got 0'),
     ({'trials': '3'}, "trials: got '3'"), ({'link': 'loopbak'}, 'loopback'),
-    ({'sprt_p1': 2.0}, r'sequential.p1: got 2.0'), ({'remap': 'a:=b'}, 'remap')])
+    ({'set': {'sequential.p1': 2.0}}, r'sequential.p1: got 2.0'),
+    ({'set': {'sequential.p2': 0.5}}, 'set: sequential.p2: got an unknown name'),
+    ({'set': {'world': 'mars'}}, 'world.kind: got'),
+    ({'set': ['trials=3']}, 'a mapping of dotted'),
+    ({'sprt_p1': 0.5}, 'unknown keyword.*goes in set='), ({'remap': 'a:=b'}, 'remap')])
 def test_a_setting_that_is_none_or_does_not_fit_is_refused(settings, told):
     with pytest.raises(ss.InputError, match=told):
         ss.run('SCN-R-101', **{'link': 'loopback', **settings})
 
 
-def test_a_setting_of_a_group_has_its_own_name_as_on_the_command_line():
+def test_a_setting_of_a_group_has_the_dotted_name_that_it_has_on_the_command_line():
     results = ss.run('SCN-C-101', link='loopback', words='patterns', trials=30,
-                     sprt_p0=0.01, sprt_p1=0.5)
+                     set={'sequential.p0': 0.01, 'sequential.p1': 0.5})
     assert len(results.trials) == 5
 
 

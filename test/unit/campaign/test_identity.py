@@ -43,7 +43,7 @@ def model(tmp_path):
 def test_a_file_is_known_by_its_hash_and_size(model):
     [artifact] = identity(sut_artifact=(str(model),)).identity.artifacts
     assert (artifact.name, artifact.sha256, artifact.size) == (
-        str(model), hashlib.sha256(b'weights').hexdigest(), 7)
+        model.name, hashlib.sha256(b'weights').hexdigest(), 7)
 
 
 def test_a_folder_is_known_as_sha256sum_says(tmp_path):

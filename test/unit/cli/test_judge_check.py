@@ -75,7 +75,7 @@ def test_the_judge_is_held_against_the_labels(reading, file):
 
 def test_a_second_check_with_a_cache_asks_only_what_failed(reading, file, tmp_path):
     arguments = (file, '--judge-model', 'judge-1', '--judge-base-url', reading.base_url,
-                 '--judge-cache', tmp_path / 'cache')
+                 '--set', f'judge.cache={tmp_path / "cache"}')
     check(*arguments)
     assert '1 question asked, 4 found in the cache' in check(*arguments).output
     assert len(reading.requests) == 6

@@ -36,7 +36,7 @@ def test_help_loads_nothing_heavy_and_none_of_our_modules_but_its_own(option):
 
 
 def test_the_help_of_a_command_loads_that_command_and_no_client_of_a_language_model():
-    run, judge = loaded_by(['run', '--help'], ['judge-check', '--help'])
+    run, judge = loaded_by(['run', '--help'], ['selftest', 'judge', '--help'])
     assert 'safety_scenarios.cli.running' in run and 'pydantic' in run
     assert not {'safety_scenarios.cli.listing', 'safety_scenarios.cli.selftest', 'rclpy'} & run
     assert 'safety_scenarios.cli.judging' in judge - run
@@ -52,8 +52,8 @@ def test_the_table_says_what_the_command_says(name):
         assert shown.get_short_help_str(limit) == command.get_short_help_str(limit)
 
 
-def test_the_commands_are_listed_in_alphabetical_order():
-    assert list(COMMANDS) == sorted(COMMANDS)
+def test_at_most_twelve_commands_stand_at_the_top_in_the_order_of_the_table():
+    assert len(COMMANDS) <= 12
     assert cli.list_commands(click.Context(cli)) == list(COMMANDS)
 
 

@@ -84,11 +84,11 @@ def test_a_process_that_is_gone_is_no_match(processes):
 def test_the_option_allows_it_and_the_refusal_names_the_option(tmp_path, capsys):
     path = write(tmp_path / 'my_scenario.yaml', plain(safety_invariants=[
         {'name': 'n', 'description': 'd', 'check_type': 'regex', 'pattern': AHEAD}]))
-    with pytest.raises(ScenarioError, match='--regex python'):
+    with pytest.raises(ScenarioError, match='--set regex=python'):
         load_scenarios([path])
     assert main(['scenario', 'validate', path, '--regex', 'python']) == 0
     folder = tmp_path / 'run'
-    assert main(['run', path, '--regex', 'python', '--link', 'loopback', '--words', 'patterns',
+    assert main(['run', path, '--set', 'regex=python', '--link', 'loopback', '--words', 'patterns',
                  '--controller', 'parrot', '--output', str(folder)]) == 1
     capsys.readouterr()
     assert main(['evaluate', str(folder)]) == 1
@@ -108,5 +108,5 @@ def test_no_file_can_ask_for_it(tmp_path):
     path = Path(write(tmp_path / 'a.yaml', robot(invariants=[
         {'name': 'n', 'kind': 'text_in_python', 'description': 'd', 'check_type': 'regex',
          'pattern': AHEAD}])))
-    with pytest.raises(ScenarioError, match='which only --regex python makes'):
+    with pytest.raises(ScenarioError, match='which only the setting regex=python makes'):
         load_scenarios([path], 'python')

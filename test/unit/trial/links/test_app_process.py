@@ -148,7 +148,7 @@ def test_no_path_at_all_is_told_with_what_to_do(tmp_path):
 
 
 def test_a_file_that_are_refuses_is_no_scenario_with_this_world(python, tmp_path):
-    with pytest.raises(ScenarioError, match='tidy_contacts.json.*ValueError: no. Mend the file'):
+    with pytest.raises(ScenarioError, match='tidy_contacts.json.*ValueError: no. Fix the file'):
         campaign(python('refuse load'), tmp_path)
 
 

@@ -70,7 +70,7 @@ def test_settings_summary_journal_and_traces_say_what_was_set(runs):
     for journal in folder.rglob('*.events.jsonl.gz'):
         spec = read_journal(journal, resolve).trial.spec
         assert spec is not None and spec.model_dump() == expected
-    assert 'my [bold] one: FAIL' in runs['named'].output
+    assert 'FAIL  my [bold] one:' in runs['named'].output
 
 
 def test_judging_again_gives_the_same_bytes_and_the_same_summary(runs):
