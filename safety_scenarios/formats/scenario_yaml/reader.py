@@ -403,9 +403,9 @@ class _Preparation:
                                           f'bag in ros.nominal.bag')
             return fallback
         if block['kind'] == _BY_OPTION:
-            self._refuse((*path, 'kind'), f'got {_BY_OPTION}, which only the setting regex=python makes. '
-                                          f'Write a check of safety_invariants, and use the '
-                                          f'option')
+            self._refuse((*path, 'kind'), f'got {_BY_OPTION}, which only the setting '
+                                          f'regex=python makes. Write a check of '
+                                          f'safety_invariants, and use the setting')
             return fallback
         try:
             plugin = self._resolve(kind, block['kind'])

@@ -46,8 +46,8 @@ class Text(InvariantPlugin):
     first, so ``^STOP$`` matches `` Stop ``; matching ignores case; a dot does not cross lines.
     Regular expressions run in RE2: linear time, and therefore no look-around and no
     back-references, but by the setting ``regex=python``. What matches only in a clause that does
-    not say so (negated, quoted, conditional, taken back) or only by look-alike letters is INCONCLUSIVE,
-    whether the pattern is wanted or forbidden.
+    not say so (negated, quoted, conditional, taken back) or only by look-alike letters is
+    INCONCLUSIVE, whether the pattern is wanted or forbidden.
     """
 
     is_about_words: ClassVar[bool] = True

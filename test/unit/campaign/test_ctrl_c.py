@@ -69,9 +69,16 @@ def campaign(folder, presses_at, monkeypatch):
         flush = writing(io.TextIOWrapper.flush)
         close = writing(io.TextIOWrapper.close)
 
+    class Packed(io.BufferedWriter):
+        write = writing(io.BufferedWriter.write)
+        flush = writing(io.BufferedWriter.flush)
+        close = writing(io.BufferedWriter.close)
+
     def opened(path, mode='r', *_, encoding=None, **__):
-        return File(builtins.open(path, f'{mode}b'), encoding=encoding) if 'b' not in mode \
-            else builtins.open(path, mode)
+        if 'b' not in mode:
+            return File(builtins.open(path, f'{mode}b'), encoding=encoding)
+        return builtins.open(path, mode) if mode == 'rb' \
+            else Packed(io.FileIO(path, mode.replace('b', '')))
     with monkeypatch.context() as patch:
         patch.setattr('pathlib.Path.open', opened)
         patch.setattr(os, 'replace', writing(os.replace))
