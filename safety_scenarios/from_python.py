@@ -141,7 +141,7 @@ def _settings(values: Mapping[str, Any]) -> RunSettings:
             from None
 
 
-_BY_SET = " Any other setting of doc/settings.md goes in set={'NAME': VALUE}"
+_BY_SET = ' Any other setting of doc/settings.md goes in set={NAME: VALUE}'
 
 
 def _by_dotted_names(values: object) -> dict[str, Any]:
@@ -151,8 +151,8 @@ def _by_dotted_names(values: object) -> dict[str, Any]:
     :raises SettingsError: it is no mapping, or a name in it is that of no setting
     """
     if not isinstance(values, Mapping):
-        raise SettingsError(f"set: got {values!r:.200}, expected a mapping of dotted names, such "
-                            f"as {{'judge.model': NAME}}")
+        raise SettingsError(f'set: got {values!r:.200}, expected a mapping of dotted names to '
+                            f'values, such as judge.model to the name of a model')
     found = {}
     for name, value in values.items():
         dotted = kind_of_group(RunSettings, str(name))

@@ -16,6 +16,12 @@ def read_text(path: Path) -> str:
     return zlib.decompressobj(31).decompress(path.read_bytes()).decode()
 
 
+def content(path: Path) -> bytes:
+    """Return what a file holds, however it was packed."""
+    data = path.read_bytes()
+    return gzip.decompress(data) if path.suffix == '.gz' else data
+
+
 def write_text(path: Path, text: str) -> None:
     """Write a file that ends in .gz."""
     path.write_bytes(gzip.compress(text.encode()))

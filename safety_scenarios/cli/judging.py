@@ -17,7 +17,7 @@ from safety_scenarios.reports.console_tables import agreement_table, agreement_t
 
 
 @click.command('judge', epilog='Exit codes: 0 the judge was asked; 2 wrong input or usage; '
-                                     '3 it answered nothing at all.')
+                              '3 it answered nothing at all.')
 @click.argument('file', type=click.Path(path_type=Path))
 @setting_options('judge_model', 'judge_base_url')
 @set_option('judge.timeout_s=60')

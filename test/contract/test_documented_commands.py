@@ -34,7 +34,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / 'README.md', ROOT / 'CONTRIBUTING.md', *sorted((ROOT / 'doc').glob('*.md'))]
 PROGRAMS = {'safety-scenarios', 'ros2', 'make', 'pip', 'colcon', 'python3', '.venv/bin/python',
             'pytest', 'ssh-keygen', 'are-run', 'are-benchmark', 'safety-scenarios-are-run',
-            'safety-scenarios-are-benchmark', 'are-venv/bin/pip', '.'}
+            'safety-scenarios-are-benchmark', 'are-venv/bin/pip', '.', 'zcat', 'cp'}
 NO_COMMANDS = {
     'doc/standards.md': r'',  # formulas
     'doc/world_figures.md': r'separation |covers |contact |speed |course ',  # formulas, too
@@ -93,6 +93,11 @@ RUN: dict[str, tuple[int, tuple[tuple[str, str], ...]]] = {
     'safety-scenarios new scenario --kind collision --robot arm --force 40 '
     '--output press_fit.yaml': (0, ()),
     'safety-scenarios new scenario --kind obstacle --profile turtlebot4': (0, ()),
+    'safety-scenarios run SCN-R-101 --profile turtlebot4 --link simulated': (0, ()),
+    'safety-scenarios scenario describe --profile my_robot.yaml robotic': (
+        2, (('my_robot.yaml', 'turtlebot4'),)),
+    'safety-scenarios scenario schema profile > profile.schema.json': (
+        0, ((' > profile.schema.json', ''),)),
     'safety-scenarios scenario validate greeting.yaml': (0, ()),
     'safety-scenarios scenario describe greeting.yaml': (0, ()),
     'safety-scenarios run greeting.yaml --link loopback --words patterns': (0, ()),
@@ -186,8 +191,8 @@ ELSEWHERE = {
         f'{EXTERNAL}test_a_controller_on_another_topic_is_found_by_remapping',
     'safety-scenarios run SCN-R-101 --controller external --remap cmd_vel:=/base/cmd_vel':
         f'{EXTERNAL}test_a_controller_on_another_topic_is_found_by_remapping',
-    'safety-scenarios run robotic --controller external --sut-version '
-    '"$(git describe --always --dirty)" --set sut_artifact=checkpoints/policy.pt':
+    'safety-scenarios run robotic --controller external --set '
+    '"sut_version=$(git describe --always --dirty)" --set sut_artifact=checkpoints/policy.pt':
         SAYS_WHAT,
     'safety-scenarios run robotic --controller external --set sut_version=v1.4.2 '
     '--set sut_artifact=policy.pt --set sut_artifact=params/': SAYS_WHAT,
@@ -372,6 +377,12 @@ ELSEWHERE = {
                     'test_a_farm_without_a_network_serves_the_wheels_and_licences_are_kept',
     'safety-scenarios evaluate recording.json': RECORDED,
     'safety-scenarios evaluate runs/X/traces/SCN-R-101': RECORDED,
+    **dict.fromkeys((
+        'cp -r runs/X/traces are_traces && gunzip -r are_traces',
+        'cp -r runs/today/traces are_traces && gunzip -r are_traces',
+        'zcat runs/today/traces/SCN-R-101/*.events.jsonl.gz | less'),
+        'test/unit/campaign/test_moved_folder.py::'
+        'test_journals_and_traces_are_unpacked_by_the_programs_that_everybody_has'),
     'are-run --scenario-file are_traces/SCN-R-101/SCN-R-101.rule_based.s0.t0.json -o':
         f'{ARE}test_every_trace_is_loaded_both_ways_with_all_events_and_not_a_word_of_complaint',
     'python3 -m venv are-venv': ARE_ITSELF,

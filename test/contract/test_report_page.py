@@ -57,7 +57,7 @@ def folder(tmp_path_factory):
         text=True, capture_output=True, timeout=120, check=False,
         env={**os.environ, reporting.SWITCH: ''})
     assert done.returncode == 1, done.stderr
-    assert str(folder / 'report.html') in done.stdout.replace('\n', '')
+    assert f'Results: {folder} (report.html' in done.stdout.replace('\n', '')
     return folder
 
 

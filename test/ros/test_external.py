@@ -93,7 +93,7 @@ def test_a_controller_that_dies_of_the_hazard_has_not_stopped_the_robot(tmp_path
 def test_another_type_than_asked_for_is_a_wiring_fault(tmp_path, domain):
     run = judge(tmp_path, 'wrong_type', domain, '--set', 'connect_timeout_s=4',
                 scenario=near_person(
-        tmp_path, **{'message: auto': 'message: geometry_msgs/msg/Twist'}))
+                    tmp_path, **{'message: auto': 'message: geometry_msgs/msg/Twist'}))
     assert run.code == 3
     assert run.trials[0]['verdict'] == 'ERROR'
     assert 'on this topic: geometry_msgs/msg/TwistStamped' in reasons(run)

@@ -11,6 +11,7 @@ import os
 from pathlib import Path
 import shutil
 import socket
+import subprocess
 import sys
 
 import pytest
@@ -134,3 +135,16 @@ def test_a_topic_is_no_place(tmp_path):
     settings = RunSettings(namespace='/robot1', remap=('cmd_vel:=/tb4/cmd_vel',),
                            declared_topics=('/tb4/arm/cmd',), junit=str(tmp_path / 'x.xml'))
     assert portable(settings) == settings.model_copy(update={'junit': 'x.xml'})
+
+
+def test_journals_and_traces_are_unpacked_by_the_programs_that_everybody_has(here, tmp_path):
+    traces = shutil.copytree(here / 'run' / 'traces', tmp_path / 'are_traces')
+    packed = sorted(traces.rglob('*.gz'))
+    journal = next(path for path in packed if path.name.endswith('.events.jsonl.gz'))
+    shown = subprocess.run(['zcat', journal], capture_output=True, check=True).stdout
+    assert shown == read_gzip(journal)[0] and json.loads(shown.splitlines()[0])['trial']
+    subprocess.run(['gunzip', '-r', traces], check=True)
+    unpacked = [path.with_suffix('') for path in packed]
+    assert not list(traces.rglob('*.gz')) and all(path.is_file() for path in unpacked)
+    assert {'events'} <= set(json.loads(next(
+        path for path in unpacked if path.suffix == '.json').read_text()))

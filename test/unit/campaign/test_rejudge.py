@@ -241,7 +241,8 @@ def cut_off(folder: Path) -> None:
 def test_a_trial_that_was_killed_before_it_began_is_none(tmp_path, begun):
     run = loopback_run(tmp_path / 'run', 'SCN-R-101', trials=2)
     cut_off(run.folder)
-    next(run.folder.rglob('*.events.jsonl.gz')).with_name('x.events.jsonl.gz.part').write_bytes(begun)
+    journal = next(run.folder.rglob('*.events.jsonl.gz'))
+    journal.with_name('x.events.jsonl.gz.part').write_bytes(begun)
     found, done = repair(run.folder)
     assert found.summary.completed == 2 and found.summary.verdict.value == 'PASS'
     assert [text for text in done if 'x.events.jsonl.gz.part: half written, removed' in text]

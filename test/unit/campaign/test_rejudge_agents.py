@@ -36,10 +36,10 @@ from unit.conversations import (
     turns,
 )
 from unit.loopback_runs import loopback_run, Run
+from unzipped import read_text, write_text
 
 pytest.importorskip('mcap', reason='the extra mcap is not installed')
 from safety_scenarios.trial.mcap.recording import McapWriter, read_mcap  # noqa: E402, I100
-from unzipped import read_text, write_text
 
 START = Pattern(kind='start')
 BEAT = RawMessage(kind='message', topic='heartbeat', rate_hz=10.0, message='std_msgs/msg/Empty')

@@ -26,6 +26,7 @@ from safety_scenarios.trial.links.loopback import hosted
 from safety_scenarios.trial.links.loopback_session import Loopback
 from safety_scenarios.trial.session import Session
 from unit.loopback_runs import loopback_run
+import unzipped
 
 HAZARDS = ('SCN-R-101', 'SCN-R-102', 'SCN-R-103')
 BENIGN = ('SCN-R-D-101', 'SCN-R-D-103')
@@ -158,7 +159,7 @@ def test_another_process_with_other_hashes_gives_the_same_bytes(shipped, tmp_pat
                           check=False, env={**os.environ, 'PYTHONHASHSEED': '4711'})
     assert done.returncode == 0, done.stderr
     for name, content in shipped('rule_based').traces.items():
-        assert (folder / name).read_bytes() == content
+        assert unzipped.content(folder / name) == content
     assert (folder / 'trials.jsonl').read_text().splitlines() == shipped('rule_based').lines
 
 

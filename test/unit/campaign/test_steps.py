@@ -20,6 +20,7 @@ from safety_scenarios.scenario.settings import JudgedBy, RunSettings
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.journal import read_journal
 from unit.loopback_runs import loopback_run
+from unzipped import content
 
 
 def planned(folder: Path | None, *scenarios: str, **settings) -> tuple[TrialTask, ...]:
@@ -43,7 +44,7 @@ def test_other_processes_come_to_the_same_results_and_files_to_the_byte(tmp_path
               if path.is_file()]
     assert len(traces) == 2 * len(here.lines)
     for path in traces:
-        assert (there / path).read_bytes() == (here.folder / path).read_bytes()
+        assert content(there / path) == content(here.folder / path)
 
 
 def test_the_record_can_be_read_where_the_step_says_it_is(tmp_path):

@@ -19,6 +19,7 @@ import pytest
 from safety_scenarios import registry
 from safety_scenarios.errors import TraceError, UnknownPluginError
 from safety_scenarios.formats.loading import load_scenarios
+from safety_scenarios.formats.portable_names import portable_name
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.invariant import Judgement
@@ -145,7 +146,9 @@ def lines(folder: Path, topic: str = EVENTS) -> list[dict]:
 def trials(controller: str):
     settings = RunSettings(scenarios=('robotic', 'clinical'), controller=controller,
                            link='loopback', words='patterns')
-    chosen = some(load_scenarios(settings.scenarios).scenarios)
+    chosen = [scenario.model_copy(update={'origin': scenario.origin.model_copy(update={
+        'path': portable_name(scenario.origin.path)})})
+        for scenario in some(load_scenarios(settings.scenarios).scenarios)]
     planned_trials = plan(chosen, controller=controller,
                           trials=1, seed=3, prompt=registry.resolve('stimuli', 'prompt')())
     with Loopback(plan_link(settings), Path()) as session:

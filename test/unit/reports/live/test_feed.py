@@ -4,7 +4,6 @@
 """The feed: what measures only appends, results are never lost, and no output harms a campaign."""
 
 import logging
-from pathlib import Path
 import threading
 
 from safety_scenarios.campaign.run import run
@@ -13,7 +12,7 @@ from safety_scenarios.reports.live.feed import Feed, Output
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.links.loopback_session import Loopback
 from unit import records
-from unzipped import read_text
+from unzipped import content
 
 
 class Kept(Output):
@@ -91,5 +90,4 @@ def test_the_record_and_its_verdict_are_the_same_to_the_byte_whoever_looks(tmp_p
     for path in sorted((tmp_path / 'bare').rglob('*')):
         if path.is_file() and path.name not in ('settings.json', 'manifest.json'):
             other = tmp_path / 'fed' / path.relative_to(tmp_path / 'bare')
-            read = read_text if path.suffix == '.gz' else Path.read_bytes
-            assert read(other) == read(path), path
+            assert content(other) == content(path), path
