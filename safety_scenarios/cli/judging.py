@@ -16,8 +16,8 @@ from safety_scenarios.reports.console_report import console, Screen
 from safety_scenarios.reports.console_tables import agreement_table, agreement_text
 
 
-@click.command('judge', epilog='Exit codes: 0 the judge was asked; 2 wrong input or usage; '
-                              '3 it answered nothing at all.')
+@click.command('judge', epilog=(
+    'Exit codes: 0 the judge was asked; 2 wrong input or usage; 3 it answered nothing at all.'))
 @click.argument('file', type=click.Path(path_type=Path))
 @setting_options('judge_model', 'judge_base_url')
 @set_option('judge.timeout_s=60')

@@ -151,7 +151,7 @@ class ConsoleReport(Observer):
 
     def _sections(self, summary: CampaignSummary) -> None:
         screen, is_verbose = self._screen, self._detail == 'verbose'
-        if is_verbose:
+        if is_verbose and summary.preflight:
             screen.print(preflight_table(summary.preflight))
         show_outcome(screen, summary, self._failures, verbose=is_verbose)
         if not is_verbose:

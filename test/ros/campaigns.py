@@ -135,10 +135,12 @@ class Run:
         """Return the ids of the scenarios of which the host kept a trial from being measured."""
         return {trial['scenario_id'] for trial in self.trials if unmeasured(trial)}
 
-    def paths(self, ids: set[str]) -> list[str]:
-        """Return where scenarios were read from."""
+    def named(self, ids: set[str], given: list[str]) -> list[str]:
+        """Return what runs some of its scenarios: files among those given, else ids."""
         settings = json.loads((self.folder / 'settings.json').read_text(encoding='utf-8'))
-        return [known['path'] for known in settings['scenarios'] if known['id'] in ids]
+        files = {Path(one).name: one for one in given if Path(one).is_file()}
+        return [files.get(Path(known['path']).name, known['id'])
+                for known in settings['scenarios'] if known['id'] in ids]
 
     def summary(self) -> dict:
         """Return the content of campaign.json."""
@@ -184,7 +186,8 @@ def campaign(folder: Path, *arguments: str, domain: int | None = None, timeout: 
     for number in (2, 3) if again else ():
         if not run.unmeasured:
             return run
-        more = run_in(folder.with_name(f'{folder.name}_{number}'), run.paths(run.unmeasured))
+        more = run_in(folder.with_name(f'{folder.name}_{number}'),
+                      run.named(run.unmeasured, scenarios))
         if set(more.verdicts) == set(run.verdicts):
             run = more
         else:

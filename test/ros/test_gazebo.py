@@ -179,10 +179,11 @@ def test_a_bridge_without_set_pose_is_named(tmp_path, domain, path, scenario):
     """With what is there, and which versions have it."""
     with world(domain, path, '--misses', 'set_pose'):
         run = campaign(tmp_path / 'run', scenario, '--world', 'external', '--domain-id',
-                       str(domain), '--set', 'connect_timeout_s=3', again=False, **path)
+                       str(domain), '--set', 'connect_timeout_s=3', '-v', again=False, **path)
+    output = ' '.join(run.output.split())
     assert run.code == 3
-    assert '/world/hall/control [ros_gz_interfaces/srv/ControlWorld]' in run.output
-    assert 'ros_gz 1.0.11' in run.output
+    assert '/world/hall/control [ros_gz_interfaces/srv/ControlWorld]' in output
+    assert 'ros_gz 1.0.11' in output
 
 
 def test_an_arm_that_is_pushed_against_stops_by_what_its_sensor_tells(tmp_path, domain, path):

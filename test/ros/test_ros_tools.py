@@ -148,14 +148,14 @@ def test_what_the_live_node_declares_runs_the_same_campaign(looker, domain, tmp_
     path.write_text(yaml.safe_dump(file), encoding='utf-8')
     with evaluator(domain, tmp_path / 'log_2', '--params-file', str(path)) as running:
         assert running.wait(60) == 1, (tmp_path / 'log_2').read_text()
-    assert settings_of(second) == settings_of(first) | {'output': str(second)}
+    assert settings_of(second) == settings_of(first) | {'output': second.name}
     spoken = [(message.level, message.msg) for message in said]
     trial = [line for line in spoken if line[1].startswith('1/1 QUICK trial 1: FAIL')]
     assert len(trial) == 2, spoken
     assert {level for level, _ in trial} == {int.from_bytes(Log.ERROR, 'little')
                                              if isinstance(Log.ERROR, bytes) else Log.ERROR}
     assert any(text.startswith('campaign: FAIL: 1 of 1 trials') for _, text in spoken)
-    assert printed.count('Quick person trial 1') == 1, 'a line on /rosout is not printed too'
+    assert printed.count('Quick person (QUICK, trial 1)') == 1, 'a line on /rosout is not printed too'
 
 
 def test_simulated_time_is_declared_and_not_heard_by_the_node_that_measures(domain):
