@@ -25,12 +25,9 @@ Each value has one name, the same everywhere:
 | `settings.json` in the folder of a campaign | `{"world": {"robot": "tb4"}}` |
 
 A list has its items separated by commas, and `--set` adds to it if it is repeated; items with
-blanks stand in
-brackets: `--set 'selection.tag=["near miss", arm]'`. A `*` in a name stands for a key of your
-own. Parameters of the
-controller are `controller.KEY`; [controllers](controllers.md) lists them. The settings that
-people type most often
-are options of their own: OPTIONS.
+blanks stand in brackets: `--set 'selection.tag=["near miss", arm]'`. A `*` in a name stands for a
+key of your own. Parameters of the controller are `controller.KEY`; [controllers](controllers.md)
+lists them. The settings that people type most often are options of their own: OPTIONS.
 
 This page is written by `safety-scenarios scenario schema settings --markdown`.
 """
