@@ -155,7 +155,7 @@ def test_what_the_live_node_declares_runs_the_same_campaign(looker, domain, tmp_
     assert {level for level, _ in trial} == {int.from_bytes(Log.ERROR, 'little')
                                              if isinstance(Log.ERROR, bytes) else Log.ERROR}
     assert any(text.startswith('campaign: FAIL: 1 of 1 trials') for _, text in spoken)
-    assert printed.count('Quick person (QUICK, trial 1)') == 1, 'what goes to /rosout is not printed'
+    assert printed.count('Quick person (QUICK, trial 1)') == 1, '/rosout is not printed too'
 
 
 def test_simulated_time_is_declared_and_not_heard_by_the_node_that_measures(domain):
