@@ -19,6 +19,7 @@ from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.result import Note, TrialResult
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.session import Beginning
+from safety_scenarios.trial.summary import Preflight, PreflightRow
 from unit.records import reacting, record
 
 WIDTH = 100
@@ -58,8 +59,11 @@ def printed(results: list[TrialResult], detail: str = 'normal', *, colours: bool
 
 
 def summary(results: list[TrialResult]):
+    rows = (PreflightRow(check='/scan', status='ok', detail='comes 10 times a second'),)
     return summarise(results, controller='mine', seed=1, planned=len(results), interrupted=False,
-                     command='safety-scenarios run robotic --seed 1')
+                     command='safety-scenarios run robotic --seed 1',
+                     preflight=[Preflight(scenario_id=scenario, rows=rows)
+                                for scenario in sorted({one.scenario_id for one in results})])
 
 
 def test_the_trials_of_this_page_pass_and_fail():
@@ -104,7 +108,7 @@ def test_no_reaction_is_slower_than_any_number_and_leaves_no_distance():
 
 def test_verbose_adds_a_line_for_each_trial_the_preflight_and_every_scenario():
     text = printed(trials(48, 'FAIL'), 'verbose')
-    for said in (' 1/48 ', '48/48 ', 'Preflight', 'variant 15'):
+    for said in (' 1/48 ', '48/48 ', 'Preflight', 'comes 10 times a second', 'variant 15'):
         assert said in text
     assert text.splitlines()[-1].startswith('FAIL  mine')
 
