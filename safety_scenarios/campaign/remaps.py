@@ -34,8 +34,6 @@ def unmatched_rules(names: RosNames, topics: Iterable[str]) -> Iterator[Settings
     """
     Yield, for each remapping rule that none of these topics matches, the nearest topic.
 
-    What is no rule is left to ROS, which reports it.
-
     :param topics: names before any remapping, relative to the namespace
     """
     known = set(topics)
@@ -43,6 +41,9 @@ def unmatched_rules(names: RosNames, topics: Iterable[str]) -> Iterator[Settings
     for rule in names.remap:
         name, is_rule, _ = rule.partition(':=')
         name = name.strip().removeprefix('rostopic://')
+        if not is_rule:
+            yield SettingsError(f'remap {rule}: got no rule, expected FROM:=TO, such as '
+                                f'cmd_vel:=/base/cmd_vel')
         if not is_rule or name.startswith(_NOT_OF_TOPICS):
             continue
         if names.unmapped(name) not in matched:

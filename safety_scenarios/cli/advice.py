@@ -122,12 +122,20 @@ def _plain(name: str) -> str:
     return re.sub(r'[^a-z0-9*]', '', name.lower())
 
 
-def refuse_assignments(targets: Sequence[str]) -> None:
+def refuse_mix_ups(targets: Sequence[str], assigned: Sequence[str]) -> None:
     """
-    Refuse a setting that is given as if it were a scenario, such as ``trials=3``.
+    Refuse a setting given as if it were a scenario, and a controller's parameter as if a setting.
 
+    :param targets: scenarios, as they were given
+    :param assigned: texts of ``--set``
     :raises SettingsError: says how it is given
     """
+    for text in assigned:
+        name, _, value = text.partition('=')
+        if '.' not in name and not _setting(name, names_of(RunSettings)) \
+                and (parameter := _parameter(name)):
+            raise SettingsError(f'--set {name}: got a parameter of a controller, expected '
+                                f'--set {parameter}={value}')
     for text in targets:
         found = _ASSIGNED.fullmatch(text)
         setting = _setting(found[2], names_of(RunSettings)) if found else ''

@@ -22,6 +22,7 @@ from safety_scenarios.campaign.folder.many import (
     Listed,
 )
 from safety_scenarios.campaign.rejudging.rejudge import rejudge
+from safety_scenarios.cli.completion import CampaignFolder
 from safety_scenarios.errors import counted, SafetyScenariosError, SettingsError
 from safety_scenarios.reports.console_report import console, latency_text, show, verdict_text
 from safety_scenarios.reports.plain_text import on_one_line
@@ -181,7 +182,7 @@ def trials(folder: Path, failed: bool, verdicts: tuple[str, ...],
 
 
 @click.command('open')
-@click.argument('folder', type=click.Path(exists=True, path_type=Path), metavar='DIR')
+@click.argument('folder', type=CampaignFolder(file_okay=True), metavar='DIR')
 def open_report(folder: Path) -> None:
     r"""
     Open the report of the campaign in DIR in a browser.

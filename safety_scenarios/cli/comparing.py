@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 from safety_scenarios.campaign.folder.folder import settings_of
+from safety_scenarios.cli.completion import CampaignFolder
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.reports.console_report import console, Screen
 from safety_scenarios.reports.console_tables import comparison_table
@@ -23,8 +24,8 @@ _EPILOG = ('Exit codes: 0 compared; 3 not one pair of trials is PASS or FAIL in 
 
 
 @click.command(epilog=_EPILOG)
-@click.argument('first', type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.argument('second', type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument('first', type=CampaignFolder())
+@click.argument('second', type=CampaignFolder())
 @click.option('--fail-on-regression', is_flag=True,
               help='Exit with 1 when SECOND is significantly worse than FIRST (5 %), and with 3 '
                    'when that could not be found out, of a scenario or at all.')

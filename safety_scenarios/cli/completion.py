@@ -92,11 +92,18 @@ def profiles(context: click.Context, option: click.Parameter,
                             for path in (folder.parent / 'profiles').glob('*.yaml')), begun)
 
 
-def campaigns(context: click.Context, option: click.Parameter,
-              begun: str) -> list[CompletionItem]:
-    """Return the folders of campaigns below the current one; any folder, if none begins so."""
-    found = [name for name in _campaigns(Path(), _DEEPEST) if name.startswith(begun)]
-    return [CompletionItem(name) for name in sorted(found)] or [CompletionItem(begun, type='dir')]
+class CampaignFolder(click.Path):
+    """The folder of a campaign; a shell completes those below the current one."""
+
+    def __init__(self, *, file_okay: bool = False) -> None:
+        super().__init__(exists=True, file_okay=file_okay, path_type=Path)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter,
+                       incomplete: str) -> list[CompletionItem]:
+        """Return the folders of campaigns that begin so; any folder, if none does."""
+        found = [name for name in _campaigns(Path(), _DEEPEST) if name.startswith(incomplete)]
+        return [CompletionItem(name) for name in sorted(found)] \
+            or super().shell_complete(ctx, param, incomplete)
 
 
 def _campaigns(folder: Path, levels: int) -> Iterator[str]:

@@ -19,6 +19,7 @@ from safety_scenarios.campaign.rejudging.rejudge import rejudge, Rejudged, Rejud
 from safety_scenarios.campaign.rejudging.repair import repair
 from safety_scenarios.campaign.rejudging.stored_trial import judge_bag
 from safety_scenarios.campaign.statistics.summarise import summarise
+from safety_scenarios.cli.completion import CampaignFolder
 from safety_scenarios.cli.options import build, setting_options
 from safety_scenarios.errors import counted, seen, SettingsError
 from safety_scenarios.formats.loading import load_scenarios
@@ -94,11 +95,8 @@ def _shown(text: str) -> str:
     return ''.join(one if one.isprintable() else ' ' for one in text)
 
 
-_FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
-
-
 @click.command('evaluate')
-@click.argument('folder', type=click.Path(exists=True, path_type=Path), required=False)
+@click.argument('folder', type=CampaignFolder(file_okay=True), required=False)
 @click.option('--set', 'changes', multiple=True, metavar='[SCENARIO:]KEY=VALUE',
               help='Judge with this value instead, such as latency_budget.critical_ms=300, '
                    'ros.invariants[0].at_most=0.5 or gate=target.')
@@ -183,7 +181,7 @@ def evaluate(folder: Path | None, changes: tuple[str, ...], files: tuple[str, ..
 
 
 @click.command('repair')
-@click.argument('folder', type=_FOLDER)
+@click.argument('folder', type=CampaignFolder())
 def repair_folder(folder: Path) -> None:
     r"""
     Complete FOLDER after a crash; nothing that was measured is lost.
@@ -204,7 +202,7 @@ def repair_folder(folder: Path) -> None:
 
 
 @click.command('verify')
-@click.argument('folder', type=_FOLDER)
+@click.argument('folder', type=CampaignFolder())
 @click.option('--signers', type=click.Path(exists=True, dir_okay=False, path_type=Path),
               metavar='FILE', help='Who may sign, in the format of ALLOWED SIGNERS of ssh-keygen: '
                                    'the folder must be signed by one of them.')
@@ -319,7 +317,7 @@ def _left_out(trials: list[Rejudged]) -> str | None:
 
 
 @click.command('sign')
-@click.argument('folder', type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument('folder', type=CampaignFolder())
 @click.option('--key', required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path),
               metavar='FILE', help='SSH key: a private one, or a public one whose private half '
                                    'ssh-agent has.')

@@ -7,16 +7,15 @@ import math
 from pathlib import Path
 
 import click
+from safety_scenarios.cli.completion import CampaignFolder
 from safety_scenarios.errors import counted, SettingsError
 from safety_scenarios.reports.film.files import by_ending, ENDINGS, Format, FORMATS
 from safety_scenarios.reports.outputs.stored_trials import scene_in
 from safety_scenarios.reports.scene.scene import Scene
 
-_FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
-
 
 @click.command('film')
-@click.argument('folder', type=_FOLDER, metavar='DIR')
+@click.argument('folder', type=CampaignFolder(), metavar='DIR')
 @click.argument('trial', metavar='TRIAL')
 @click.argument('beside', nargs=-1, metavar='[DIR2 TRIAL2]')
 @click.option('--output', type=click.Path(path_type=Path),

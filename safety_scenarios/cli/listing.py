@@ -18,6 +18,7 @@ from rich.markup import escape
 from rich.table import Column, Table
 from safety_scenarios import registry
 from safety_scenarios.campaign.selftest.sweep import impossible, sweep
+from safety_scenarios.cli import completion
 from safety_scenarios.cli.options import selecting, survey_of
 from safety_scenarios.errors import (
     counted,
@@ -72,7 +73,8 @@ _FEW = 3
 
 
 @click.command()
-@click.argument('paths', nargs=-1, required=True, metavar='PATH...')
+@click.argument('paths', nargs=-1, required=True, metavar='PATH...',
+                shell_complete=completion.scenarios)
 @click.option('--strict', is_flag=True,
               help='Treat warnings as errors; if there are none, try every file with controllers '
                    'that are wrong on purpose, and refuse one that a wrong controller passes.')
@@ -178,7 +180,8 @@ def _floor_ms(file: Path) -> float:
 
 
 @click.command('list')
-@click.argument('scenarios', nargs=-1, metavar='[SCENARIO]...')
+@click.argument('scenarios', nargs=-1, metavar='[SCENARIO]...',
+                shell_complete=completion.scenarios)
 @selecting
 def list_scenarios(scenarios: tuple[str, ...], **values: Any) -> None:
     r"""
@@ -254,7 +257,8 @@ def schema(kind: str, markdown: bool) -> None:
 
 
 @click.command()
-@click.argument('paths', nargs=-1, required=True, metavar='SCENARIO...')
+@click.argument('paths', nargs=-1, required=True, metavar='SCENARIO...',
+                shell_complete=completion.scenarios)
 @click.option('--profile', default='', metavar='FILE|NAME',
               help='Say of each scenario whether it runs on the robot of this profile, what is '
                    'missing, and what is left out.')

@@ -13,6 +13,7 @@ from safety_scenarios.campaign.folder.files import write_whole
 from safety_scenarios.campaign.folder.folder import PAGE
 from safety_scenarios.campaign.rejudging.rejudge import rejudge, told
 from safety_scenarios.campaign.selftest.kill_matrix import KillMatrix
+from safety_scenarios.cli.completion import CampaignFolder
 from safety_scenarios.errors import SettingsError, TraceError
 from safety_scenarios.reports.outputs.columns import Table, TABLE_NAMES
 from safety_scenarios.reports.outputs.exporting import export, Format, FORMATS, judged
@@ -22,12 +23,10 @@ from safety_scenarios.reports.traceability import listed_in, matrix_csv, matrix_
 from safety_scenarios.scenario.result import exit_code
 from safety_scenarios.scenario.verdict import Verdict
 
-_FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
-
 
 @click.command('report', epilog='Exit codes: 0 written; 2 wrong input; 3 written, but a folder is '
                                 'not as its campaign left it, and the page says so.')
-@click.argument('folders', type=_FOLDER, metavar='DIR...', nargs=-1, required=True)
+@click.argument('folders', type=CampaignFolder(), metavar='DIR...', nargs=-1, required=True)
 @click.option('--output', type=click.Path(path_type=Path), metavar='FILE',
               help=f'The page; without it {PAGE} in DIR, and of several in the current folder.')
 @click.option('--kill-matrix', 'matrix', metavar='FILE',
@@ -90,7 +89,7 @@ def _matrix(path: Path) -> KillMatrix:
 @click.command('export', epilog=(
     'Exit codes: 0 written; 2 wrong input or usage; 3 written, but a folder is not as its '
     'campaign left it: what is wrong is named, and no trial that it touches is a PASS.'))
-@click.argument('folders', type=click.Path(exists=True, file_okay=False, path_type=Path),
+@click.argument('folders', type=CampaignFolder(),
                 nargs=-1, required=True, metavar='DIR...')
 @click.option('--format', 'formats', type=click.Choice(FORMATS), multiple=True,
               help='csv, parquet: tables. svg, png: figures. evidence: an item for a safety case. '
@@ -129,7 +128,7 @@ def export_campaigns(folders: tuple[Path, ...], formats: tuple[Format, ...], out
 @click.command('matrix', epilog=(
     'Exit codes: 0 every label is covered and every trial a PASS; 1 some FAIL; 2 wrong input or '
     'usage; 3 some label is not covered, or some trial INCONCLUSIVE or ERROR, and no FAIL.'))
-@click.argument('folder', type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument('folder', type=CampaignFolder())
 @click.option('--requirements', type=click.Path(exists=True, dir_okay=False, path_type=Path),
               help='What must be covered: a text file with one label a line, or a CSV with a '
                    'column label, and a column kind if not all are requirements.')

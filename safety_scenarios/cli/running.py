@@ -14,7 +14,7 @@ from safety_scenarios.campaign.preflight import preflight as look_at_wiring
 from safety_scenarios.campaign.run import run as run_campaign
 from safety_scenarios.campaign.signals import interruptible
 from safety_scenarios.cli import completion
-from safety_scenarios.cli.advice import refuse_assignments
+from safety_scenarios.cli.advice import refuse_mix_ups
 from safety_scenarios.cli.options import (
     build,
     console_chosen,
@@ -22,6 +22,7 @@ from safety_scenarios.cli.options import (
     InSections,
     Option,
     section_options,
+    SET,
     set_option,
     setting_options,
 )
@@ -60,7 +61,7 @@ def run(context: click.Context, /, scenarios: tuple[str, ...], live: bool, **val
     safety-scenarios run SCN-R-101 --controller late --set controller.delay_ms=400
     safety-scenarios run robotic --controller external --remap cmd_vel:=/base/cmd_vel
     """
-    refuse_assignments(scenarios)
+    refuse_mix_ups(scenarios, values[SET])
     settings = build({'scenarios': scenarios, **values}, console_chosen(context))
     if live:
         settings = settings.model_copy(update={'outputs': (
@@ -84,7 +85,7 @@ def preflight(scenarios: tuple[str, ...], **values: Any) -> None:
     safety-scenarios preflight robotic --controller external
     safety-scenarios preflight SCN-R-101 --controller external --remap cmd_vel:=/base/cmd_vel
     """
-    refuse_assignments(scenarios)
+    refuse_mix_ups(scenarios, values[SET])
     settings = build({'scenarios': scenarios, **values}, {'calibration': 'off'}, 'preflight')
     interruptible()
     with TemporaryDirectory() as folder:

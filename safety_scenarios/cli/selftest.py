@@ -15,6 +15,7 @@ from safety_scenarios.campaign.refusals import refuse_unrunnable
 from safety_scenarios.campaign.selftest.blind_pass_rate import chance_level
 from safety_scenarios.campaign.selftest.kill_matrix import Mistake, Saboteur, SABOTEURS
 from safety_scenarios.campaign.selftest.selftest import in_simulated_time, self_test, trials_of
+from safety_scenarios.cli import completion
 from safety_scenarios.cli.options import selecting, survey_of
 from safety_scenarios.errors import counted, InputError, Problem, ScenarioError
 from safety_scenarios.formats.loading import Survey
@@ -31,7 +32,8 @@ _EPILOG = ('Exit codes: 0 every check can fail and every reference passes; 1 one
 
 
 @click.command('checks', epilog=_EPILOG)
-@click.argument('scenarios', nargs=-1, metavar='[SCENARIO]...')
+@click.argument('scenarios', nargs=-1, metavar='[SCENARIO]...',
+                shell_complete=completion.scenarios)
 @click.option('--seeds', type=click.IntRange(1, 100), default=3, show_default=True,
               help='Trials of each scenario against each controller; a check must kill a '
                    'saboteur in all of them.')

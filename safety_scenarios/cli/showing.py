@@ -7,6 +7,7 @@ import sys
 
 import click
 from rich.text import Text
+from safety_scenarios.cli.completion import CampaignFolder
 from safety_scenarios.reports.outputs.stored_trials import trials_in, view_in
 from safety_scenarios.reports.trial_view.display import on_one_line
 from safety_scenarios.reports.trial_view.terminal import list_of, screen, trial_of, worst_first
@@ -18,7 +19,7 @@ _MOST, _MOST_ROWS = 10, 30
 
 
 @click.command('show')
-@click.argument('folder', type=click.Path(exists=True, file_okay=False, path_type=Path),
+@click.argument('folder', type=CampaignFolder(),
                 metavar='DIR')
 @click.argument('trial', required=False, metavar='[TRIAL]')
 def show(folder: Path, trial: str | None) -> None:

@@ -1,0 +1,78 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""What people mistype on the command line is refused with what they meant, and Tab completes."""
+
+from pathlib import Path
+
+from cases import for_each
+from click.shell_completion import ShellComplete
+import pytest
+from safety_scenarios.cli.main import cli, main
+
+RUN = 'run SCN-R-101 --link loopback '
+MIX_UPS = {
+    'runn robotic': "Did you mean 'safety-scenarios run'?",
+    'validate robotic': "Did you mean 'safety-scenarios scenario validate'?",
+    'scenario chek robotic': "No such command 'chek' below safety-scenarios scenario.",
+    'campaign veryfy runs/today': "Did you mean 'safety-scenarios campaign verify'?",
+    'run SCN-R-1O1': "Did you mean 'SCN-R-101'?",
+    'run robotik': "Did you mean 'robotic'?",
+    RUN + '--trails 3': "Did you mean '--trials'?",
+    RUN + '-trials 3': 'Options of more than one letter have two dashes',
+    RUN + '--trials 3 --trials 4': '--trials: got it twice, expected it once',
+    RUN + '--trials 3 --set trials=4': '--set trials: got it with --trials, expected one of them',
+    RUN + '--set trials=3 --set trials=4': "--set trials: got '3' and '4', expected one value",
+    RUN + '--set trials': '--set trials: got no value, expected NAME=VALUE',
+    RUN + '--set trials=three': "--set trials: got 'three', expected a whole number",
+    RUN + 'trials=3': 'got a setting in the place of a scenario, expected --set trials=3',
+    RUN + 'trials:=3': 'got a setting in the place of a scenario, expected --set trials=3',
+    RUN + '--judge-model NAME': 'It is a setting: use --set judge.model=VALUE',
+    RUN + '--lockstep': 'It is a setting: use --set clock.lockstep=VALUE',
+    RUN + '--delay-ms 400': 'use --set controller.delay_ms=VALUE',
+    RUN + '--set delay_ms=400': 'expected --set controller.delay_ms=400',
+    RUN + '--controller late --set controller.dealy_ms=4': "Did you mean 'delay_ms'?",
+    RUN + '--controller late --set controller.delay_ms=4 --set controller.delay_ms=5':
+        'controller.delay_ms',
+    RUN + '--set world.kinds=mujoco': "Did you mean 'world.kind'?",
+    RUN + '--set judge=NAME': 'got the name of a group, expected that of one value',
+    RUN + '--world mujocco': "Did you mean 'mujoco'?",
+    RUN + '--controller rule-based': "Did you mean 'rule_based'?",
+    RUN + '--profile turtlebot': "Did you mean 'turtlebot4'?",
+    RUN + '--domain-id 500': '500',
+    RUN + '--remap cmd_vel=/base/cmd_vel': 'FROM:=TO',
+    RUN + '--verbose --quiet': 'expected one of them',
+    RUN + '--signers keys': "It is an option of 'campaign verify'",
+    'preflight SCN-R-101 --set gate=target': 'got a setting that preflight does not use',
+}
+
+
+@for_each(('line', 'said'), list(MIX_UPS.items()), ids=lambda case: case[0])
+def test_each_is_refused_with_what_was_meant(line, said, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(line.split()) == 2
+    out, err = capsys.readouterr()
+    assert said in ' '.join(err.split())
+    assert not out and not list(tmp_path.iterdir())
+
+
+@pytest.fixture
+def campaigns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Go where there is the folder of one campaign, and another folder."""
+    (tmp_path / 'runs' / 'today').mkdir(parents=True)
+    (tmp_path / 'runs' / 'today' / 'settings.json').write_text('{}')
+    (tmp_path / 'runs' / 'notes').mkdir()
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.usefixtures('campaigns')
+@for_each(('words', 'begun', 'offered'), [
+    ('', 'camp', {'campaign'}), ('campaign', 've', {'verify'}),
+    ('evaluate', 'r', {'runs/today'}), ('compare runs/today', 'runs/t', {'runs/today'}),
+    ('run', 'SCN-R-10', {f'SCN-R-10{last}' for last in range(1, 10)}),
+    ('scenario describe', 'clin', {'clinical'}), ('run robotic --profile', 'tu', {'turtlebot4'}),
+    ('run robotic --controller', 'rule', {'rule_based'}),
+    ('run robotic --set', 'judge.mo', {'judge.model='})])
+def test_tab_offers_what_there_is(words, begun, offered):
+    complete = ShellComplete(cli, {}, 'safety-scenarios', '_SAFETY_SCENARIOS_COMPLETE')
+    assert {one.value for one in complete.get_completions(words.split(), begun)} == offered
