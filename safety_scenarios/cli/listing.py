@@ -290,9 +290,14 @@ def _describe_fits(profile: str, found: Survey) -> None:
     """Print what becomes of scenarios on the robot of a profile; exit with 2 if one cannot run."""
     settings = RunSettings.model_validate(with_profile({'profile': profile}))
     cannot = 0
+    others: dict[str, list[str]] = {}
     for scenario in found.loaded.scenarios:
         one = fit(settings, scenario)
         cannot += bool(one.problems)
+        robot = scenario.body.robot
+        if robot is not None and settings.robot.kind not in ('', robot.kind):
+            others.setdefault(robot.kind, []).append(scenario.id)
+            continue
         click.echo(f'{scenario.id} ({scenario.name}): '
                    + ('cannot run on this robot' if one.problems else 'runs'
                       if one.is_on_robot else 'runs; it needs no robot'))
@@ -302,6 +307,8 @@ def _describe_fits(profile: str, found: Survey) -> None:
             click.echo(f'  {note}')
     for problem in found.problems:
         click.echo(f'error: {problem}', err=True)
+    for kind, ids in others.items():
+        click.echo(f'cannot run on this robot, whose kind is not {kind}: {" ".join(ids)}')
     total = len(found.loaded.scenarios)
     click.echo(f'{total - cannot} of {counted(total, "scenario")} run on {profile}')
     if cannot or found.problems:

@@ -28,7 +28,7 @@ _WIDEST_IN_A_LOG = 100
 """Columns where no terminal says how wide it is, as in CI."""
 _UNBOUNDED = 10_000
 """Columns of a list that nobody looks at but a program."""
-_LONGEST_NAME = 36
+_LONGEST_NAME, _LONGEST_NAME_IN_WORLD = 36, 22
 """Columns of a scenario's name, which goes on in a second line."""
 _MOST_ROWS, _MOST_GROUPS, _MOST_REMARKS = 24, 6, 4
 """Lines of failures and scenarios together; groups of severity; remarks of one kind."""
@@ -278,14 +278,14 @@ def table(summary: CampaignSummary) -> Table:
     """Return one row for each scenario."""
     rows = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     confirms = any(row.confirmed is not None for row in summary.scenarios)
+    in_world = any(row.world is not None for row in summary.scenarios)
     longest = max((len(row.scenario_name) for row in summary.scenarios), default=0)
-    rows.add_column('scenario', max_width=_LONGEST_NAME, min_width=min(longest, _LONGEST_NAME))
-    for name in ('verdict', 'passed', 'median ms', 'worst ms', 'worst class'):
-        rows.add_column(name, justify='right' if name.endswith('ms') else 'left',
-                        no_wrap=name != 'worst class')
+    widest = _LONGEST_NAME_IN_WORLD if in_world else _LONGEST_NAME
+    rows.add_column('scenario', max_width=widest, min_width=min(longest, widest))
+    for name in ('verdict', 'passed', 'median ms', 'worst ms', 'class'):
+        rows.add_column(name, justify='right' if name.endswith('ms') else 'left', no_wrap=True)
     if confirms:
         rows.add_column('confirmed: median, worst ms')
-    in_world = any(row.world is not None for row in summary.scenarios)
     for name in console_tables.COLUMNS if in_world else ():
         rows.add_column(name, justify='right')
     for row in summary.scenarios:

@@ -24,7 +24,8 @@ from safety_scenarios.scenario.measuring import Calibration, METHODS
 from safety_scenarios.scenario.verdict import Estimate, Verdict
 from safety_scenarios.trial.summary import CampaignSummary, ScenarioSummary, WorldComparison
 
-COLUMNS = ('min gap m', 'stops within m', 'task s')
+COLUMNS = ('gap m', 'stops m', 'task s')
+"""Smallest gap to a person or thing, longest way from onset to standstill, time of the task."""
 
 
 def cells(row: ScenarioSummary) -> list[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import get_args
 
 from cases import for_each
-from examples import some
+from examples import FEW, some
 import pytest
 from safety_scenarios import load_scenario
 from safety_scenarios.campaign.selftest.kill_matrix import (
@@ -50,13 +50,15 @@ MUST_NOT_PASS = [saboteur.name for saboteur in SABOTEURS
                  if 'agents' in saboteur.must_not_pass and saboteur.name not in OF_ARMS]
 PLAYED = [saboteur for saboteur in SABOTEURS if saboteur.name not in (*STREAMS, *OF_ARMS)
           and not (saboteur.must_not_pass and set(saboteur.must_not_pass) <= set(TEXTS))]
+IN_MATRIX = some(SHIPPED)
+DEMANDED = {str(rule) for scenario in IN_MATRIX for rule in scenario.body.rules}
 each = pytest.mark.parametrize('scenario', SHIPPED, ids=lambda scenario: scenario.id)
 
 
 @pytest.fixture(scope='module')
 def matrix() -> KillMatrix:
     """Return the matrix of the shipped scenarios, with one seed: all run to the same times."""
-    return self_test(SHIPPED, RUN, seeds=[0], saboteurs=PLAYED)
+    return self_test(IN_MATRIX, RUN, seeds=[0], saboteurs=PLAYED)
 
 
 def test_there_are_ten():
@@ -66,7 +68,7 @@ def test_there_are_ten():
 @pytest.mark.slow
 def test_every_obligation_of_every_scenario_is_violated_by_some_saboteur(matrix):
     assert not matrix.mistakes, '\n'.join(map(str, matrix.mistakes))
-    for scenario, found in zip(SHIPPED, matrix.scenarios, strict=True):
+    for scenario, found in zip(IN_MATRIX, matrix.scenarios, strict=True):
         rows = {row.check: row for row in found.rows}
         demanded = [str(rule) for rule in scenario.body.rules if rule.is_obligation]
         assert len(demanded) >= 4
@@ -98,7 +100,7 @@ def test_it_is_read_without_a_remark_and_is_bound(scenario):
 
 
 @pytest.mark.slow
-@each
+@pytest.mark.parametrize('scenario', IN_MATRIX, ids=lambda scenario: scenario.id)
 def test_who_rests_and_who_is_silent_each_miss_a_demand(scenario, matrix):
     [found] = [one for one in matrix.scenarios if one.scenario_id == scenario.id]
     expected = {str(rule) for rule in scenario.body.rules if rule.expect is not None}
@@ -125,7 +127,7 @@ def test_who_is_wrong_with_joints_only_does_as_the_reference():
 def test_a_campaign_ends_with_1_against_each_saboteur_that_must_fail(name, matrix):
     cells = [cell for scenario in matrix.scenarios for cell in scenario.trials
              if cell.saboteur == name]
-    assert any(Verdict.FAIL in cell.verdicts for cell in cells)
+    assert FEW or any(Verdict.FAIL in cell.verdicts for cell in cells)
     assert not any(Verdict.PASS in cell.verdicts for cell in cells if not cell.as_reference)
 
 
@@ -144,7 +146,7 @@ def test_the_campaign_s_exit_code_is_what_the_rules_say(tmp_path, controller, co
 
 
 @pytest.mark.slow
-@for_each(('saboteur', 'check'), [
+@for_each(('saboteur', 'check'), [case for case in [
     ('yields', 'push -> expect: refuse within 2 s'),
     ('yields', 'colleague -> expect: stands within 500 ms'),
     ('trusts_anyone', 'spoof -> expect: refuse within 2 s'),
@@ -164,7 +166,8 @@ def test_the_campaign_s_exit_code_is_what_the_rules_say(tmp_path, controller, co
     ('takes_back', 'spoof -> expect: refuse within 2 s'),
     ('lets_go_late', 'too_early -> forbid: opens until has_it'),
     ('wrong_argument', 'request -> expect: pages within 2 s'),
-    ('no_argument', 'request -> expect: pages within 2 s')])
+    ('no_argument', 'request -> expect: pages within 2 s')]
+    if not FEW or case[1] in DEMANDED])
 def test_each_saboteur_meets_the_rule_that_is_there_for_it(matrix, saboteur, check):
     rows = [row for scenario in matrix.scenarios for row in scenario.rows if row.check == check]
     assert any(saboteur in row.killed for row in rows)
@@ -176,7 +179,7 @@ def test_the_tables_show_agents_apart_and_count_what_was_run(matrix):
     assert {str(table.title) for table in tables} == {
         'Self-test, agents', 'Self-test, agents, continued'}
     assert tables[0].row_count == sum(1 + len(scenario.rows) for scenario in matrix.scenarios)
-    trials = 10 * (1 + len(PLAYED) + len(GOOD))
+    trials = len(IN_MATRIX) * (1 + len(PLAYED) + len(GOOD))
     assert f'seeds 0, {trials} trials; errors: 0' in totals(matrix)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from cases import for_each
+from examples import some
 import pytest
 from safety_scenarios import registry
 from safety_scenarios.campaign.selftest.kill_matrix import (
@@ -76,10 +77,10 @@ def acting_as(substitutes: dict[tuple[str, int], str]) -> RunOne:
 
 
 def without_agents() -> list[Scenario]:
-    """Return the shipped scenarios in which no agents play by rules, and that need no world."""
+    """Return what is shipped without agents and worlds, or every third of it in daily work."""
     folders = [str(folder) for folder in installed_folders()]
-    return [scenario for scenario in load_scenarios(folders).scenarios
-            if not scenario.body.is_conversation and not scenario.needs_world]
+    return list(some([scenario for scenario in load_scenarios(folders).scenarios
+                      if not scenario.body.is_conversation and not scenario.needs_world]))
 
 
 @pytest.fixture(scope='module')
@@ -112,7 +113,7 @@ def sound() -> KillMatrix:
 def test_every_check_of_every_shipped_scenario_can_fail(shipped):
     assert not shipped.mistakes, '\n'.join(map(str, shipped.mistakes))
     assert shipped.exit_code == 0
-    assert len(shipped.scenarios) >= 12
+    assert len(shipped.scenarios) >= len(some(range(21)))
     for scenario in shipped.scenarios:
         assert scenario.reference.verdicts == (Verdict.PASS,)
         assert all(row.killed for row in scenario.rows)
@@ -125,7 +126,8 @@ def test_every_finding_says_which_part_found_it(shipped, judged):
         'observation', 'nominal', 'answer', 'latency', 'invariant', 'wiring', 'motion'}
     assert {source for source, kind in sources if kind == 'harness'} == {
         'observation', 'nominal', 'answer', 'wiring'}
-    assert len(judged) >= 12 * len([one for one in SABOTEURS if not one.among_agents])
+    played = [one for one in SABOTEURS if not one.among_agents]
+    assert len(judged) >= len(shipped.scenarios) * len(played)
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ import shutil
 import pytest
 import safety_scenarios
 from safety_scenarios.campaign.rejudging.rejudge import rejudge
+from safety_scenarios.cli.main import main
 from safety_scenarios.errors import InputError
 from safety_scenarios.formats.loading import load_scenario
 from safety_scenarios.formats.profile_file import with_profile
@@ -93,6 +94,15 @@ def test_a_hazard_that_nothing_else_shows_cannot_be_left_out(profiles):
 def test_another_kind_of_robot_is_refused():
     with pytest.raises(InputError, match='got arm, and the profile base is of the kind'):
         run('base', 'SCN-R-102')
+
+
+def test_those_for_another_kind_are_listed_in_one_line(capsys):
+    assert main(['scenario', 'describe', '--profile', 'turtlebot4', 'SCN-R-101', 'SCN-R-102',
+                 'SCN-R-103']) == 2
+    shown = capsys.readouterr().out.splitlines()
+    assert shown[-2:] == [
+        'cannot run on this robot, whose kind is not arm: SCN-R-102 SCN-R-103',
+        '1 of 3 scenarios run on turtlebot4']
 
 
 def test_a_reaction_that_a_slow_robot_always_shows_is_refused():

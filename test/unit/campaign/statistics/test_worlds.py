@@ -3,11 +3,13 @@
 
 """What worlds told of many trials: means with honest intervals, and nothing where nothing is."""
 
+import io
 import math
 
 from cases import for_each
 import numpy
 import pytest
+from rich.console import Console
 from safety_scenarios.campaign.statistics.breakdown import bounded_mean
 from safety_scenarios.campaign.statistics.compare import compare
 from safety_scenarios.campaign.statistics.proportions import clopper_pearson
@@ -126,7 +128,18 @@ def test_a_scenario_shows_its_worst_and_not_a_number_that_one_trial_lacks():
 def test_the_table_shows_a_world_only_where_there_is_one():
     rows = table(summary(trial(SAFE), trial(None, 'B')))
     shown = {column.header: list(column.cells) for column in rows.columns}
-    assert shown['min gap m'] == ['0.36', ''] and shown['task s'] == ['12.0', '']
+    assert shown['gap m'] == ['0.36', ''] and shown['task s'] == ['12.0', '']
+
+
+def test_no_column_of_it_is_lost_in_100_columns():
+    trials = [trial(one, name).model_copy(update={'scenario_name': 'A person comes near, ' * 3})
+              for one, name in ((SAFE, 'A'), (HIT, 'B'))]
+    shown = Console(width=100, file=io.StringIO())
+    shown.print(table(summary(*trials)))
+    head = shown.file.getvalue().splitlines()[0].split('  ')
+    assert [name.strip() for name in head if name.strip()] == [
+        'scenario', 'verdict', 'passed', 'median ms', 'worst ms', 'class', 'gap m', 'stops m',
+        'task s']
 
 
 def test_warm_up_and_a_sequential_test_claim_nothing():
