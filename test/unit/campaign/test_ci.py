@@ -26,9 +26,9 @@ def cases(path):
             for case in ElementTree.parse(path).iter('testcase')}
 
 
-def loopback(tmp_path, *arguments):
+def loopback(tmp_path, *arguments, junit='j.xml'):
     return main(['run', QUICK, '--link', 'loopback', '--output', str(tmp_path / 'run'),
-                 '--junit', str(tmp_path / 'j.xml'), *arguments])
+                 '--junit', str(tmp_path / junit), *arguments])
 
 
 def test_the_file_is_there_at_the_end(tmp_path):
@@ -94,7 +94,7 @@ def test_the_file_of_a_campaign_that_is_killed_is_red(tmp_path):
     ('run/j.xml', "campaign's own folder"), ('.', 'a folder'), ('/proc/no/j.xml', 'junit')])
 def test_a_place_where_it_cannot_be_is_told_before_anything_is_run(tmp_path, capsys, name,
                                                                    message):
-    assert loopback(tmp_path, '--junit', str(tmp_path / name)) == 2
+    assert loopback(tmp_path, junit=name) == 2
     assert message in capsys.readouterr().err
     assert not (tmp_path / 'run').exists()
 
