@@ -173,9 +173,10 @@ def campaign(folder: Path, *arguments: str, domain: int | None = None, timeout: 
     """
     scenarios = list(takewhile(lambda argument: not argument.startswith('-'), arguments))
     options = arguments[len(scenarios):]
+    seed = () if '--seed' in options else ('--seed', '0')
 
     def run_in(place: Path, chosen: list[str]) -> Run:
-        command = [COMMAND, 'run', *chosen, '--seed', '0', *options, '--output', place,
+        command = [COMMAND, 'run', *chosen, *seed, *options, '--output', place,
                    '--calibration', calibration]
         done = subprocess.run(command, env=environment(domain) | variables, timeout=timeout,
                               text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
