@@ -32,7 +32,7 @@ from safety_scenarios.campaign.open_session import connection
 from safety_scenarios.campaign.plan import plan_campaign
 from safety_scenarios.campaign.run import run as run_campaign
 from safety_scenarios.campaign.signals import interruptible
-from safety_scenarios.errors import InputError, interrupted
+from safety_scenarios.errors import counted, InputError, interrupted
 from safety_scenarios.formats.loading import load_scenarios, ScenarioSet
 from safety_scenarios.reports.console_report import tell, teller, warn
 from safety_scenarios.reports.plain_text import speak_plainly
@@ -157,7 +157,8 @@ class Evaluator(WithoutClock, LifecycleNode):
         self._settings, self._loaded = settings, loaded
         self._is_configured = True
         self.get_logger().info(
-            f'configured: {len(plan.scenarios)} scenarios, {settings.trials} trials of each, '
+            f'configured: {counted(len(plan.scenarios), "scenario")}, '
+            f'{counted(settings.trials, "trial")} of each, '
             f'against {plan.controller.label}')
         return _SUCCESS
 
