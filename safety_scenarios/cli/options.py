@@ -112,7 +112,7 @@ class InSections(click.Command):
         :raises UsageError: one that takes one value was given twice
         """
         _, _, given = self.make_parser(ctx).parse_args(args=list(args))
-        for one in given:
+        for one in () if ctx.resilient_parsing else given:  # a shell completes a line as it is
             if isinstance(one, click.Option) and not (one.multiple or one.is_flag) \
                     and given.count(one) > 1:
                 raise click.UsageError(f'{one.opts[0]}: got it twice, expected it once', ctx)

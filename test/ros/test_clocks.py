@@ -40,8 +40,16 @@ def judge(tmp_path, fault, domain, *more, clock=(), again=True):
 
 
 def notes(run):
-    """Return what is told of the trials, but for what a busy machine does."""
-    return {note['code'] for trial in run.trials for note in trial['notes']} - {'stalls'}
+    return {note['code'] for trial in run.trials for note in trial['notes']}
+
+
+def judged_without_a_stall(tmp_path, fault, domain):
+    """Judge it again, up to twice, where the product says that the host held a process up."""
+    for number in range(3):
+        run = judge(tmp_path / str(number), fault, domain)
+        if 'stalls' not in notes(run):
+            break
+    return run
 
 
 def rows(run, check):
@@ -126,7 +134,7 @@ def test_simulated_time_without_a_clock_is_a_wiring_fault(tmp_path, domain):
 
 
 def test_a_copied_header_is_named_and_not_judged_by(tmp_path, domain):
-    run = judge(tmp_path, 'header_copier', domain)
+    run = judged_without_a_stall(tmp_path, 'header_copier', domain)
     assert run.code == 0, run.output
     assert notes(run) == {'header-copied'}
     assert any('copied from a stimulus' in row['detail'] for row in rows(run, 'stamps'))
@@ -135,7 +143,7 @@ def test_a_copied_header_is_named_and_not_judged_by(tmp_path, domain):
 
 
 def test_a_stamp_from_the_future_is_named_and_not_judged_by(tmp_path, domain):
-    run = judge(tmp_path, 'future_stamper', domain)
+    run = judged_without_a_stall(tmp_path, 'future_stamper', domain)
     assert run.code == 0, run.output
     assert notes(run) == {'header-future'}
     reaction = run.trials[0]['latency']['reaction']

@@ -72,8 +72,8 @@ class Operation:
     """A monitor at work; ``levels`` has what it said of each check in each turn, with its time."""
 
     def __init__(self, events: Iterator[Event], turns_ms: Collection[float],
-                 **settings: Any) -> None:
-        self.watch = Watch(monitor_file(), MonitorSettings(**{
+                 file: Scenario | None = None, **settings: Any) -> None:
+        self.watch = Watch(file or monitor_file(), MonitorSettings(**{
             'window_s': 1.0, **settings}), at(0))
         self.found: list[tuple[float, Found]] = []
         self.kept: list[list[Event]] = []

@@ -60,7 +60,7 @@ def _terms(answers: Answers, other_reach: float) -> tuple[Separation, str]:
     rows = [('signal', terms.signal, 'the commanded speed')]
     if terms.metres_per_unit != 1.0 or not is_base(robot):
         rows.append(('metres_per_unit', number(terms.metres_per_unit),
-                     'from the axis of the arm to its tool (m)'))
+                     'edit: from the axis of the arm to its tool (m)'))
     rows += [('approach_speed', number(terms.approach_speed), 'toward the robot (m/s)'),
              ('reach', number(terms.reach), "the robot's radius"
               + (', and 0.25 m of person' if other_reach else '') + ' (m)'),

@@ -72,7 +72,7 @@ def campaigns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ('run', 'SCN-R-10', {f'SCN-R-10{last}' for last in range(1, 10)}),
     ('scenario describe', 'clin', {'clinical'}), ('run robotic --profile', 'tu', {'turtlebot4'}),
     ('run robotic --controller', 'rule', {'rule_based'}),
-    ('run robotic --set', 'judge.mo', {'judge.model='})])
+    ('run robotic --trials 3 --trials 4 --set', 'judge.mo', {'judge.model='})])
 def test_tab_offers_what_there_is(words, begun, offered):
     complete = ShellComplete(cli, {}, 'safety-scenarios', '_SAFETY_SCENARIOS_COMPLETE')
     assert {one.value for one in complete.get_completions(words.split(), begun)} == offered
