@@ -23,7 +23,7 @@ from safety_scenarios import registry
 from safety_scenarios.are.traces.writer import read_are_events, write_are
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.judging.evaluate import evaluate
-from safety_scenarios.reports.console_report import console
+from safety_scenarios.reports.console_report import console, show
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.trial.plan import plan
@@ -131,7 +131,7 @@ def main() -> None:
         screen.out('MEASURED', json.dumps(ours(int(sys.argv[2]), Path(sys.argv[3]))))
         return
     number = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
-    screen.print(table('ARE traces', against_are(number)))
+    show(table('ARE traces', against_are(number)))
 
 
 if __name__ == '__main__':

@@ -28,7 +28,7 @@ from machine import Machine
 from network import Clock, Host, missing, Network, two_hosts, Wire
 from rich.table import Table
 from safety_scenarios.errors import MeasurementError
-from safety_scenarios.reports.console_report import console
+from safety_scenarios.reports.console_report import console, show
 
 HERE = Path(__file__).parent
 SCENARIO = HERE / 'one_second.yaml'
@@ -174,7 +174,7 @@ def main() -> None:
         rows.append(one)
         arguments.output.write_text(json.dumps({**machine.as_json(), 'rows': rows}, indent=2)
                                     + '\n', encoding='utf-8')
-    screen.print(table(rows))
+    show(table(rows))
     wrong = opposite(rows)
     screen.print(f'{len(wrong)} of {len(rows)} rows with a verdict that is the opposite'
                  + (f': {"; ".join(wrong)}' if wrong else '') + f'. {arguments.output}',

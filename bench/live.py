@@ -23,7 +23,7 @@ from figures import Figure, ratios, spread, table
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from safety_scenarios.campaign.signals import interruptible
-from safety_scenarios.reports.console_report import console
+from safety_scenarios.reports.console_report import console, show
 from safety_scenarios.reports.live.feed import Feed
 from safety_scenarios.ros.link.clock import RosClock
 from safety_scenarios.ros.link.publishing import LiveTopics, PERIOD_S
@@ -136,7 +136,7 @@ def main(rounds: int = 6, each: int = _EACH) -> None:
         finally:
             script.end()
     screen = console()
-    screen.print(table('Live topics', found))
+    show(table('Live topics', found))
     screen.print(f'heard by the other process: {heard}', markup=False)
 
 

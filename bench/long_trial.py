@@ -23,7 +23,7 @@ from rich.console import Console
 from safety_scenarios import registry
 from safety_scenarios.campaign.folder.folder import read_trials
 from safety_scenarios.campaign.run import run
-from safety_scenarios.reports.console_report import console, ConsoleReport
+from safety_scenarios.reports.console_report import ConsoleReport, show
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.links.loopback_session import Loopback
 from safety_scenarios.trial.mcap.recording import read_mcap
@@ -85,7 +85,7 @@ def main(arguments: Sequence[str]) -> None:
         return
     minutes = float(arguments[0]) if arguments else 10.0
     trials = int(arguments[1]) if len(arguments) > 1 else 2
-    console().print(table(f'{trials} long trials', long_trials(minutes, trials)))
+    show(table(f'{trials} long trials', long_trials(minutes, trials)))
 
 
 if __name__ == '__main__':

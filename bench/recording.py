@@ -23,7 +23,7 @@ import time
 from figures import Figure, table
 from safety_scenarios import registry
 from safety_scenarios.formats.loading import load_scenarios
-from safety_scenarios.reports.console_report import console
+from safety_scenarios.reports.console_report import show
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.message import Message
@@ -132,11 +132,10 @@ def recording(name: str, make: Callable[[int], Message], number: int) -> list[Fi
 
 def main(number: int = 20_000) -> None:
     """Measure and print."""
-    screen = console()
     for name, make, share in (
             ('Twist', twist, 1), ('LaserScan of 360 rays', lambda index: scan(index, True), 10),
             ('the same in Python floats', lambda index: scan(index, False), 10)):
-        screen.print(table(name, recording(name, make, number // share)))
+        show(table(name, recording(name, make, number // share)))
 
 
 if __name__ == '__main__':

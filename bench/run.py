@@ -23,7 +23,7 @@ from figures import Figure, table
 from machine import Machine
 from reaction import echo, known_delays
 from safety_scenarios.campaign.signals import interruptible
-from safety_scenarios.reports.console_report import console
+from safety_scenarios.reports.console_report import console, show
 from temporal import temporal
 from throughput import by_topics, many_topics, one_topic
 from world import against_real_time
@@ -68,10 +68,10 @@ def main() -> None:
     interruptible()
     machine, screen, figures = Machine(), console(), list[dict[str, Any]]()
 
-    def show(title: str, measure: Callable[[], list[Figure]]) -> None:
+    def measured(title: str, measure: Callable[[], list[Figure]]) -> None:
         begin_s = time.monotonic()
         found = measure()
-        screen.print(table(f'{title} ({time.monotonic() - begin_s:.0f} s)', found))
+        show(table(f'{title} ({time.monotonic() - begin_s:.0f} s)', found))
         figures.extend({'section': title, **figure.as_json()} for figure in found)
 
     def wanted_of(offered: Iterator[Section]) -> Iterator[Section]:
@@ -80,9 +80,9 @@ def main() -> None:
     if [*wanted_of(sections(None, True))]:
         with evaluator() as measuring:
             for section in wanted_of(sections(measuring, arguments.quick)):
-                show(*section)
+                measured(*section)
     for section in wanted_of(campaigns(arguments.quick)):
-        show(*section)
+        measured(*section)
     about = machine.as_json()
     arguments.output.write_text(json.dumps(
         {'quick': arguments.quick, **about, 'figures': figures}, indent=2) + '\n',

@@ -16,7 +16,7 @@ import warnings
 
 from figures import Figure, table
 import numpy as np
-from safety_scenarios.reports.console_report import console
+from safety_scenarios.reports.console_report import show
 from safety_scenarios.temporal_logic.offline import evaluate
 from safety_scenarios.temporal_logic.online import Monitor
 from safety_scenarios.temporal_logic.parser import parse
@@ -121,4 +121,4 @@ def temporal(rounds: int) -> list[Figure]:
 
 
 if __name__ == '__main__':
-    console().print(table(OURS, temporal(rounds=7)))
+    show(table(OURS, temporal(rounds=7)))

@@ -30,7 +30,7 @@ from network import await_line, Host, INTERFACE, missing, Network, two_hosts
 from safety_scenarios import registry
 from safety_scenarios.errors import MeasurementError
 from safety_scenarios.judging.judged_trial import JudgedTrial
-from safety_scenarios.reports.console_report import console
+from safety_scenarios.reports.console_report import console, show
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.trial.journal import read_journal
 from safety_scenarios.trial.trial import TrialRecord
@@ -236,7 +236,7 @@ def main() -> None:
         signal.signal(number, lambda *_: sys.exit(130))
     machine = Machine()
     figures = witnessed(arguments.trials)
-    console().print(table("Reported latency against the packets' own", figures))
+    show(table("Reported latency against the packets' own", figures))
     about: dict[str, Any] = machine.as_json()
     arguments.output.write_text(json.dumps(
         {**about, 'figures': [figure.as_json() for figure in figures]}, indent=2) + '\n',

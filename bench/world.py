@@ -14,7 +14,7 @@ from safety_scenarios.campaign.trials import perform
 from safety_scenarios.errors import InputError
 from safety_scenarios.formats.loading import load_scenario
 from safety_scenarios.formats.scenario_files import share_folder
-from safety_scenarios.reports.console_report import console
+from safety_scenarios.reports.console_report import show
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.settings import RunSettings
@@ -113,4 +113,4 @@ _FORWARD = Message(type='geometry_msgs/msg/Twist', data={
 
 
 if __name__ == '__main__':
-    console().print(table('The embedded world', against_real_time(3, 10)))
+    show(table('The embedded world', against_real_time(3, 10)))
