@@ -177,6 +177,9 @@ BUILT_IN: dict[str, dict[str, str]] = {
         'stops_at_large_changes': 'controllers.saboteurs.shortcuts:StopsAtLargeChanges',
         'stops_for_one_sensor': 'controllers.saboteurs.shortcuts:StopsForOneSensor',
     },
+    'policies': {
+        'onnx': 'controllers.policies.onnx_model:OnnxModel',
+    },
     'robots': {
         'mobile_base': 'scenario.robots.mobile_base:MobileBase',
         'arm': 'scenario.robots.arm:Arm',
@@ -224,10 +227,11 @@ def names(kind: str) -> dict[str, str]:
 
     Built-ins come first, in the order of the table; then the others by their names.
 
-    :param kind: ``stimuli``, ``intents``, ``invariants``, ``controllers``, ``robots``,
-        ``drivers``, ``links``, ``formats``; ``bags``, whose plug-ins are functions that read one;
-        ``traces``, whose plug-ins take a ``TraceContext`` and are observers; or ``outputs``,
-        whose plug-ins take an ``OutputContext`` and are context managers that give observers
+    :param kind: ``stimuli``, ``intents``, ``invariants``, ``controllers``, ``policies``,
+        ``robots``, ``drivers``, ``links``, ``formats``; ``bags``, whose plug-ins are functions
+        that read one; ``traces``, whose plug-ins take a ``TraceContext`` and are observers; or
+        ``outputs``, whose plug-ins take an ``OutputContext`` and are context managers that give
+        observers
     """
     known = {name: f'{_HERE}.{target}' for name, target in BUILT_IN[kind].items()}
     for name, target in sorted(_entries(kind)):

@@ -11,17 +11,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 import datetime
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 from safety_scenarios.errors import InputError, Problem
-from safety_scenarios.formats.document.messages import describe, show
+from safety_scenarios.formats.document.noun_file import raise_problems, read_noun
 from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.world.robot_file import RobotFile
 from safety_scenarios.standards.pfl import RegionLimits
-
-_M = TypeVar('_M', bound=Noun)
 
 
 class ReadRobot:
@@ -42,7 +40,7 @@ def read_robot(path: Path) -> ReadRobot:
 
     :raises InputError: it cannot be read, or every problem in it with its line and field
     """
-    file, document = _read(path, RobotFile, 'model, base and joints')
+    file, document = read_noun(path, RobotFile, 'model, base and joints')
     return ReadRobot(file, path, document)
 
 
@@ -109,7 +107,7 @@ def read_pfl_limits(path: str | Path) -> PflLimits:
 
     :raises InputError: the file cannot be read, or every problem in it with its line and field
     """
-    file, document = _read(Path(path), _File, 'provenance and regions')
+    file, document = read_noun(Path(path), _File, 'provenance and regions')
     problems: list[Problem] = []
     regions: dict[str, RegionLimits] = {}
     for name, region in file.regions.items():
@@ -117,7 +115,7 @@ def read_pfl_limits(path: str | Path) -> PflLimits:
             regions[name] = _si(name, region)
         except InputError as error:
             problems.append(document.problem(('regions', name), str(error)))
-    _raise(problems)
+    raise_problems(problems)
     return PflLimits(file.provenance, regions)
 
 
@@ -126,32 +124,3 @@ def _si(name: str, region: _Region) -> RegionLimits:
         name=name, force=region.force_n, pressure=region.pressure_n_cm2 * _PA_PER_N_CM2,
         multiplier=region.transient_multiplier, stiffness=region.stiffness_n_mm * _N_M_PER_N_MM,
         mass=region.mass_kg, energy=region.energy_j)
-
-
-def _read(path: Path, model: type[_M], keys: str) -> tuple[_M, Document]:
-    """
-    Return what a file says, and the file as plain data that knows its places.
-
-    :param keys: what it has to hold, for messages
-    """
-    try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise InputError(f'{path}: cannot be read: {error.strerror}. Check the path') from None
-    document = Document(str(path), raw)
-    problems = list(document.problems)
-    if not problems and not isinstance(document.data, Mapping):
-        problems.append(document.problem((), f'got {show(document.data)}, expected a mapping with '
-                                             f'{keys}'))
-    _raise(problems)
-    try:
-        return model.model_validate(document.data), document
-    except ValidationError as error:
-        _raise([document.problem(place, sentence, at_key) for place, sentence, at_key
-                in describe(error.errors(include_url=False), model)])
-        raise
-
-
-def _raise(problems: list[Problem]) -> None:
-    if problems:
-        raise InputError('\n'.join(str(problem) for problem in problems))

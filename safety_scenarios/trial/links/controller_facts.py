@@ -27,6 +27,7 @@ from safety_scenarios.controllers.adapters import (
     parameter_model,
     takes_real_time,
 )
+from safety_scenarios.controllers.policies.policy import policy_class
 from safety_scenarios.errors import described, did_you_mean, SettingsError, UnknownPluginError
 from safety_scenarios.scenario.controller import ControllerPlugin
 from safety_scenarios.scenario.settings import ModelServer
@@ -46,7 +47,13 @@ _EXPECTED = 'MODULE:NAME as Python imports it, such as my_pkg.policy:Policy'
 
 def is_own(name: str) -> bool:
     """Return whether a controller's name says where in the user's own code it is."""
-    return ':' in name
+    return ':' in name and not is_policy(name)
+
+
+def is_policy(name: str) -> bool:
+    """Return whether a controller's name says where its model is: onnx:policy.onnx."""
+    kind, colon, _ = name.partition(':')
+    return bool(colon) and registry.is_known('policies', kind)
 
 
 def is_bundled(name: str, given: Any = None) -> bool:
@@ -56,6 +63,8 @@ def is_bundled(name: str, given: Any = None) -> bool:
     :param given: the controller itself, if no plug-in has the name; of the harness are its classes
     """
     bundled = registry.BUILT_IN['controllers']
+    if given is None and is_policy(name):
+        return not registry.resolve('policies', name.partition(':')[0]).is_code
     if given is None:
         return name in bundled
     return isinstance(given, type) and given.__module__.startswith(_OURS) and any(
@@ -70,6 +79,9 @@ def named_controller(name: str) -> Any:
     :raises SettingsError: there is no such module, it cannot be imported, or nothing in it has
         the name or can be a controller
     """
+    if is_policy(name):
+        kind, _, address = name.partition(':')
+        return policy_class(kind, address)
     if not is_own(name):
         try:
             return registry.resolve('controllers', name)
@@ -96,6 +108,9 @@ def named_controller(name: str) -> Any:
 
 def source_of(name: str) -> tuple[str | None, Path | None]:
     """Return ``module:Class`` of a controller and the file it is in; None for what is unknown."""
+    if is_policy(name):
+        path = Path(name.partition(':')[2])
+        return name, path if path.is_file() else None
     target = name if is_own(name) else registry.names('controllers').get(name)
     if target is None:
         return None, None

@@ -420,6 +420,7 @@ def hosted(controller: Any, settings: ControllerSettings, keep: Keep = lambda er
     :param patience: how long it may really think; None: for ever
     :raises ControllerError: it cannot be made
     """
+    settings = settings.model_copy(update={'schedule_clock': 'ros'})  # a simulator makes the time
     try:
         if isinstance(controller, IsolatedController):
             remote = controller.begin(settings, patience and patience.limit_ns)

@@ -1,0 +1,132 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""From what a model gave to chunks of actions, and from one action to a command."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy
+from numpy.typing import NDArray
+from safety_scenarios.controllers.policies.contract import ActionOutput, numbers, PolicyContract
+from safety_scenarios.errors import ControllerError
+from safety_scenarios.scenario.blocks.robot import RobotModel
+from safety_scenarios.scenario.interfaces import positions_of
+from safety_scenarios.scenario.message import Command, Observation
+
+Chunk = NDArray[numpy.float64]
+"""Actions, one behind the other: horizon x values, in SI."""
+_BASE = 2
+
+
+class PolicyActions:
+    """
+    Reads a model's output for one robot.
+
+    :param contract: of the model
+    :param robot: that it commands
+    """
+
+    def __init__(self, contract: PolicyContract, robot: RobotModel) -> None:
+        self._contract, self._robot = contract, robot
+        output = contract.action
+        self._output = output
+        self._axes = len(robot.joints) if output.kind == 'arm' else _BASE
+        self._mean, self._std = (numpy.array(numbers(one)) for one in (output.mean, output.std))
+        self._target: NDArray[numpy.float64] | None = None
+
+    def chunk(self, outputs: Mapping[str, Any]) -> Chunk:
+        """
+        Return the actions that a model gave.
+
+        :raises ControllerError: it gave none, or they are no numbers of the expected shape
+        """
+        name = self._contract.action_name
+        if name not in outputs:
+            raise ControllerError(f'the policy gave no output {name!r}, expected it beside '
+                                  f'{", ".join(sorted(map(str, outputs))) or "none"}')
+        try:
+            given = numpy.asarray(outputs[name], dtype=float)
+        except (TypeError, ValueError):
+            raise ControllerError(f'the policy gave {outputs[name]!r:.100} as {name!r}, expected '
+                                  f'an array of numbers') from None
+        actions = self._two_dimensional(given)
+        if not len(actions):
+            raise ControllerError(f'the policy gave no action in {name!r}: shape '
+                                  f'{list(given.shape)}')
+        if not numpy.isfinite(actions).all():
+            raise ControllerError(f'the policy gave a number that is not finite in {name!r}')
+        most = self._contract.action_horizon
+        return self._in_si(actions[:most] if most else actions)
+
+    def _two_dimensional(self, given: NDArray[Any]) -> NDArray[Any]:
+        """Return horizon x values, without a dimension for a batch of one."""
+        columns = self._output.columns
+        needed = len(columns) or self._axes
+        while given.ndim > 2 and given.shape[0] == 1:
+            given = given[0]
+        if given.ndim == 1:
+            given = given[None, :]
+        wide = max(columns, default=-1) + 1 if columns else needed
+        fits = given.ndim == 2 and (given.shape[1] >= wide if columns else given.shape[1] == wide)
+        if not fits and not columns and given.ndim == 2 and self._axes == _BASE \
+                and given.shape[1] == 1:
+            fits = True  # a base that does not turn
+        if not fits:
+            raise ControllerError(
+                f'the policy gave {self._contract.action_name!r} of shape {list(given.shape)}, '
+                f'expected horizon x {wide}: {self._output.quantity} of '
+                f'{"each joint" if self._output.kind == "arm" else "a base"}. Correct the '
+                f'contract (columns), or the model')
+        return given[:, list(columns)] if columns else given
+
+    def _in_si(self, actions: NDArray[Any]) -> Chunk:
+        output, robot = self._output, self._robot
+        actions = actions * self._std + self._mean
+        if output.clip is not None:
+            actions = numpy.clip(actions, *output.clip)
+        scale = robot.max_speed if output.of_top_speed else output.factor
+        if output.kind == 'arm':
+            return actions * scale
+        whole = numpy.zeros((len(actions), _BASE))
+        whole[:, :actions.shape[1]] = actions
+        whole[:, 0] *= scale
+        return whole
+
+    def command(self, action: NDArray[numpy.float64], observation: Observation) -> Command | None:
+        """
+        Return what lets the robot do one action; None: it is not known where its joints are.
+
+        A position is reached within one period of the policy, at no more than the top speed.
+        """
+        quantity = self._output.quantity
+        if quantity.endswith('velocity'):
+            return Command(velocity=tuple(action.tolist()))
+        period_s = 1.0 / self._contract.rate_hz
+        most = self._robot.max_speed
+        begin = self._target
+        if begin is None:
+            states = observation.readings.get('joint_states')
+            known = None if states is None else positions_of(states.message, self._robot.joints)
+            if known is None:
+                return None
+            begin = numpy.array(known)
+        target = action if quantity == 'joint_position' else begin + action
+        speeds = numpy.clip((target - begin) / period_s, -most, most)
+        self._target = begin + speeds * period_s
+        return Command(velocity=tuple(speeds.tolist()))
+
+    def forget(self) -> None:
+        """Take the next position from where the joints are, not from what was commanded."""
+        self._target = None
+
+
+def check_output(output: ActionOutput, robot: RobotModel) -> str:
+    """Return why a robot cannot execute an output; empty: it can."""
+    if output.kind != robot.kind:
+        return f'the contract has a {output.quantity}, of a {output.kind}'
+    needed = len(robot.joints) if output.kind == 'arm' else _BASE
+    if output.columns and len(output.columns) > needed or (
+            output.kind == 'arm' and output.columns and len(output.columns) != needed):
+        return f'the contract uses {len(output.columns)} columns of the action'
+    return ''

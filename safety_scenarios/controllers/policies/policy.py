@@ -1,0 +1,305 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+The controller that runs a policy: it asks a model as its contract says, and commands its actions.
+
+Its name says of what kind the model is, and where: ``onnx:policy.onnx``. The same class runs in
+the process of the harness, in one of its own and in ``policy_node``, so that what is judged is
+what is deployed.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cached_property, lru_cache
+import logging
+from pathlib import Path
+import time
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field
+from safety_scenarios import registry
+from safety_scenarios.controllers.policies.actions import check_output, PolicyActions
+from safety_scenarios.controllers.policies.chunks import Action, ActionChunks, ChunkRules
+from safety_scenarios.controllers.policies.contract import (
+    contract_of,
+    load_contract,
+    PolicyContract,
+)
+from safety_scenarios.controllers.policies.inputs import PolicyInputs
+from safety_scenarios.controllers.policies.model import (
+    Inference,
+    InferenceError,
+    ModelOptions,
+    PolicyModel,
+    refuse_mismatch,
+    zeros,
+)
+from safety_scenarios.errors import SettingsError
+from safety_scenarios.scenario.controller import ControllerPlugin
+from safety_scenarios.scenario.message import Command, Observation
+
+_LOG = logging.getLogger(__name__)
+_MS = 1_000_000
+_FROM_CONTRACT = -1.0
+
+
+class _Asked:
+    """A question to the model that is under way, or answered."""
+
+    def __init__(self, began_ns: int, observation: Observation) -> None:
+        self.began_ns, self.observation = began_ns, observation
+        self.ready_ns: int | None = None
+        """When the answer counts, on the clock of the observations; None: when it is there."""
+        self.future: Future[Inference] | None = None
+
+
+class _Memory:
+    """What a policy's controller keeps from tick to tick."""
+
+    def __init__(self) -> None:
+        self.asked: _Asked | None = None
+        self.command: Command | None = None
+        self.failures = Counter[str]()
+        self.inferences = 0
+        self.states: dict[str, Any] = {}
+        self.pool: ThreadPoolExecutor | None = None
+
+
+class PolicyController(ControllerPlugin):
+    """
+    Asks a model for chunks of actions, and commands one of them on each tick.
+
+    While an input is missing, and while the model gives no answer, it does what ``on_missing`` of
+    the contract says. An answer that is no action of the robot is an error.
+    """
+
+    contract: str = Field(default='', max_length=4000)
+    """File of the contract; empty: the model's own name with .yaml, or policy.yaml beside it."""
+    action_horizon: int = Field(default=0, ge=0, le=10_000)
+    """Actions of each chunk that are used at most; 0: as the contract says."""
+    replan_interval: int = Field(default=0, ge=0, le=10_000)
+    """Actions after which the model is asked again; 0: as the contract says."""
+    execution: Literal['', 'synchronous', 'asynchronous'] = ''
+    """Whether the last chunk goes on while the model is asked; empty: as the contract says."""
+    queue_threshold: float = Field(default=_FROM_CONTRACT, ge=-1, le=1)
+    """Share of the horizon at which the model is asked again, with asynchronous execution; -1: as
+    the contract says."""
+    ensembling: Literal['', 'latest_only', 'average', 'weighted_average', 'conservative',
+                        'temporal', 'real_time_chunking'] = ''
+    """What counts where chunks overlap; empty: as the contract says."""
+    inference_ms: float = Field(default=0.0, ge=0, le=600_000, json_schema_extra={'unit': 'ms'})
+    """Least time that an inference takes, also in simulated time, where it takes none otherwise:
+    what would the reaction be with a model that needs so long?"""
+    timeout_ms: float = Field(default=1000.0, gt=0, le=600_000, json_schema_extra={'unit': 'ms'})
+    """How long a server may take for one answer."""
+    cold_start_s: float = Field(default=300.0, gt=0, le=3600, json_schema_extra={'unit': 's'})
+    """How long a server may take for its first answer, before the trial begins."""
+    threads: int = Field(default=1, ge=1, le=256)
+    """Processors that an inference in this process may use."""
+    prompt: str = Field(default='', max_length=10_000)
+    """Text for the model instead of that of the contract."""
+
+    kind: ClassVar[str] = ''
+    """Of the model: its name among the policies of ``registry``."""
+    address: ClassVar[str] = ''
+    """What stands behind the colon."""
+
+    @cached_property
+    def terms(self) -> PolicyContract:
+        """
+        Return the contract.
+
+        :raises InputError: it cannot be read
+        """
+        return load_contract(self.contract or contract_of(Path(self.address)))
+
+    @property
+    def inputs(self) -> Mapping[str, str]:
+        """Return what the contract reads."""
+        return self.terms.topics
+
+    @property
+    def period_ns(self) -> int:
+        """Return the time between two actions."""
+        return self.terms.period_ns
+
+    @cached_property
+    def _memory(self) -> _Memory:
+        return _Memory()
+
+    @cached_property
+    def _model(self) -> PolicyModel:
+        options = ModelOptions(self.timeout_ms / 1e3, self.cold_start_s, self.threads)
+        found: PolicyModel = registry.resolve('policies', self.kind)(self.address, options)
+        return found
+
+    @cached_property
+    def _inputs(self) -> PolicyInputs:
+        return PolicyInputs(self.terms, self.context.robot)
+
+    @cached_property
+    def _actions(self) -> PolicyActions:
+        return PolicyActions(self.terms, self.context.robot)
+
+    @cached_property
+    def _chunks(self) -> ActionChunks:
+        terms = self.terms
+        return ActionChunks(ChunkRules(
+            self.action_horizon or terms.action_horizon,
+            self.replan_interval or terms.replan_interval, self.execution or terms.execution,
+            terms.queue_threshold if self.queue_threshold < 0 else self.queue_threshold,
+            self.ensembling or terms.ensembling, terms.execution_horizon))
+
+    def start(self) -> None:
+        """
+        Load the model, compare it with contract and robot, and ask it once.
+
+        :raises SettingsError: they do not fit
+        :raises InferenceError: a server gives no answer
+        """
+        terms, robot = self.terms, self.context.robot
+        why = check_output(terms.action, robot)
+        if not why and terms.joints and terms.joints != len(robot.joints):
+            why = f'the contract has {terms.joints} joints'
+        if why:
+            raise SettingsError(
+                f'controller: {self._name}: {why}, and the robot is a {robot.kind}'
+                f'{f" with {len(robot.joints)} joints" if robot.joints else ""}, expected one '
+                f'that fits')
+        model = self._model
+        model.open()
+        refuse_mismatch(model, self._name, terms, self._inputs.shapes)
+        self._memory.states = {name: zeros(state.shape) for name, state in terms.states.items()}
+        begin_s = time.monotonic()
+        self._actions.chunk(model.infer(self._complete(self._inputs.neutral())).outputs)
+        _LOG.info('%s: cold start %.1f s', self._name, time.monotonic() - begin_s)
+        model.reset()
+        if self._is_asynchronous and not self._is_simulated:
+            self._memory.pool = ThreadPoolExecutor(1, thread_name_prefix='policy')
+
+    def decide(self, observation: Observation) -> Command | None:
+        """Return the action of this tick."""
+        memory, chunks = self._memory, self._chunks
+        self._inputs.look(observation)
+        self._take(observation)
+        if chunks.wants_chunk() or self._inputs.is_stale(observation):
+            arrays = self._inputs.arrays(observation)
+            if arrays is None:
+                return self._without(observation, f'missing: {self._inputs.missing}')
+            if chunks.wants_chunk():
+                self._ask(observation, arrays)
+                self._take(observation)
+        action = chunks.action()
+        if action is None:
+            return self._without(observation, '') if memory.asked is None else None
+        memory.command = self._command(action, observation)
+        return memory.command
+
+    def close(self) -> None:
+        """Hang up, and say what went wrong how often."""
+        memory = self._memory
+        if memory.pool is not None:
+            memory.pool.shutdown(wait=True, cancel_futures=True)
+        self._model.close()
+        if memory.failures:
+            _LOG.warning('%s: %d inferences; %s', self._name, memory.inferences, ', '.join(
+                f'{count} x {name}' for name, count in memory.failures.most_common()))
+
+    @property
+    def _name(self) -> str:
+        return f'{self.kind}:{self.address}'
+
+    @property
+    def _is_simulated(self) -> bool:
+        """Return whether time stands still while it thinks."""
+        return getattr(self.context, 'schedule_clock', 'steady') == 'ros'
+
+    @property
+    def _is_asynchronous(self) -> bool:
+        return (self.execution or self.terms.execution) == 'asynchronous'
+
+    def _now_ns(self, observation: Observation) -> int:
+        return observation.t_ns if self._is_simulated else time.monotonic_ns()
+
+    def _complete(self, arrays: Mapping[str, Any]) -> dict[str, Any]:
+        prompts = {name: self.prompt or text for name, text in self.terms.prompts.items()}
+        return {**arrays, **prompts, **self._memory.states}
+
+    def _ask(self, observation: Observation, arrays: Mapping[str, Any]) -> None:
+        memory = self._memory
+        memory.inferences += 1
+        asked = _Asked(self._now_ns(observation), observation)
+        given, least_ns = self._complete(arrays), round(self.inference_ms * _MS)
+        self._chunks.ask()
+        memory.asked, asked.future = asked, Future()
+        if memory.pool is not None:
+            asked.future = memory.pool.submit(self._infer, given, asked.began_ns + least_ns)
+            return
+        try:
+            asked.future.set_result(self._infer(
+                given, 0 if self._is_simulated else asked.began_ns + least_ns))
+        except InferenceError as error:
+            asked.future.set_exception(error)
+        if self._is_simulated:
+            asked.ready_ns = asked.began_ns + least_ns
+
+    def _infer(self, given: Mapping[str, Any], until_ns: int) -> Inference:
+        """Ask the model, and wait until a steady time if it has answered before."""
+        found = self._model.infer(given)
+        time.sleep(max(0.0, (until_ns - time.monotonic_ns()) / 1e9) if until_ns else 0.0)
+        return found
+
+    def _take(self, observation: Observation) -> None:
+        """Take the answer of the model if it counts by now."""
+        memory, asked = self._memory, self._memory.asked
+        if asked is None or asked.future is None or not asked.future.done() or (
+                asked.ready_ns is not None and observation.t_ns < asked.ready_ns):
+            return
+        memory.asked = None
+        try:
+            found = asked.future.result()
+        except InferenceError as error:
+            memory.failures[error.name] += 1
+            _LOG.warning('%s: %s', self._name, error)
+            self._chunks.clear()
+            return
+        self._chunks.put(self._actions.chunk(found.outputs))
+        for name, state in self.terms.states.items():
+            memory.states[name] = found.outputs[state.output].reshape(state.shape)
+
+    def _command(self, action: Action, observation: Observation) -> Command | None:
+        if action.place == 0:
+            self._actions.forget()
+        return self._actions.command(action.values, observation)
+
+    def _without(self, observation: Observation, why: str) -> Command | None:
+        """Return what is commanded where there is no action."""
+        memory, what = self._memory, self.terms.on_missing
+        if why:
+            self._chunks.clear()
+            memory.asked = None
+        self._actions.forget()
+        if what == 'stop':
+            return self.context.robot_kind.stop
+        return memory.command if what == 'hold' else None
+
+
+@lru_cache(maxsize=64)
+def policy_class(kind: str, address: str) -> type[PolicyController]:
+    """
+    Return the controller of one policy.
+
+    :param kind: its name among the policies of ``registry``
+    :raises SettingsError: nothing is behind the colon
+    """
+    if not address:
+        raise SettingsError(f'controller: got {kind}: with nothing behind the colon, expected '
+                            f'where the policy is, such as {kind}:policy.{kind}')
+    model: type[PolicyModel] = registry.resolve('policies', kind)
+    metaclass: Any = type(PolicyController)
+    made: type[PolicyController] = metaclass('Policy', (PolicyController,), {
+        '__module__': __name__, '__doc__': PolicyController.__doc__, 'kind': kind,
+        'address': address, 'takes_real_time': model.takes_real_time})
+    return made

@@ -1,0 +1,51 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""A YAML file that is one noun: read at once, or refused with every problem at its line."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import ValidationError
+from safety_scenarios.errors import InputError, Problem
+from safety_scenarios.formats.document.messages import describe, show
+from safety_scenarios.formats.document.positions import Document
+from safety_scenarios.scenario.noun import Noun
+
+_M = TypeVar('_M', bound=Noun)
+
+
+def read_noun(path: Path, model: type[_M], keys: str) -> tuple[_M, Document]:
+    """
+    Return what a file says, and the file as plain data that knows its places.
+
+    :param keys: what it has to hold, for messages
+    :raises InputError: it cannot be read, or every problem in it with its line and field
+    """
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise InputError(f'{path}: cannot be read: {error.strerror}. Check the path') from None
+    document = Document(str(path), raw)
+    problems = list(document.problems)
+    if not problems and not isinstance(document.data, Mapping):
+        problems.append(document.problem((), f'got {show(document.data)}, expected a mapping with '
+                                             f'{keys}'))
+    raise_problems(problems)
+    try:
+        return model.model_validate(document.data), document
+    except ValidationError as error:
+        raise_problems([document.problem(place, sentence, at_key) for place, sentence, at_key
+                        in describe(error.errors(include_url=False), model)])
+        raise
+
+
+def raise_problems(problems: list[Problem]) -> None:
+    """
+    Refuse a file with problems.
+
+    :raises InputError: with each of them, if there are any
+    """
+    if problems:
+        raise InputError('\n'.join(str(problem) for problem in problems))
