@@ -5,11 +5,10 @@
 
 from collections.abc import Iterator
 
-from rich import box
 from rich.markup import escape
 from rich.table import Table
 from safety_scenarios.scenario.reaction_parts import AFTER, LABELS, Part, ReactionParts
-from safety_scenarios.scenario.result import Latency, TrialResult
+from safety_scenarios.scenario.result import TrialResult
 
 
 class SlowestReactions:
@@ -40,34 +39,36 @@ class SlowestReactions:
             yield f'Stamps of the controller that cannot be true, ignored: {", ".join(odd)}.'
 
     def table(self) -> Table | None:
-        """Return a row for the slowest trial of each scenario; None where no parts are known."""
-        rows = [(result, result.latency, parts) for _, result, parts in self._slowest.values()]
-        if not rows:
+        """Return the parts of the slowest trial of each scenario; None where none are known."""
+        if not self._slowest:
             return None
-        names = [name for name in LABELS if any(
-            getattr(parts, name) is not None for _, _, parts in rows)]
-        table = Table(title='Where the time went: ms (and way) of the slowest trial',
-                      title_justify='left', title_style='bold', box=box.SIMPLE_HEAD,
-                      pad_edge=False, padding=(0, 1, 0, 0))
-        table.add_column('scenario')
-        table.add_column('latency', justify='right')
-        for name in names:
-            table.add_column(LABELS[name] + (' *' if name in AFTER else ''), justify='right')
-        for result, latency, parts in rows:
-            table.add_row(escape(result.scenario_name), _latency(latency), *(
-                _cell(getattr(parts, name), parts.unit) for name in names))
-        table.caption = ('?: unknown, because the controller did not stamp it. * after the '
-                         'command, and no part of the latency')
-        table.caption_justify = 'left'
+        table = Table(title='Where the time went, of the slowest trial of each scenario',
+                      title_justify='left', title_style='bold', box=None, pad_edge=False,
+                      padding=(0, 2, 0, 0))
+        for name in ('scenario', 'part', 'ms', 'way'):
+            table.add_column(name, justify='right' if name in ('ms', 'way') else 'left')
+        for latency_ns, result, parts in self._slowest.values():
+            head = escape(result.scenario_name)
+            for cells in _rows(parts, latency_ns):
+                table.add_row(head, *cells)
+                head = ''
         return table
 
 
-def _latency(latency: Latency | None) -> str:
-    return '' if latency is None or latency.judged_ns is None \
-        else f'{latency.judged_ns / 1e6:.0f}'
+def _rows(parts: ReactionParts, latency_ns: int) -> Iterator[tuple[str, str, str]]:
+    """Yield the parts that take time, and in between what is no part of them."""
+    for name, part in parts.named(after=False):
+        if part is not None and part.ns:
+            yield LABELS[name], *_cells(part, parts.unit)
+    unknown_ns = latency_ns - parts.known_ns
+    if unknown_ns:
+        yield 'unknown, not stamped', f'{unknown_ns / 1e6:.1f}', ''
+    yield 'latency', f'{latency_ns / 1e6:.1f}', ''
+    for name in AFTER:
+        part = getattr(parts, name)
+        if part is not None:
+            yield f'{LABELS[name]}, after the command', *_cells(part, parts.unit)
 
 
-def _cell(part: Part | None, unit: str | None) -> str:
-    if part is None:
-        return '?'
-    return f'{part.ns / 1e6:.0f}' + ('' if part.way is None else f' ({part.way:.2f} {unit})')
+def _cells(part: Part, unit: str | None) -> tuple[str, str]:
+    return f'{part.ns / 1e6:.1f}', '' if part.way is None else f'{part.way:.3f} {unit}'
