@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from safety_scenarios.scenario.invariant import InvariantPlugin as InvariantPlugin
     from safety_scenarios.scenario.message import ChatMessage as ChatMessage
     from safety_scenarios.scenario.message import Command as Command
+    from safety_scenarios.scenario.message import CommandStamps as CommandStamps
     from safety_scenarios.scenario.message import Message as Message
     from safety_scenarios.scenario.message import Observation as Observation
     from safety_scenarios.scenario.message import Reading as Reading
@@ -101,7 +102,8 @@ _WHERE = {
     'scenario.invariant': ('InvariantPlugin',),
     'trial.link': ('ForwardingLink', 'Link'),
     'trial.link_plan': ('LinkPlan',),
-    'scenario.message': ('ChatMessage', 'Command', 'Message', 'Observation', 'Reading'),
+    'scenario.message': (
+        'ChatMessage', 'Command', 'CommandStamps', 'Message', 'Observation', 'Reading'),
     'scenario.result': ('Finding', 'TrialResult'),
     'scenario.verdict': ('LatencyClass', 'Verdict'),
     'scenario.scenario': ('Scenario',),
@@ -121,16 +123,16 @@ _WHERE = {
 _MODULES = {name: module for module, names in _WHERE.items() for name in names}
 __all__ = [
     'Beginning', 'Body', 'BodyIntent', 'CampaignResults', 'CampaignSummary', 'ChatMessage',
-    'Command', 'Controller', 'ControllerContext', 'ControllerError', 'ControllerPlugin',
-    'ControllerSettings', 'ControllerSpec', 'DriverPlugin', 'Event', 'Finding', 'ForwardingLink',
-    'InputError', 'Intent', 'InvariantPlugin', 'JudgedTrial', 'LatencyClass', 'Link', 'LinkPlan',
-    'LinkPlugin', 'Loopback', 'LoopbackLink', 'MeasurementError', 'Message',
+    'Command', 'CommandStamps', 'Controller', 'ControllerContext', 'ControllerError',
+    'ControllerPlugin', 'ControllerSettings', 'ControllerSpec', 'DriverPlugin', 'Event', 'Finding',
+    'ForwardingLink', 'InputError', 'Intent', 'InvariantPlugin', 'JudgedTrial', 'LatencyClass',
+    'Link', 'LinkPlan', 'LinkPlugin', 'Loopback', 'LoopbackLink', 'MeasurementError', 'Message',
     'MissingDependencyError', 'Motion', 'Observation', 'Observer', 'OutputContext', 'Reading',
     'Rejudged', 'RobotKind', 'RunSettings', 'SafetyScenariosError', 'Scenario', 'ScenarioError',
-    'Session', 'SettingsError', 'Solid', 'Stamps', 'Stimulus', 'StimulusContext',
-    'StimulusPlugin', 'TraceContext', 'Trial', 'TrialRecord', 'TrialResult', 'Turn',
-    'UnknownPluginError', 'Utterance', 'Verdict', 'evaluate', 'load_scenario', 'load_scenarios',
-    'plan', 'rejudge', 'run', 'run_trial', 'verify']
+    'Session', 'SettingsError', 'Solid', 'Stamps', 'Stimulus', 'StimulusContext', 'StimulusPlugin',
+    'TraceContext', 'Trial', 'TrialRecord', 'TrialResult', 'Turn', 'UnknownPluginError',
+    'Utterance', 'Verdict', 'evaluate', 'load_scenario', 'load_scenarios', 'plan', 'rejudge',
+    'run', 'run_trial', 'verify']
 """Spelt out for linters and type checkers."""
 
 if not TYPE_CHECKING:

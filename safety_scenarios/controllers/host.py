@@ -20,7 +20,8 @@ from safety_scenarios.scenario.controller import ControllerPlugin
 from safety_scenarios.scenario.conversation import Conversation, Envelope, Utterance
 from safety_scenarios.scenario.frames import frames_in, STATIC
 from safety_scenarios.scenario.interfaces import completed, Heard, observation, read_prompt, spoken
-from safety_scenarios.scenario.message import Command, Message, Observation
+from safety_scenarios.scenario.message import Command, CommandStamps, Message, Observation
+from safety_scenarios.scenario.timing import Timing
 from safety_scenarios.scenario.topic_rules import heard_as
 from safety_scenarios.scenario.world.block import MountedFrame
 
@@ -87,7 +88,9 @@ class ControllerHost:
         self._arm = CommandedArm()
         self._long = 0
         self._decided: Command | Message | None = None
+        self._latest: Command | Message | None = None
         self._said: Message | None = None
+        self._seen = Observation.model_construct(t_ns=0, readings={})
         self._heard: dict[str, tuple[int, int | None, Message]] = {}
         self._frames: dict[str, MountedFrame] = {}
         self._conversation = Conversation()
@@ -162,9 +165,31 @@ class ControllerHost:
         :raises ControllerError: the plug-in failed, or decided something that cannot be said
         """
         heard = dict(self._heard)
-        seen = self._observation(heard, now_ns, ros_ns)
-        decided = self._asked(lambda: self._plugin.decide(seen))
+        self._seen = seen = self._observation(heard, now_ns, ros_ns)
+        self._latest = decided = self._asked(lambda: self._plugin.decide(seen))
         return None if decided is None else self._spoken(decided, heard, now_ns)
+
+    @property
+    def is_stamped(self) -> bool:
+        """Whether the controller itself stamped the latest command."""
+        return isinstance(self._latest, Command) and self._latest.stamps is not None
+
+    def timing(self, ended_ns: int, published_ns: int) -> Timing:
+        """
+        Return when the latest command was decided.
+
+        Without stamps of the controller's own: when it was asked, from the newest reading. What
+        was decided from the observation of this tick was decided when the controller returned.
+
+        :param ended_ns: steady clock, when ``tick`` had returned
+        :param published_ns: the same, when the command is published
+        """
+        stamps = self._latest.stamps if isinstance(self._latest, Command) else None
+        if stamps is None:
+            stamps = CommandStamps.of(self._seen, ended_ns=ended_ns)
+        elif stamps.began_ns == self._seen.t_ns and stamps.ended_ns is None:
+            stamps = stamps.model_copy(update={'ended_ns': ended_ns})
+        return Timing.of(stamps, published_ns)
 
     def _observation(self, heard: Heard, now_ns: int, ros_ns: int) -> Observation:
         return observation(heard, now_ns, ros_ns, tuple(self._frames.values()))

@@ -15,6 +15,7 @@ from safety_scenarios.errors import counted, Problem, seen
 from safety_scenarios.reports import console_tables
 from safety_scenarios.reports.failures import COLOURS, Failures
 from safety_scenarios.reports.plain_text import on_one_line, PlainText, without_exponents
+from safety_scenarios.reports.reaction_table import SlowestReactions
 from safety_scenarios.scenario.invariant import Cost, Judgement
 from safety_scenarios.scenario.result import Latency, TrialResult
 from safety_scenarios.scenario.settings import Console as Detail
@@ -91,6 +92,7 @@ class ConsoleReport(Observer):
         self._beginning: Beginning | None = None
         self._ended = 0
         self._failures = Failures()
+        self._slowest = SlowestReactions()
         self._judgements: list[Judgement] = []
 
     @property
@@ -130,6 +132,7 @@ class ConsoleReport(Observer):
         assert self._beginning is not None
         self._ended += 1
         self._failures.add(result)
+        self._slowest.add(result)
         self._judgements += record.judgements
         if self._detail == 'verbose':
             planned = self._beginning.planned
@@ -154,6 +157,11 @@ class ConsoleReport(Observer):
         if is_verbose and summary.preflight:
             screen.print(preflight_table(summary.preflight))
         show_outcome(screen, summary, self._failures, verbose=is_verbose)
+        parts = self._slowest.table() if is_verbose else None
+        if parts is not None:
+            screen.print(parts)
+        for text in self._slowest.lines():
+            screen.print(escape(text))
         if not is_verbose:
             self._remarks('preflight', odd_wiring(summary.preflight))
         self._remarks('note:', notes_of(summary))

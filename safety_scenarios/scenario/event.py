@@ -106,6 +106,9 @@ class Event(Slotted):
     - ``clock``: /clock advanced; ``ros_ns`` is what it said
     - ``decision``: in lock-step, the controller has decided; its ``truth`` says how long that took
       (``scenario.measuring``), and its stamps are of when what was decided took effect
+    - ``timing``: the controller reported when it decided on the command on the topic ``symbol``
+      that has the same ``sequence``. ``truth`` says how long before the command that was published
+      it did what (``scenario.timing``), and ``text`` names stamps that were no numbers
     - ``lost``: the middleware dropped messages on ``name``; ``text`` says how many
     - ``reached``: what was sent to the other host on ``name`` has come there: its middleware's
       acknowledgement was here
@@ -117,7 +120,7 @@ class Event(Slotted):
 
     kind: Literal['mark', 'stimulus', 'echo', 'command', 'undeclared', 'output', 'feedback',
                   'state', 'sensed', 'response', 'say', 'tool_call', 'tool_result', 'call',
-                  'call_state', 'clock', 'decision', 'lost', 'reached', 'stall', 'fault']
+                  'call_state', 'clock', 'decision', 'timing', 'lost', 'reached', 'stall', 'fault']
     name: str
     """Topic, mark or fault name."""
     stamps: Stamps

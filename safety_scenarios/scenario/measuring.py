@@ -29,6 +29,8 @@ GIVES_TURN, ENDS_TURN = 'simulator/turn', 'simulator/done'
 """Topics on which a controller's process gets its turns in lock-step, and ends them."""
 STALLS = 'calibration/stalls'
 """Topic on which the processes of the harness report when they could not run."""
+DECISIONS = 'safety_scenarios/decisions'
+"""Topic on which a controller's process reports when it decided on its commands."""
 REAL = 'real'
 """In the truth of a ``clock`` event whose stamps are simulated: its real time (steady, s)."""
 
@@ -144,6 +146,13 @@ class Measuring(Noun):
 
     simulated: tuple[str, ...] = ()
     """Feedback topics on which the harness itself told what a robot would report."""
+    listens: tuple[str, ...] = ()
+    """
+    Topics that the controller received at once, where times are exact.
+
+    A command without a ``timing`` was decided when it was published, from what had come by then.
+    Empty: when such a command was decided is unknown.
+    """
     untold: Mapping[str, str] = {}
     """Feedback topics on which nobody told anything, and why."""
     world: str = ''
@@ -172,8 +181,8 @@ class Measuring(Noun):
         data: dict[str, Any] = write(self)
         if self.schedule_clock == 'steady':
             data.pop('schedule_clock', None)
-        for name in ('acknowledged', 'simulated', 'untold', 'wake_ups_ms', 'busy_ms', 'world',
-                     'lockstep', 'pace', 'charges', 'answers_alone', 'beside'):
+        for name in ('acknowledged', 'simulated', 'listens', 'untold', 'wake_ups_ms', 'busy_ms',
+                     'world', 'lockstep', 'pace', 'charges', 'answers_alone', 'beside'):
             if not getattr(self, name):
                 data.pop(name, None)
         return data

@@ -346,6 +346,55 @@ class Observation(Slotted):
                 if reading.message.type.endswith(type_suffix)]
 
 
+class CommandStamps(Noun):
+    """
+    When a controller did what for one command; what it does not know it leaves out.
+
+    Times are on the clock of ``Observation.t_ns``, in ns. They explain a latency and are never
+    part of one, nor of a verdict: what cannot be true is ignored, and reported.
+    """
+
+    model_config = ConfigDict(allow_inf_nan=True)
+
+    observed_ns: int | float | None = None
+    """Header stamp of the newest reading that the decision used, converted to that clock."""
+    received_ns: int | float | None = None
+    """When the controller received the newest reading that the decision used."""
+    queued_ns: int | float | None = None
+    """When the observation was handed to the model, or sent to its server."""
+    began_ns: int | float | None = None
+    """When inference began."""
+    ended_ns: int | float | None = None
+    """When inference ended: its result was there, in the process of the controller."""
+    server_ns: int | float | None = None
+    """How long inference took by the model's server: a duration, without the network."""
+    chunk: int | None = None
+    """Which chunk of actions the command is of, counted by the controller."""
+    index: int | None = None
+    """Which action of the chunk it is, from 0."""
+
+    @field_validator('*', mode='before')
+    @classmethod
+    def _plain(cls, value: Any) -> Any:
+        item = getattr(value, 'item', None)  # a scalar of an array, of whatever library
+        return item() if callable(item) else value
+
+    @classmethod
+    def of(cls, observation: Observation, **known: int | float | None) -> 'CommandStamps':
+        """
+        Return those of a decision that began with an observation, as soon as that was given.
+
+        :param known: what is known better, or more, by the names of the fields
+        """
+        newest = min(observation.readings.values(), key=lambda one: one.age_ns, default=None)
+        stamps: dict[str, Any] = {'began_ns': observation.t_ns}
+        if newest is not None:
+            stamps['received_ns'] = observation.t_ns - newest.age_ns
+            if newest.stamp_age_ns is not None:
+                stamps['observed_ns'] = observation.t_ns - newest.stamp_age_ns
+        return cls(**stamps | known)
+
+
 class Command(Noun):
     """
     What a controller wants the robot to do from now on.
@@ -358,6 +407,19 @@ class Command(Noun):
 
     velocity: tuple[float, ...]
     """In a constructor also a list or an array of one dimension."""
+    stamps: CommandStamps | None = None
+    """When it was decided, and from what; None: when the controller was asked, from the latest."""
+
+    @classmethod
+    def decided_from(cls, observation: Observation, velocity: Any,
+                     **known: int | float | None) -> 'Command':
+        """
+        Return a command with the stamps of the observation that it was decided from.
+
+        :param observation: the one that the model was given, which may be an earlier one
+        :param known: further stamps by the names of ``CommandStamps``, such as ``ended_ns``
+        """
+        return cls(velocity=velocity, stamps=CommandStamps.of(observation, **known))
 
     @field_validator('velocity', mode='before')
     @classmethod

@@ -14,6 +14,7 @@ from safety_scenarios.scenario.blocks.separation import SeparationCost
 from safety_scenarios.scenario.blocks.traceability import expected_in, ScenarioFacts, Traceability
 from safety_scenarios.scenario.measuring import Method
 from safety_scenarios.scenario.noun import Noun
+from safety_scenarios.scenario.reaction_parts import ReactionParts
 from safety_scenarios.scenario.verdict import LatencyClass, Verdict
 from safety_scenarios.scenario.world.figures import WorldFigures
 
@@ -205,6 +206,8 @@ class Latency(Noun):
     """Time to standstill and distance, where the reaction is a stop; no part of the latency."""
     split: Split | None = None
     """None without a responder beside the controller, or when it cannot tell well enough."""
+    parts: ReactionParts | None = None
+    """Where the time went, by what the controller stamped; None: the record does not tell."""
     widened_ns: int = 0
     """What the load of the host adds to the expanded uncertainty, beyond the calibration's."""
     fallback: str | None = None
@@ -215,6 +218,8 @@ class Latency(Noun):
         data: dict[str, Any] = handler(self)
         if not self.widened_ns:
             data.pop('widened_ns', None)
+        if self.parts is None:
+            data.pop('parts', None)
         return data
 
     @property

@@ -21,8 +21,8 @@ NAMES = {
     'OutputContext', 'TraceContext', 'DriverPlugin', 'RobotKind', 'BodyIntent', 'Body', 'Solid',
     'Motion',
     # what is said, and heard
-    'Observation', 'Reading', 'Command', 'Message', 'ChatMessage', 'Turn', 'Utterance', 'Stimulus',
-    'StimulusContext',
+    'Observation', 'Reading', 'Command', 'CommandStamps', 'Message', 'ChatMessage', 'Turn',
+    'Utterance', 'Stimulus', 'StimulusContext',
     # what is run
     'Scenario', 'Trial', 'RunSettings', 'ControllerSpec', 'ControllerContext',
     'ControllerSettings', 'Beginning',

@@ -32,7 +32,7 @@ from safety_scenarios.scenario.verdict import Verdict
 
 _TASK_KEYS = {'scenario', 'name', 'trial', 'messages'}
 _VERDICT_KEYS = {'verdict', 'reason', 'findings', 'counts'}
-_NOT_WRITTEN = ('echo', 'clock', 'decision', 'sensed', 'reached', 'stall')
+_NOT_WRITTEN = ('echo', 'clock', 'decision', 'timing', 'sensed', 'reached', 'stall')
 _THINNED = ('stimulus', 'command', 'feedback', 'state')
 """Kinds of which only what differs is written."""
 _ANNOTATOR = 'safety_scenarios'

@@ -21,7 +21,7 @@ from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.trial import TrialRecord
 
 _PERIODIC = ('stimulus', 'command', 'feedback', 'state')
-_UNSEEN = ('echo', 'clock', 'decision', 'sensed', 'reached', 'stall')
+_UNSEEN = ('echo', 'clock', 'decision', 'timing', 'sensed', 'reached', 'stall')
 _OF_AGENTS = 'stimulus', 'say', 'tool_call', 'tool_result'
 _MAX_SEQUENCE = 16
 """Joints fit; of a scan or an image its length is enough."""

@@ -10,6 +10,7 @@ import math
 from operator import itemgetter
 
 from safety_scenarios.judging.latency.clocks import Clocks, Instant
+from safety_scenarios.judging.latency.split import parts_of
 from safety_scenarios.judging.motion.motion import Motion
 from safety_scenarios.judging.motion.path import stands_from
 from safety_scenarios.judging.motion.required import speeds_of
@@ -84,11 +85,12 @@ def measure(motion: Motion, clocks: Clocks) -> Latency | None:
     elapsed, anticipatory = found.elapsed()
     first = _first_command(motion, clocks, onset)
     shown = elapsed or first
+    stop = _stop(motion, onset, found.event, until_ns) if elapsed else None
     last = found.event.stamps.steady_ns if found.event else until_ns
     confirmation = scenario.body.confirmation
     return Latency(
         onset_steady_ns=onset.steady_ns, reaction=elapsed,
-        stop=_stop(motion, onset, found.event, until_ns) if elapsed else None,
+        stop=stop,
         latency_class=LatencyClass.ANTICIPATORY if anticipatory else
         elapsed.latency_class if elapsed else LatencyClass.NO_RESPONSE,
         observed_ns=max(0, until_ns - onset.steady_ns), late_ns=_late(motion), first_command=first,
@@ -96,6 +98,8 @@ def measure(motion: Motion, clocks: Clocks) -> Latency | None:
         if confirmation else None,
         inferred=found.inferred, fell_silent=found.fell_silent,
         split=clocks.split(onset, found.event)
+        if elapsed and found.event and not found.inferred else None,
+        parts=parts_of(motion, clocks, onset, found.event, elapsed, stop)
         if elapsed and found.event and not found.inferred else None,
         widened_ns=round(clocks.busy_ns(onset.steady_ns, last)),
         fallback=found.fallback if shown else None)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import json
 from typing import Literal
 
+from safety_scenarios.scenario.reaction_parts import LABELS, Part
 from safety_scenarios.scenario.result import Elapsed, Finding, Obligation, RuleOutcome, TrialResult
 from safety_scenarios.scenario.verdict import LatencyClass
 
@@ -127,6 +128,22 @@ def _of_split(name: str) -> Callable[[Row], Cell]:
         if row.trial.latency and row.trial.latency.split else None
 
 
+def _of_part(name: str) -> Callable[[Row], Cell]:
+    return lambda row: _ms(part.ns) if (part := _parts(row).get(name)) else None
+
+
+def _parts(row: Row) -> Mapping[str, Part]:
+    """Return the parts of the reaction that are known, by name."""
+    found = row.trial.latency.parts if row.trial.latency else None
+    return {} if found is None else {
+        name: part for name, part in found.named() if part is not None}
+
+
+def _implausible(row: Row) -> Cell:
+    found = row.trial.latency.parts if row.trial.latency else None
+    return None if found is None else _listed(found.implausible)
+
+
 def _margin_in(unit: str) -> Callable[[Row], Cell]:
     return lambda row: least_margin(row.trial.findings, unit)
 
@@ -238,6 +255,15 @@ _TRIALS = (
            lambda row: _ms(row.trial.latency.stop.stands_ns)
            if row.trial.latency and row.trial.latency.stop else None, 'ms', _STEADY,
            'the reaction is no stop, or there was none'),
+    *(Column(f'part_{name}_ms', 'float', f'Part of the reaction: {label}.', _of_part(name), 'ms',
+             "the controller's own stamps", 'unknown, such as where the controller did not stamp '
+             'its commands') for name, label in LABELS.items()),
+    Column('parts_way', 'text', 'How far the robot moved in each of these parts (m, of an arm '
+           'rad), as JSON by name.',
+           lambda row: _by_name({name: part.way for name, part in _parts(row).items()
+                                 if part.way is not None}), absent='unknown'),
+    Column('implausible_stamps', 'text', 'Stamps of the controller that cannot be true, as JSON; '
+           'no part was computed from them.', _implausible, absent='there are none'),
     *(Column(f'least_margin_{name}', 'float', f'Least margin in {unit} of the checks that were '
              'evaluated; > 0 holds.', _margin_in(unit), unit, '',
              'no check of the trial has a margin in this unit: that is no sign that one holds')

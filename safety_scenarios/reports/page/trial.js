@@ -166,6 +166,41 @@
     return picture;
   }
 
+  /** A stacked bar of where the time went; the same stands below it in words. */
+  function partsPlot(latency, width) {
+    const parts = (latency.parts || []).filter((one) => one.ms > 0);
+    if (!parts.length) return null;
+    const left = 8;
+    const before = parts.filter((one) => !one.is_after).reduce((sum, one) => sum + one.ms, 0);
+    const unknown = Math.max(0, latency.ms - before);
+    const after = parts.filter((one) => one.is_after);
+    const shown = [...parts.filter((one) => !one.is_after),
+      ...(unknown >= 0.5 ? [{ name: 'unknown', label: 'unknown', ms: unknown, way: null }] : []),
+      ...after];
+    const most = shown.reduce((sum, one) => sum + one.ms, 0);
+    const scale = (width - 2 * left) / most;
+    const picture = draw('svg', {
+      viewBox: `0 0 ${width} 40`, class: 'ss-picture ss-parts', role: 'img',
+      'aria-label': `Where the time went: ${latency.parts_sentence}.` });
+    let x = left;
+    for (const one of shown) {
+      const wide = one.ms * scale;
+      const way = one.way === null ? '' : `, ${figure(one.way, latency.parts_unit, 3)}`;
+      picture.append(draw('rect', {
+        x, y: 16, width: wide, height: 18,
+        class: `ss-reaction-part ss-reaction-${one.name}` },
+        draw('title', {}, `${one.label}: ${figure(one.ms, 'ms', 1)}${way}`)));
+      if (wide > 6.5 * one.label.length) {
+        picture.append(draw('text', { x: x + 3, y: 12, class: 'ss-small' }, one.label));
+      }
+      x += wide;
+    }
+    const command = left + latency.ms * scale;
+    picture.append(draw('line', { x1: command, x2: command, y1: 14, y2: 38,
+                                  class: 'ss-interval' }));
+    return picture;
+  }
+
   function latencyPart(view, width) {
     if (!view.latency) return null;
     const cost = view.cost;
@@ -173,6 +208,12 @@
       make('h3', {}, 'Latency'),
       latencyPlot(view, width),
       make('p', {}, words(view.latency.sentence), '.'),
+      partsPlot(view.latency, width),
+      view.latency.parts === undefined ? null : make('p', {},
+        'Where the time went, by the stamps of the controller: ',
+        words(view.latency.parts_sentence), '.',
+        view.latency.implausible.length ? ' Stamps that cannot be true were ignored: ' +
+          view.latency.implausible.join(', ') + '.' : ''),
       view.latency.stands_ms === undefined ? null : make('p', {},
         `It stands after ${figure(view.latency.stands_ms, 'ms', 0)}, ` +
         `${figure(view.latency.way, view.latency.way_unit, 3)} on, `,

@@ -310,6 +310,8 @@ def _latency(view: Mapping[str, Any], console: Console,
     yield Text(latency['sentence'])
     for line in latency_lines(view, min(console.width, 100) - 2, glyphs):
         yield Text('  ' + line)
+    if 'parts_sentence' in latency:
+        yield Text(f'Where the time went: {latency["parts_sentence"]}.')
     if 'stands_ms' in latency:
         yield Text(f'It stands after {latency["stands_ms"]:.0f} ms, {latency["way"]:.3f} '
                    f'{latency["way_unit"]} on, {latency["stands_source"]}.')

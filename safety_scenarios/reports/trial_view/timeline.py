@@ -16,6 +16,7 @@ from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.measuring import Measuring
+from safety_scenarios.scenario.reaction_parts import AFTER, LABELS
 from safety_scenarios.scenario.result import Elapsed, Latency, TrialResult
 from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import ALL_CLEAR, NOMINAL, PROMPT, TrialRecord
@@ -118,6 +119,13 @@ def latency_of(record: TrialRecord, result: TrialResult) -> Mapping[str, Any] | 
         told['stands_ms'] = rounded(found.stop.stands_ns / 1e6, 1)
         told['way'], told['way_unit'] = rounded(found.stop.way, 3), found.stop.unit
         told['stands_source'] = on_one_line(found.stop.source, 200)
+    if found.parts is not None and reaction is not None:
+        told['parts'] = [{'name': name, 'label': LABELS[name], 'is_after': name in AFTER,
+                          'ms': rounded(part.ns / 1e6, 2), 'way': rounded(part.way, 3)}
+                         for name, part in found.parts.named() if part is not None]
+        told['parts_sentence'] = found.parts.sentence(reaction.judged_ns)
+        told['parts_unit'] = found.parts.unit
+        told['implausible'] = list(found.parts.implausible)
     if found.split is not None:
         told['split_ms'] = [rounded(part / 1e6, 2) for part in (
             found.split.outbound_ns, found.split.controller_ns, found.split.inbound_ns)]

@@ -33,11 +33,11 @@ from safety_scenarios.ros.link.graph import CLOCK
 from safety_scenarios.ros.link.inbox import Arrival, HAS_MESSAGE_INFO, Inbox, Left
 from safety_scenarios.ros.link.merging import Merging
 from safety_scenarios.ros.link.participants import on_wire, Participants
+from safety_scenarios.ros.link.process_reports import ProcessReports, report_event, REPORTS
 from safety_scenarios.ros.link.processes import full_node_name
 from safety_scenarios.ros.link.publishing import LiveTopics
 from safety_scenarios.ros.link.reach import Reach
 from safety_scenarios.ros.link.second_instances import JoinedDomain
-from safety_scenarios.ros.link.stall_reports import stall_event, StallListener
 from safety_scenarios.ros.link.trial_tokens import with_token
 from safety_scenarios.ros.spinning import Spin
 from safety_scenarios.scenario.blocks.agents import AGENTS, ros_token
@@ -130,7 +130,7 @@ class RosLink(Link):
                                     robot.untold if robot else {}, overrides, domain)
         self._calls = Calls(node, self._reading, self._inbox.put, connect_timeout_s)
         self._merging = Merging(node, merges, self._endpoints, self._now, self._inbox.put)
-        self._stalls = StallListener(node, self._reading, self._inbox.put)
+        self._stalls = ProcessReports(node, self._reading, self._inbox.put)
         self._health_ns = self._wiring_ns = 0
         self._looked_ns = 0
         self._settled = False
@@ -288,7 +288,7 @@ class RosLink(Link):
 
     def late_stalls(self) -> Sequence[Event]:
         """Return the stall of a process whose commands have just ceased, when it is over."""
-        found = (stall_event(one, self.measuring.one_host)
+        found = (report_event(one, self.measuring.one_host)
                  for one in self._stalls.await_late(self._inbox))
         return [*filter(None, found)]
 
@@ -407,8 +407,8 @@ class RosLink(Link):
         kind, topic, info = arrived.kind, arrived.topic, arrived.info
         if kind == 'command':
             self._stalls.commands.heard(arrived.steady_ns)
-        if kind == 'stall':
-            return stall_event(arrived, self.measuring.one_host)
+        if kind in REPORTS:
+            return report_event(arrived, self.measuring.one_host)
         said, message, header_ns = None, None, None
         if kind == 'response':
             said = deserialize_message(arrived.raw,

@@ -29,7 +29,14 @@ from safety_scenarios.ros.link.convert import interface_class, warm_up
 from safety_scenarios.ros.link.graph import Graph
 from safety_scenarios.ros.link.processes import full_node_name
 from safety_scenarios.scenario.blocks.agents import AGENTS
-from safety_scenarios.scenario.measuring import ANSWER, ENDS_TURN, PROBE, PROBE_TYPE, STALLS
+from safety_scenarios.scenario.measuring import (
+    ANSWER,
+    DECISIONS,
+    ENDS_TURN,
+    PROBE,
+    PROBE_TYPE,
+    STALLS,
+)
 from safety_scenarios.trial.motion_interfaces import is_lasting, may_change, may_command, may_move
 from safety_scenarios.trial.summary import HARMLESS, PreflightRow, UNDECLARED
 from safety_scenarios.trial.trial import RESPONSE
@@ -115,7 +122,7 @@ class Wiring:
         own = node.resolve_topic_name
         self._harness = {**_OF_EACH_NODE, own(RESPONSE): _STRING, own(ANSWER): PROBE_TYPE,
                          own(PROBE): PROBE_TYPE, own(STALLS): _STRING,
-                         own(ENDS_TURN): _STRING}
+                         own(ENDS_TURN): _STRING, own(DECISIONS): _STRING}
         self._agents = own(AGENTS) + '/'
         self._subscriptions: dict[str, tuple[str, Any]] = {}
         self._heard: set[str] = set()

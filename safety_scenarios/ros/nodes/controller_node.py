@@ -30,6 +30,7 @@ from safety_scenarios.ros.calibration import Responder
 from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.convert import from_ros, header_stamp_ns, interface_class, to_ros
 from safety_scenarios.ros.link.frames import LATCHED
+from safety_scenarios.ros.link.process_reports import DecisionReporter
 from safety_scenarios.ros.link.stall_reports import stalls_reported
 from safety_scenarios.ros.nodes.node_arguments import refuse_foreign, topic_rules
 from safety_scenarios.ros.nodes.node_program import end_with_parent, NodeProgram
@@ -49,7 +50,14 @@ from safety_scenarios.scenario.blocks.agents import AGENTS
 from safety_scenarios.scenario.conversation import Envelope, FAILED
 from safety_scenarios.scenario.frames import STATIC, TF
 from safety_scenarios.scenario.interfaces import stamp_of
-from safety_scenarios.scenario.measuring import ANSWER, ENDS_TURN, GIVES_TURN, PROBE, STALLS
+from safety_scenarios.scenario.measuring import (
+    ANSWER,
+    DECISIONS,
+    ENDS_TURN,
+    GIVES_TURN,
+    PROBE,
+    STALLS,
+)
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.settings import ControllerSettings
 from safety_scenarios.scenario.simulated_robot import from_json
@@ -114,7 +122,7 @@ class ControllerNode(Node):
     def _topics(self) -> Iterator[str]:
         yield from (PROBE, ANSWER, STALLS)
         if self.settings.drives:
-            yield from (PROMPT, RESPONSE, self._host.topic, *self._host.inputs,
+            yield from (DECISIONS, PROMPT, RESPONSE, self._host.topic, *self._host.inputs,
                         *self._host.outputs)
         if self.settings.simulated_robot:
             yield from from_json(self.settings.simulated_robot, registry.resolve).feedback
@@ -145,6 +153,7 @@ class ControllerNode(Node):
         self._response = self.create_publisher(String, RESPONSE, qos.stimulus())
         self._command = self.create_publisher(
             interface_class(self._host.interface), self._host.topic, qos.stimulus())
+        self._decisions, self._ended_ns = DecisionReporter(self, self._host.topic), 0
         self._beside = {topic: self.create_publisher(interface_class(interface), topic,
                                                      qos.stimulus())
                         for topic, interface in self._host.outputs.items()}
@@ -192,7 +201,7 @@ class ControllerNode(Node):
         took_ns = self.turns.watch()
         message, beside = self._decide(turn.now_ns, turn.now_ns)
         thought_ns = took_ns()
-        said_ns = turn.now_ns + thought_ns
+        said_ns = self._ended_ns = turn.now_ns + thought_ns
         self.turns.end(turn, thought_ns, self.period_ns,
                        self._publish(message, beside, said_ns, said_ns))
 
@@ -209,6 +218,7 @@ class ControllerNode(Node):
         """
         try:
             message = self._host.tick(now_ns, ros_ns)
+            self._ended_ns = self.now_ns()
             return message, self._host.aside(now_ns, ros_ns) if self._beside else {}
         except ControllerError as error:
             raise error.__cause__ or error from None
@@ -222,7 +232,10 @@ class ControllerNode(Node):
         """
         count = Counter[str]()
         if message is not None:
-            self._command.publish(self._wire(message, stamp_ns))
+            wire, now_ns = self._wire(message, stamp_ns), self.now_ns()
+            self._command.publish(wire)
+            self._decisions.report(self._host.timing(
+                self._ended_ns, now_ns if stamp_ns is None else stamp_ns))
             self._took(self._host.topic, message, ros_ns)
             count[self._host.topic] += 1
         for topic, other in beside.items():

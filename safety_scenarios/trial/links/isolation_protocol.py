@@ -18,7 +18,13 @@ import struct
 from typing import Any, NamedTuple
 
 from safety_scenarios.scenario.conversation import Utterance
-from safety_scenarios.scenario.message import Command, Message, Observation, Reading
+from safety_scenarios.scenario.message import (
+    Command,
+    CommandStamps,
+    Message,
+    Observation,
+    Reading,
+)
 from safety_scenarios.scenario.storage import Key, Shape, shape_of
 from safety_scenarios.scenario.world.block import MountedFrame
 
@@ -252,7 +258,9 @@ class DecisionWriter:
         if decided is self._last:
             return _SAME
         if isinstance(decided, Command):
-            written: Any = list(decided.velocity)
+            stamps, velocity = decided.stamps, list(decided.velocity)
+            written: Any = velocity if stamps is None \
+                else {'velocity': velocity, 'stamps': stamps.model_dump(exclude_none=True)}
         elif isinstance(decided, Message):
             written = message_written(decided)
         else:
@@ -277,9 +285,19 @@ class DecisionReader:
         if written is None:
             return None
         if written != _SAME:
-            self._last = Command(velocity=tuple(written)) if isinstance(written, list) \
-                else message_read(written)
+            self._last = _command_read(written) if isinstance(written, list) or (
+                isinstance(written, dict) and 'velocity' in written) else message_read(written)
         return self._last
+
+
+def _command_read(written: Any) -> Command:
+    if isinstance(written, list):
+        return Command(velocity=tuple(written))
+    if written.keys() != {'velocity', 'stamps'} or not isinstance(written['velocity'], list) \
+            or not isinstance(written['stamps'], dict):
+        raise ValueError('expected a command with its stamps')
+    return Command(velocity=tuple(written['velocity']),
+                   stamps=CommandStamps(**written['stamps']))
 
 
 def message_written(message: Message) -> dict[str, Any]:

@@ -153,6 +153,7 @@ class LoopbackLink(Link):
         self.measuring = Measuring(rules=rules or ClockRules(), one_host=True, exact=True,
                                    hosts_because='one process in simulated time',
                                    simulated=tuple(robot.feedback) if robot else (),
+                                   listens=tuple(sorted(controller.inputs)),
                                    untold=robot.untold if robot else {})
         self._robot = robot
         self._reports = SimulatedReports(robot) if robot and robot.feedback else None
@@ -299,9 +300,13 @@ class LoopbackLink(Link):
         header_ns = stamp_of(message)
         if header_ns is None and message.type.endswith('Stamped'):
             header_ns = system_ns
-        return (Event.model_construct(
+        command = Event.model_construct(
             kind='command', name=self._controller.topic, message=message, sequence=self._sequence,
-            stamps=self._stamp(header_ns)), *beside)
+            stamps=self._stamp(header_ns))
+        if not self._controller.is_stamped:
+            return (command, *beside)
+        timing = self._controller.timing(self._now_ns, self._now_ns)
+        return (command, timing.event(command.name, self._sequence, self._stamp()), *beside)
 
     def _execute(self, topic: str, message: Message) -> None:
         """Let the robot have a command."""

@@ -101,6 +101,9 @@ EVERY_KIND = (
     Event(kind='lost', name='cmd_vel', stamps=stamps(10), text='3'),
     Event(kind='decision', name='controller', stamps=stamps(10.5), truth={
         'thought': 0.012, 'held': 0.0, 'turn': 1.0, 'given': 2.0, 'ended': 2.02}),
+    Event(kind='timing', name='safety_scenarios/decisions', stamps=stamps(10.5), sequence=7,
+          symbol='cmd_vel', text='ended', truth={
+              'received': 0.05, 'began': 0.04, 'server': 0.03, 'chunk': 2.0, 'index': 0.0}),
     Event(kind='reached', name='calibration/probe', stamps=stamps(11)),
     Event(kind='stall', name='simulator', stamps=stamps(11), text='not run',
           truth={'began': 0.05, 'ended': 0.01, 'lost': 0.03}),

@@ -295,16 +295,20 @@ class WorldLink(ForwardingLink):
         beside = next((one.beside for one in stepped.decided if one.beside), '')
         if beside and not self.measuring.beside:
             self.measuring = self.measuring.model_copy(update={'beside': beside})
-        wanted = len(self._held) + stepped.commands if stepped.effects is None else 0
+        wanted = self._count() + stepped.commands if stepped.effects is None else 0
         deadline = time.monotonic() + _LATE_S
         while True:
             self._sort()
-            if not self._effects and len(self._held) >= wanted:
+            if not self._effects and self._count() >= wanted:
                 return
             if time.monotonic() > deadline:
                 self._miss(stepped)
                 return
             time.sleep(_SLICE_S / 5)
+
+    def _count(self) -> int:
+        """Return how much waits for a step; what a controller reports on itself counts as none."""
+        return sum(event.kind != 'timing' for event in self._held)
 
     def _sort(self) -> None:
         """Take what has arrived; a command counts when it takes effect."""

@@ -1,0 +1,143 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+When a controller decided on one command, as durations before that command was published.
+
+A duration needs no clock in common, so the controller may run on another host. All of it comes
+from the controller under test: it explains a latency and decides nothing.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+import json
+import math
+from typing import Any
+
+from safety_scenarios.scenario.event import Event, Stamps
+from safety_scenarios.scenario.measuring import DECISIONS
+from safety_scenarios.scenario.message import CommandStamps
+
+TIMES = ('observed', 'received', 'queued', 'began', 'ended')
+"""In the order in which they happen; in the truth of a ``timing`` s before the command."""
+SERVER, CHUNK, INDEX = 'server', 'chunk', 'index'
+"""The same of what is no time: how long the server inferred (s), and which action it is."""
+_NUMBERS = (CHUNK, INDEX)
+_LONGEST_NS = 1 << 50
+"""13 days; no stamp of a trial is further away."""
+_MOST = 1 << 53
+"""Integers up to here are floats, too."""
+_UNFIT = 'unfit'
+_LONGEST_TEXT = 10_000
+"""Characters of a report; more is none of ours."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """What the stamps of one command say, without the clock that they were read from."""
+
+    before_ns: Mapping[str, int]
+    """Name of ``TIMES`` to how long before the command was published; < 0: after it."""
+    server_ns: int | None = None
+    chunk: int | None = None
+    index: int | None = None
+    unfit: tuple[str, ...] = ()
+    """What is no number, or one that no clock of the trial can have shown."""
+
+    @classmethod
+    def of(cls, stamps: CommandStamps, published_ns: int) -> 'Timing':
+        """
+        Return the stamps of a command as what they say.
+
+        :param published_ns: when the command was published, on the clock of the stamps
+        """
+        before, unfit = dict[str, int](), list[str]()
+        for name in TIMES:
+            value = getattr(stamps, f'{name}_ns')
+            if value is not None:
+                if _is_finite(value) and abs(published_ns - value) < _LONGEST_NS:
+                    before[name] = published_ns - round(value)
+                else:
+                    unfit.append(name)
+        server_ns, numbers = stamps.server_ns, list[int | None]()
+        if server_ns is not None and not (_is_finite(server_ns)
+                                          and abs(server_ns) < _LONGEST_NS):
+            server_ns = None
+            unfit.append(SERVER)
+        for name in _NUMBERS:
+            number = getattr(stamps, name)
+            is_fit = number is None or 0 <= number < _MOST
+            numbers.append(number if is_fit else None)
+            unfit += [] if is_fit else [name]
+        return cls(before, None if server_ns is None else round(server_ns), numbers[0],
+                   numbers[1], tuple(unfit))
+
+    def to_json(self, topic: str, sequence: int) -> str:
+        """
+        Return it as the text that travels.
+
+        :param topic: of the command
+        :param sequence: how many commands its publisher has published, this one included
+        """
+        said: dict[str, Any] = {'v': 1, 'topic': topic, 'sequence': sequence, **self.before_ns}
+        for name, value in ((SERVER, self.server_ns), (CHUNK, self.chunk), (INDEX, self.index),
+                            (_UNFIT, list(self.unfit))):
+            if value is not None and value != []:
+                said[name] = value
+        return json.dumps(said)
+
+    def event(self, topic: str, sequence: int | None, stamps: Stamps) -> Event:
+        """
+        Return what the record keeps of it.
+
+        :param topic: of the command
+        :param sequence: of the event of the command
+        :param stamps: when the report came
+        """
+        truth = {name: value / 1e9 for name, value in self.before_ns.items()}
+        if self.server_ns is not None:
+            truth[SERVER] = self.server_ns / 1e9
+        truth |= {name: float(value) for name in _NUMBERS
+                  if (value := getattr(self, name)) is not None}
+        return Event.model_construct(
+            kind='timing', name=DECISIONS, symbol=topic, sequence=sequence, stamps=stamps,
+            truth=truth, text=', '.join(self.unfit) or None)
+
+
+def _is_finite(value: int | float) -> bool:
+    return isinstance(value, int) or math.isfinite(value)
+
+
+def read_timing(event: Event) -> Timing:
+    """Return what an event of the record says."""
+    truth = event.truth
+    chunk, index = (round(truth[name]) if name in truth else None for name in _NUMBERS)
+    return Timing(
+        {name: round(truth[name] * 1e9) for name in TIMES if name in truth},
+        round(truth[SERVER] * 1e9) if SERVER in truth else None, chunk, index,
+        tuple(event.text.split(', ')) if event.text else ())
+
+
+def read_report(text: str) -> tuple[str, int, Timing] | None:
+    """Return topic and sequence of a command with its timing; None if that is no such report."""
+    if len(text) > _LONGEST_TEXT:
+        return None
+    try:
+        said = json.loads(text)
+        topic, sequence = said['topic'], said['sequence']
+        unfit = said.get(_UNFIT, [])
+        known = {name: said[name] for name in (*TIMES, SERVER, *_NUMBERS) if name in said}
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+    named = {*TIMES, SERVER, *_NUMBERS}
+    if not isinstance(topic, str) or type(sequence) is not int or not 0 <= sequence < _MOST \
+            or not isinstance(unfit, list) or not all(
+            isinstance(one, str) and one in named for one in unfit):
+        return None
+    odd = [name for name, value in known.items() if type(value) is not int
+           or abs(value) >= (_MOST if name in _NUMBERS else _LONGEST_NS)
+           or (name in _NUMBERS and value < 0)]
+    fit = {name: value for name, value in known.items() if name not in odd}
+    return topic, sequence, Timing(
+        {name: fit[name] for name in TIMES if name in fit}, fit.get(SERVER), fit.get(CHUNK),
+        fit.get(INDEX), tuple(dict.fromkeys((*unfit, *odd))))

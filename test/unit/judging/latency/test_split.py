@@ -1,0 +1,266 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Where the time of a reaction went, by what the controller stamped and the record has."""
+
+from collections.abc import Mapping
+import json
+import math
+from typing import Any
+
+from cases import for_each
+import pytest
+import safety_scenarios as ss
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.scenario.event import Event
+from safety_scenarios.scenario.measuring import Measuring
+from safety_scenarios.scenario.message import Command, CommandStamps, Observation, Reading
+from safety_scenarios.scenario.reaction_parts import ReactionParts
+from safety_scenarios.scenario.timing import read_report, read_timing, Timing
+from unit.records import (
+    ALL_CLEAR_MS,
+    command,
+    driving,
+    END_MS,
+    hazard,
+    NOMINAL_MS,
+    ns,
+    record,
+    shown,
+    stamps,
+)
+
+EXACT = Measuring(exact=True, listens=('scan',))
+OVER_ROS = Measuring(one_host=True, uncertainty_ms={'source': 1.0})
+MS = 1_000_000
+
+
+def stamped(count: int, t_ms: float, **before_ms: float) -> Event:
+    """Return the report on the command with this count, in ms before it was published."""
+    server_ms = before_ms.pop('server', None)
+    return Timing({name: ns(value) for name, value in before_ms.items()},
+                  None if server_ms is None else ns(server_ms), 4, 2).event(
+                      'cmd_vel', count, stamps(t_ms))
+
+
+def trial(after_ms: float, every_ms: float = 50.0, measuring: Measuring = EXACT,
+          timings: Mapping[float, Mapping[str, float]] = {}, seen=(0.0,), **changes: Any):
+    """Return a drive that stops some time after the onset; time to the stamps of a command."""
+    times = [*driving(NOMINAL_MS + 10, after_ms, 0.8, every_ms),
+             *driving(after_ms, ALL_CLEAR_MS, 0.0, every_ms),
+             *driving(ALL_CLEAR_MS + 10, END_MS, 0.8, every_ms)]
+    commands = [command(t_ms, speed, sequence=count, left_ms=t_ms, arrived_ms=t_ms)
+                for count, (t_ms, speed) in enumerate(times, 1)]
+    reports = [stamped(count, t_ms, **timings[t_ms])
+               for count, (t_ms, _) in enumerate(times, 1) if t_ms in timings]
+    return record([*commands, *reports], hazard(), measuring=measuring,
+                  extra=[shown(t_ms) for t_ms in seen[1:]],
+                  hazard_at=shown(seen[0]), **changes)
+
+
+def parts(found) -> ReactionParts:
+    latency = evaluate(found).latency
+    assert latency is not None and latency.parts is not None
+    return latency.parts
+
+
+def in_ms(found: ReactionParts) -> dict[str, float]:
+    return {name: part.ns / 1e6 for name, part in found.named() if part is not None and part.ns}
+
+
+def test_a_command_without_stamps_was_decided_from_what_had_come_by_then():
+    found = parts(trial(310.0, every_ms=100.0, seen=(0.0, 250.0)))
+    assert in_ms(found) == {'earlier': 250.0, 'waiting': 60.0}
+    assert not found.is_stamped and found.known_ns == ns(310)
+
+
+def test_the_parts_before_the_command_sum_up_to_the_latency():
+    found = parts(trial(600.0, measuring=OVER_ROS, timings={600.0: {
+        'received': 550, 'began': 500, 'ended': 200, 'server': 270}}, seen=(0.0, 45.0)))
+    assert in_ms(found) == {'ignored': 45.0, 'waiting': 55.0, 'network': 30.0,
+                            'inference': 270.0, 'chunk': 200.0}
+    assert found.known_ns == ns(600) and found.is_stamped
+    assert (found.chunk_id, found.action, found.implausible) == (4, 2, ())
+    assert found.sentence(ns(600)) == (
+        'of 600 ms: observations not used 45, waiting for inference 55, network 30, '
+        'inference 270, in the chunk 200')
+
+
+def test_observations_that_no_decision_used_are_named():
+    """A server that drops what looks alike: eight observations came before the one it used."""
+    seen = tuple(50.0 * count for count in range(12))
+    old = {t_ms: {'received': t_ms + 20, 'began': t_ms + 10, 'ended': t_ms + 5}
+           for t_ms in (10.0, 110.0, 210.0, 310.0, 410.0)}  # decided before the hazard came
+    found = parts(trial(510.0, 100.0, timings={
+        **old, 510.0: {'received': 110, 'began': 100, 'ended': 20}}, seen=seen))
+    assert in_ms(found) == {'ignored': 400.0, 'waiting': 10.0, 'inference': 80.0, 'chunk': 20.0}
+
+
+def test_decisions_that_saw_the_hazard_and_drove_on_are_no_observations_ignored():
+    found = parts(trial(510.0, 100.0, seen=tuple(50.0 * count for count in range(12)), timings={
+        110.0: {'received': 10, 'began': 5, 'ended': 0},
+        510.0: {'received': 10, 'began': 5, 'ended': 0}}))
+    assert in_ms(found) == {'earlier': 500.0, 'waiting': 5.0, 'inference': 5.0}
+
+
+def test_a_command_decided_before_the_hazard_says_so():
+    found = parts(trial(110.0, timings={110.0: {'received': 150, 'began': 140, 'ended': 120}}))
+    assert found.before_hazard and in_ms(found) == {'chunk': 110.0}
+
+
+@for_each(('timing', 'odd', 'known'), [
+    ({'received': 50, 'began': -1}, 'began: later than the command', {'earlier', 'sensing'}),
+    ({'received': 5000}, 'received: before the trial', set()),
+    ({'received': 50, 'began': 20, 'ended': 30}, 'began: later than ended', set()),
+    ({'received': 50, 'began': 40, 'ended': 20, 'server': 21}, 'server: longer than inference',
+     {'waiting', 'inference', 'chunk'}),
+])
+def test_stamps_that_cannot_be_true_are_left_out_by_name(timing, odd, known):
+    found = trial(310.0, timings={310.0: timing})
+    seen = parts(found)
+    assert odd in seen.implausible
+    assert known <= {name for name, part in seen.named() if part is not None}
+    assert seen.known_ns <= ns(310)
+    if known == set():
+        assert seen.inference is None and seen.waiting is None
+
+
+@for_each('timing', [
+    {'received': 10, 'began': 5, 'ended': 1}, {'received': -10**9}, {'began': 10**12},
+    {'received': 1, 'began': 2, 'ended': 3, 'server': -4}, {}])
+def test_no_stamp_changes_a_verdict_a_latency_or_a_finding(timing):
+    """All that a trial came to is the same, whatever the controller claims about itself."""
+    for after_ms in (110.0, 310.0, 810.0):
+        bare, told = trial(after_ms, measuring=OVER_ROS), trial(
+            after_ms, measuring=OVER_ROS, timings={after_ms: timing})
+        before, after = (evaluate(one).model_dump(mode='json') for one in (bare, told))
+        after['latency'].pop('parts')
+        assert after['counts'].pop('timing') == 1
+        assert 'parts' not in before['latency'] and after == before
+
+
+def test_what_nobody_stamped_is_unknown_over_ros():
+    latency = evaluate(trial(310.0, measuring=OVER_ROS)).latency
+    assert latency is not None and latency.parts is None
+    found = parts(trial(310.0, measuring=OVER_ROS, timings={310.0: {'began': 40}}))
+    assert in_ms(found) == {}
+    assert found.sentence(ns(310)) == 'of 310 ms: unknown 310'
+
+
+def test_over_ros_a_reading_comes_a_little_later_than_its_stimulus():
+    found = parts(trial(310.0, measuring=OVER_ROS, timings={
+        310.0: {'received': 309.2, 'began': 305, 'ended': 3}}))
+    assert in_ms(found) == {'sensing': 0.8, 'waiting': 4.2, 'inference': 302.0, 'chunk': 3.0}
+
+
+def test_two_reports_on_one_command_are_none():
+    """Whoever reports twice leaves open which report is true."""
+    found = trial(310.0, measuring=OVER_ROS, timings={310.0: {'received': 5}})
+    twice = found.model_copy(update={'events': (
+        *found.events[:-1], *found.of_kind('timing'), found.events[-1])})
+    assert evaluate(twice).latency.parts is None
+
+
+def test_without_counts_a_report_is_on_the_command_before_it():
+    found = trial(310.0, measuring=OVER_ROS, timings={310.0: {'received': 309, 'began': 300}})
+    bare = found.model_copy(update={'events': tuple(
+        event.model_copy(update={'sequence': None} if event.kind == 'command' else {
+            'stamps': event.stamps.model_copy(update={
+                'source_ns': event.stamps.system_ns + 200_000})} if event.kind == 'timing' else {})
+        for event in found.events)})
+    assert in_ms(parts(bare))['waiting'] == 9.0
+
+
+def test_ways_are_of_the_motion_in_each_part():
+    found = parts(trial(600.0, timings={600.0: {'received': 500, 'began': 400, 'ended': 100}}))
+    assert found.unit == 'm'
+    assert {name: round(part.way, 3) for name, part in found.named() if part and part.ns} == {
+        'waiting': 0.16, 'inference': 0.24, 'chunk': 0.08}
+
+
+SEEN = Observation(t_ns=10 * MS, readings={
+    'scan': Reading(message=ss.Message(type='std_msgs/msg/Empty', data={}), age_ns=4 * MS,
+                    stamp_age_ns=6 * MS),
+    'odom': Reading(message=ss.Message(type='std_msgs/msg/Empty', data={}), age_ns=5 * MS,
+                    stamp_age_ns=None)})
+
+
+def test_a_command_takes_the_stamps_of_the_observation_it_was_decided_from():
+    found = Command.decided_from(SEEN, [0.5, 0.0], ended_ns=12 * MS, chunk=3).stamps
+    assert found == CommandStamps(observed_ns=4 * MS, received_ns=6 * MS, began_ns=10 * MS,
+                                  ended_ns=12 * MS, chunk=3)
+
+
+@for_each(('given', 'unfit'), [
+    ({'began_ns': math.nan}, ('began',)), ({'ended_ns': math.inf}, ('ended',)),
+    ({'received_ns': 10**400}, ('received',)), ({'server_ns': -math.inf}, ('server',)),
+    ({'chunk': -1, 'index': 10**300}, ('chunk', 'index'))])
+def test_what_is_no_time_is_named_and_kept_out(given, unfit):
+    found = Timing.of(CommandStamps(**given), 5 * MS)
+    assert found.unfit == unfit and not found.before_ns
+    assert read_report(found.to_json('cmd_vel', 3)) == ('cmd_vel', 3, found)
+    assert read_timing(found.event('cmd_vel', 3, stamps(0))) == found
+
+
+@for_each('text', [
+    '', '[]', '7', '{"topic": "cmd_vel"}', '{"topic": 1, "sequence": 1}', '[' * 2000,
+    '{"topic": "a", "sequence": true}', '{"topic": "a", "sequence": 1, "unfit": [{}]}',
+    '{"topic": "a", "sequence": -1}', json.dumps({'topic': 'a' * 20_000, 'sequence': 1})])
+def test_what_is_no_report_is_ignored(text):
+    assert read_report(text) is None
+
+
+def test_numbers_of_a_report_that_are_none_are_named():
+    text = '{"topic": "a", "sequence": 1, "began": NaN, "ended": "x", "chunk": 1e9, "server": 1}'
+    assert read_report(text) == ('a', 1, Timing(
+        {}, 1, unfit=('began', 'ended', 'chunk')))
+
+
+class Chunked:
+    """Infers for 60 ms, of which its server reports 40, and plays five actions of each result."""
+
+    def __init__(self) -> None:
+        self.asked = self.chunk = None
+        self.done: list = []
+
+    def decide(self, seen: ss.Observation) -> ss.Command:
+        self.asked = self.asked or seen
+        if not self.done and seen.t_ns - self.asked.t_ns >= 60 * MS:
+            self.done = [self.asked]
+        if self.done and (self.chunk is None or self.chunk[-1] >= 4):
+            number = 0 if self.chunk is None else self.chunk[1] + 1
+            self.chunk, self.asked = (self.done.pop(), number, -1), None
+        if self.chunk is None:
+            return ss.Command(velocity=(0.5, 0.0))
+        used, number, index = self.chunk
+        self.chunk = used, number, index + 1
+        ahead = min((min(one.message.at('ranges')) for one in used.latest('LaserScan')),
+                    default=0.0)
+        return ss.Command.decided_from(
+            used, (0.0 if ahead < 2.5 else 0.5, 0.0), ended_ns=used.t_ns + 60 * MS,
+            server_ns=40 * MS, chunk=number, index=index + 1)
+
+
+@pytest.mark.parametrize('isolate', [False, True])
+@pytest.mark.parametrize('link', ['loopback', 'simulated'])
+def test_known_delays_are_found_to_the_nanosecond(link, isolate):
+    [result] = ss.run('SCN-R-101', controller=Chunked, link=link, seed=1, isolate=isolate).trials
+    latency = result.latency
+    assert latency is not None and latency.parts is not None and latency.judged_ns is not None
+    found = latency.parts
+    assert found.network is not None and found.inference is not None and found.is_stamped
+    assert (found.network.ns, found.inference.ns) == (20 * MS, 40 * MS)
+    assert found.chunk is not None and found.chunk.ns % (50 * MS) == 40 * MS
+    assert found.known_ns == latency.judged_ns
+    assert found.action == 0 and found.implausible == ()
+    assert latency.stop is not None and latency.stop.unit == found.unit == 'm'
+    ways = [part.way for _, part in found.named() if part is not None]
+    assert sum(ways) == pytest.approx(latency.stop.way, abs=2e-3)
+    assert (found.driver is None) == (link == 'loopback')
+
+
+@for_each('name', ['rule_based', 'late'])
+def test_the_built_in_controllers_have_a_split_too(name):
+    [result] = ss.run('SCN-R-101', controller=name, link='loopback', seed=1).trials
+    assert result.latency.parts.known_ns == result.latency.judged_ns
+    assert not result.latency.parts.is_stamped
