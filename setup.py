@@ -29,6 +29,7 @@ FILM = ['matplotlib>=3.8', 'imageio-ffmpeg>=0.5']
 PLOT = ['matplotlib>=3.8']
 REPORT = ['jinja2>=3.1', 'plotly>=5.18']
 TABLE = ['pyarrow>=15']
+TRAIN = ['onnx>=1.15', 'onnxruntime>=1.17', 'threadpoolctl>=3', *SIM]
 TEST = [CIPHER, 'pytest>=7', 'pytest-rerunfailures', 'pytest-xdist>=3', 'hypothesis', 'jsonschema',
         'scipy>=1.12', 'scikit-learn>=1.2', 'openai>=1.55.3', 'mcap>=1.6', 'rosbags>=0.11',
         'mcap-ros2-support>=0.6', *FILM, *PLOT, *REPORT, *TABLE, 'playwright',
@@ -126,7 +127,7 @@ setup(
     extras_require={'jazzy': wheels('jazzy'), 'kilted': wheels('kilted'),
                     'llm': ['openai>=1.55.3'], 'sim': SIM, 'film': FILM,
                     'mcap': ['mcap>=1.5', 'rosbags>=0.11'],
-                    'plot': PLOT, 'report': REPORT, 'table': TABLE,
+                    'plot': PLOT, 'report': REPORT, 'table': TABLE, 'train': TRAIN,
                     'are': ['meta-agents-research-environments==1.2.0'], 'test': TEST},
     zip_safe=True,
     maintainer='The safety_scenarios authors',

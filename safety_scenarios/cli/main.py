@@ -60,6 +60,8 @@ COMMANDS: Mapping[str, Command | Verbs] = {
                             'stands, with comments that say what to edit.'),
         'profile': Command('new:new_profile', 'Write the profile of the robot that runs now: its '
                            'topics, types, frames, joints and size.')}),
+    'train': Command('training:train', 'Train a small policy that imitates the reference, and '
+                     'judge it.'),
     'plugins': Command('listing:plugins', 'List the plug-ins of every kind and where they come '
                        'from.'),
     'scenario': Verbs('Scenario files: list, check and describe them; grade answers.', {
