@@ -32,11 +32,10 @@ TABLE = ['pyarrow>=15']
 TRAIN = ['onnx>=1.15', 'onnxruntime>=1.17', 'threadpoolctl>=3', *SIM]
 TEST = [CIPHER, 'pytest>=7', 'pytest-rerunfailures', 'pytest-xdist>=3', 'hypothesis', 'jsonschema',
         'scipy>=1.12', 'scikit-learn>=1.2', 'openai>=1.55.3', 'mcap>=1.6', 'rosbags>=0.11',
-        'mcap-ros2-support>=0.6', *FILM, *PLOT, *REPORT, *TABLE, 'playwright',
+        'mcap-ros2-support>=0.6', *FILM, *PLOT, *REPORT, *TABLE, *TRAIN, 'playwright',
         'axe-playwright-python', 'junitparser>=3.1',
         'rtamt==0.4.10; python_version < "3.13"', 'ruff', 'mypy', 'types-PyYAML', 'pandas',
-        'reuse', 'colcon-core', 'colcon-ros', 'colcon-test-result', 'colcon-python-setup-py',
-        *SIM]
+        'reuse', 'colcon-core', 'colcon-ros', 'colcon-test-result', 'colcon-python-setup-py']
 
 
 def wheels(distribution):

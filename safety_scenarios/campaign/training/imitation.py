@@ -19,7 +19,7 @@ from safety_scenarios.campaign.training.network import (
     Slope,
     speed_slope,
 )
-from safety_scenarios.campaign.training.samples import Samples
+from safety_scenarios.campaign.training.samples import mirrored, Samples
 from safety_scenarios.campaign.training.scenes import scene_samples
 from safety_scenarios.controllers.policies.contract import PolicyContract
 from safety_scenarios.errors import MissingDependencyError
@@ -52,7 +52,7 @@ class Effort:
     """Rounds of trials in which the policy drives, after one in which the reference does."""
     epochs: int = 25
     """Passes over the samples in each round."""
-    weight: int = 5
+    weight: int = 4
     """A sample from a trial counts as many times as one from a scene."""
 
 
@@ -96,8 +96,10 @@ def train(contract: PolicyContract, scenarios: Sequence[Scenario], seed: int,
                 counts.append((f'round {number}, {link}: {who} drives', len(trials[-1])))
                 tell(f'round {number} of {effort.rounds}: {len(trials[-1])} samples over {link}, '
                      f'where {who} drives')
-            network = _fitted(network, Samples.joined([scenes, *trials * effort.weight]),
-                              effort.epochs, source)
+            samples = Samples.joined([scenes, *trials * effort.weight])
+            if network.sense is None:
+                samples = Samples.joined([samples, mirrored(samples, contract)])
+            network = _fitted(network, samples, effort.epochs, source)
             tell(f'round {number} of {effort.rounds}: fitted to '
                  f'{len(scenes) + sum(map(len, trials))} samples')
         others = scene_samples(contract, max(1, effort.scenes // 20), source.chance())

@@ -24,6 +24,8 @@ _AT_START = 0.02
 """A joint so near to where it began (rad) begins as the reference does."""
 _EYES = ('scan', 'human_pose', 'wrench')
 """Without any of these a policy has seen nothing, and shall stand; the reference would go."""
+_SIDEWAYS = ('position.y', 'angular.z')
+"""Fields that change their sign where left becomes right."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,20 @@ class Samples:
                         for name in every[0].inputs},
                        numpy.concatenate([part.steps for part in every]),
                        numpy.concatenate([part.senses for part in every]))
+
+
+def mirrored(samples: Samples, contract: PolicyContract) -> Samples:
+    """Return what a base sees and does where left is right: the reference does not know sides."""
+    found = {}
+    for name, parts in contract.inputs.items():
+        columns, signs = list[int](), list[float]()
+        for part in parts:
+            own = range(len(columns), len(columns) + part.values)
+            columns += reversed(own) if part.rays else own
+            signs += [-1.0 if path.endswith(_SIDEWAYS) else 1.0 for path in part.fields] \
+                or [1.0] * part.values
+        found[name] = samples.inputs[name][:, columns] * numpy.array(signs, numpy.float32)
+    return Samples(found, samples.steps, samples.senses)
 
 
 class Teacher:

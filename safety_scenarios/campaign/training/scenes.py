@@ -120,8 +120,8 @@ def _arm_scene(robot: RobotModel, places: Any, speeds: Any, around: Mapping[str,
 def _distance(chance: Chance) -> float:
     """Return a distance (m), more often where the reference changes its mind."""
     near = chance.random()
-    distance = chance.normal(2.5, 0.3) if near < 0.35 else chance.normal(4.0, 0.4) \
-        if near < 0.55 else chance.uniform(0.3, _FARTHEST)
+    distance = chance.normal(2.5, 0.12 if near < 0.2 else 0.4) if near < 0.4 \
+        else chance.normal(4.0, 0.3) if near < 0.55 else chance.uniform(0.3, _FARTHEST)
     return float(min(_FARTHEST, max(0.3, distance)))
 
 
@@ -130,8 +130,8 @@ def _shape(chance: Chance) -> ScanShape:
     kind, distance = chance.random(), _distance(chance)
     if kind < 0.5:
         around = 0.5 if chance.random() < 0.6 else math.pi
-        return Cylinder(distance, float(chance.uniform(-around, around)),
-                        float(chance.uniform(0.1, 0.5)))
+        radius = float(chance.uniform(0.1, 0.5))
+        return Cylinder(distance + radius, float(chance.uniform(-around, around)), radius)
     width = float(chance.uniform(0.3, 4.0))
     middle = float(chance.normal(0.0, 0.3) if chance.random() < 0.3
                    else chance.uniform(-3.0, 3.0))
