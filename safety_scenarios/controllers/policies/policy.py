@@ -38,11 +38,13 @@ from safety_scenarios.controllers.policies.model import (
 )
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.scenario.controller import ControllerPlugin
-from safety_scenarios.scenario.message import Command, Observation
+from safety_scenarios.scenario.message import Command, CommandStamps, Observation
 
 _LOG = logging.getLogger(__name__)
 _MS = 1_000_000
 _FROM_CONTRACT = -1.0
+_KEPT = 600
+"""Chunks whose stamps are kept; more never overlap."""
 
 
 class _Asked:
@@ -52,6 +54,8 @@ class _Asked:
         self.began_ns, self.observation = began_ns, observation
         self.ready_ns: int | None = None
         """When the answer counts, on the clock of the observations; None: when it is there."""
+        self.ended_ns: int | None = None
+        """When it was there, on the same clock."""
         self.future: Future[Inference] | None = None
 
 
@@ -63,6 +67,8 @@ class _Memory:
         self.command: Command | None = None
         self.failures = Counter[str]()
         self.inferences = 0
+        self.stamps = dict[int, CommandStamps]()
+        """Number of a chunk to when it was inferred, of the latest ones."""
         self.states: dict[str, Any] = {}
         self.pool: ThreadPoolExecutor | None = None
 
@@ -235,20 +241,22 @@ class PolicyController(ControllerPlugin):
         self._chunks.ask()
         memory.asked, asked.future = asked, Future()
         if memory.pool is not None:
-            asked.future = memory.pool.submit(self._infer, given, asked.began_ns + least_ns)
+            asked.future = memory.pool.submit(
+                self._infer, asked, given, asked.began_ns + least_ns)
             return
         try:
             asked.future.set_result(self._infer(
-                given, 0 if self._is_simulated else asked.began_ns + least_ns))
+                asked, given, 0 if self._is_simulated else asked.began_ns + least_ns))
         except InferenceError as error:
             asked.future.set_exception(error)
         if self._is_simulated:
-            asked.ready_ns = asked.began_ns + least_ns
+            asked.ready_ns = asked.ended_ns = asked.began_ns + least_ns
 
-    def _infer(self, given: Mapping[str, Any], until_ns: int) -> Inference:
+    def _infer(self, asked: _Asked, given: Mapping[str, Any], until_ns: int) -> Inference:
         """Ask the model, and wait until a steady time if it has answered before."""
         found = self._model.infer(given)
         time.sleep(max(0.0, (until_ns - time.monotonic_ns()) / 1e9) if until_ns else 0.0)
+        asked.ended_ns = time.monotonic_ns()
         return found
 
     def _take(self, observation: Observation) -> None:
@@ -265,14 +273,22 @@ class PolicyController(ControllerPlugin):
             _LOG.warning('%s: %s', self._name, error)
             self._chunks.clear()
             return
-        self._chunks.put(self._actions.chunk(found.outputs))
+        number = self._chunks.put(self._actions.chunk(found.outputs))
+        memory.stamps[number] = CommandStamps.of(
+            asked.observation, began_ns=asked.began_ns, ended_ns=asked.ended_ns,
+            server_ns=found.server_ns, chunk=number)
+        if len(memory.stamps) > _KEPT:
+            del memory.stamps[min(memory.stamps)]
         for name, state in self.terms.states.items():
             memory.states[name] = found.outputs[state.output].reshape(state.shape)
 
     def _command(self, action: Action, observation: Observation) -> Command | None:
         if action.place == 0:
             self._actions.forget()
-        return self._actions.command(action.values, observation)
+        found = self._actions.command(action.values, observation)
+        stamps = self._memory.stamps.get(action.chunk)
+        return found if found is None or stamps is None else found.model_copy(update={
+            'stamps': stamps.model_copy(update={'index': action.place})})
 
     def _without(self, observation: Observation, why: str) -> Command | None:
         """Return what is commanded where there is no action."""
