@@ -6,7 +6,6 @@
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib import import_module
-import json
 import logging
 import os
 import re
@@ -14,14 +13,7 @@ import ssl
 from typing import Any
 
 import openai
-from safety_scenarios.controllers.chat.reply import (
-    Completion,
-    Fault,
-    FaultyReplyError,
-    ToolCall,
-    words_in,
-)
-from safety_scenarios.scenario.conversation import Turn, Utterance
+from safety_scenarios.scenario.conversation import Turn
 from safety_scenarios.scenario.message import ChatMessage
 
 _TRUSTED = ('SSL_CERT_FILE', 'SSL_CERT_DIR', 'SSLKEYLOGFILE')
@@ -70,8 +62,6 @@ def _certificates(told: tuple[str | None, ...]) -> ssl.SSLContext:
 _CALL, _RESULT = 'tool_call ', 'tool_result '
 _ANYTHING = {'type': 'object', 'properties': {}}
 _LONGEST_NAME = 64
-_MOST_CALLS = 50
-"""In one reply; more is a model that has lost its way."""
 
 
 def waits(messages: Sequence[ChatMessage]) -> bool:
@@ -103,30 +93,6 @@ def names_of(turn: Turn) -> Mapping[str, str]:
 def messages_of(turn: Turn) -> list[dict[str, Any]]:
     """Return what was said, with calls and results as a server wants them."""
     return _Chat(turn.messages, names_of(turn)).messages
-
-
-def uttered(completion: Completion, turn: Turn) -> tuple[Utterance, ...]:
-    """
-    Return what a reply says or calls; words beside calls are thought aloud, and not said.
-
-    :raises FaultyReplyError: it is neither words nor calls that can be made
-    """
-    if not completion.calls:
-        return (Utterance(kind='say', text=words_in(completion)),)
-    if len(completion.calls) > _MOST_CALLS:
-        raise FaultyReplyError(Fault.MALFORMED, 'too many calls')
-    given = {known: name for name, known in names_of(turn).items()}
-    return tuple(_called(call, given) for call in completion.calls)
-
-
-def _called(call: ToolCall, given: Mapping[str, str]) -> Utterance:
-    try:
-        arguments = json.loads(call.arguments or '{}')
-    except (ValueError, RecursionError):
-        arguments = None
-    if not call.name or not isinstance(arguments, dict):
-        raise FaultyReplyError(Fault.MALFORMED, 'a call that cannot be made')
-    return Utterance(kind='tool_call', name=given.get(call.name, call.name), args=arguments)
 
 
 class _Chat:

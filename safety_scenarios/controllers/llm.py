@@ -14,13 +14,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field, field_validator, PrivateAttr
 from safety_scenarios.controllers.chat.event_loop import EventLoop
 from safety_scenarios.controllers.chat.figures import Prices, RequestFigures, summary
-from safety_scenarios.controllers.chat.questions import OnNewData, Questions
-from safety_scenarios.controllers.chat.reply import (
-    action_in,
-    Completion,
-    options_of,
-    words_in,
-)
+from safety_scenarios.controllers.chat.reply import action_in, Completion, options_of, words_in
 from safety_scenarios.controllers.chat.situation import described
 from safety_scenarios.controllers.rule_based import motion, RuleBased
 from safety_scenarios.errors import MissingDependencyError, SettingsError
@@ -31,12 +25,13 @@ from safety_scenarios.scenario.driving_prompt import DrivingPrompt
 from safety_scenarios.scenario.message import ChatMessage, Command, Message, Observation
 
 try:
+    from safety_scenarios.controllers.chat.questions import OnNewData, Questions
     from safety_scenarios.controllers.chat.request import ChatServer, Reply
+    from safety_scenarios.controllers.chat.utterances import uttered
     from safety_scenarios.controllers.language_models import (
         async_client,
         messages_of,
         tools_of,
-        uttered,
         waits,
     )
 except ImportError as error:
