@@ -110,24 +110,28 @@ def stands(velocity: Any) -> bool:
 
 def test_a_streamed_answer_drives_and_its_times_are_those_of_the_server(
         server: FakeServer, start: Start) -> None:
-    server.script(in_pieces('continue', 0.05, 0.05))
+    server.script(in_pieces('continue', 0.03, 0.03))
     controller = start()
     assert until(controller, moves) == GO
-    until(controller, lambda _: len(controller.figures) >= 3)
     body = server.requests[0].body
     assert body['stream'] is True and body['stream_options'] == {'include_usage': True}
+    # Of several, because the machine may be busy: one whose times are right is enough.
+    until(controller, lambda _: any(
+        all(-CLOSE_NS < late_ns < CLOSE_NS for late_ns in lateness)
+        for lateness in late_by(server, controller)))
+    first = controller.figures[0]
+    assert first.first_token_ms is not None
+    assert 30 <= first.first_token_ms <= first.complete_ms and first.complete_ms >= 60
+
+
+def late_by(server: FakeServer, controller: LanguageModel) -> Iterator[tuple[int, int, int]]:
+    """Yield how much later the server and the controller saw start, first token and end."""
     pieces = len(in_pieces('continue').pieces)
-    late = []
-    for number, figures in enumerate(controller.figures[:3]):
+    for number, figures in enumerate(controller.figures):
         times = server.sent_ns[number * pieces:]
         assert figures.first_token_ns is not None
-        late.append((server.requests[number].received_ns - figures.began_ns,
-                     figures.first_token_ns - times[1], figures.ended_ns - times[4]))
-        assert figures.first_token_ms is not None
-        assert 50 <= figures.first_token_ms and 100 <= figures.complete_ms
-        assert figures.complete_ms - figures.first_token_ms >= 45
-    for one in zip(*late, strict=True):  # of three, because the machine may be busy
-        assert -CLOSE_NS < min(one) < CLOSE_NS, late
+        yield (server.requests[number].received_ns - figures.began_ns,
+               figures.first_token_ns - times[1], figures.ended_ns - times[4])
 
 
 def test_the_newest_input_of_a_request_is_known(server: FakeServer, start: Start) -> None:
