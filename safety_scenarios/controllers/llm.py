@@ -22,7 +22,13 @@ from safety_scenarios.formats.prompt_file import DEFAULT, load_prompt
 from safety_scenarios.scenario.controller import ControllerPlugin
 from safety_scenarios.scenario.conversation import Turn, Utterance
 from safety_scenarios.scenario.driving_prompt import DrivingPrompt
-from safety_scenarios.scenario.message import ChatMessage, Command, Message, Observation
+from safety_scenarios.scenario.message import (
+    ChatMessage,
+    Command,
+    CommandStamps,
+    Message,
+    Observation,
+)
 
 try:
     from safety_scenarios.controllers.chat.questions import OnNewData, Questions
@@ -87,6 +93,7 @@ class LanguageModel(ControllerPlugin):
     _server: ChatServer = PrivateAttr()
     _loop: EventLoop = PrivateAttr()
     _questions: Questions = PrivateAttr()
+    _latest: tuple[Reply, Command] | None = PrivateAttr(default=None)
     _observed: RequestFigures = PrivateAttr(default=RequestFigures())
 
     @field_validator('prompt')
@@ -137,7 +144,10 @@ class LanguageModel(ControllerPlugin):
         answer = self._questions.answer
         if answer is None:
             return self._fallback(observation)
-        return _stamped(self._commands[answer.value], answer.figures)
+        if self._latest is None or self._latest[0] is not answer:
+            self._latest = answer, _stamped(self._commands[answer.value], answer.figures,
+                                            observation.t_ns - time.monotonic_ns())
+        return self._latest[1]
 
     def answer(self, messages: Sequence[ChatMessage]) -> str | None:
         """Return the model's answer; an error or a timeout is no answer."""
@@ -213,9 +223,18 @@ def _observed(observation: Observation) -> RequestFigures:
         now_ns - newest.age_ns)
 
 
-def _stamped(command: Command, figures: RequestFigures) -> Command:
-    """Return a command with the times of the request that it comes from."""
-    return command
+def _stamped(command: Command, figures: RequestFigures, offset_ns: int) -> Command:
+    """
+    Return a command with the times of the request that it comes from.
+
+    :param offset_ns: what to add to a steady time for one on the clock of the observations
+    """
+    times = {'observed_ns': figures.observed_ns, 'received_ns': figures.received_ns,
+             'queued_ns': figures.began_ns, 'ended_ns': figures.ended_ns}
+    return command.model_copy(update={'stamps': CommandStamps(
+        server_ns=figures.usage.server_ns, **{
+            name: None if time_ns is None else time_ns + offset_ns
+            for name, time_ns in times.items()})})
 
 
 def _key() -> str:

@@ -144,6 +144,20 @@ def test_the_newest_input_of_a_request_is_known(server: FakeServer, start: Start
     assert figures.received_ns == figures.observed_ns  # both 20 ms old here
 
 
+def test_a_command_carries_the_times_of_its_request(server: FakeServer, start: Start) -> None:
+    reply = Reply(decided('continue').body, delay_s=0.02,
+                  headers={'openai-processing-ms': '20'})
+    server.script(reply, Reply(b'', delay_s=NEVER_S))
+    controller = start(stream=False)
+    until(controller, moves)
+    one, two = (controller.decide(seen(time.monotonic() * 1e3, scan=scan())) for _ in range(2))
+    assert one is two, 'the same answer is the same command'
+    stamps: Any = getattr(one, 'stamps', None)
+    assert stamps.observed_ns == stamps.received_ns < stamps.queued_ns < stamps.ended_ns
+    assert stamps.ended_ns - stamps.queued_ns >= stamps.server_ns == 20_000_000
+    assert 0 <= time.monotonic_ns() - stamps.ended_ns < PATIENCE_S * 1e9
+
+
 def test_tokens_cost_and_faults_are_logged_once_as_one_line(
         server: FakeServer, start: Start, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
