@@ -159,7 +159,7 @@ def parts_of(motion: Motion, clocks: Clocks, onset: Instant, command: Event, rea
     received_ns = decision.received_ns
     return ReactionParts(
         **{name: None if span is None else Part(
-            ns=span[1] - span[0], way=_way(track, onset, span, name, stop))
+            ns=span[1] - span[0], way=_rounded(_way(track, onset, span, name, stop)))
            for name, span in spans.items()},
         unit=None if track is None else track.way_unit,
         is_stamped=decisions.is_stamped(command),
@@ -289,6 +289,11 @@ def _track(motion: Motion, topic: str) -> Track | None:
                   if is_of_robot(one, motion.robot) and (
                       one.is_told or one.is_measured or one.topic == topic)), None)
     return replace(found, is_linear=True) if found is not None and found.is_told else found
+
+
+def _rounded(way: float | None) -> float | None:
+    """Return a way to the micrometre, which no track knows better."""
+    return None if way is None else round(way, 6)
 
 
 def _way(track: Track | None, onset: Instant, span: tuple[int, int], name: str,
