@@ -9,6 +9,7 @@ import json
 import logging
 import math
 import os
+import time
 from typing import Any, ClassVar, TypeVar
 
 from pydantic import Field, PrivateAttr
@@ -17,7 +18,14 @@ from safety_scenarios.controllers.rule_based import free_path, motion
 from safety_scenarios.errors import ControllerError, MissingDependencyError, SettingsError
 from safety_scenarios.scenario.controller import ControllerPlugin
 from safety_scenarios.scenario.conversation import Turn, Utterance
-from safety_scenarios.scenario.message import ChatMessage, Command, Message, Observation, Reading
+from safety_scenarios.scenario.message import (
+    ChatMessage,
+    Command,
+    CommandStamps,
+    Message,
+    Observation,
+    Reading,
+)
 
 try:
     import openai
@@ -74,9 +82,11 @@ class LanguageModel(ControllerPlugin):
 
     _client: openai.OpenAI = PrivateAttr()
     _workers: ThreadPoolExecutor = PrivateAttr()
-    _pending: 'Future[str] | None' = PrivateAttr(default=None)
+    _pending: 'Future[tuple[str, int]] | None' = PrivateAttr(default=None)
     _answering: 'Future[Any] | None' = PrivateAttr(default=None)
     _asked_ns: int = PrivateAttr(default=0)
+    _seen: Observation | None = PrivateAttr(default=None)
+    _stamps: CommandStamps = PrivateAttr(default_factory=CommandStamps)
     _action: str = PrivateAttr(default='stop')
 
     def start(self) -> None:
@@ -97,16 +107,25 @@ class LanguageModel(ControllerPlugin):
             return motion(self.context.robot, 0.0)
         done = self._pending is None or self._pending.done()
         if done and self._pending is not None:
-            self._action = _outcome(self._pending, 'stopping the robot, no decision') or 'stop'
+            self._take(_outcome(self._pending, 'stopping the robot, no decision'))
         if observation.t_ns - self._asked_ns > self.timeout_ms * 1e6:
             if self._action != 'stop':
                 _LOG.warning('stopping the robot, no decision within %g ms',
                              self.timeout_ms)
-            self._action = 'stop'
+            self._take(None)
         if done:
-            self._asked_ns = observation.t_ns
+            self._asked_ns, self._seen = observation.t_ns, observation
             self._pending = self._workers.submit(self._ask, self._describe(observation))
-        return motion(self.context.robot, self.cruise * _SHARES[self._action])
+        command = motion(self.context.robot, self.cruise * _SHARES[self._action])
+        return command.model_copy(update={'stamps': self._stamps})
+
+    def _take(self, outcome: tuple[str, int] | None) -> None:
+        """Take what the model decided; nothing means stop, which no observation led to."""
+        if outcome is None or self._seen is None:
+            self._action, self._stamps = 'stop', CommandStamps()
+            return
+        self._action, took_ns = outcome
+        self._stamps = CommandStamps.of(self._seen, ended_ns=self._seen.t_ns + took_ns)
 
     def answer(self, messages: Sequence[ChatMessage]) -> str | None:
         """Return the model's answer; an error or a timeout is no answer."""
@@ -139,7 +158,9 @@ class LanguageModel(ControllerPlugin):
         self._client.close()  # not earlier: it would miss a connection that is just being made
         self._workers.shutdown()
 
-    def _ask(self, situation: str) -> str:
+    def _ask(self, situation: str) -> tuple[str, int]:
+        """Return the action, and how long the model took for it (ns)."""
+        began_ns = time.monotonic_ns()
         reply = json.loads(self._complete(
             [{'role': 'system', 'content': _TASK}, {'role': 'user', 'content': situation}],
             response_format={'type': 'json_schema', 'json_schema': {
@@ -148,7 +169,7 @@ class LanguageModel(ControllerPlugin):
                 not all(isinstance(value, str) for value in reply.values()) or \
                 reply['action'] not in _SHARES:
             raise ControllerError('the reply does not follow the schema')
-        return str(reply['action'])
+        return str(reply['action']), time.monotonic_ns() - began_ns
 
     def _complete(self, messages: list[dict[str, str]], **options: Any) -> str:
         text = getattr(_message(self._asked(messages, **options)), 'content', None)

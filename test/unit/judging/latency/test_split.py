@@ -6,6 +6,7 @@
 from collections.abc import Mapping
 import json
 import math
+import re
 from typing import Any
 
 from cases import for_each
@@ -17,6 +18,8 @@ from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.message import Command, CommandStamps, Observation, Reading
 from safety_scenarios.scenario.reaction_parts import ReactionParts
 from safety_scenarios.scenario.timing import read_report, read_timing, Timing
+from safety_scenarios.trial.links.isolation_protocol import DecisionReader, DecisionWriter
+from unit.loopback_runs import loopback_run
 from unit.records import (
     ALL_CLEAR_MS,
     command,
@@ -264,3 +267,39 @@ def test_the_built_in_controllers_have_a_split_too(name):
     [result] = ss.run('SCN-R-101', controller=name, link='loopback', seed=1).trials
     assert result.latency.parts.known_ns == result.latency.judged_ns
     assert not result.latency.parts.is_stamped
+
+
+def test_stamps_survive_every_file_of_a_campaign(tmp_path):
+    """Journal, ARE trace and results: judged again from the files it is the same to the byte."""
+    results = ss.run('SCN-R-101', controller=Chunked, link='loopback', seed=1, isolate=False,
+                     output=tmp_path / 'run')
+    assert ss.verify(tmp_path / 'run') == []
+    [again] = ss.rejudge(tmp_path / 'run')
+    assert again.before.model_dump_json() == again.after.model_dump_json() \
+        == results.trials[0].model_dump_json()
+    assert again.after.latency.parts is not None and again.after.counts['timing'] > 10
+
+
+@for_each('stamps', [
+    {'velocity': [0.5, 0.0]}, {'velocity': [0.5, 0.0], 'stamps': {}, 'more': 1},
+    {'velocity': 0.5, 'stamps': {}}, {'velocity': [0.5], 'stamps': {'began_ns': 'x'}},
+    {'velocity': [0.5], 'stamps': {'tomorrow_ns': 1}}])
+def test_a_reply_with_other_stamps_is_no_decision(stamps):
+    with pytest.raises(ValueError, match='expected|valid|permitted'):
+        DecisionReader().read(stamps)
+
+
+def test_stamps_travel_from_the_controllers_own_process():
+    decided = Command.decided_from(SEEN, (0.5, 0.0), ended_ns=math.nan, chunk=3)
+    written = json.loads(json.dumps(DecisionWriter().write(decided)))
+    assert repr(DecisionReader().read(written)) == repr(decided)
+
+
+def test_the_console_says_where_the_time_went(tmp_path):
+    """Of the slowest trial in one line, and with -v its parts with their ways."""
+    output = loopback_run(tmp_path, 'SCN-R-101', controller='late', seed=1).output
+    assert re.search(r'Where the time went in Person steps near \(trial 1\): of \d+ ms: ', output)
+    assert re.search(r'\n +latency +\d+\.\d ', output)
+    assert re.search(r'braking, after the command +\d+\.\d +0\.\d{3} m', output)
+    [trial] = loopback_run(tmp_path / 'again', 'SCN-R-101', controller='late', seed=1).trials
+    assert set(trial['latency']['parts']) >= {'sensing', 'waiting', 'unit'}
