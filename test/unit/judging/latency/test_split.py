@@ -174,6 +174,23 @@ def test_without_counts_a_report_is_on_the_command_before_it():
     assert in_ms(parts(bare))['waiting'] == 9.0
 
 
+def test_a_header_stamp_ahead_of_its_receipt_costs_no_part():
+    found = parts(trial(310.0, measuring=OVER_ROS, timings={
+        310.0: {'observed': -50, 'received': 309, 'began': 300, 'ended': 1}}))
+    assert found.implausible == () and found.known_ns == ns(310)
+
+
+@for_each(('seen', 'received'), [
+    ((0.0, 0.1, 0.2), 311.5), ((0.0, 309.9), 311.0), ((0.0, 5.0), 304.0), ((3.0, 4.0), 310.0)])
+def test_clocks_read_apart_leave_no_part_below_0(seen, received):
+    """The parts sum up to the latency, whatever comes a little before it was sent."""
+    found = parts(trial(310.0, measuring=OVER_ROS, seen=seen, timings={
+        310.0: {'received': received, 'began': received - 0.5, 'ended': 1}}))
+    assert all(part.ns >= 0 for _, part in found.named() if part is not None)
+    bare = evaluate(trial(310.0, measuring=OVER_ROS, seen=seen))
+    assert found.known_ns == bare.latency.judged_ns
+
+
 def test_ways_are_of_the_motion_in_each_part():
     found = parts(trial(600.0, timings={600.0: {'received': 500, 'began': 400, 'ended': 100}}))
     assert found.unit == 'm'
@@ -211,6 +228,12 @@ def test_what_is_no_time_is_named_and_kept_out(given, unfit):
     '{"topic": "a", "sequence": -1}', json.dumps({'topic': 'a' * 20_000, 'sequence': 1})])
 def test_what_is_no_report_is_ignored(text):
     assert read_report(text) is None
+
+
+@for_each('truth', [{'began': math.inf}, {'ended': 1e300}, {'chunk': math.nan}, {'index': -1.0}])
+def test_numbers_of_a_record_that_none_has_written_are_named(truth):
+    event = Event.model_construct(kind='timing', name='x', stamps=stamps(0), truth=truth)
+    assert read_timing(event) == Timing({}, unfit=tuple(truth))
 
 
 def test_numbers_of_a_report_that_are_none_are_named():
