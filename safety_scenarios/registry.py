@@ -179,6 +179,8 @@ BUILT_IN: dict[str, dict[str, str]] = {
     },
     'policies': {
         'onnx': 'controllers.policies.onnx_model:OnnxModel',
+        'openpi': 'controllers.policies.servers.openpi:OpenpiModel',
+        'act': 'controllers.policies.servers.act:ActModel',
     },
     'robots': {
         'mobile_base': 'scenario.robots.mobile_base:MobileBase',
