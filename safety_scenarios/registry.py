@@ -181,6 +181,9 @@ BUILT_IN: dict[str, dict[str, str]] = {
         'onnx': 'controllers.policies.onnx_model:OnnxModel',
         'openpi': 'controllers.policies.servers.openpi:OpenpiModel',
         'act': 'controllers.policies.servers.act:ActModel',
+        'python': 'controllers.policies.python_model:PythonModel',
+        'torchscript': 'controllers.policies.torch_model:TorchScriptModel',
+        'torch': 'controllers.policies.torch_model:TorchModel',
     },
     'robots': {
         'mobile_base': 'scenario.robots.mobile_base:MobileBase',
