@@ -41,7 +41,7 @@ class ServerModel(PolicyModel):
     def __init__(self, address: str, options: ModelOptions) -> None:
         super().__init__(address, options)
         self.place = read_address(self.kind, address, self.schemes)
-        self._is_warm = False
+        self._is_warm = self.is_interrupted = False
         self._start = Deadline(options.cold_start_s)
         self._connection: Connection | None = None
 
@@ -65,7 +65,7 @@ class ServerModel(PolicyModel):
 
     def interrupt(self) -> None:
         """End what is under way."""
-        self._is_warm = True  # so that nothing is tried again
+        self.is_interrupted = self._is_warm = True  # so that nothing is tried again
         connection = self._connection
         if connection is not None:
             connection.interrupt()

@@ -19,7 +19,8 @@ from safety_scenarios.controllers.policies.model import Inference, InferenceErro
 from safety_scenarios.errors import SettingsError
 from unit.controllers.fake_server import nowhere, Reply, serving
 
-pytest.importorskip('msgpack', reason='the extra servers is not installed')
+msgpack = pytest.importorskip('msgpack', reason='the extra servers is not installed')
+pytest.importorskip('zmq', reason='the extra servers is not installed')
 pytest.importorskip('websockets', reason='the extra servers is not installed')
 from safety_scenarios.controllers.policies.servers import failures, server  # noqa: E402
 from safety_scenarios.controllers.policies.servers.act import ActModel  # noqa: E402
@@ -30,13 +31,20 @@ from safety_scenarios.controllers.policies.servers.arrays import (  # noqa: E402
     openpi_array,
     read_map,
 )
+from safety_scenarios.controllers.policies.servers.gr00t import Gr00tModel  # noqa: E402
 from safety_scenarios.controllers.policies.servers.openpi import OpenpiModel  # noqa: E402
+from safety_scenarios.controllers.policies.servers.xpolicylab import (  # noqa: E402
+    XPolicyLabModel,
+)
 from unit.controllers.policies.scripted_servers import (  # noqa: E402
     actions,
+    gr00t,
     listening,
+    OLDER,
     openpi,
     openpi_bytes,
     websocket,
+    xpolicylab,
 )
 
 INPUTS = {'observation/state': numpy.arange(3, dtype='float32'), 'prompt': 'drive'}
@@ -290,3 +298,111 @@ def test_a_key_comes_from_the_environment_and_goes_to_the_server_alone(monkeypat
 def test_an_array_comes_back_as_it_was(write: Callable[[Any], Any], array):
     found = read_map(write(array))
     assert numpy.array_equal(found, array) and numpy.shape(found) == array.shape
+
+
+IMAGE = numpy.arange(4 * 4 * 3, dtype='uint8').reshape(4, 4, 3)
+MODALITIES = {'video.ego_view': IMAGE, 'state.base': numpy.arange(4.0)}
+CHUNK = numpy.array([[[0.5, 0.25], [0.5, 0.0]]], 'float32')
+
+
+def test_gr00t_takes_and_gives_modalities_as_it_declares_them():
+    requests: list[Any] = []
+
+    def answer(request: Any) -> Any:
+        requests.append(request)
+        return [{'base_motion': CHUNK}, {'note': 1}]
+    with gr00t(answer) as address:
+        model = Gr00tModel(address, SHORT)
+        model.open()
+        assert model.inputs().keys() == {
+            'video.ego_view', 'state.base', 'language.annotation.human.task'}
+        assert model.outputs().keys() == {'base_motion'}
+        found = model.infer({**MODALITIES, 'language.annotation.human.task': 'drive'})
+        assert found.outputs['base_motion'].tolist() == CHUNK.tolist()
+        model.reset()
+        model.close()
+    seen = requests[0]['data']['observation']
+    assert requests[0]['data']['options'] == {}
+    assert seen['video']['ego_view'].shape == (1, 1, 4, 4, 3)
+    assert seen['state']['base'].tolist() == [[[0.0, 1.0], [2.0, 3.0]]]
+    assert seen['language'] == {'annotation.human.task': [['drive']]}
+
+
+def test_an_earlier_gr00t_is_asked_in_its_own_way():
+    requests: list[Any] = []
+
+    def answer(request: Any) -> Any:
+        requests.append(request)
+        return msgpack.packb({'action.base_motion': CHUNK[0]}, default=msgpack_numpy_array)
+    with gr00t(answer, OLDER) as address:
+        model = Gr00tModel(address, SHORT)
+        model.open()
+        found = model.infer(MODALITIES)
+        assert found.outputs['base_motion'].tolist() == CHUNK[0].tolist()
+        model.close()
+    assert requests[0]['data']['video.ego_view'].shape == (1, 4, 4, 3)
+    assert requests[0]['data']['state.base'].shape == (1, 4)
+
+
+@for_each(('answer', 'name', 'said'), [
+    ({'error': 'Unauthorized: Invalid API token'}, 'server_error', 'Unauthorized'),
+    (b'ERROR', 'server_error', 'ERROR'), (b'\xc1', 'malformed', 'msgpack'),
+    ([1.0], 'malformed', 'expected a map'),
+    ({'base_motion': {'__ndarray_class__': True, 'as_npy': b'PK\x03\x04'}}, 'malformed', 'magic'),
+    (None, 'timeout', '0.2 s')], ids=str)
+def test_what_goes_wrong_at_gr00t_has_a_name_and_the_next_question_is_answered(
+        answer, name, said):
+    script = [{'base_motion': CHUNK}, answer, {'base_motion': CHUNK * 2}]
+
+    def one(_: Any) -> Any:
+        found = script.pop(0)
+        time.sleep(0.0 if found is not None else 0.4)
+        return found
+    with gr00t(one) as address:
+        model = Gr00tModel(address, SHORT)
+        model.open()
+        model.infer(MODALITIES)
+        error = failure(model, MODALITIES)
+        assert error.name == name and said in error.detail
+        time.sleep(0.0 if answer is not None else 0.3)
+        assert model.infer(MODALITIES).outputs['base_motion'].max() == 1.0
+        model.close()
+    if answer is None:
+        assert failure(model, MODALITIES).name == 'refused'
+        model.close()
+
+
+def test_xpolicylab_is_asked_in_its_order_and_by_its_envelope():
+    requests: list[Any] = []
+    with xpolicylab(lambda _: {'actions': CHUNK[0], 'latency_ms': 12.5}, requests) as address:
+        model = XPolicyLabModel(address, SHORT)
+        model.open()
+        found = model.infer({'vision/cam/color': IMAGE, 'state/base': numpy.zeros(2),
+                             'instruction': 'drive'})
+        assert found.outputs['actions'].tolist() == CHUNK[0].tolist()
+        assert found.server_ns == 12_500_000
+        model.reset()
+        model.close()
+    assert [one['message_type'] for one in requests] == [
+        'hello', 'prepare_case', 'reset', 'infer', 'reset']
+    seen = requests[3]['payload']['observation']
+    assert seen['vision']['cam']['color'].shape == (4, 4, 3) and seen['instruction'] == 'drive'
+    assert requests[3]['trial_id'] == requests[2]['payload']['trial_id'] != requests[4]['trial_id']
+    assert len({one['evaluation_id'] for one in requests}) == 1
+
+
+@for_each(('answer', 'name', 'said'), [
+    ({'as': 'error', 'code': 'infer_failed', 'message': 'no CUDA'}, 'server_error',
+     'infer_failed: no CUDA'), ({'as': 'reset_result'}, 'malformed', 'expected infer_result'),
+    ({'action': 1}, 'malformed', 'without actions'), (b'\xc1', 'malformed', 'msgpack')], ids=str)
+def test_what_goes_wrong_at_xpolicylab_has_a_name(answer, name, said):
+    script = [{'actions': [{'base': [0.5, 0.0]}, {'base': [0.25, 0.0]}]}, answer,
+              {'actions': CHUNK[0]}]
+    with xpolicylab(lambda _: script.pop(0), []) as address:
+        model = XPolicyLabModel(address, SHORT)
+        model.open()
+        assert model.infer(INPUTS).outputs == {'base': [[0.5, 0.0], [0.25, 0.0]]}
+        error = failure(model)
+        assert error.name == name and said in error.detail
+        assert model.infer(INPUTS).outputs['actions'].shape == (2, 2)
+        model.close()
