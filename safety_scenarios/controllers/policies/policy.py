@@ -260,7 +260,8 @@ class PolicyController(ControllerPlugin):
     def _infer(self, asked: _Asked, given: Mapping[str, Any], until_ns: int) -> Inference:
         """Ask the model, and wait until a steady time if it has answered before."""
         found = self._model.infer(given)
-        time.sleep(max(0.0, (until_ns - time.monotonic_ns()) / 1e9) if until_ns else 0.0)
+        if (early_ns := until_ns - time.monotonic_ns()) > 0:  # to sleep for 0 s takes its time
+            time.sleep(early_ns / 1e9)
         asked.ended_ns = time.monotonic_ns()
         return found
 
