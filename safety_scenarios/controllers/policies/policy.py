@@ -82,7 +82,8 @@ class PolicyController(ControllerPlugin):
     """
 
     contract: str = Field(default='', max_length=4000)
-    """File of the contract; empty: the model's own name with .yaml, or policy.yaml beside it."""
+    """File of the contract; empty: the name of the model's file with .yaml, or policy.yaml beside
+    it; of a server and of code: policy.yaml in the current folder."""
     action_horizon: int = Field(default=0, ge=0, le=10_000)
     """Actions of each chunk that are used at most; 0: as the contract says."""
     replan_interval: int = Field(default=0, ge=0, le=10_000)
@@ -106,6 +107,8 @@ class PolicyController(ControllerPlugin):
     """Processors that an inference in this process may use."""
     prompt: str = Field(default='', max_length=10_000)
     """Text for the model instead of that of the contract."""
+    allow_pickle: bool = False
+    """Read data that names classes of Python, from a file or a server that you trust."""
 
     kind: ClassVar[str] = ''
     """Of the model: its name among the policies of ``registry``."""
@@ -137,7 +140,8 @@ class PolicyController(ControllerPlugin):
 
     @cached_property
     def _model(self) -> PolicyModel:
-        options = ModelOptions(self.timeout_ms / 1e3, self.cold_start_s, self.threads)
+        options = ModelOptions(self.timeout_ms / 1e3, self.cold_start_s, self.threads,
+                               self.allow_pickle)
         found: PolicyModel = registry.resolve('policies', self.kind)(self.address, options)
         return found
 
@@ -207,6 +211,7 @@ class PolicyController(ControllerPlugin):
         """Hang up, and say what went wrong how often."""
         memory = self._memory
         if memory.pool is not None:
+            self._model.interrupt()
             memory.pool.shutdown(wait=True, cancel_futures=True)
         self._model.close()
         if memory.failures:
