@@ -179,6 +179,13 @@ BUILT_IN: dict[str, dict[str, str]] = {
     },
     'policies': {
         'onnx': 'controllers.policies.onnx_model:OnnxModel',
+        'openpi': 'controllers.policies.servers.openpi:OpenpiModel',
+        'act': 'controllers.policies.servers.act:ActModel',
+        'gr00t': 'controllers.policies.servers.gr00t:Gr00tModel',
+        'xpolicylab': 'controllers.policies.servers.xpolicylab:XPolicyLabModel',
+        'python': 'controllers.policies.python_model:PythonModel',
+        'torchscript': 'controllers.policies.torch_model:TorchScriptModel',
+        'torch': 'controllers.policies.torch_model:TorchModel',
     },
     'robots': {
         'mobile_base': 'scenario.robots.mobile_base:MobileBase',

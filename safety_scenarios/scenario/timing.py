@@ -110,12 +110,15 @@ def _is_finite(value: int | float) -> bool:
 
 def read_timing(event: Event) -> Timing:
     """Return what an event of the record says."""
-    truth = event.truth
+    unfit = event.text.split(', ') if event.text else []
+    unfit += [name for name, value in event.truth.items()
+              if not (0 <= value < _MOST if name in _NUMBERS else abs(value) < _LONGEST_NS / 1e9)]
+    truth = {name: value for name, value in event.truth.items() if name not in unfit}
     chunk, index = (round(truth[name]) if name in truth else None for name in _NUMBERS)
     return Timing(
         {name: round(truth[name] * 1e9) for name in TIMES if name in truth},
         round(truth[SERVER] * 1e9) if SERVER in truth else None, chunk, index,
-        tuple(event.text.split(', ')) if event.text else ())
+        tuple(unfit))
 
 
 def read_report(text: str) -> tuple[str, int, Timing] | None:

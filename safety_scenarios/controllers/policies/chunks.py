@@ -106,8 +106,8 @@ class ActionChunks:
         """Note that what was asked for will not come."""
         self._asked = None
 
-    def put(self, actions: Array) -> None:
-        """Take the chunk that was asked for."""
+    def put(self, actions: Array) -> int:
+        """Take the chunk that was asked for, and return its number."""
         asked = self._step if self._asked is None else self._asked
         begin = asked if self._rules.execution == 'asynchronous' else self._step
         chunk = _Chunk(self._number, begin, asked, actions[:self._rules.horizon or None])
@@ -117,6 +117,7 @@ class ActionChunks:
         self._number += 1
         self._chunks.append(chunk)
         self._asked = None
+        return chunk.number
 
     def action(self) -> Action | None:
         """Return the action of this step and go on to the next; None: there is none."""

@@ -38,11 +38,13 @@ from safety_scenarios.controllers.policies.model import (
 )
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.scenario.controller import ControllerPlugin
-from safety_scenarios.scenario.message import Command, Observation
+from safety_scenarios.scenario.message import Command, CommandStamps, Observation
 
 _LOG = logging.getLogger(__name__)
 _MS = 1_000_000
 _FROM_CONTRACT = -1.0
+_KEPT = 600
+"""Chunks whose stamps are kept; more never overlap."""
 
 
 class _Asked:
@@ -52,6 +54,8 @@ class _Asked:
         self.began_ns, self.observation = began_ns, observation
         self.ready_ns: int | None = None
         """When the answer counts, on the clock of the observations; None: when it is there."""
+        self.ended_ns: int | None = None
+        """When it was there, on the same clock."""
         self.future: Future[Inference] | None = None
 
 
@@ -63,6 +67,8 @@ class _Memory:
         self.command: Command | None = None
         self.failures = Counter[str]()
         self.inferences = 0
+        self.stamps = dict[int, CommandStamps]()
+        """Number of a chunk to when it was inferred, of the latest ones."""
         self.states: dict[str, Any] = {}
         self.pool: ThreadPoolExecutor | None = None
 
@@ -76,7 +82,8 @@ class PolicyController(ControllerPlugin):
     """
 
     contract: str = Field(default='', max_length=4000)
-    """File of the contract; empty: the model's own name with .yaml, or policy.yaml beside it."""
+    """File of the contract; empty: the name of the model's file with .yaml, or policy.yaml beside
+    it; of a server and of code: policy.yaml in the current folder."""
     action_horizon: int = Field(default=0, ge=0, le=10_000)
     """Actions of each chunk that are used at most; 0: as the contract says."""
     replan_interval: int = Field(default=0, ge=0, le=10_000)
@@ -100,6 +107,8 @@ class PolicyController(ControllerPlugin):
     """Processors that an inference in this process may use."""
     prompt: str = Field(default='', max_length=10_000)
     """Text for the model instead of that of the contract."""
+    allow_pickle: bool = False
+    """Read data that names classes of Python, from a file or a server that you trust."""
 
     kind: ClassVar[str] = ''
     """Of the model: its name among the policies of ``registry``."""
@@ -131,7 +140,8 @@ class PolicyController(ControllerPlugin):
 
     @cached_property
     def _model(self) -> PolicyModel:
-        options = ModelOptions(self.timeout_ms / 1e3, self.cold_start_s, self.threads)
+        options = ModelOptions(self.timeout_ms / 1e3, self.cold_start_s, self.threads,
+                               self.allow_pickle)
         found: PolicyModel = registry.resolve('policies', self.kind)(self.address, options)
         return found
 
@@ -201,6 +211,7 @@ class PolicyController(ControllerPlugin):
         """Hang up, and say what went wrong how often."""
         memory = self._memory
         if memory.pool is not None:
+            self._model.interrupt()
             memory.pool.shutdown(wait=True, cancel_futures=True)
         self._model.close()
         if memory.failures:
@@ -235,20 +246,23 @@ class PolicyController(ControllerPlugin):
         self._chunks.ask()
         memory.asked, asked.future = asked, Future()
         if memory.pool is not None:
-            asked.future = memory.pool.submit(self._infer, given, asked.began_ns + least_ns)
+            asked.future = memory.pool.submit(
+                self._infer, asked, given, asked.began_ns + least_ns)
             return
         try:
             asked.future.set_result(self._infer(
-                given, 0 if self._is_simulated else asked.began_ns + least_ns))
+                asked, given, 0 if self._is_simulated else asked.began_ns + least_ns))
         except InferenceError as error:
             asked.future.set_exception(error)
         if self._is_simulated:
-            asked.ready_ns = asked.began_ns + least_ns
+            asked.ready_ns = asked.ended_ns = asked.began_ns + least_ns
 
-    def _infer(self, given: Mapping[str, Any], until_ns: int) -> Inference:
+    def _infer(self, asked: _Asked, given: Mapping[str, Any], until_ns: int) -> Inference:
         """Ask the model, and wait until a steady time if it has answered before."""
         found = self._model.infer(given)
-        time.sleep(max(0.0, (until_ns - time.monotonic_ns()) / 1e9) if until_ns else 0.0)
+        if (early_ns := until_ns - time.monotonic_ns()) > 0:  # to sleep for 0 s takes its time
+            time.sleep(early_ns / 1e9)
+        asked.ended_ns = time.monotonic_ns()
         return found
 
     def _take(self, observation: Observation) -> None:
@@ -265,14 +279,22 @@ class PolicyController(ControllerPlugin):
             _LOG.warning('%s: %s', self._name, error)
             self._chunks.clear()
             return
-        self._chunks.put(self._actions.chunk(found.outputs))
+        number = self._chunks.put(self._actions.chunk(found.outputs))
+        memory.stamps[number] = CommandStamps.of(
+            asked.observation, began_ns=asked.began_ns, ended_ns=asked.ended_ns,
+            server_ns=found.server_ns, chunk=number)
+        if len(memory.stamps) > _KEPT:
+            del memory.stamps[min(memory.stamps)]
         for name, state in self.terms.states.items():
             memory.states[name] = found.outputs[state.output].reshape(state.shape)
 
     def _command(self, action: Action, observation: Observation) -> Command | None:
         if action.place == 0:
             self._actions.forget()
-        return self._actions.command(action.values, observation)
+        found = self._actions.command(action.values, observation)
+        stamps = self._memory.stamps.get(action.chunk)
+        return found if found is None or stamps is None else found.model_copy(update={
+            'stamps': stamps.model_copy(update={'index': action.place})})
 
     def _without(self, observation: Observation, why: str) -> Command | None:
         """Return what is commanded where there is no action."""

@@ -6,6 +6,7 @@
 from collections.abc import Mapping
 import json
 import math
+import re
 from typing import Any
 
 from cases import for_each
@@ -17,6 +18,8 @@ from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.message import Command, CommandStamps, Observation, Reading
 from safety_scenarios.scenario.reaction_parts import ReactionParts
 from safety_scenarios.scenario.timing import read_report, read_timing, Timing
+from safety_scenarios.trial.links.isolation_protocol import DecisionReader, DecisionWriter
+from unit.loopback_runs import loopback_run
 from unit.records import (
     ALL_CLEAR_MS,
     command,
@@ -171,6 +174,23 @@ def test_without_counts_a_report_is_on_the_command_before_it():
     assert in_ms(parts(bare))['waiting'] == 9.0
 
 
+def test_a_header_stamp_ahead_of_its_receipt_costs_no_part():
+    found = parts(trial(310.0, measuring=OVER_ROS, timings={
+        310.0: {'observed': -50, 'received': 309, 'began': 300, 'ended': 1}}))
+    assert found.implausible == () and found.known_ns == ns(310)
+
+
+@for_each(('seen', 'received'), [
+    ((0.0, 0.1, 0.2), 311.5), ((0.0, 309.9), 311.0), ((0.0, 5.0), 304.0), ((3.0, 4.0), 310.0)])
+def test_clocks_read_apart_leave_no_part_below_0(seen, received):
+    """The parts sum up to the latency, whatever comes a little before it was sent."""
+    found = parts(trial(310.0, measuring=OVER_ROS, seen=seen, timings={
+        310.0: {'received': received, 'began': received - 0.5, 'ended': 1}}))
+    assert all(part.ns >= 0 for _, part in found.named() if part is not None)
+    bare = evaluate(trial(310.0, measuring=OVER_ROS, seen=seen))
+    assert found.known_ns == bare.latency.judged_ns
+
+
 def test_ways_are_of_the_motion_in_each_part():
     found = parts(trial(600.0, timings={600.0: {'received': 500, 'began': 400, 'ended': 100}}))
     assert found.unit == 'm'
@@ -208,6 +228,12 @@ def test_what_is_no_time_is_named_and_kept_out(given, unfit):
     '{"topic": "a", "sequence": -1}', json.dumps({'topic': 'a' * 20_000, 'sequence': 1})])
 def test_what_is_no_report_is_ignored(text):
     assert read_report(text) is None
+
+
+@for_each('truth', [{'began': math.inf}, {'ended': 1e300}, {'chunk': math.nan}, {'index': -1.0}])
+def test_numbers_of_a_record_that_none_has_written_are_named(truth):
+    event = Event.model_construct(kind='timing', name='x', stamps=stamps(0), truth=truth)
+    assert read_timing(event) == Timing({}, unfit=tuple(truth))
 
 
 def test_numbers_of_a_report_that_are_none_are_named():
@@ -264,3 +290,39 @@ def test_the_built_in_controllers_have_a_split_too(name):
     [result] = ss.run('SCN-R-101', controller=name, link='loopback', seed=1).trials
     assert result.latency.parts.known_ns == result.latency.judged_ns
     assert not result.latency.parts.is_stamped
+
+
+def test_stamps_survive_every_file_of_a_campaign(tmp_path):
+    """Journal, ARE trace and results: judged again from the files it is the same to the byte."""
+    results = ss.run('SCN-R-101', controller=Chunked, link='loopback', seed=1, isolate=False,
+                     output=tmp_path / 'run')
+    assert ss.verify(tmp_path / 'run') == []
+    [again] = ss.rejudge(tmp_path / 'run')
+    assert again.before.model_dump_json() == again.after.model_dump_json() \
+        == results.trials[0].model_dump_json()
+    assert again.after.latency.parts is not None and again.after.counts['timing'] > 10
+
+
+@for_each('stamps', [
+    {'velocity': [0.5, 0.0]}, {'velocity': [0.5, 0.0], 'stamps': {}, 'more': 1},
+    {'velocity': 0.5, 'stamps': {}}, {'velocity': [0.5], 'stamps': {'began_ns': 'x'}},
+    {'velocity': [0.5], 'stamps': {'tomorrow_ns': 1}}])
+def test_a_reply_with_other_stamps_is_no_decision(stamps):
+    with pytest.raises(ValueError, match='expected|valid|permitted'):
+        DecisionReader().read(stamps)
+
+
+def test_stamps_travel_from_the_controllers_own_process():
+    decided = Command.decided_from(SEEN, (0.5, 0.0), ended_ns=math.nan, chunk=3)
+    written = json.loads(json.dumps(DecisionWriter().write(decided)))
+    assert repr(DecisionReader().read(written)) == repr(decided)
+
+
+def test_the_console_says_where_the_time_went(tmp_path):
+    """Of the slowest trial in one line, and with -v its parts with their ways."""
+    output = loopback_run(tmp_path, 'SCN-R-101', controller='late', seed=1).output
+    assert re.search(r'Where the time went in Person steps near \(trial 1\): of \d+ ms: ', output)
+    assert re.search(r'\n +latency +\d+\.\d ', output)
+    assert re.search(r'braking, after the command +\d+\.\d +0\.\d{3} m', output)
+    [trial] = loopback_run(tmp_path / 'again', 'SCN-R-101', controller='late', seed=1).trials
+    assert set(trial['latency']['parts']) >= {'sensing', 'waiting', 'unit'}
