@@ -19,10 +19,10 @@ from safety_scenarios.campaign.training.network import (
     Slope,
     speed_slope,
 )
+from safety_scenarios.campaign.training.packages import package
 from safety_scenarios.campaign.training.samples import mirrored, Samples
 from safety_scenarios.campaign.training.scenes import scene_samples
 from safety_scenarios.controllers.policies.contract import PolicyContract
-from safety_scenarios.errors import MissingDependencyError
 from safety_scenarios.scenario.scenario import Scenario
 
 LINKS = 'loopback', 'simulated'
@@ -113,12 +113,7 @@ def one_thread() -> Iterator[None]:
 
     :raises MissingDependencyError: without the extra train
     """
-    try:
-        from threadpoolctl import threadpool_limits
-    except ImportError as error:
-        raise MissingDependencyError('training a policy', 'threadpoolctl',
-                                     "pip install 'safety_scenarios[train]'") from error
-    with threadpool_limits(limits=1):
+    with package('threadpoolctl').threadpool_limits(limits=1):
         yield
 
 

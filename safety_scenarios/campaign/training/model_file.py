@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 from safety_scenarios.campaign.training.network import Layers, Network
-from safety_scenarios.errors import MissingDependencyError
+from safety_scenarios.campaign.training.packages import package
 
 _OPSET, _IR_VERSION = 17, 8
 """Read by onnxruntime 1.12 and newer."""
@@ -23,11 +23,11 @@ def onnx_bytes(network: Network, output: str, metadata: Mapping[str, str]) -> by
     :param metadata: goes into the file, such as the hash of the contract
     :raises MissingDependencyError: without the extra train
     """
-    onnx = onnx_package()
-    helper, nodes, constants = onnx.helper, [], []
+    onnx, helper, numbers = map(package, ('onnx', 'onnx.helper', 'onnx.numpy_helper'))
+    nodes, constants = list[Any](), list[Any]()
 
     def constant(name: str, values: Any) -> str:
-        constants.append(onnx.numpy_helper.from_array(
+        constants.append(numbers.from_array(
             numpy.ascontiguousarray(values, dtype=numpy.float32), name))
         return name
 
@@ -62,25 +62,9 @@ def onnx_bytes(network: Network, output: str, metadata: Mapping[str, str]) -> by
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid('', _OPSET)],
                               ir_version=_IR_VERSION, producer_name=_NAME)
     helper.set_model_props(model, dict(sorted(metadata.items())))
-    onnx.checker.check_model(model)
+    package('onnx.checker').check_model(model)
     content: bytes = model.SerializeToString(deterministic=True)
     return content
-
-
-def onnx_package() -> Any:
-    """
-    Return the package onnx.
-
-    :raises MissingDependencyError: it is not installed
-    """
-    try:
-        import onnx.checker
-        import onnx.helper
-        import onnx.numpy_helper
-    except ImportError as error:
-        raise MissingDependencyError('training a policy', 'onnx',
-                                     "pip install 'safety_scenarios[train]'") from error
-    return onnx
 
 
 def _inputs(network: Network) -> Iterator[tuple[str, int]]:

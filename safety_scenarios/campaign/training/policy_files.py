@@ -16,7 +16,8 @@ from safety_scenarios.campaign.training.imitation import (
     train,
 )
 from safety_scenarios.campaign.training.model_card import judge_policy, model_card, sha256
-from safety_scenarios.campaign.training.model_file import onnx_bytes, onnx_package
+from safety_scenarios.campaign.training.model_file import onnx_bytes
+from safety_scenarios.campaign.training.packages import NEEDED, package
 from safety_scenarios.controllers.policies.contract import load_contract
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.formats.loading import load_scenarios
@@ -42,10 +43,11 @@ def write_policy(name: str, seed: int, output: Path, effort: Effort = FULL,
     :param tell: takes a line of progress
     :param test_trials: trials of each scenario and link by which the policy is judged
     :raises SettingsError: there are files in that folder
-    :raises MissingDependencyError: without the extra train, or without MuJoCo
+    :raises MissingDependencyError: without the extra train
     :raises TraceError: a file cannot be written
     """
-    onnx_package()
+    for needed in NEEDED:
+        package(needed)
     _refuse_files_in(output)
     source = contract_file(name)
     contract, contract_text = load_contract(source), source.read_bytes()

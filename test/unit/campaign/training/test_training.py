@@ -19,6 +19,7 @@ from safety_scenarios.campaign.training.network import (
     sense_slope,
     speed_slope,
 )
+from safety_scenarios.campaign.training.packages import NEEDED
 from safety_scenarios.campaign.training.policy_files import (
     contract_file,
     POLICIES,
@@ -47,6 +48,7 @@ def content(name, seed):
     return onnx_bytes(trained.network, contract.action_name, {'seed': 'not said'})
 
 
+@pytest.mark.slow
 @for_each('name', POLICIES)
 def test_a_seed_gives_one_file_and_another_seed_another(name):
     first = content(name, 1)
@@ -166,8 +168,11 @@ def test_a_folder_with_files_is_left_alone(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ['mine.txt']
 
 
-def test_a_missing_package_is_named_with_the_extra(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, 'onnx.checker', None)
-    with pytest.raises(MissingDependencyError, match=r"pip install 'safety_scenarios\[train\]'"):
+@pytest.mark.parametrize('missing', NEEDED)
+def test_a_missing_package_is_named_with_the_extra_before_anything_is_trained(
+        missing, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, missing, None)
+    with pytest.raises(MissingDependencyError, match=rf"{missing}, which is not installed.*"
+                                                     r"pip install 'safety_scenarios\[train\]'"):
         write_policy('base', 0, tmp_path / 'out', LITTLE)
     assert not (tmp_path / 'out').exists()
