@@ -5,6 +5,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 import hashlib
+from typing import NamedTuple
 
 from safety_scenarios.campaign.run import run
 from safety_scenarios.campaign.training.imitation import FIRST_TRIAL_SEED, LINKS, Tell, Trained
@@ -20,6 +21,8 @@ assert TEST_SEED < FIRST_TRIAL_SEED
 _LINKS: Mapping[str, str] = {
     'loopback': 'messages drawn by the harness, no moving robot',
     'simulated': 'the embedded world, in lock-step'}
+_OTHERS = ('simulated, scenarios of `worlds`: halls with walls, shelves, dust, slippery floors, '
+           'none of which it was trained with')
 _LIMITS: Mapping[str, Sequence[str]] = {
     'mobile_base': (
         'It drives straight on, slowly or not at all. It never turns, never goes round anything '
@@ -56,32 +59,42 @@ _EVERY_LIMIT = (
     'contract): it stops the robot without asking the model.')
 
 
-def judge_policy(controller: str, scenarios: Sequence[Scenario], trials: int,
-                 tell: Tell) -> Mapping[str, CampaignSummary]:
+class Judged(NamedTuple):
+    """What a policy did in one campaign."""
+
+    title: str
+    summary: CampaignSummary
+
+
+def judge_policy(controller: str, scenarios: Sequence[Scenario], others: Sequence[Scenario],
+                 trials: int, tell: Tell) -> Iterator[Judged]:
     """
-    Judge a policy in trials that it was not trained with, over each link.
+    Yield how a policy does in trials that it was not trained with.
 
     :param controller: such as ``onnx:policy.onnx``
-    :param trials: of each scenario
+    :param scenarios: judged over each link
+    :param others: that need a world; none of their files was learned from
+    :param trials: of each of the scenarios; of each of the others there is one
     """
-    found = {}
-    for link in LINKS:
-        found[link] = run(RunSettings(controller=controller, link=link, trials=trials,
-                                      seed=TEST_SEED, words='patterns'),
-                          (), scenarios=scenarios, files=False)
-        tell(f'judged over {link}: ' + ', '.join(
-            f'{count} {name}' for name, count in found[link].verdicts.items()))
-    return found
+    campaigns = [(link, scenarios, trials, f'{link}: {_LINKS[link]}') for link in LINKS]
+    campaigns.append(('simulated', others, 1, _OTHERS))
+    for link, chosen, count, title in campaigns:
+        summary = run(RunSettings(controller=controller, link=link, trials=count,
+                                  seed=TEST_SEED, words='patterns'),
+                      (), scenarios=chosen, files=False)
+        tell(f'judged over {title}: ' + ', '.join(
+            f'{number} {name}' for name, number in summary.verdicts.items()))
+        yield Judged(title, summary)
 
 
 def model_card(name: str, contract: PolicyContract, trained: Trained, model: bytes,
-               contract_text: bytes, summaries: Mapping[str, CampaignSummary],
+               contract_text: bytes, judged: Sequence[Judged],
                trained_on: Sequence[Scenario]) -> str:
     """
     Return the model card as Markdown.
 
     :param model: content of the ONNX file
-    :param summaries: link to how the policy did
+    :param judged: how the policy did
     """
     return '\n'.join([
         f'# Model card: policy {name}', '',
@@ -94,8 +107,8 @@ def model_card(name: str, contract: PolicyContract, trained: Trained, model: byt
         f'Trials with seed {TEST_SEED}, none of which it was trained with. Latencies are from '
         f'onset to the first command of the demanded reaction; *least distance* is that to the '
         f'nearest person or object, where it is known.', '',
-        *(line for link, summary in summaries.items()
-          for line in _results(link, summary, {one.id for one in trained_on})),
+        *(line for one in judged
+          for line in _results(one, {scenario.id for scenario in trained_on})),
         '## Limits', '',
         *(f'* {limit}' for limit in (*_EVERY_LIMIT, *_LIMITS[contract.robot]))])
 
@@ -146,9 +159,10 @@ def _training(trained: Trained, scenarios: Sequence[Scenario]) -> Iterator[str]:
            f'the reference changes its mind.')
 
 
-def _results(link: str, summary: CampaignSummary, known: Set[str]) -> Iterator[str]:
+def _results(judged: Judged, known: Set[str]) -> Iterator[str]:
+    summary = judged.summary
     verdicts = ', '.join(f'{count} {name}' for name, count in summary.verdicts.items())
-    yield f'### Over {link}: {_LINKS[link]}'
+    yield f'### Over {judged.title}'
     yield ''
     yield (f'{summary.completed} trials: {verdicts}. Hazards missed: {_share(summary.missed)}. '
            f'False stops: {_share(summary.false_stops)}.')

@@ -26,7 +26,8 @@ from safety_scenarios.scenario.scenario import Scenario
 
 POLICIES = 'base', 'arm'
 MODEL, CONTRACT, CARD = 'policy.onnx', 'policy.yaml', 'card.md'
-_LEARNED_FROM = 'robotic'
+_FOLDERS = 'robotic', 'worlds'
+"""Of scenarios: those that are learned from, and others by which a policy is judged as well."""
 _NOT_TRAINED_WITH = frozenset({'SCN-R-110', 'SCN-R-D-110', 'SCN-R-111', 'SCN-R-D-111'})
 """Scenarios that a policy is judged by and has never seen: what it can do with others."""
 _TEST_TRIALS = 5
@@ -51,7 +52,7 @@ def write_policy(name: str, seed: int, output: Path, effort: Effort = FULL,
     _refuse_files_in(output)
     source = contract_file(name)
     contract, contract_text = load_contract(source), source.read_bytes()
-    scenarios = tuple(_for_robot(contract.robot))
+    scenarios, others = (tuple(_for_robot(contract.robot, folder)) for folder in _FOLDERS)
     learned_from = [one for one in scenarios if one.id not in _NOT_TRAINED_WITH]
     trained = train(contract, learned_from, seed, effort, tell)
     model = onnx_bytes(trained.network, contract.action_name, {
@@ -61,8 +62,9 @@ def write_policy(name: str, seed: int, output: Path, effort: Effort = FULL,
         write_whole(place / MODEL, model)
         write_whole(place / CONTRACT, contract_text)
         with one_thread():
-            summaries = judge_policy(f'onnx:{place / MODEL}', scenarios, test_trials, tell)
-        card = model_card(name, contract, trained, model, contract_text, summaries, learned_from)
+            judged = tuple(judge_policy(f'onnx:{place / MODEL}', scenarios, others,
+                                        test_trials, tell))
+        card = model_card(name, contract, trained, model, contract_text, judged, learned_from)
     write_whole(output / MODEL, model)
     write_whole(output / CONTRACT, contract_text)
     write_whole(output / CARD, card)
@@ -74,8 +76,8 @@ def contract_file(name: str) -> Path:
     return share_folder() / 'config' / 'policies' / f'{name}.yaml'
 
 
-def _for_robot(kind: str) -> Iterator[Scenario]:
-    for scenario in load_scenarios([_LEARNED_FROM]).scenarios:
+def _for_robot(kind: str, folder: str) -> Iterator[Scenario]:
+    for scenario in load_scenarios([folder]).scenarios:
         robot = scenario.body.robot
         if robot is not None and robot.kind == kind:
             yield scenario

@@ -57,4 +57,4 @@ def test_a_training_leaves_a_model_its_contract_and_its_card_and_nothing_else(tm
     card = files['card.md'].decode()
     assert digest in card and '| random scenes | 60 |' in card
     assert '## Limits' in card and 'Person near arm' in card
-    assert 'judged over simulated' in lines[-1]
+    assert 'Hand reaches' in card and 'scenarios of `worlds`' in lines[-1]
