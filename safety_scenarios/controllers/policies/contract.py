@@ -176,7 +176,8 @@ def _as_parts(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-Parts = Annotated[tuple[InputPart, ...], Field(min_length=1), BeforeValidator(_as_parts)]
+Parts = Annotated[tuple[InputPart, ...], Field(min_length=1), BeforeValidator(
+    _as_parts, json_schema_input_type=InputPart | tuple[InputPart, ...])]
 
 
 class ActionOutput(Noun):
