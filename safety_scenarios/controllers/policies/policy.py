@@ -122,6 +122,8 @@ class PolicyController(ControllerPlugin):
     """Of the model: its name among the policies of ``registry``."""
     address: ClassVar[str] = ''
     """What stands behind the colon."""
+    called: ClassVar[str] = ''
+    """Its name in messages; empty: kind and address."""
 
     @property
     def contract_file(self) -> Path:
@@ -286,7 +288,7 @@ class PolicyController(ControllerPlugin):
 
     @property
     def _name(self) -> str:
-        return f'{self.kind}:{self.address}'
+        return self.called or f'{self.kind}:{self.address}'
 
     @property
     def _is_simulated(self) -> bool:
@@ -379,11 +381,12 @@ class PolicyController(ControllerPlugin):
 
 
 @lru_cache(maxsize=64)
-def policy_class(kind: str, address: str) -> type[PolicyController]:
+def policy_class(kind: str, address: str, called: str = '') -> type[PolicyController]:
     """
     Return the controller of one policy.
 
     :param kind: its name among the policies of ``registry``
+    :param called: name in messages; empty: kind and address
     :raises SettingsError: nothing is behind the colon
     """
     if not address:
@@ -393,5 +396,5 @@ def policy_class(kind: str, address: str) -> type[PolicyController]:
     metaclass: Any = type(PolicyController)
     made: type[PolicyController] = metaclass('Policy', (PolicyController,), {
         '__module__': __name__, '__doc__': PolicyController.__doc__, 'kind': kind,
-        'address': address, 'takes_real_time': model.takes_real_time})
+        'address': address, 'called': called, 'takes_real_time': model.takes_real_time})
     return made

@@ -27,6 +27,7 @@ from safety_scenarios.controllers.adapters import (
     takes_real_time,
 )
 from safety_scenarios.controllers.own_code import FORM_EXPECTED, imported_object
+from safety_scenarios.controllers.policies.learned import Learned
 from safety_scenarios.controllers.policies.policy import policy_class, PolicyController
 from safety_scenarios.errors import SettingsError, UnknownPluginError
 from safety_scenarios.scenario.controller import ControllerPlugin
@@ -180,6 +181,8 @@ def controller_facts(plugin: Any, texts: Sequence[str], server: ModelServer) -> 
 
 def _of_policy(plugin: ControllerPlugin) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the topics that a policy needs, and its files."""
+    if isinstance(plugin, Learned):
+        return (), tuple(map(str, plugin.files))
     if not isinstance(plugin, PolicyController):
         return (), ()
     return (tuple(f'{role}:{interface}' for role, interface in plugin.needed.items()),
