@@ -74,6 +74,8 @@ class _Memory:
         self.failures = Counter[str]()
         self.reasons: dict[str, str] = {}
         """Why there was no inference, without numbers, to the first such reason."""
+        self.failed = ''
+        """How the latest question ended that got no answer; empty: it got one."""
         self.inferences = 0
         self.stamps = dict[int, CommandStamps]()
         """Number of a chunk to when it was inferred, of the latest ones."""
@@ -344,9 +346,12 @@ class PolicyController(ControllerPlugin):
             found = asked.future.result()
         except InferenceError as error:
             memory.failures[error.name] += 1
-            _LOG.warning('%s: %s', self._name, error)
+            memory.failed = error.name
+            _LOG.log(logging.WARNING if memory.failures[error.name] == 1 else logging.DEBUG,
+                     '%s: %s', self._name, error)
             self._chunks.clear()
             return
+        memory.failed = ''
         number = self._chunks.put(self._actions.chunk(found.outputs))
         memory.stamps[number] = CommandStamps.of(
             asked.observation, began_ns=asked.began_ns, ended_ns=asked.ended_ns,
@@ -365,8 +370,10 @@ class PolicyController(ControllerPlugin):
             'stamps': stamps.model_copy(update={'index': action.place})})
 
     def _without(self, observation: Observation, why: str) -> Command | None:
-        """Return what is commanded where there is no action."""
+        """Return what is commanded where there is no action, with the reason in its stamps."""
         memory, what = self._memory, self.terms.on_missing
+        note = f'no {self._inputs.missing.partition(":")[0]}' if why \
+            else memory.failed or 'no action'
         if why:
             self._chunks.clear()
             memory.asked = None
@@ -375,9 +382,10 @@ class PolicyController(ControllerPlugin):
             if memory.failures[first] == 1:
                 _LOG.warning('%s: %s', self._name, why)
         self._actions.forget()
-        if what == 'stop':
-            return self.context.robot_kind.stop
-        return memory.command if what == 'hold' else None
+        found = self.context.robot_kind.stop if what == 'stop' \
+            else memory.command if what == 'hold' else None
+        return found if found is None else found.model_copy(update={
+            'stamps': CommandStamps.of(observation, note=note)})
 
 
 @lru_cache(maxsize=64)
