@@ -210,10 +210,7 @@ class PolicyController(ControllerPlugin):
         self._refuse(robot_problems(terms, self.context.robot))
         model = self._opened
         self._refuse(model_problems(model, terms, self.context.robot, self.least_actions))
-        declared = model.inputs() or {}
-        self._memory.states = {
-            name: zeros(state.shape, declared[name].dtype if name in declared else '')
-            for name, state in terms.states.items()}
+        self._forget_states()
         begin_s = time.monotonic()
         chunk = self._actions.chunk(model.infer(self._complete(self._inputs.neutral())).outputs)
         if len(chunk) < self.least_actions:
@@ -225,6 +222,25 @@ class PolicyController(ControllerPlugin):
         model.reset()
         if self._is_asynchronous and not self._is_simulated:
             self._memory.pool = ThreadPoolExecutor(1, thread_name_prefix='policy')
+
+    def _forget_states(self) -> None:
+        declared = self._model.inputs() or {}
+        self._memory.states = {
+            name: zeros(state.shape, declared[name].dtype if name in declared else '')
+            for name, state in self.terms.states.items()}
+
+    def reset(self) -> None:
+        """Begin another episode: forget what was seen, and what was planned."""
+        memory = self._memory
+        if memory.pool is None:
+            self._model.reset()
+        else:
+            memory.pool.submit(self._model.reset).result()
+        self._chunks.clear()
+        self._inputs.forget()
+        self._actions.forget()
+        self._forget_states()
+        memory.asked = memory.command = None
 
     def problems(self, robot: RobotModel) -> Iterator[str]:
         """
