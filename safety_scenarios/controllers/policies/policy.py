@@ -49,6 +49,7 @@ _LOG = logging.getLogger(__name__)
 _MS = 1_000_000
 _NUMBER = re.compile(r'\d+(\.\d+)?')
 _FROM_CONTRACT = -1.0
+_MISSING = 'missing: '
 _KEPT = 600
 """Chunks whose stamps are kept; more never overlap."""
 
@@ -283,7 +284,7 @@ class PolicyController(ControllerPlugin):
         if chunks.wants_chunk() or self._inputs.is_stale(observation):
             arrays = self._inputs.arrays(observation)
             if arrays is None:
-                return self._without(observation, f'missing: {self._inputs.missing}')
+                return self._without(observation, f'{_MISSING}{self._inputs.missing}')
             if chunks.wants_chunk():
                 self._ask(observation, arrays)
                 self._take(observation)
@@ -300,8 +301,9 @@ class PolicyController(ControllerPlugin):
             self._model.interrupt()
             memory.pool.shutdown(wait=True, cancel_futures=True)
         self._model.close()
-        if memory.failures:
-            _LOG.warning('%s: %d inferences; %s', self._name, memory.inferences, ', '.join(
+        if memory.failures:  # the results count them, too
+            is_model = any(not name.startswith(_MISSING) for name in memory.failures)
+            _LOG.log(logging.WARNING if is_model else logging.INFO, '%s: %d inferences; %s', self._name, memory.inferences, ', '.join(
                 f'{count} x {name}' for name, count in memory.failures.most_common()))
 
     @property
@@ -396,7 +398,7 @@ class PolicyController(ControllerPlugin):
             first = memory.reasons.setdefault(_NUMBER.sub('', why), why)
             memory.failures[first] += 1
             if memory.failures[first] == 1:
-                _LOG.warning('%s: %s', self._name, why)
+                _LOG.info('%s: %s', self._name, why)
         self._actions.forget()
         found = self.context.robot_kind.stop if what == 'stop' \
             else memory.command if what == 'hold' else None
