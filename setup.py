@@ -17,7 +17,7 @@ HERE = Path(__file__).parent
 SOURCE = Path(__file__).resolve().parent
 """Where colcon links to from its build folder."""
 VERSION = ElementTree.parse(HERE / 'package.xml').findtext('version')
-NODES = ('controller_node', 'evaluator_node', 'joint_drive_node', 'monitor_node',
+NODES = ('controller_node', 'evaluator_node', 'joint_drive_node', 'monitor_node', 'policy_node',
          'relay_node', 'simulator_node')
 """What ``ros2 run`` starts; each is a module of the same name."""
 IS_WHEEL = bool({'bdist_wheel', 'editable_wheel'} & set(sys.argv))

@@ -231,10 +231,10 @@ def _stamped(command: Command, figures: RequestFigures, offset_ns: int) -> Comma
     """
     times = {'observed_ns': figures.observed_ns, 'received_ns': figures.received_ns,
              'queued_ns': figures.began_ns, 'ended_ns': figures.ended_ns}
+    stamps: dict[str, Any] = {name: None if time_ns is None else time_ns + offset_ns
+                              for name, time_ns in times.items()}
     return command.model_copy(update={'stamps': CommandStamps(
-        server_ns=figures.usage.server_ns, **{
-            name: None if time_ns is None else time_ns + offset_ns
-            for name, time_ns in times.items()})})
+        server_ns=figures.usage.server_ns, **stamps)})
 
 
 def _key() -> str:

@@ -43,6 +43,7 @@ class Decision:
     chunk: int | None = None
     index: int | None = None
     implausible: tuple[str, ...] = ()
+    note: str = ''
 
 
 class Decisions:
@@ -125,7 +126,7 @@ def checked(timing: Timing, at_ns: int, trial_ns: int) -> Decision:
         odd.append('server: longer than inference' if server_ns > 0 else 'server: below 0')
         server_ns = None
     return Decision(times.get('received'), began_ns, ended_ns, server_ns, timing.chunk,
-                    timing.index, tuple(odd))
+                    timing.index, tuple(odd), timing.note)
 
 
 def _disordered(times: Mapping[str, int]) -> Sequence[tuple[str, str]]:
@@ -170,7 +171,8 @@ def parts_of(motion: Motion, clocks: Clocks, onset: Instant, command: Event, rea
         before_hazard=received_ns is not None and (
             received_ns < 0 if not shown else _used(shown, received_ns,
                                                     record.measuring.exact) is None),
-        chunk_id=decision.chunk, action=decision.index, implausible=decision.implausible)
+        chunk_id=decision.chunk, action=decision.index, implausible=decision.implausible,
+        fallback=decision.note)
 
 
 def observations(motion: Motion, onset: Instant, until_ns: int) -> Sequence[int]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
 import json
+import logging
 import sys
 import threading
 import time
@@ -262,3 +263,36 @@ def test_a_missing_reading_stops_the_robot_and_asks_nobody(contract):
             begun(f'openpi:{address}', contract) as plugin:
         stopped = plugin.decide(seen(0.0, human_pose=pose(3.0)))
         assert isinstance(stopped, Command) and stopped.velocity == (0.0, 0.0)
+        assert stopped.stamps.note == 'missing: scan: no message yet'
+
+
+@for_each(('what', 'velocity'), [('stop', (0.0, 0.0)), ('hold', (0.5, 0.0)), ('wait', None)])
+def test_a_fallback_says_why_it_is_one_and_the_log_how_often(tmp_path, what, velocity):
+    contract = tmp_path / 'policy.yaml'
+    contract.write_text(CONTRACT + f'on_missing: {what}\n')
+    answers = [actions((0.5, 0.0))] * 2, [lambda _: 'Traceback\nRuntimeError: no CUDA'] * 3
+    logger, handler = logging.getLogger('safety_scenarios'), Kept()
+    logger.addHandler(handler)
+    try:
+        with openpi(*answers[0], *answers[1], actions((0.25, 0.0))) as address, \
+                begun(f'openpi:{address}', str(contract)) as plugin:
+            found = [plugin.decide(seen(50.0 * count, scan=box(3.0))) for count in range(5)]
+    finally:
+        logger.removeHandler(handler)
+    assert found[0].stamps.note is None and found[4].velocity == (0.25, 0.0)
+    assert {None if one is None else one.velocity for one in found[1:4]} == {velocity}
+    assert {'server_error' if one is None else one.stamps.note for one in found[1:4]} == {
+        'server_error'}
+    said = [one for one in handler.texts if 'server_error' in one]
+    assert len(said) == 2 and 'no CUDA' in said[0] and '5 inferences; 3 x server_error' in said[1]
+
+
+class Kept(logging.Handler):
+    """Keeps what is logged at the level of a warning."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.texts: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.texts.append(record.getMessage())

@@ -13,9 +13,16 @@ from cases import for_each
 import pytest
 import safety_scenarios as ss
 from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.reports.reaction_table import SlowestReactions
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.measuring import Measuring
-from safety_scenarios.scenario.message import Command, CommandStamps, Observation, Reading
+from safety_scenarios.scenario.message import (
+    Command,
+    CommandStamps,
+    LONGEST_NOTE,
+    Observation,
+    Reading,
+)
 from safety_scenarios.scenario.reaction_parts import ReactionParts
 from safety_scenarios.scenario.timing import read_report, read_timing, Timing
 from safety_scenarios.trial.links.isolation_protocol import DecisionReader, DecisionWriter
@@ -38,11 +45,11 @@ OVER_ROS = Measuring(one_host=True, uncertainty_ms={'source': 1.0})
 MS = 1_000_000
 
 
-def stamped(count: int, t_ms: float, **before_ms: float) -> Event:
+def stamped(count: int, t_ms: float, note: str = '', **before_ms: float) -> Event:
     """Return the report on the command with this count, in ms before it was published."""
     server_ms = before_ms.pop('server', None)
     return Timing({name: ns(value) for name, value in before_ms.items()},
-                  None if server_ms is None else ns(server_ms), 4, 2).event(
+                  None if server_ms is None else ns(server_ms), 4, 2, note=note).event(
                       'cmd_vel', count, stamps(t_ms))
 
 
@@ -326,3 +333,45 @@ def test_the_console_says_where_the_time_went(tmp_path):
     assert re.search(r'braking, after the command +\d+\.\d +0\.\d{3} m', output)
     [trial] = loopback_run(tmp_path / 'again', 'SCN-R-101', controller='late', seed=1).trials
     assert set(trial['latency']['parts']) >= {'sensing', 'waiting', 'unit'}
+
+
+def test_a_reaction_that_is_a_fallback_is_named_and_counted_and_judged_the_same():
+    notes = {310.0: {'received': 50, 'began': 0, 'note': 'timeout'},
+             410.0: {'received': 50, 'began': 0, 'note': 'timeout'},
+             510.0: {'received': 50, 'began': 0, 'note': 'no scan'}}
+    found = trial(310.0, every_ms=100.0, timings=notes)
+    result = evaluate(found)
+    assert result.latency is not None and result.latency.parts is not None
+    assert result.latency.parts.fallback == 'timeout'
+    assert result.latency.parts.sentence(ns(310)).endswith('; a fallback command: timeout')
+    assert {name: count for name, count in result.counts.items()
+            if name.startswith('fallback')} == {'fallback timeout': 2, 'fallback no scan': 1}
+    plain = evaluate(trial(310.0, every_ms=100.0, timings={
+        t_ms: {name: value for name, value in one.items() if name != 'note'}
+        for t_ms, one in notes.items()}))
+    assert (plain.verdict, plain.findings) == (result.verdict, result.findings)
+    assert 'fallback' not in str([plain.counts, plain.latency.parts.model_dump()])
+    reactions = SlowestReactions()
+    for one in (result, result, plain):
+        reactions.add(one)
+    assert next(iter(reactions.lines())) == (
+        'Fallback commands, without a decision, in 2 trials: timeout (4), no scan (2).')
+    assert reactions.table().row_count > 3
+
+
+@for_each(('note', 'kept'), [
+    ('timeout', 'timeout'), ('a\x1b[2Jb', 'a[2Jb'), ('x' * 500, 'x' * LONGEST_NOTE),
+    (5, ''), (None, ''),
+    (['a'], '')])
+def test_the_reason_of_a_fallback_travels_as_a_text_that_may_be_printed(note, kept):
+    report = json.dumps({'topic': 'cmd_vel', 'sequence': 1, 'began': 5, 'note': note})
+    _, _, timing = read_report(report)
+    assert timing.note == kept
+    assert read_timing(timing.event('cmd_vel', 1, stamps(0.0))).note == kept
+
+
+def test_a_report_without_a_note_is_as_it_was_before():
+    timing = Timing.of(CommandStamps(began_ns=1), 5)
+    assert json.loads(timing.to_json('cmd_vel', 1)) == {
+        'v': 1, 'topic': 'cmd_vel', 'sequence': 1, 'began': 4}
+    assert timing.event('cmd_vel', 1, stamps(0.0)).arguments is None
