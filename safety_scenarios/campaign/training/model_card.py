@@ -34,6 +34,8 @@ _LIMITS: Mapping[str, Sequence[str]] = {
         'It has no memory: each decision is made of the latest readings alone.',
         'Near a boundary (2.5 m, 4 m, half a metre beside the path) it errs to either side by '
         'some centimetres.',
+        'Where walls or shelves stand close to its path on both sides, as in a narrow passage, it '
+        'may not drive at all: the random scenes have no such walls.',
         'It reads one scanner plane. What is above or below that plane, or made of glass, does '
         'not exist for it.',
         'It neither hears nor speaks: a scenario that asks it a question is INCONCLUSIVE at '
