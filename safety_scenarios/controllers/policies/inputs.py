@@ -111,8 +111,8 @@ class PolicyInputs:
             return numpy.array([reading.age_ns * 1e-9]) / part.part.factor
         age_ns = max(reading.age_ns, reading.stamp_age_ns or 0)
         if self._stale_ns and age_ns > self._stale_ns:
-            raise MissingInput(f'{role}: its last message is {age_ns / 1e6:.0f} ms old, more than '
-                               f'stale_ms {self._contract.stale_ms:g}')
+            raise MissingInput(f'{role}: its last message is older than stale_ms '
+                               f'{self._contract.stale_ms:g}')
         try:
             return part.values(reading, observation)
         except LookupError as error:
