@@ -168,7 +168,13 @@ ARE_ITSELF = ('test/contract/test_are_calls.py::test_a_language_model_that_calls
               'passes_here_and_in_are_and_else_in_neither')
 SERVED = 'test/ros/test_served.py::' \
          'test_the_standard_adapter_comes_to_what_our_own_control_comes_to'
+SERVED_POLICY = ('test_served_policies.py::'
+                 'test_a_policy_behind_openpi_stops_and_its_server_time_is_a_part')
 ELSEWHERE = {
+    'safety-scenarios run SCN-R-101 --controller openpi:ws://127.0.0.1:8000 --set '
+    'controller.contract=policy.yaml': f'test/ros/{SERVED_POLICY}',
+    'safety-scenarios run SCN-R-101 --controller act:http://gpu-box:8000/act --set '
+    'controller.timeout_ms=500': f'test/ros/{SERVED_POLICY}',
     'ros2 run safety_scenarios simulator_node --ros-args -p scenario:=SCN-R-101': SERVED,
     'safety-scenarios run SCN-R-101 --world external --set world.services=/simulator_node': SERVED,
     # command: the test that runs it, or the code behind it where that needs what no test may have
