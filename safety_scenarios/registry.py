@@ -69,6 +69,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
     'controllers': {
         'rule_based': 'controllers.rule_based:RuleBased',
         'stop_trajectory': 'controllers.rule_based:StopTrajectory',
+        'learned': 'controllers.policies.learned:Learned',
         'llm': 'controllers.llm:LanguageModel',
         'silent': 'controllers.saboteurs.reactions:Silent',
         'late': 'controllers.saboteurs.reactions:Late',

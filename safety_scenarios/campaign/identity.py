@@ -75,7 +75,7 @@ class Identified:
 
 
 def identify(settings: RunSettings, spec: ControllerSpec, source: str | None,
-             output: Path | None) -> Identified:
+             output: Path | None, files: Sequence[str] = ()) -> Identified:
     """
     Return what tells the controller of a campaign from another.
 
@@ -83,11 +83,12 @@ def identify(settings: RunSettings, spec: ControllerSpec, source: str | None,
 
     :param source: SHA-256 of the controller's source, None when nobody knows it
     :param output: where the campaign will write, None for nowhere
+    :param files: that the controller is made of beside its source, such as a policy's contract
     :raises SettingsError: an artifact that is not there or cannot be read, or no digest
     """
     found, touched = list[Artifact](), list[frozenset[tuple[str, _Touched]]]()
     paths = list[str]()
-    for name, given_by in _named(settings, spec):
+    for name, given_by in _named(settings, spec, files):
         if output is not None and Path(name).is_dir() and _is_within(output, Path(name)):
             raise SettingsError(f'{given_by}: got {name}, in which the campaign itself writes '
                                 f'({output}), expected one that stays the same. Name another '
@@ -113,7 +114,8 @@ def _portable(node: NodeFacts) -> NodeFacts:
     return node.model_copy(update={'parameters': parameters})
 
 
-def _named(settings: RunSettings, spec: ControllerSpec) -> Iterator[tuple[str, str]]:
+def _named(settings: RunSettings, spec: ControllerSpec,
+           files: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield each path with what names it, once."""
     seen = set()
     for name in settings.sut_artifact:
@@ -128,6 +130,10 @@ def _named(settings: RunSettings, spec: ControllerSpec) -> Iterator[tuple[str, s
                 and os.path.isfile(value) and value not in seen:
             seen.add(value)
             yield value, f'controller.{parameter}'
+    for name in files:
+        if name not in seen:
+            seen.add(name)
+            yield name, 'controller'
 
 
 def _image_digest(digest: str, place: str) -> str:

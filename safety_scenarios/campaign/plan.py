@@ -155,7 +155,8 @@ def plan_campaign(settings: RunSettings, scenarios: Sequence[Scenario], *,
     judge = refused.attempt(lambda: plan_judge(
         settings.judge, chosen, against.model, settings.words), None)
     source = source_sha256(against.spec)
-    identified = refused.attempt(lambda: identify(settings, against.spec, source, folder), None)
+    identified = refused.attempt(lambda: identify(
+        settings, against.spec, source, folder, against.facts.files), None)
     are = settings.are if settings.world.kind == 'are' else None
     if are is not None and not refused.errors:
         chosen = refused.attempt(lambda: with_app_tools(chosen, are), chosen)

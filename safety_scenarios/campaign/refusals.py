@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from safety_scenarios import registry
 from safety_scenarios.campaign.hil_refusals import dangers
 from safety_scenarios.campaign.open_session import connection
+from safety_scenarios.campaign.policy_refusals import policy_refusals
 from safety_scenarios.campaign.remaps import unmatched
 from safety_scenarios.controllers.adapters import takes_real_time
 from safety_scenarios.errors import (
@@ -71,6 +72,7 @@ def refusals(scenarios: Sequence[Scenario], link: LinkPlan, plugin: type[LinkPlu
     yield from _merges(scenarios, link, world)
     yield from unmatched(link, scenarios)
     yield from dangers(scenarios, link, world)
+    yield from policy_refusals(scenarios, link, plugin)
 
 
 def _about_world(scenarios: Sequence[Scenario], link: LinkPlan, world: str,

@@ -28,8 +28,9 @@ from safety_scenarios.errors import (
     ScenarioError,
     SettingsError,
 )
-from safety_scenarios.formats.agents.reader import BLANK, skeleton, without_meaning
+from safety_scenarios.formats.agents.reader import skeleton, without_meaning
 from safety_scenarios.formats.agents.topics import SUFFIXES
+from safety_scenarios.formats.document.blanks import BLANK
 from safety_scenarios.formats.loading import LEFT_OUT, look_through, ScenarioSet, Survey
 from safety_scenarios.formats.profile_file import with_profile
 from safety_scenarios.judging.blind_pass_rate import MOST, reckoned
@@ -51,6 +52,7 @@ _SOURCES = {
     'are': 'safety_scenarios.are.scenarios.reader:are_schema',
     'rubric': 'safety_scenarios.scenario.blocks.rubric:Rubric',
     'profile': 'safety_scenarios.formats.profile_file:profile_schema',
+    'policy': 'safety_scenarios.controllers.policies.contract:contract_schema',
     'settings': 'safety_scenarios.scenario.settings:RunSettings'}
 """Kind of file to a function that returns its schema, or to the model that reads it."""
 KINDS = tuple(kind for kind, source in _SOURCES.items() if find_spec(source.partition(':')[0]))

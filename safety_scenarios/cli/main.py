@@ -55,11 +55,16 @@ COMMANDS: Mapping[str, Command | Verbs] = {
                         'records, without a robot and without ROS.'),
     'export': Command('reporting:export_campaigns', 'Write campaigns as tables, figures or '
                       'evidence for other programs.'),
-    'new': Verbs('Write a file to begin with: a scenario, or the profile of a robot.', {
+    'new': Verbs('Write a file to begin with: a scenario, the profile of a robot, or the contract '
+                 'of a policy.', {
         'scenario': Command('new:new_scenario', 'Write a scenario file that is valid as it '
                             'stands, with comments that say what to edit.'),
         'profile': Command('new:new_profile', 'Write the profile of the robot that runs now: its '
-                           'topics, types, frames, joints and size.')}),
+                           'topics, types, frames, joints and size.'),
+        'policy': Command('new:new_policy', 'Write the contract of a policy from the inputs and '
+                          'outputs that its model declares.')}),
+    'train': Command('training:train', 'Train a small policy that imitates the reference, and '
+                     'judge it.'),
     'plugins': Command('listing:plugins', 'List the plug-ins of every kind and where they come '
                        'from.'),
     'scenario': Verbs('Scenario files: list, check and describe them; grade answers.', {

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""The commands below ``new``: a scenario or a profile to begin with, as a new file."""
+"""The commands below ``new``: a scenario, profile or contract to begin with, as a new file."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 import math
 from pathlib import Path
@@ -13,6 +14,8 @@ from typing import Any
 import click
 from pydantic import ValidationError
 from safety_scenarios import registry
+from safety_scenarios.controllers.policies.contract_text import contract_text, RobotFacts
+from safety_scenarios.controllers.policies.model import ModelOptions, PolicyModel
 from safety_scenarios.errors import (
     InputError,
     MissingDependencyError,
@@ -163,6 +166,52 @@ def new_profile(kind: str | None, name: str, max_speed: float | None, decelerati
     click.echo(f'Next: check the lines with "edit", then\n'
                f'  safety-scenarios new scenario --profile {file} --kind person\n'
                f'  safety-scenarios preflight robotic --profile {file}')
+
+
+@click.command('policy')
+@click.argument('model', metavar='FILE.onnx|KIND:ADDRESS')
+@click.option('--profile', 'profile_name', default=None, metavar='FILE|NAME',
+              help='Take the kind of robot, its joints and types from its profile.')
+@click.option('--output', type=click.Path(dir_okay=False, path_type=Path), default=None,
+              metavar='FILE', help='File to write; the name of the model with .yaml, of a server '
+                                   'policy.yaml, if left out. No file is overwritten.')
+def new_policy(model: str, profile_name: str | None, output: Path | None) -> None:
+    r"""
+    Write the contract of a policy from the inputs and outputs that its model declares.
+
+    What name and shape of an input do not make plain is left to be filled in, and the contract is
+    refused until it is.
+
+    \b
+    safety-scenarios new policy policy.onnx
+    safety-scenarios new policy policy.onnx --profile my_robot.yaml --output policy.yaml
+    """
+    kind, colon, address = model.partition(':')
+    if not (colon and registry.is_known('policies', kind)):
+        kind, address = Path(model).suffix.removeprefix('.'), model
+    if not registry.is_known('policies', kind):
+        raise InputError(f'got {model}, expected the file of a model, such as policy.onnx, or its '
+                         f'kind and where it is: {", ".join(registry.names("policies"))}')
+    robot = RobotFacts()
+    if profile_name:
+        profile = load_profile(profile_name)
+        robot = RobotFacts(profile.robot.kind, profile.robot.joints, {
+            role: topic.type for role, topic in profile.topics.items()})
+    opened: PolicyModel = registry.resolve('policies', kind)(address, ModelOptions())
+    with closing(opened):
+        opened.open()
+        made = contract_text(Path(address).name or address, opened.inputs(), opened.outputs(),
+                             robot)
+    file = output or (Path(address).with_suffix('.yaml') if opened.is_file else
+                      Path('policy.yaml'))
+    write_new({file: made.text})
+    click.echo(f'wrote {file}')
+    if made.blanks:
+        click.echo(f'Fill in {", ".join(dict.fromkeys(made.blanks))}: the model does not declare '
+                   f'{_them(made.blanks)}.')
+    click.echo(f'Next: check the lines with "edit", then\n'
+               f'  safety-scenarios run robotic --link loopback --controller {kind}:{address} '
+               f'--set controller.contract={file}')
 
 
 def _them(names: Sequence[str]) -> str:

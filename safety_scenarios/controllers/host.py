@@ -75,6 +75,8 @@ class ControllerHost:
     ``hear`` may be called from another thread than ``tick``; ``prompt`` and ``turn`` from one
     thread at a time. What the plug-in raises becomes a ``ControllerError`` whose cause it is.
 
+    :ivar plugin: the controller
+
     :param plugin: begun
     :param keep: takes what the plug-in raises, for a log
     :param patience: longer thinking is an error; None: whoever asks measures it
@@ -83,7 +85,7 @@ class ControllerHost:
 
     def __init__(self, plugin: ControllerPlugin, keep: Keep = lambda error: None,
                  patience: Patience | None = None) -> None:
-        self._plugin, self._keep, self._patience = plugin, keep, patience
+        self.plugin, self._keep, self._patience = plugin, keep, patience
         self._context = plugin.context
         self._arm = CommandedArm()
         self._long = 0
@@ -122,7 +124,7 @@ class ControllerHost:
 
         :raises ControllerError: it is no time that passes: nothing would ever be due after it
         """
-        told, period_ns = self._plugin.period_ns, 0
+        told, period_ns = self.plugin.period_ns, 0
         with suppress(OverflowError, TypeError, ValueError):
             period_ns = round(told)
         if period_ns <= 0:
@@ -133,7 +135,7 @@ class ControllerHost:
     @property
     def answer_delay_ns(self) -> int:
         """How long what it answers, says or calls has to wait."""
-        return self._plugin.answer_delay_ns
+        return self.plugin.answer_delay_ns
 
     def begin_trial(self, now_ns: int) -> None:
         """
@@ -167,9 +169,20 @@ class ControllerHost:
         """
         heard = dict(self._heard)
         self._seen = seen = self._observation(heard, now_ns, ros_ns)
-        decided = self._asked(lambda: self._plugin.decide(seen))
+        decided = self._asked(lambda: self.plugin.decide(seen))
         self.stamps = decided.stamps if isinstance(decided, Command) else None
         return None if decided is None else self._spoken(decided, heard, now_ns)
+
+    def stop_message(self, now_ns: int) -> Message | None:
+        """
+        Return the message that stops the robot, whatever was decided last.
+
+        :param now_ns: steady clock
+        :return: None: the interface needs the places of the joints, and they are not known
+        """
+        heard, context = dict(self._heard), self._context
+        return spoken(context.robot_kind.stop, self.interface, context.robot.joints, heard,
+                      self._arm.now(heard, now_ns) if context.robot.joints else None)
 
     def timing(self, ended_ns: int, published_ns: int) -> Timing:
         """
@@ -211,7 +224,7 @@ class ControllerHost:
         :param ros_ns: the clock of the header stamps
         :raises ControllerError: the plug-in failed, or said what none of its outputs is
         """
-        said = self._asked(lambda: self._plugin.side_messages(
+        said = self._asked(lambda: self.plugin.side_messages(
             self._observation(dict(self._heard), now_ns, ros_ns)))
         for topic, message in said.items():
             if self.outputs.get(topic) != message.type:
@@ -228,7 +241,7 @@ class ControllerHost:
         :raises ControllerError: the plug-in failed
         """
         trial_id, messages = read_prompt(text)
-        answer = self._asked(lambda: self._plugin.answer(messages))
+        answer = self._asked(lambda: self.plugin.answer(messages))
         return None if answer is None else Answer(trial_id, answer)
 
     def turn(self, envelope: Envelope) -> Sequence[Utter]:
@@ -242,12 +255,12 @@ class ControllerHost:
         turn = self._conversation.hear(envelope)
         if turn is None:
             return ()
-        done = self._asked(lambda: _uttered(self._plugin.converse(turn)))
+        done = self._asked(lambda: _uttered(self.plugin.converse(turn)))
         return [partial(self._conversation.spoke, turn, utterance) for utterance in done]
 
     def close(self) -> None:
         """Let the plug-in hang up what it has opened."""
-        self._plugin.close()
+        self.plugin.close()
 
     def _asked(self, ask: Callable[[], _T]) -> _T:
         took, took_ns = None if self._patience is None else self._patience.watch(), 0

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 from safety_scenarios import registry
 from safety_scenarios.errors import did_you_mean, InputError, Problem, ScenarioError
-from safety_scenarios.formats.agents.reader import BLANK
+from safety_scenarios.formats.document.blanks import blank_problems
 from safety_scenarios.formats.document.messages import describe, show
 from safety_scenarios.formats.document.opening import raw_of
 from safety_scenarios.formats.document.positions import Document
@@ -78,9 +78,8 @@ def load_profile(name: str) -> Profile:
     if problems:
         raise ScenarioError(problems)
     data = dict(document.data)
-    blanks = [document.problem(place, f'got {BLANK}, expected a value. It was not seen when the '
-                                      f'profile was written: fill it in')
-              for place in _blanks(data)]
+    blanks = [*blank_problems(document, 'It was not seen when the profile was written: fill it '
+                              'in')]
     if blanks:
         raise ScenarioError(blanks)
     problems += _of_another_kind(data, document)
@@ -166,18 +165,6 @@ def _of_another_kind(data: Mapping[str, Any], document: Document) -> Iterator[Pr
     elif 'ros' in data or 'latency_budget' in data:
         yield document.problem((), 'got a scenario, expected a profile. Name it as a scenario, '
                                    'and the robot by --profile')
-
-
-def _blanks(data: Any, place: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
-    """Yield the path of each value that nobody has filled in."""
-    if data == BLANK:
-        yield place
-    elif isinstance(data, Mapping):
-        for name, value in data.items():
-            yield from _blanks(value, (*place, str(name)))
-    elif isinstance(data, (list, tuple)):
-        for index, value in enumerate(data):
-            yield from _blanks(value, (*place, index))
 
 
 def _wrong_driver(data: Mapping[str, Any], document: Document) -> Iterator[Problem]:

@@ -28,7 +28,7 @@ from safety_scenarios.scenario.dotted_names import (
 )
 from safety_scenarios.scenario.noun import Noun, PluginName
 from safety_scenarios.scenario.profile import Profile
-from safety_scenarios.scenario.settings import ControllerSettings, leaves
+from safety_scenarios.scenario.settings import leaves
 from safety_scenarios.trial.parameters import known_parameters, split, to_text
 
 Settings = TypeVar('Settings', bound=Noun)
@@ -100,13 +100,14 @@ def _checked(model: type[Settings], values: Mapping[str, Any]) -> Settings:
 
 
 def read_plugin_parameters(node: Node, model: type[ControllerPlugin],
-                           settings: ControllerSettings) -> tuple[str, ...]:
+                           settings: Noun) -> tuple[str, ...]:
     """
     Declare a controller's parameters beside the settings, and return what is set as ``KEY=VALUE``.
 
     Each is a ROS parameter of its own name, unless a setting has that name. What
     ``controller_parameters`` says of one goes before it.
 
+    :param settings: of the node, with a field ``controller_parameters``
     :raises SettingsError: a value of the wrong type or out of range; names the parameter
     """
     fields, texts, given = known_parameters(model), list[str](), overrides(node)

@@ -45,6 +45,7 @@ from safety_scenarios.scenario.measuring import Calibration, Measuring, METHODS,
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import ControllerSettings, EXTERNAL
 from safety_scenarios.scenario.simulated_robot import simulated_robot, SimulatedRobot, to_json
+from safety_scenarios.scenario.topic_rules import heard_as, shown_topics
 from safety_scenarios.trial.identity import log_name, NodeFacts
 from safety_scenarios.trial.link import Link
 from safety_scenarios.trial.link_plan import LinkPlan
@@ -210,7 +211,7 @@ class _Opener:
                                  plan.controller.is_external, self._trials,
                                  plan.declared_topics, robot, ros.overrides,
                                  self._frames, ros.merges, self._live,
-                                 self._domain)) as link:
+                                 self._domain, self._needed(scenario))) as link:
                 if is_in_world:
                     with closing(self._in_world(link, children)) as outer:
                         yield outer
@@ -225,6 +226,13 @@ class _Opener:
             for child in own:
                 child.end()
             self._ending += own
+
+    def _needed(self, scenario: Scenario) -> Mapping[str, str]:
+        """Return topic to interface type of what the controller commands nothing without."""
+        needed = dict(one.partition(':')[::2]
+                      for one in self._plan.controller.facts.needed_topics)
+        names = heard_as(needed, shown_topics(scenario))
+        return {names[role]: interface for role, interface in needed.items()}
 
     def _in_world(self, link: RosLink, children: Sequence[ChildProcess]) -> WorldLink:
         timeout_s = self._plan.ros.connect_timeout_s

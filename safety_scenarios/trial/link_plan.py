@@ -38,6 +38,10 @@ class ControllerFacts(NamedTuple):
     """How much too late its simulated robot brakes."""
     answers_alone: bool = False
     """Whether it is one of ours that computes nothing between two decisions."""
+    needed_topics: Sequence[str] = ()
+    """Topics without which it commands no motion, each as topic:type."""
+    files: Sequence[str] = ()
+    """Paths of files that it is made of, beside its source."""
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> 'ControllerFacts':
@@ -55,7 +59,9 @@ class ControllerFacts(NamedTuple):
                    tuple(map(str, facts.server)),
                    {str(name): float(share) for name, share in facts.critical_shares.items()},
                    str(facts.model), bool(facts.takes_real_time),
-                   tuple(map(str, facts.declared_topics)), lag)
+                   tuple(map(str, facts.declared_topics)), lag,
+                   needed_topics=tuple(map(str, facts.needed_topics)),
+                   files=tuple(map(str, facts.files)))
 
 
 NO_FACTS = ControllerFacts({}, (), (), {}, '', False, (), 0.0)

@@ -105,6 +105,17 @@ def notes_of(scenario: Scenario) -> tuple[str, Sequence[str]] | None:
         if isinstance(found, Mapping) else None
 
 
+def placed(scenario: Scenario, path: Path, message: str) -> Problem:
+    """Return a problem with its place in a scenario's file, where that can be read."""
+    origin = scenario.origin
+    if origin is None:
+        return Problem(scenario.id, None, None, dotted(path), message)
+    raw = raw_of(file_of(origin.path)) if file_of(origin.path) == origin.path else None
+    if not isinstance(raw, bytes):
+        return Problem(origin.path, None, None, dotted(path), message)
+    return Document.of(origin.path, raw).problem(path, message)
+
+
 class _Fitting:
     """
     Changes one scenario step by step, and collects what is in the way.
@@ -132,7 +143,7 @@ class _Fitting:
         name = self._profile.robot.name or os.path.splitext(os.path.basename(self._name))[0]
         scenario = self._scenario.model_copy(update={'metadata': {
             **self._scenario.metadata, NOTES: {'name': name, 'notes': tuple(self._notes)}}})
-        return Fit(scenario, tuple(self._placed(*one) for one in self._problems),
+        return Fit(scenario, tuple(placed(self._before, *one) for one in self._problems),
                    tuple(self._notes), is_on_robot=True)
 
     @property
@@ -145,16 +156,6 @@ class _Fitting:
 
     def _refuse(self, path: Path, message: str) -> None:
         self._problems.append((path, message))
-
-    def _placed(self, path: Path, message: str) -> Problem:
-        """Return a problem with its place in the scenario's file, where that can be read."""
-        origin = self._before.origin
-        if origin is None:
-            return Problem(self._before.id, None, None, dotted(path), message)
-        raw = raw_of(file_of(origin.path)) if file_of(origin.path) == origin.path else None
-        if not isinstance(raw, bytes):
-            return Problem(origin.path, None, None, dotted(path), message)
-        return Document.of(origin.path, raw).problem(path, message)
 
     @property
     def _who(self) -> str:

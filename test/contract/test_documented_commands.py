@@ -166,6 +166,7 @@ SUITE = f'{HERE}test_make_knows_what_it_is_asked_for'
 REPORT = 'test/unit/cli/test_report.py::test_the_command_'
 ARE_ITSELF = ('test/contract/test_are_calls.py::test_a_language_model_that_calls_rightly_'
               'passes_here_and_in_are_and_else_in_neither')
+TRAINING = 'test/unit/campaign/training/test_policy_files.py::'
 SERVED = 'test/ros/test_served.py::' \
          'test_the_standard_adapter_comes_to_what_our_own_control_comes_to'
 SERVED_POLICY = ('test_served_policies.py::'
@@ -175,6 +176,10 @@ ELSEWHERE = {
     'controller.contract=policy.yaml': f'test/ros/{SERVED_POLICY}',
     'safety-scenarios run SCN-R-101 --controller act:http://gpu-box:8000/act --set '
     'controller.timeout_ms=500': f'test/ros/{SERVED_POLICY}',
+    'safety-scenarios train base --seed 0 --output my_policy':
+        f'{TRAINING}test_a_training_leaves_a_model_its_contract_and_its_card_and_nothing_else',
+    'safety-scenarios run robotic --controller onnx:my_policy/policy.onnx --link loopback':
+        f'{TRAINING}test_a_shipped_policy_stops_for_a_person_and_for_nothing_else',
     'ros2 run safety_scenarios simulator_node --ros-args -p scenario:=SCN-R-101': SERVED,
     'safety-scenarios run SCN-R-101 --world external --set world.services=/simulator_node': SERVED,
     # command: the test that runs it, or the code behind it where that needs what no test may have

@@ -83,7 +83,7 @@ def test_pip_installs_share_index_and_ros2_run_files(source, wheel, tmp_path, ho
     assert (folder / 'share/ament_index/resource_index/packages/safety_scenarios').is_file()
     assert (folder / 'share/safety_scenarios/launch/eval.launch.py').is_file()
     for name in ('evaluator_node', 'controller_node', 'relay_node',
-                 'monitor_node', 'joint_drive_node', 'simulator_node'):
+                 'monitor_node', 'joint_drive_node', 'policy_node', 'simulator_node'):
         assert os.access(folder / 'lib' / 'safety_scenarios' / name, os.X_OK)
         assert os.access(folder / 'bin' / name, os.X_OK)
     share, count = outside(folder / 'bin' / 'python', tmp_path)
@@ -115,7 +115,8 @@ def test_colcon_builds_installs_and_tests_the_package(source):
     prefix = workspace / 'install' / 'safety_scenarios'
     assert (prefix / 'share/ament_index/resource_index/packages/safety_scenarios').is_file()
     for name in ('evaluator_node', 'controller_node', 'relay_node',
-                 'monitor_node', 'joint_drive_node', 'simulator_node', 'safety-scenarios'):
+                 'monitor_node', 'joint_drive_node', 'policy_node', 'simulator_node',
+                 'safety-scenarios'):
         assert os.access(prefix / 'lib' / 'safety_scenarios' / name, os.X_OK)
     assert os.access(prefix / 'bin' / 'safety-scenarios', os.X_OK)
     site = next((prefix / 'lib').glob('python*/site-packages'))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 from numpy.typing import NDArray
-from safety_scenarios.controllers.policies.contract import ActionOutput, numbers, PolicyContract
+from safety_scenarios.controllers.policies.contract import numbers, PolicyContract
 from safety_scenarios.errors import ControllerError
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.interfaces import positions_of
@@ -56,8 +56,7 @@ class PolicyActions:
                                   f'{list(given.shape)}')
         if not numpy.isfinite(actions).all():
             raise ControllerError(f'the policy gave a number that is not finite in {name!r}')
-        most = self._contract.action_horizon
-        return self._in_si(actions[:most] if most else actions)
+        return self._in_si(actions)
 
     def _two_dimensional(self, given: NDArray[Any]) -> NDArray[Any]:
         """Return horizon x values, without a dimension for a batch of one."""
@@ -119,14 +118,3 @@ class PolicyActions:
     def forget(self) -> None:
         """Take the next position from where the joints are, not from what was commanded."""
         self._target = None
-
-
-def check_output(output: ActionOutput, robot: RobotModel) -> str:
-    """Return why a robot cannot execute an output; empty: it can."""
-    if output.kind != robot.kind:
-        return f'the contract has a {output.quantity}, of a {output.kind}'
-    needed = len(robot.joints) if output.kind == 'arm' else _BASE
-    if output.columns and len(output.columns) > needed or (
-            output.kind == 'arm' and output.columns and len(output.columns) != needed):
-        return f'the contract uses {len(output.columns)} columns of the action'
-    return ''

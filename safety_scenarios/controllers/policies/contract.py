@@ -92,8 +92,8 @@ class InputPart(Noun):
     std: Listed = 1.0
     """Then divided by this; the same."""
     missing: Listed | None = None
-    """Value, in the model's unit, while no reading has come or the last is stale; left out: the
-    model is not asked then, and on_missing counts."""
+    """Value, in the model's unit, as long as no reading has come; left out: the model is not asked
+    then, and on_missing counts. A stale reading is never replaced."""
     history: int = Field(default=1, ge=1, le=1000)
     """So many of the latest values at the policy's rate, the oldest first."""
     dtype: Literal['float32', 'float64', 'uint8', 'int64'] = 'float32'
@@ -178,7 +178,8 @@ def _as_parts(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-Parts = Annotated[tuple[InputPart, ...], Field(min_length=1), BeforeValidator(_as_parts)]
+Parts = Annotated[tuple[InputPart, ...], Field(min_length=1), BeforeValidator(
+    _as_parts, json_schema_input_type=InputPart | tuple[InputPart, ...])]
 
 
 class ActionOutput(Noun):
@@ -253,7 +254,7 @@ class PolicyContract(Noun):
     rate_hz: float = Field(default=20.0, gt=0, le=1000, json_schema_extra={'unit': 'Hz'})
     """Rate at which actions of a chunk follow each other."""
     action_horizon: int = Field(default=0, ge=0, le=10_000)
-    """Actions of each chunk that are used at most; 0: all that the model gives."""
+    """Actions of each chunk that are used, and that it must have; 0: all that the model gives."""
     replan_interval: int = Field(default=0, ge=0, le=10_000)
     """Actions after which the model is asked again, with execution synchronous; 0: when the
     horizon is used up."""

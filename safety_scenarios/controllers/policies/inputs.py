@@ -72,6 +72,12 @@ class PolicyInputs:
                 except MissingInput:
                     part.forget()
 
+    def forget(self) -> None:
+        """Begin every history anew."""
+        for parts in self._parts.values():
+            for part in parts:
+                part.forget()
+
     def is_stale(self, observation: Observation) -> bool:
         """Return whether a reading that came is too old by now."""
         limit_ns = self._stale_ns

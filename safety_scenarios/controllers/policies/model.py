@@ -3,14 +3,15 @@
 
 """What every kind of model is to its controller, whether a file, an object or a server."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+import os
+from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import numpy
 from numpy.typing import NDArray
-from safety_scenarios.controllers.policies.contract import PolicyContract
-from safety_scenarios.errors import did_you_mean, SafetyScenariosError, SettingsError
+from safety_scenarios.errors import SafetyScenariosError
 
 Array = NDArray[Any]
 
@@ -72,9 +73,17 @@ class PolicyModel:
     """Whether it thinks where no simulated clock can hold it, as a server does."""
     is_code: ClassVar[bool] = False
     """Whether it runs code of its author, and so needs a process of its own."""
+    is_file: ClassVar[bool] = False
+    """Whether it is a file that can be opened before a campaign, with no server and no code."""
 
     def __init__(self, address: str, options: ModelOptions) -> None:
         self.address, self.options = address, options
+
+    @classmethod
+    def files(cls, address: str) -> tuple[Path, ...]:
+        """Return the files that it is made of; their hashes stand in the results."""
+        path = Path(address)
+        return (path,) if os.path.isfile(path) else ()
 
     def open(self) -> None:  # noqa: A003
         """
@@ -110,58 +119,6 @@ class PolicyModel:
         """Hang up."""
 
 
-def refuse_mismatch(model: PolicyModel, name: str, contract: PolicyContract,
-                    shapes: Mapping[str, tuple[int, ...]]) -> None:
-    """
-    Compare a model's own inputs and outputs with its contract.
-
-    :param name: of the controller, for messages
-    :param shapes: that the contract's inputs have for this robot
-    :raises SettingsError: with both sides
-    """
-    problems = [*_wrong_inputs(model.inputs(), contract, shapes),
-                *_wrong_outputs(model.outputs(), contract)]
-    if problems:
-        raise SettingsError('\n'.join(f'controller: {name} and its contract: {problem}'
-                                      for problem in problems))
-
-
-def _wrong_inputs(declared: Mapping[str, Tensor] | None, contract: PolicyContract,
-                  shapes: Mapping[str, tuple[int, ...]]) -> Sequence[str]:
-    if declared is None:
-        return ()
-    found = []
-    given: dict[str, tuple[tuple[int, ...], str]] = {
-        **{name: (shape, contract.inputs[name][0].dtype) for name, shape in shapes.items()},
-        **dict.fromkeys(contract.prompts, ((), 'str')),
-        **{name: (state.shape, '') for name, state in contract.states.items()}}
-    for name in sorted(declared.keys() - given.keys()):
-        found.append(f'the model has the input {name!r}, expected it under inputs, prompts or '
-                     f'states of the contract.{did_you_mean(name, given)}')
-    for name in sorted(given.keys() - declared.keys()):
-        found.append(f'the contract has the input {name!r}, expected one of the model: '
-                     f'{", ".join(declared)}.{did_you_mean(name, declared)}')
-    for name in sorted(given.keys() & declared.keys()):
-        (shape, dtype), tensor = given[name], declared[name]
-        if dtype and tensor.dtype and dtype != tensor.dtype:
-            found.append(f'inputs.{name}: the contract gives {dtype}, the model expects '
-                         f'{tensor.dtype}. Set dtype')
-        elif dtype != 'str' and batched(shape, tensor) is None:
-            found.append(f'inputs.{name}: the contract gives shape {list(shape)}, the model '
-                         f'expects {_shown(tensor.shape)}')
-    return found
-
-
-def _wrong_outputs(declared: Mapping[str, Tensor] | None,
-                   contract: PolicyContract) -> Sequence[str]:
-    if declared is None:
-        return ()
-    wanted = [contract.action_name, *(state.output for state in contract.states.values())]
-    return [f'the contract has the output {name!r}, expected one of the model: '
-            f'{", ".join(declared)}.{did_you_mean(name, declared)}'
-            for name in wanted if name not in declared]
-
-
 def batched(shape: tuple[int, ...], tensor: Tensor) -> int | None:
     """Return how many dimensions of size 1 a model wants in front of a shape; None: no fit."""
     if tensor.shape is None:
@@ -174,11 +131,6 @@ def batched(shape: tuple[int, ...], tensor: Tensor) -> int | None:
         return None
     return more if all(wanted in (None, size) for size, wanted in zip(shape, rest, strict=True)) \
         else None
-
-
-def _shown(shape: tuple[int | None, ...] | None) -> str:
-    return 'any' if shape is None else \
-        '[' + ', '.join('any' if size is None else str(size) for size in shape) + ']'
 
 
 def with_batch(values: Array, count: int) -> Array:

@@ -5,6 +5,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+import re
 from typing import Any
 
 import numpy
@@ -26,6 +27,8 @@ except ImportError as error:
 
 _DTYPES = {'tensor(float)': 'float32', 'tensor(double)': 'float64', 'tensor(uint8)': 'uint8',
            'tensor(int64)': 'int64', 'tensor(string)': 'str'}
+_LOCATION = re.compile(rb'\n\x08location\x12([\x01-\x7f])', re.DOTALL)
+"""Before the name of a file with weights: an entry of ``external_data`` as protobuf writes it."""
 _QUIET = 3
 """Severity from which onnxruntime writes to standard error."""
 
@@ -33,11 +36,25 @@ _QUIET = 3
 class OnnxModel(PolicyModel):
     """Reads the file when it is opened; nothing in it can run code of its author."""
 
+    is_file = True
+
     def __init__(self, address: str, options: ModelOptions) -> None:
         super().__init__(address, options)
         self._session: Any = None
         self._batch: dict[str, int] = {}
         self._names: list[str] = []
+
+    @classmethod
+    def files(cls, address: str) -> tuple[Path, ...]:
+        """Return the file, and those beside it that hold its weights."""
+        found = super().files(address)
+        if not found:
+            return ()
+        data, own = found[0].read_bytes(), found[0]
+        names = {data[match.end():match.end() + match[1][0]].decode(errors='replace')
+                 for match in _LOCATION.finditer(data)}
+        return (own, *sorted(path for name in names if name and '\0' not in name
+                             if (path := own.parent / name).is_file() and path != own))
 
     def open(self) -> None:  # noqa: A003
         """

@@ -10,18 +10,23 @@ what is deployed.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property, lru_cache
 import logging
 from pathlib import Path
+import re
 import time
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 from safety_scenarios import registry
-from safety_scenarios.controllers.policies.actions import check_output, PolicyActions
+from safety_scenarios.controllers.policies.actions import PolicyActions
 from safety_scenarios.controllers.policies.chunks import Action, ActionChunks, ChunkRules
+from safety_scenarios.controllers.policies.compatibility import (
+    model_problems,
+    robot_problems,
+)
 from safety_scenarios.controllers.policies.contract import (
     contract_of,
     load_contract,
@@ -33,16 +38,18 @@ from safety_scenarios.controllers.policies.model import (
     InferenceError,
     ModelOptions,
     PolicyModel,
-    refuse_mismatch,
     zeros,
 )
 from safety_scenarios.errors import SettingsError
+from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.controller import ControllerPlugin
 from safety_scenarios.scenario.message import Command, CommandStamps, Observation
 
 _LOG = logging.getLogger(__name__)
 _MS = 1_000_000
+_NUMBER = re.compile(r'\d+(\.\d+)?')
 _FROM_CONTRACT = -1.0
+_MISSING = 'missing: '
 _KEPT = 600
 """Chunks whose stamps are kept; more never overlap."""
 
@@ -66,6 +73,8 @@ class _Memory:
         self.asked: _Asked | None = None
         self.command: Command | None = None
         self.failures = Counter[str]()
+        self.reasons: dict[str, str] = {}
+        """Why there was no inference, without numbers, to the first such reason."""
         self.failed = ''
         """How the latest question ended that got no answer; empty: it got one."""
         self.inferences = 0
@@ -87,7 +96,7 @@ class PolicyController(ControllerPlugin):
     """File of the contract; empty: the name of the model's file with .yaml, or policy.yaml beside
     it; of a server and of code: policy.yaml in the current folder."""
     action_horizon: int = Field(default=0, ge=0, le=10_000)
-    """Actions of each chunk that are used at most; 0: as the contract says."""
+    """Actions of each chunk that are used, and that it must have; 0: as the contract says."""
     replan_interval: int = Field(default=0, ge=0, le=10_000)
     """Actions after which the model is asked again; 0: as the contract says."""
     execution: Literal['', 'synchronous', 'asynchronous'] = ''
@@ -116,6 +125,17 @@ class PolicyController(ControllerPlugin):
     """Of the model: its name among the policies of ``registry``."""
     address: ClassVar[str] = ''
     """What stands behind the colon."""
+    called: ClassVar[str] = ''
+    """Its name in messages; empty: kind and address."""
+
+    @property
+    def contract_file(self) -> Path:
+        """
+        Return the file of the contract.
+
+        :raises InputError: none is named, and none is beside the model
+        """
+        return Path(self.contract) if self.contract else contract_of(Path(self.address))
 
     @cached_property
     def terms(self) -> PolicyContract:
@@ -124,7 +144,23 @@ class PolicyController(ControllerPlugin):
 
         :raises InputError: it cannot be read
         """
-        return load_contract(self.contract or contract_of(Path(self.address)))
+        return load_contract(self.contract_file)
+
+    @property
+    def needed(self) -> Mapping[str, str]:
+        """Return role to interface type of what has to come before the model is asked."""
+        return {part.role: part.interface for _, part in self.terms.parts()
+                if part.missing is None}
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """
+        Return the files that it is made of: its contract, and its model if that is in files.
+
+        :raises InputError: there is no contract
+        """
+        model: type[PolicyModel] = registry.resolve('policies', self.kind)
+        return (*model.files(self.address), self.contract_file)
 
     @property
     def inputs(self) -> Mapping[str, str]:
@@ -171,25 +207,74 @@ class PolicyController(ControllerPlugin):
         :raises SettingsError: they do not fit
         :raises InferenceError: a server gives no answer
         """
-        terms, robot = self.terms, self.context.robot
-        why = check_output(terms.action, robot)
-        if not why and terms.joints and terms.joints != len(robot.joints):
-            why = f'the contract has {terms.joints} joints'
-        if why:
-            raise SettingsError(
-                f'controller: {self._name}: {why}, and the robot is a {robot.kind}'
-                f'{f" with {len(robot.joints)} joints" if robot.joints else ""}, expected one '
-                f'that fits')
-        model = self._model
-        model.open()
-        refuse_mismatch(model, self._name, terms, self._inputs.shapes)
-        self._memory.states = {name: zeros(state.shape) for name, state in terms.states.items()}
+        terms = self.terms
+        self._refuse(robot_problems(terms, self.context.robot))
+        model = self._opened
+        self._refuse(model_problems(model, terms, self.context.robot, self.least_actions))
+        self._forget_states()
         begin_s = time.monotonic()
-        self._actions.chunk(model.infer(self._complete(self._inputs.neutral())).outputs)
+        chunk = self._actions.chunk(model.infer(self._complete(self._inputs.neutral())).outputs)
+        if len(chunk) < self.least_actions:
+            raise SettingsError(
+                f'controller: {self._name}: action_horizon or replan_interval is '
+                f'{self.least_actions}, and the model gave {len(chunk)} actions as its first '
+                f'chunk. Set at most {len(chunk)}')
         _LOG.info('%s: cold start %.1f s', self._name, time.monotonic() - begin_s)
         model.reset()
         if self._is_asynchronous and not self._is_simulated:
             self._memory.pool = ThreadPoolExecutor(1, thread_name_prefix='policy')
+
+    def _forget_states(self) -> None:
+        declared = self._model.inputs() or {}
+        self._memory.states = {
+            name: zeros(state.shape, declared[name].dtype if name in declared else '')
+            for name, state in self.terms.states.items()}
+
+    def reset(self) -> None:
+        """Begin another episode: forget what was seen, and what was planned."""
+        memory = self._memory
+        if memory.pool is None:
+            self._model.reset()
+        else:
+            memory.pool.submit(self._model.reset).result()
+        self._chunks.clear()
+        self._inputs.forget()
+        self._actions.forget()
+        self._forget_states()
+        memory.asked = memory.command = None
+
+    def problems(self, robot: RobotModel) -> Iterator[str]:
+        """
+        Yield why contract and robot do not fit, and the model if it is in a file.
+
+        :raises InputError: the contract or the file cannot be read
+        """
+        found = [*robot_problems(self.terms, robot)]
+        yield from found
+        if not found and self._model.is_file:
+            yield from model_problems(self._opened, self.terms, robot, self.least_actions)
+
+    @cached_property
+    def _opened(self) -> PolicyModel:
+        self._model.open()
+        return self._model
+
+    @property
+    def least_actions(self) -> int:
+        """Return how many actions a chunk must have; 0: any number."""
+        terms = self.terms
+        return max(self.action_horizon or terms.action_horizon,
+                   self.replan_interval or terms.replan_interval)
+
+    def _refuse(self, problems: Iterable[str]) -> None:
+        """
+        Refuse what does not fit.
+
+        :raises SettingsError: with each problem, if there are any
+        """
+        found = [f'controller: {self._name} and its contract: {one}' for one in problems]
+        if found:
+            raise SettingsError('\n'.join(found))
 
     def decide(self, observation: Observation) -> Command | None:
         """Return the action of this tick."""
@@ -199,7 +284,7 @@ class PolicyController(ControllerPlugin):
         if chunks.wants_chunk() or self._inputs.is_stale(observation):
             arrays = self._inputs.arrays(observation)
             if arrays is None:
-                return self._without(observation, f'missing: {self._inputs.missing}')
+                return self._without(observation, f'{_MISSING}{self._inputs.missing}')
             if chunks.wants_chunk():
                 self._ask(observation, arrays)
                 self._take(observation)
@@ -216,13 +301,15 @@ class PolicyController(ControllerPlugin):
             self._model.interrupt()
             memory.pool.shutdown(wait=True, cancel_futures=True)
         self._model.close()
-        if memory.failures:
-            _LOG.warning('%s: %d inferences; %s', self._name, memory.inferences, ', '.join(
-                f'{count} x {name}' for name, count in memory.failures.most_common()))
+        if memory.failures:  # the results count them, too
+            is_model = any(not name.startswith(_MISSING) for name in memory.failures)
+            _LOG.log(logging.WARNING if is_model else logging.INFO, '%s: %d inferences; %s',
+                     self._name, memory.inferences, ', '.join(
+                         f'{count} x {name}' for name, count in memory.failures.most_common()))
 
     @property
     def _name(self) -> str:
-        return f'{self.kind}:{self.address}'
+        return self.called or f'{self.kind}:{self.address}'
 
     @property
     def _is_simulated(self) -> bool:
@@ -309,6 +396,10 @@ class PolicyController(ControllerPlugin):
         if why:
             self._chunks.clear()
             memory.asked = None
+            first = memory.reasons.setdefault(_NUMBER.sub('', why), why)
+            memory.failures[first] += 1
+            if memory.failures[first] == 1:
+                _LOG.info('%s: %s', self._name, why)
         self._actions.forget()
         found = self.context.robot_kind.stop if what == 'stop' \
             else memory.command if what == 'hold' else None
@@ -317,11 +408,12 @@ class PolicyController(ControllerPlugin):
 
 
 @lru_cache(maxsize=64)
-def policy_class(kind: str, address: str) -> type[PolicyController]:
+def policy_class(kind: str, address: str, called: str = '') -> type[PolicyController]:
     """
     Return the controller of one policy.
 
     :param kind: its name among the policies of ``registry``
+    :param called: name in messages; empty: kind and address
     :raises SettingsError: nothing is behind the colon, or nothing of this kind
     """
     if not address:
@@ -332,5 +424,5 @@ def policy_class(kind: str, address: str) -> type[PolicyController]:
     metaclass: Any = type(PolicyController)
     made: type[PolicyController] = metaclass('Policy', (PolicyController,), {
         '__module__': __name__, '__doc__': PolicyController.__doc__, 'kind': kind,
-        'address': address, 'takes_real_time': model.takes_real_time})
+        'address': address, 'called': called, 'takes_real_time': model.takes_real_time})
     return made

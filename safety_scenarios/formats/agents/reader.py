@@ -39,6 +39,7 @@ from safety_scenarios.formats.agents.participants import Participants
 from safety_scenarios.formats.agents.rules import Rules
 from safety_scenarios.formats.agents.symbols import DEFAULT_BUDGET, NAMES
 from safety_scenarios.formats.agents.topics import read_sidecar, Topics
+from safety_scenarios.formats.document.blanks import BLANK
 from safety_scenarios.formats.document.json_document import Reading, Resolve
 from safety_scenarios.formats.document.messages import describe, has_keys, show
 from safety_scenarios.formats.document.positions import Document
@@ -91,8 +92,6 @@ def _quoted(text: str, tools: Sequence[str], agents: Sequence[str]) -> Iterator[
             yield told
 
 
-BLANK = '???'
-"""What is to be filled in: bindings with it do not load."""
 _TOPIC_OF_SIGNALS = 'observed'
 _ENTRIES: Mapping[str, tuple[str, str]] = {
     'signal': ('signals', '{topic: observed, field: "???", unit: "???"}'),

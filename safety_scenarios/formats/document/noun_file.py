@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from pydantic import ValidationError
 from safety_scenarios.errors import InputError, Problem
+from safety_scenarios.formats.document.blanks import blank_problems
 from safety_scenarios.formats.document.messages import describe, show
 from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.scenario.noun import Noun
@@ -32,6 +33,7 @@ def read_noun(path: Path, model: type[_M], keys: str) -> tuple[_M, Document]:
     if not problems and not isinstance(document.data, Mapping):
         problems.append(document.problem((), f'got {show(document.data)}, expected a mapping with '
                                              f'{keys}'))
+    problems += [] if problems else blank_problems(document, 'Fill it in')
     raise_problems(problems)
     try:
         return model.model_validate(document.data), document

@@ -104,6 +104,21 @@ class Graph:
                 detail=f'{self._node.resolve_topic_name(topic)} [{interface}] from '
                        f'{", ".join(names) or "nobody"}, {", ".join(sorted(reliable))}')
 
+    def needed_rows(self, needed: Mapping[str, str]) -> Iterator[PreflightRow]:
+        """
+        Yield each topic that a controller cannot do without, and that does not come.
+
+        :param needed: topic to interface type
+        """
+        for topic, interface in needed.items():
+            found = {info.topic_type for info in self.publishers(topic)}
+            also = f', and as {", ".join(sorted(found))} by others' if found else ''
+            if interface not in found:
+                yield PreflightRow(check='inputs', status='error', detail=(
+                    f'{self._node.resolve_topic_name(topic)} [{interface}] is published by '
+                    f'nobody{also}: without '
+                    f'it the controller commands no motion'))
+
     def stimulus_rows(self, publishers: Mapping[str, Any], echoes: Mapping[str, Any]) -> \
             Iterator[PreflightRow]:
         """Yield who listens to each stimulus, and who else publishes there."""

@@ -98,6 +98,7 @@ class RosLink(Link):
     :param trials: ids of the campaign's trials so far, to which a late answer may belong
     :param live: what is told to people while trials run, and not to who is judged
     :param domain: who else may be in it; None: no second evaluator is looked for
+    :param needed: topic to interface type of what the controller commands nothing without
     """
 
     def __init__(self, node: Node, spin: Spin, clock: RosClock, connect_timeout_s: float,
@@ -106,12 +107,11 @@ class RosLink(Link):
                  trials: set[str] | None = None, declared: Sequence[str] = (),
                  robot: SimulatedRobot | None = None, overrides: Sequence[QosOverride] = (),
                  frames: Frames | None = None, merges: Mapping[str, str] = {},
-                 live: LiveTopics | None = None, domain: JoinedDomain | None = None) -> None:
+                 live: LiveTopics | None = None, domain: JoinedDomain | None = None,
+                 needed: Mapping[str, str] = {}) -> None:
         self.measuring = measuring
-        self._live, self._frames = live, frames
-        self._node = node
-        self._spin = spin
-        self._clock = clock
+        self._live, self._frames, self._needed = live, frames, needed
+        self._node, self._spin, self._clock = node, spin, clock
         self._timeout_s = connect_timeout_s
         self._hosts = hosts
         self._one_host: bool | None = None
@@ -133,8 +133,7 @@ class RosLink(Link):
         self._stalls = ProcessReports(node, self._reading, self._inbox.put)
         self._health_ns = self._wiring_ns = 0
         self._looked_ns = 0
-        self._settled = False
-        self._alarmed = False
+        self._settled = self._alarmed = False
         self._unreported: str | None = None
 
     def open(self, trial: Trial) -> None:  # noqa: A003
@@ -207,7 +206,8 @@ class RosLink(Link):
 
     def preflight(self) -> Sequence[PreflightRow]:
         """Return what the graph shows of the other end."""
-        rows = [*self._endpoints.preflight(), *self._calls.preflight(), *self._merging.rows()]
+        rows = [*self._endpoints.preflight(), *self._calls.preflight(), *self._merging.rows(),
+                *self._endpoints.graph.needed_rows(self._needed)]
         rows.append(PreflightRow(
             check='hosts', status='ok' if self.measuring.one_host else 'warn',
             detail=f'{_HOSTS[self._one_host]}: {self.measuring.hosts_because}'))

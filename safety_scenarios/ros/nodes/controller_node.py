@@ -345,14 +345,14 @@ def _control(arguments: Sequence[str], context: Context, ended: threading.Event)
     with spinning(node, on_error=ended.set) as spin, stalls_reported(node, node.process):
         try:
             if node.settings.drives:
-                _tick_until(ended, node)
+                tick_until(ended, node)
             ended.wait()
         finally:
             node.close()
     return 0 if spin.error is None else 1
 
 
-def _tick_until(ended: threading.Event, node: ControllerNode) -> None:
+def tick_until(ended: threading.Event, node: ControllerNode) -> None:
     """Tick at absolute deadlines, which do not drift; a missed one is not made up for."""
     if node.settings.schedule_clock == 'ros':
         _tick_in_ros_time(ended, node)

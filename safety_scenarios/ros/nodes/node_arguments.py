@@ -25,7 +25,7 @@ _BEGIN, _END = '--ros-args', '--'
 _FILES, _PARAMETERS, _RULES = ('--params-file',), ('-p', '--param'), ('-r', '--remap')
 _VALUES = 'ros__parameters'
 _OUR_NODES = ('evaluator_node', 'controller_node', 'simulator_node', 'relay_node',
-              'monitor_node', 'joint_drive_node')
+              'monitor_node', 'joint_drive_node', 'policy_node')
 _NEAR = 0.85
 """How alike two names are of which one is a slip of the other (difflib's ratio)."""
 _USAGE = """usage: ros2 run safety_scenarios {node} [--help] [--ros-args ...]

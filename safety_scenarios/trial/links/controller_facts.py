@@ -27,7 +27,8 @@ from safety_scenarios.controllers.adapters import (
     takes_real_time,
 )
 from safety_scenarios.controllers.own_code import FORM_EXPECTED, imported_object
-from safety_scenarios.controllers.policies.policy import policy_class
+from safety_scenarios.controllers.policies.learned import Learned
+from safety_scenarios.controllers.policies.policy import policy_class, PolicyController
 from safety_scenarios.errors import SettingsError, UnknownPluginError
 from safety_scenarios.scenario.controller import ControllerPlugin
 from safety_scenarios.scenario.settings import ModelServer
@@ -173,8 +174,32 @@ def controller_facts(plugin: Any, texts: Sequence[str], server: ModelServer) -> 
         set_parameters(set_up), tuple(known_parameters(model)),
         tuple(server_parameters(server, model)),
         {name: share for name, share in model.critical_shares.items() if name not in is_set},
-        _model(set_up), takes_real_time(plugin), _declared_topics(plugin), brake_lag(plugin),
-        answers_alone(plugin))
+        _model(set_up), takes_real_time(plugin), _declared_topics(
+            set_up if isinstance(set_up, PolicyController) else plugin), brake_lag(plugin),
+        answers_alone(plugin), *_of_policy(set_up))
+
+
+def _of_policy(plugin: ControllerPlugin) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the topics that a policy needs, and its files."""
+    if isinstance(plugin, Learned):
+        return (), tuple(map(str, plugin.files))
+    if not isinstance(plugin, PolicyController):
+        return (), ()
+    return (tuple(f'{role}:{interface}' for role, interface in plugin.needed.items()),
+            tuple(map(str, plugin.files)))
+
+
+def policy_of(name: str, texts: Sequence[str]) -> PolicyController:
+    """
+    Return a policy with its parameters, which is not begun.
+
+    :param name: for which ``is_policy`` is true
+    :raises InputError: a parameter that it does not have, or not like this
+    """
+    plugin = named_controller(name)
+    found = configured(plugin, read_parameters(texts, parameter_model(plugin)))
+    assert isinstance(found, PolicyController)
+    return found
 
 
 def _declared_topics(plugin: Any) -> tuple[str, ...]:

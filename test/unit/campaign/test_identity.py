@@ -22,6 +22,7 @@ from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.links.loopback_session import Loopback
 from safety_scenarios.trial.session import Observer
+from unit.controllers.policies.onnx_models import contract, stops_near
 from unit.loopback_runs import loopback_run
 
 QUICK = str(Path(__file__).parents[2] / 'data' / 'quick_person.yaml')
@@ -186,3 +187,20 @@ def test_compare_says_what_each_side_was_of(tmp_path, capsys):
     assert main(['compare', str(tmp_path / 'v1'), str(tmp_path / 'v2')]) == 0
     told = capsys.readouterr().out
     assert 'first: version v1' in told and 'second: version v2' in told
+
+
+@pytest.mark.parametrize('changed', ['policy.onnx', 'policy.yaml', 'weights.bin'])
+def test_a_policy_of_which_a_file_changes_meanwhile_leaves_no_pass(tmp_path, changed):
+    stops_near(tmp_path / 'policy.onnx', [[0.8, 0.0]], weights='weights.bin')
+    contract(tmp_path / 'policy.yaml')
+    folder = tmp_path / 'run'
+    summary = run(RunSettings(scenarios=(QUICK,), link='loopback', output=str(folder),
+                              controller=f'onnx:{tmp_path}/policy.onnx'),
+                  [Does(lambda: replaced(tmp_path / changed))], Loopback)
+    assert summary.verdicts == {'PASS': 1} and summary.exit_code == 3
+    assert changed in summary.sut.changed[0]
+    told = json.loads((folder / 'settings.json').read_text())
+    assert {one['name']: one['sha256'] for one in told['sut']['artifacts']}.keys() == {
+        'policy.onnx', 'policy.yaml', 'weights.bin'}
+    assert told['controller']['sha256'] == next(
+        one.sha256 for one in summary.sut.artifacts if one.name == 'policy.onnx')

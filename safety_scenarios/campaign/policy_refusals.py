@@ -1,0 +1,147 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Why a policy does not fit the scenarios of a campaign, found before anything moves."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from safety_scenarios.controllers.policies.policy import PolicyController
+from safety_scenarios.errors import (
+    InputError,
+    Problem,
+    SafetyScenariosError,
+    ScenarioError,
+    SettingsError,
+)
+from safety_scenarios.scenario.blocks.robot import RobotModel
+from safety_scenarios.scenario.interfaces import command_message
+from safety_scenarios.scenario.robot_kind import kind_of
+from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.topic_rules import heard_as, shown_topics
+from safety_scenarios.trial.link_plan import LinkPlan, NO_FACTS
+from safety_scenarios.trial.links.controller_facts import is_policy, policy_of
+from safety_scenarios.trial.links.controller_settings import controller_settings
+from safety_scenarios.trial.on_robot import placed
+from safety_scenarios.trial.session import LinkPlugin
+
+_SPOKEN = {True: ('JointTrajectory', 'JointState', 'Float64MultiArray', 'String'),
+           False: ('Twist', 'TwistStamped', 'Float64MultiArray', 'String')}
+"""Whether a robot has joints to the interface types that carry its speeds."""
+
+
+def policy_refusals(scenarios: Sequence[Scenario], link: LinkPlan,
+                    plugin: type[LinkPlugin]) -> Iterator[InputError]:
+    """
+    Yield why the policy under test cannot be judged in scenarios; nothing for other controllers.
+
+    :param scenarios: as they are on the robot of the settings
+    :param plugin: that opens the link
+    """
+    controller = link.controller
+    if controller.facts is NO_FACTS or not is_policy(controller.name):
+        return
+    fit = _PolicyFit(policy_of(controller.name, controller.parameters), link, plugin)
+    problems = [problem for scenario in scenarios for problem in fit.of_scenario(scenario)]
+    if problems:
+        yield ScenarioError(problems)
+    try:
+        found = [*fit.of_robots(scenarios)]
+    except InputError as error:
+        yield error
+        return
+    if found:
+        yield SettingsError('\n'.join(found))
+
+
+class _PolicyFit:
+    """
+    Compares one policy with scenarios.
+
+    :param policy: with its parameters, not begun
+    """
+
+    def __init__(self, policy: PolicyController, link: LinkPlan,
+                 plugin: type[LinkPlugin]) -> None:
+        self._policy, self._link = policy, link
+        self._is_closed = plugin.in_this_process
+        """Whether only the scenario can publish what the policy reads."""
+        self._who = f'{link.controller.name} ({policy.contract_file.name})'
+
+    def of_scenario(self, scenario: Scenario) -> Iterator[Problem]:
+        """Yield why the policy does not fit a scenario, each at its place there."""
+        robot, wanted = scenario.body.robot, self._policy.terms.robot
+        if robot is None:
+            yield placed(scenario, (), (
+                f'got a scenario without a robot, and the policy {self._who} is for the kind '
+                f'{wanted}, expected one with ros.robot. Leave it out'))
+        elif robot.kind != wanted:
+            yield placed(scenario, ('ros', 'robot', 'kind'), (
+                f'got {robot.kind}, and the policy {self._who} is for the kind {wanted}, expected '
+                f'the same kind. Choose a scenario or a policy of the other kind'))
+        else:
+            yield from self._command(scenario, robot)
+            yield from self._roles(scenario)
+
+    def of_robots(self, scenarios: Sequence[Scenario]) -> Iterator[str]:
+        """Yield once for all scenarios why contract, robot and model do not fit together."""
+        seen: list[RobotModel] = []
+        told: set[str] = set()
+        for scenario in scenarios:
+            robot = scenario.body.robot
+            if robot is None or robot.kind != self._policy.terms.robot or robot in seen:
+                continue
+            seen.append(robot)
+            for problem in self._policy.problems(robot):
+                if problem not in told:
+                    told.add(problem)
+                    yield f'controller: {self._who}, {scenario.id}: {problem}'
+
+    def _command(self, scenario: Scenario, robot: RobotModel) -> Iterator[Problem]:
+        told = controller_settings(self._link.controller, scenario)
+        kind, joints, interface = kind_of(robot), robot.joints, told.interface
+        name = interface.rpartition('/')[2]
+        why = '' if name in _SPOKEN[kind.has_joints] else \
+            f'expected one of {", ".join(_SPOKEN[kind.has_joints])}'
+        if not why:
+            try:
+                command_message(interface, kind.stop, joints, dict.fromkeys(joints, 0.0))
+            except SafetyScenariosError as error:
+                why = str(error)
+        if why:
+            quantity = self._policy.terms.action.quantity
+            yield placed(scenario, ('ros', 'commands'), (
+                f'got commands of {interface} on {told.topic}, which cannot carry the {quantity} '
+                f'of the policy {self._who}: {why}. Set command_type'))
+
+    def _roles(self, scenario: Scenario) -> Iterator[Problem]:
+        """Yield each role of the contract that the scenario does not show, or not like this."""
+        policy, shown = self._policy, self._shown(scenario)
+        names = heard_as(policy.inputs, [f'{topic}:{kind}' for topic, kind in shown.items()])
+        of_robot = self._link.ros.parameters.topics
+        for role, interface in policy.inputs.items():
+            topic = names[role]
+            where = ', '.join(f'inputs.{name}' for name in dict.fromkeys(
+                name for name, part in policy.terms.parts() if part.role == role))
+            known = shown.get(topic)
+            if known is None and topic in of_robot:
+                known = of_robot[topic].type
+            if known and known != interface:
+                yield placed(scenario, (), (
+                    f'got {known} on {topic}, and the policy {self._who} reads it as '
+                    f'{interface} for {where}, expected one type. Set type there'))
+            elif topic not in shown and self._is_closed and role in policy.needed:
+                yield placed(scenario, (), (
+                    f'got nothing on {role}, which the policy {self._who} reads for {where} '
+                    f'({interface}), expected it among what the scenario shows: '
+                    f'{", ".join(sorted(shown)) or "nothing"}. Give missing there, or choose '
+                    f'another scenario'))
+
+    @staticmethod
+    def _shown(scenario: Scenario) -> Mapping[str, str]:
+        """Return topic to interface type of what a scenario shows; empty type: left open."""
+        body = scenario.body
+        reported = [(one.topic, one.message) for one in body.feedback]
+        if body.onset is not None:
+            reported.append((body.onset.topic, body.onset.message))
+        return {**{topic: '' if message == 'auto' else message for topic, message in reported},
+                **dict(entry.partition(':')[::2] for entry in shown_topics(scenario))}

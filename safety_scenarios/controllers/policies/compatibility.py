@@ -1,0 +1,150 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Whether a contract fits a robot, and a model its contract: every difference, with both sides."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from safety_scenarios.controllers.policies.contract import (
+    ActionOutput,
+    InputPart,
+    numbers,
+    PolicyContract,
+)
+from safety_scenarios.controllers.policies.inputs import PolicyInputs
+from safety_scenarios.controllers.policies.model import batched, PolicyModel, Tensor
+from safety_scenarios.errors import did_you_mean
+from safety_scenarios.scenario.blocks.robot import RobotModel
+
+_BASE_VALUES = 2
+"""Ahead, and the rate of turn."""
+
+
+def robot_problems(contract: PolicyContract, robot: RobotModel) -> Iterator[str]:
+    """Yield why a robot cannot be commanded as a contract says."""
+    if contract.robot != robot.kind:
+        yield (f'robot: the contract is for the kind {contract.robot}, the robot is of the kind '
+               f'{robot.kind}. Choose a robot or a policy of the other kind')
+        return
+    count, output = len(robot.joints), contract.action
+    if output.kind == 'arm':
+        if not count:
+            yield ('robot: the policy commands joints, and the robot has no joint names. List '
+                   'them in robot.joints')
+            return
+        if contract.joints and contract.joints != count:
+            yield (f'joints: the contract has {contract.joints}, the robot has {count}: '
+                   f'{", ".join(robot.joints)}. Choose a robot with as many joints')
+            return
+    name = f'outputs.{contract.action_name}'
+    columns, needed = len(output.columns), count if output.kind == 'arm' else _BASE_VALUES
+    if columns > needed or (output.kind == 'arm' and columns and columns != needed):
+        yield (f'{name}.columns: the contract uses {columns} values of an action, the robot takes '
+               f'{needed}')
+        return
+    yield from _wrong_lengths(name, output, columns or needed)
+    for place, part in contract.parts():
+        yield from _wrong_joints(f'inputs.{place}', part, count)
+
+
+def _wrong_joints(name: str, part: InputPart, count: int) -> Iterator[str]:
+    if not part.joints:
+        return
+    if not count:
+        yield f'{name}: it reads joints of {part.role}, and the robot has no joint names'
+        return
+    yield from _wrong_lengths(name, part, count)
+
+
+def _wrong_lengths(name: str, values: InputPart | ActionOutput, expected: int) -> Iterator[str]:
+    """Yield which of the lists has another length than there are values."""
+    for field in ('mean', 'std', 'missing'):
+        given = len(numbers(getattr(values, field, None)))
+        if given > 1 and given != expected:
+            yield (f'{name}.{field}: the contract has {given} numbers, the robot needs '
+                   f'{expected}, or one')
+
+
+def model_problems(model: PolicyModel, contract: PolicyContract, robot: RobotModel,
+                   horizon: int = 0) -> Iterator[str]:
+    """
+    Yield why an opened model does not fit its contract on a robot.
+
+    :param robot: that fits the contract
+    :param horizon: actions that each chunk must have at least; 0: any number
+    """
+    yield from _wrong_inputs(model.inputs(), contract, PolicyInputs(contract, robot).shapes)
+    yield from _wrong_outputs(model.outputs(), contract, robot, horizon)
+
+
+def _wrong_inputs(declared: Mapping[str, Tensor] | None, contract: PolicyContract,
+                  shapes: Mapping[str, tuple[int, ...]]) -> Iterator[str]:
+    if declared is None:
+        return
+    given: dict[str, tuple[tuple[int, ...], str]] = {
+        **{name: (shape, contract.inputs[name][0].dtype) for name, shape in shapes.items()},
+        **dict.fromkeys(contract.prompts, ((), 'str')),
+        **{name: (state.shape, '') for name, state in contract.states.items()}}
+    for name in sorted(declared.keys() - given.keys()):
+        yield (f'the model has the input {name!r}, expected it under inputs, prompts or '
+               f'states of the contract.{did_you_mean(name, given)}')
+    for name in sorted(given.keys() - declared.keys()):
+        yield (f'the contract has the input {name!r}, expected one of the model: '
+               f'{", ".join(declared)}.{did_you_mean(name, declared)}')
+    for name in sorted(given.keys() & declared.keys()):
+        (shape, dtype), tensor = given[name], declared[name]
+        if dtype and tensor.dtype and dtype != tensor.dtype:
+            yield (f'inputs.{name}: the contract gives {dtype}, the model expects '
+                   f'{tensor.dtype}. Set dtype')
+        elif batched(shape, tensor) is None:
+            yield (f'inputs.{name}: the contract gives shape {list(shape)}, the model '
+                   f'expects {shown(tensor.shape)}')
+
+
+def _wrong_outputs(declared: Mapping[str, Tensor] | None, contract: PolicyContract,
+                   robot: RobotModel, horizon: int) -> Iterator[str]:
+    if declared is None:
+        return
+    states = {state.output: state.shape for state in contract.states.values()}
+    for name in (contract.action_name, *states):
+        if name not in declared:
+            yield (f'the contract has the output {name!r}, expected one of the model: '
+                   f'{", ".join(declared)}.{did_you_mean(name, declared)}')
+        elif name in states and batched(states[name], declared[name]) is None:
+            yield (f'states: the contract gives the output {name!r} shape '
+                   f'{list(states[name])}, the model has {shown(declared[name].shape)}')
+    action = declared.get(contract.action_name)
+    if action is not None:
+        yield from _wrong_action(action, contract, robot, horizon)
+
+
+def _wrong_action(tensor: Tensor, contract: PolicyContract, robot: RobotModel,
+                  horizon: int) -> Iterator[str]:
+    name, output = f'outputs.{contract.action_name}', contract.action
+    if tensor.dtype == 'str':
+        yield f'{name}: the model gives texts, expected numbers'
+        return
+    shape = tensor.shape
+    if shape is None:
+        return
+    values = shape[-1] if shape else 1
+    needed = len(robot.joints) if output.kind == 'arm' else _BASE_VALUES
+    if output.columns:
+        if values is not None and values <= max(output.columns):
+            yield (f'{name}.columns: the contract uses the value {max(output.columns)} of an '
+                   f'action, counted from 0, and the model gives {values}: shape {shown(shape)}')
+    elif values is not None and values != needed and (output.kind == 'arm' or values != 1):
+        yield (f'{name}: the contract says {output.quantity}, {needed} values an action, and the '
+               f'model gives {values}: shape {shown(shape)}. Set columns, or choose another '
+               f'output')
+    length = shape[-2] if len(shape) > 1 else 1
+    if length is not None and length < horizon:
+        yield (f'{name}: action_horizon or replan_interval is {horizon}, and the model gives '
+               f'{length} {"action" if length == 1 else "actions"} a chunk: shape '
+               f'{shown(shape)}. Set at most {length}')
+
+
+def shown(shape: Sequence[int | None] | None) -> str:
+    """Return the shape of a tensor as text."""
+    return 'any' if shape is None else \
+        '[' + ', '.join('any' if size is None else str(size) for size in shape) + ']'
