@@ -30,7 +30,7 @@ from typing_extensions import Self
 
 MAX_CONTENT = 1_000_000
 """Characters; more than any model reads."""
-LONGEST_NOTE = 80
+LONGEST_NOTE = 120
 """Characters of the reason of a fallback."""
 _MESSAGE = 112
 """Bytes of a message that has no fields."""

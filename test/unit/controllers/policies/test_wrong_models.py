@@ -14,7 +14,7 @@ import numpy
 import onnx
 from safety_scenarios.campaign.run import run
 from safety_scenarios.errors import InputError
-from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.result import FALLBACK, TrialResult
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.session import Observer
 from safety_scenarios.trial.trial import TrialRecord
@@ -304,6 +304,7 @@ class Kept(Observer):
     def trial_ended(self, record: TrialRecord, result: TrialResult) -> None:
         self.reasons += [f'{one.check}: {one.reason}' for one in result.findings]
         self.reasons += [str(event.text) for event in record.of_kind('fault')]
+        self.reasons += [name for name in result.counts if name.startswith(FALLBACK)]
 
 
 def outcome(way: Way, folder: Path, caplog: Any) -> tuple[str, str]:
