@@ -16,7 +16,13 @@ from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.reports.reaction_table import SlowestReactions
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.measuring import Measuring
-from safety_scenarios.scenario.message import Command, CommandStamps, Observation, Reading
+from safety_scenarios.scenario.message import (
+    Command,
+    CommandStamps,
+    LONGEST_NOTE,
+    Observation,
+    Reading,
+)
 from safety_scenarios.scenario.reaction_parts import ReactionParts
 from safety_scenarios.scenario.timing import read_report, read_timing, Timing
 from safety_scenarios.trial.links.isolation_protocol import DecisionReader, DecisionWriter
@@ -354,8 +360,8 @@ def test_a_reaction_that_is_a_fallback_is_named_and_counted_and_judged_the_same(
 
 
 @for_each(('note', 'kept'), [
-    ('timeout', 'timeout'), ('a\x1b[2Jb', 'a[2Jb'), ('x' * 500, 'x' * LONGEST_NOTE), (5, ''), (None, ''),
-    (['a'], '')])
+    ('timeout', 'timeout'), ('a\x1b[2Jb', 'a[2Jb'), ('x' * 500, 'x' * LONGEST_NOTE), (5, ''),
+    (None, ''), (['a'], '')])
 def test_the_reason_of_a_fallback_travels_as_a_text_that_may_be_printed(note, kept):
     report = json.dumps({'topic': 'cmd_vel', 'sequence': 1, 'began': 5, 'note': note})
     _, _, timing = read_report(report)
