@@ -53,6 +53,18 @@ def test_a_policy_behind_openpi_stops_and_its_server_time_is_a_part(tmp_path, do
     assert not [name for name in trial['counts'] if name.startswith('fallback')], output
 
 
+def test_a_model_that_is_loaded_for_longer_than_others_are_waited_for_is_waited_for(
+        tmp_path, domain):
+    asked: list[Any] = []
+
+    def answer(observation: Any) -> bytes:
+        asked.append(observation)
+        time.sleep(4.0 if len(asked) == 1 else 0.0)
+        return stops_for(observation['person'])
+    trial, output = driven(tmp_path, domain, answer, '--set', 'connect_timeout_s=3')
+    assert trial['verdict'] == 'PASS', output
+
+
 def test_a_server_that_is_late_for_a_person_is_named_in_the_results(tmp_path, domain):
     def answer(observation: Any) -> bytes:
         if numpy.hypot(*observation['person']) < 2.5:
