@@ -45,7 +45,7 @@ class ControllerFacts(NamedTuple):
     files: Sequence[str] = ()
     """Paths of files that it is made of, beside its source."""
     starts_within_s: float = 0.0
-    """How long its process may take until it can be found, as a model that is loaded; 0: as any."""
+    """How long its process may take until it is found, such as to load a model; 0: as any."""
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> 'ControllerFacts':

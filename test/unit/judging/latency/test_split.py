@@ -360,8 +360,9 @@ def test_a_reaction_that_is_a_fallback_is_named_and_counted_and_judged_the_same(
 
 
 @for_each(('note', 'kept'), [
-    ('timeout', 'timeout'), ('a\x1b[2Jb', 'a[2Jb'), ('x' * 500, 'x' * LONGEST_NOTE), (5, ''),
-    (None, ''), (['a'], '')])
+    ('timeout', 'timeout'), ('a\x1b[2Jb', 'a[2Jb'), ('x' * 500, 'x' * LONGEST_NOTE),
+    (5, ''), (None, ''),
+    (['a'], '')])
 def test_the_reason_of_a_fallback_travels_as_a_text_that_may_be_printed(note, kept):
     report = json.dumps({'topic': 'cmd_vel', 'sequence': 1, 'began': 5, 'note': note})
     _, _, timing = read_report(report)
