@@ -185,6 +185,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
         'gr00t': 'controllers.policies.servers.gr00t:Gr00tModel',
         'xpolicylab': 'controllers.policies.servers.xpolicylab:XPolicyLabModel',
         'python': 'controllers.policies.python_model:PythonModel',
+        'inspect-robots': 'controllers.policies.inspect_robots_model:InspectRobotsModel',
         'torchscript': 'controllers.policies.torch_model:TorchScriptModel',
         'torch': 'controllers.policies.torch_model:TorchModel',
     },

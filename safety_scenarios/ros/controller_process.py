@@ -3,7 +3,7 @@
 
 """A node of ours as a child process: started, watched, ended, cleaned up after."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 import os
 from pathlib import Path
 from shutil import copyfileobj
@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 from tempfile import TemporaryFile
+import time
 from typing import IO
 
 from safety_scenarios.errors import ControllerError
@@ -23,6 +24,7 @@ from safety_scenarios.scenario.settings import ControllerSettings
 CONTROLLER_NODE = 'controller_node'
 SIMULATOR_NODE = 'simulator_node'
 """Names of the nodes and of their modules."""
+_POLL_S = 0.02
 _STOP_S = 5.0
 """Then it is killed."""
 _TRACEBACK = 'Traceback (most recent call last):'
@@ -60,6 +62,17 @@ class ChildProcess:
         self._process: subprocess.Popen[bytes] | None = None
         self._printed: IO[bytes] | None = None
         self._segments: set[str] = set()
+        self._is_there: Callable[[], bool] = lambda: True
+        self._within_s = 0.0
+
+    def awaited(self, is_there: Callable[[], bool], within_s: float) -> 'ChildProcess':
+        """
+        Let whoever starts it wait until it is there, and return it.
+
+        :param within_s: no longer than this; what is missing then is reported as ever
+        """
+        self._is_there, self._within_s = is_there, within_s
+        return self
 
     def ensure_running(self) -> bool:
         """Start it, or start it again if it has died; return whether it had."""
@@ -81,6 +94,9 @@ class ChildProcess:
                 self._process.stdin.flush()
         except OSError as error:
             raise ControllerError(f'{self._name}: cannot be started: {error.strerror}') from error
+        end_s = time.monotonic() + self._within_s
+        while time.monotonic() < end_s and not self._is_there() and not self.has_died():
+            time.sleep(_POLL_S)
         return has_died
 
     @property

@@ -41,7 +41,13 @@ from safety_scenarios.ros.worlds.simulator_link.control import TopicControl, Wor
 from safety_scenarios.ros.worlds.simulator_link.link import WorldLink
 from safety_scenarios.scenario.blocks.agents import ros_token
 from safety_scenarios.scenario.body import AgentsBody
-from safety_scenarios.scenario.measuring import Calibration, Measuring, METHODS, UNCALIBRATED_MS
+from safety_scenarios.scenario.measuring import (
+    Calibration,
+    DECISIONS,
+    Measuring,
+    METHODS,
+    UNCALIBRATED_MS,
+)
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import ControllerSettings, EXTERNAL
 from safety_scenarios.scenario.simulated_robot import simulated_robot, SimulatedRobot, to_json
@@ -273,7 +279,9 @@ class _Opener:
         if own.controller != EXTERNAL:
             yield self._child(scenario, own.model_copy(update={
                 'agent': ros_token(block.sut) if block.sut else '',
-                'simulated_robot': to_json(robot) if robot and robot.feedback else ''}))
+                'simulated_robot': to_json(robot) if robot and robot.feedback else ''})).awaited(
+                    lambda: bool(self._node.get_publishers_info_by_topic(DECISIONS)),
+                    self._plan.controller.facts.starts_within_s)
         for agent in block.agents:
             if agent.driver == 'model':
                 other = controller_settings(self._plan.controller, scenario, agent.controller)

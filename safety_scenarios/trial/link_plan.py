@@ -17,6 +17,8 @@ from safety_scenarios.scenario.topic_rules import QosOverride
 from safety_scenarios.scenario.world.block import World
 from safety_scenarios.scenario.world.external import WorldSettings
 
+_LONGEST_START_S = 3600.0
+
 
 class ControllerFacts(NamedTuple):
     """What planning has to know of a controller, as values that can travel."""
@@ -42,6 +44,8 @@ class ControllerFacts(NamedTuple):
     """Topics without which it commands no motion, each as topic:type."""
     files: Sequence[str] = ()
     """Paths of files that it is made of, beside its source."""
+    starts_within_s: float = 0.0
+    """How long its process may take until it is found, such as to load a model; 0: as any."""
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> 'ControllerFacts':
@@ -61,7 +65,8 @@ class ControllerFacts(NamedTuple):
                    str(facts.model), bool(facts.takes_real_time),
                    tuple(map(str, facts.declared_topics)), lag,
                    needed_topics=tuple(map(str, facts.needed_topics)),
-                   files=tuple(map(str, facts.files)))
+                   files=tuple(map(str, facts.files)),
+                   starts_within_s=min(_LONGEST_START_S, max(0.0, float(facts.starts_within_s))))
 
 
 NO_FACTS = ControllerFacts({}, (), (), {}, '', False, (), 0.0)

@@ -169,7 +169,13 @@ ARE_ITSELF = ('test/contract/test_are_calls.py::test_a_language_model_that_calls
 TRAINING = 'test/unit/campaign/training/test_policy_files.py::'
 SERVED = 'test/ros/test_served.py::' \
          'test_the_standard_adapter_comes_to_what_our_own_control_comes_to'
+SERVED_POLICY = ('test_served_policies.py::'
+                 'test_a_policy_behind_openpi_stops_and_its_server_time_is_a_part')
 ELSEWHERE = {
+    'safety-scenarios run SCN-R-101 --controller openpi:ws://127.0.0.1:8000 --set '
+    'controller.contract=policy.yaml': f'test/ros/{SERVED_POLICY}',
+    'safety-scenarios run SCN-R-101 --controller act:http://gpu-box:8000/act --set '
+    'controller.timeout_ms=500': f'test/ros/{SERVED_POLICY}',
     'safety-scenarios train base --seed 0 --output my_policy':
         f'{TRAINING}test_a_training_leaves_a_model_its_contract_and_its_card_and_nothing_else',
     'safety-scenarios run robotic --controller onnx:my_policy/policy.onnx --link loopback':

@@ -418,12 +418,13 @@ def policy_class(kind: str, address: str, called: str = '') -> type[PolicyContro
 
     :param kind: its name among the policies of ``registry``
     :param called: name in messages; empty: kind and address
-    :raises SettingsError: nothing is behind the colon
+    :raises SettingsError: nothing is behind the colon, or nothing of this kind
     """
     if not address:
         raise SettingsError(f'controller: got {kind}: with nothing behind the colon, expected '
                             f'where the policy is, such as {kind}:policy.{kind}')
     model: type[PolicyModel] = registry.resolve('policies', kind)
+    model(address, ModelOptions())  # refuses an address before it is recorded
     metaclass: Any = type(PolicyController)
     made: type[PolicyController] = metaclass('Policy', (PolicyController,), {
         '__module__': __name__, '__doc__': PolicyController.__doc__, 'kind': kind,

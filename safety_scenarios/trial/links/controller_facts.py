@@ -179,14 +179,14 @@ def controller_facts(plugin: Any, texts: Sequence[str], server: ModelServer) -> 
         answers_alone(plugin), *_of_policy(set_up))
 
 
-def _of_policy(plugin: ControllerPlugin) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the topics that a policy needs, and its files."""
+def _of_policy(plugin: ControllerPlugin) -> tuple[tuple[str, ...], tuple[str, ...], float]:
+    """Return the topics that a policy needs, its files, and how long it may take to start (s)."""
     if isinstance(plugin, Learned):
-        return (), tuple(map(str, plugin.files))
+        return (), tuple(map(str, plugin.files)), 0.0
     if not isinstance(plugin, PolicyController):
-        return (), ()
+        return (), (), 0.0
     return (tuple(f'{role}:{interface}' for role, interface in plugin.needed.items()),
-            tuple(map(str, plugin.files)))
+            tuple(map(str, plugin.files)), plugin.cold_start_s)
 
 
 def policy_of(name: str, texts: Sequence[str]) -> PolicyController:

@@ -8,6 +8,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 import json
 import logging
+from pathlib import Path
 import sys
 import threading
 import time
@@ -296,3 +297,43 @@ class Kept(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         self.texts.append(record.getMessage())
+
+
+def test_a_policy_of_inspect_robots_is_found_by_its_name(contract):
+    robots = pytest.importorskip('inspect_robots', reason='the extra inspect-robots is missing')
+    from inspect_robots.policy import PolicyInfo
+    from inspect_robots.registry import policy
+    from inspect_robots.spaces import Box, ObservationSpace
+    from inspect_robots.types import Action, ActionChunk
+    seen_by_it: list[Any] = []
+
+    class Scripted:
+        def __init__(self, scale: float = 0.0) -> None:
+            self.scale = scale
+            self.info = PolicyInfo('scripted', Box((2,)), ObservationSpace(
+                state_keys=frozenset({'rays'})))
+
+        def reset(self, scene: Any) -> None:
+            seen_by_it.append(scene)
+
+        def act(self, observation: Any) -> Any:
+            seen_by_it.append(observation)
+            return ActionChunk([Action(self.scale * row) for row in
+                                chunk(observation.state['rays'])], inference_latency_s=0.01)
+    policy('scripted_here')(Scripted)
+    assert robots is not None
+    with_prompt = Path(contract).with_name('with_prompt.yaml')
+    with_prompt.write_text(CONTRACT + 'prompts: {instruction: drive}\n')
+    found = commands('inspect-robots:scripted_here?scale=1.0', str(with_prompt))
+    expected = commands(f'python:{__name__}:OwnPolicy', contract)
+    assert numpy.allclose(found, expected, atol=1e-6)
+    assert seen_by_it[1].instruction == 'drive' and not seen_by_it[1].images
+    assert policy_class('inspect-robots', 'scripted_here').takes_real_time
+    assert not is_bundled('inspect-robots:scripted_here')
+    for name, said in (('scripted_her', "Did you mean 'scripted_here'"),
+                       ('scripted_here?api_key=hush', 'expected it in the environment'),
+                       ('scripted_here?speed=2', 'cannot be made: TypeError')):
+        with pytest.raises(SettingsError, match=said) as caught, \
+                begun(f'inspect-robots:{name}', contract):
+            pass
+        assert 'hush' not in str(caught.value)

@@ -13,6 +13,9 @@ import time
 from typing import Any
 
 from cases import for_each
+from examples import up_to
+from hypothesis import given, settings
+from hypothesis import strategies as st
 import numpy
 import pytest
 from safety_scenarios.controllers.policies.model import Inference, InferenceError, ModelOptions
@@ -32,6 +35,10 @@ from safety_scenarios.controllers.policies.servers.arrays import (  # noqa: E402
     read_map,
 )
 from safety_scenarios.controllers.policies.servers.gr00t import Gr00tModel  # noqa: E402
+from safety_scenarios.controllers.policies.servers.messages import (  # noqa: E402
+    from_json,
+    unpacked,
+)
 from safety_scenarios.controllers.policies.servers.openpi import OpenpiModel  # noqa: E402
 from safety_scenarios.controllers.policies.servers.xpolicylab import (  # noqa: E402
     XPolicyLabModel,
@@ -289,6 +296,29 @@ def test_a_key_comes_from_the_environment_and_goes_to_the_server_alone(monkeypat
     ours = [one for one in caplog.records if one.name != 'websockets.server']
     assert keys == ['Api-Key hush'] and ours
     assert not [one for one in ours if 'hush' in one.getMessage()]
+
+
+FIELD = st.sampled_from(['__ndarray__', '__npgeneric__', 'nd', 'data', 'dtype', 'type', 'shape',
+                         '__ndarray_class__', 'as_npy', '__numpy__', 'x'])
+VALUE = st.one_of(st.booleans(), st.integers(-5, 2 ** 60), st.floats(), st.binary(max_size=40),
+                  st.text(max_size=8),
+                  st.sampled_from(['<f4', '|u1', '|O', '(9,)<f4', 'M8', '<c8']),
+                  st.lists(st.integers(-2, 9), max_size=3),
+                  st.binary(max_size=60).map(lambda data: b'\x93NUMPY\x01\x00' + data))
+
+
+@settings(max_examples=up_to(100), deadline=None)
+@given(st.dictionaries(FIELD, VALUE, max_size=6))
+def test_no_message_from_outside_ends_in_anything_but_a_name(found):
+    text = {name: repr(value) if isinstance(value, bytes) else value
+            for name, value in found.items()}
+    for read, message in ((unpacked, msgpack.packb({'a': found})),
+                          (from_json, json.dumps(text).encode()),
+                          (unpacked, json.dumps(text).encode())):
+        try:
+            read(message)
+        except InferenceError as error:
+            assert error.name == 'malformed'
 
 
 @for_each('write', [openpi_array, msgpack_numpy_array, npy_array, json_numpy_array])

@@ -1,0 +1,114 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""A policy of Inspect Robots, by the name under which its package registers it."""
+
+from collections.abc import Mapping
+import json
+from typing import Any, ClassVar
+from urllib.parse import parse_qsl
+
+import numpy
+from safety_scenarios.controllers.policies.model import (
+    Inference,
+    ModelOptions,
+    named_outputs,
+    PolicyModel,
+    Tensor,
+)
+from safety_scenarios.errors import did_you_mean, MissingDependencyError, SettingsError
+
+_IMAGE_DIMENSIONS = 3
+_SECRETS = ('key', 'token', 'secret', 'password')
+
+
+class InspectRobotsModel(PolicyModel):
+    """
+    Makes ``NAME`` of the entry points ``inspect_robots.policies``: ``NAME?url=...&arms=1``.
+
+    Images of the contract become its images, other arrays its state, both by their names, and the
+    prompt the instruction. Most of these policies ask a server of their own.
+    """
+
+    takes_real_time: ClassVar[bool] = True
+    is_code: ClassVar[bool] = True
+
+    def __init__(self, address: str, options: ModelOptions) -> None:
+        super().__init__(address, options)
+        self._name, _, query = address.partition('?')
+        self._arguments = {name: _value(text) for name, text in parse_qsl(query)}
+        secret = next((name for name in self._arguments
+                       if any(part in name.lower() for part in _SECRETS)), None)
+        if secret is not None:
+            raise SettingsError(f'controller: got {secret} in the name inspect-robots:'
+                                f'{self._name}, which is recorded, expected it in the environment')
+        self._policy: Any = None
+
+    def open(self) -> None:  # noqa: A003
+        """
+        Make the policy.
+
+        :raises SettingsError: none has this name, or it cannot be made
+        """
+        registered = _package().registry.registered('policy')
+        if self._name not in registered:
+            raise SettingsError(f'controller: got inspect-robots:{self._name}, expected one of '
+                                f'{", ".join(sorted(registered))}.'
+                                f'{did_you_mean(self._name, registered)}')
+        try:
+            self._policy = registered[self._name](**self._arguments)
+        except Exception as error:  # whatever its author raises
+            raise SettingsError(f'controller: got inspect-robots:{self.address}, which cannot be '
+                                f'made: {type(error).__name__}: {error}') from error
+        self.reset()
+
+    def inputs(self) -> Mapping[str, Tensor] | None:
+        """Return the cameras and states that the policy needs; their shapes are not declared."""
+        space = self._policy.info.observation_space
+        names = {*space.camera_names, *space.state_keys}
+        return None if not names else {
+            **{name: Tensor(None, '') for name in sorted(names)},
+            'instruction': Tensor(None, 'str')}
+
+    def infer(self, inputs: Mapping[str, Any]) -> Inference:
+        """Let it act on one observation."""
+        texts = [value for value in inputs.values() if isinstance(value, str)]
+        arrays = {name: value for name, value in inputs.items() if not isinstance(value, str)}
+        images = {name: value for name, value in arrays.items()
+                  if value.ndim == _IMAGE_DIMENSIONS}
+        chunk = self._policy.act(_package().types.Observation(
+            images=images, instruction=texts[0] if texts else None,
+            state={name: value for name, value in arrays.items() if name not in images}))
+        took_s = chunk.inference_latency_s
+        return Inference(
+            named_outputs(numpy.stack([numpy.asarray(one.data) for one in chunk.actions])),
+            None if took_s is None else round(took_s * 1e9))
+
+    def reset(self) -> None:
+        """Begin a scene."""
+        self._policy.reset(_package().scene.Scene(id='safety_scenarios', instruction=''))
+
+    def close(self) -> None:
+        """Let it hang up, if it can."""
+        close = getattr(self._policy, 'close', None)
+        if close is not None:
+            close()
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _package() -> Any:
+    try:
+        import inspect_robots
+        import inspect_robots.registry
+        import inspect_robots.scene
+        import inspect_robots.types
+    except ImportError as error:
+        raise MissingDependencyError('a policy of Inspect Robots', 'inspect-robots',
+                                     "pip install 'safety_scenarios[inspect-robots]'") from error
+    return inspect_robots
