@@ -29,9 +29,10 @@ FILM = ['matplotlib>=3.8', 'imageio-ffmpeg>=0.5']
 PLOT = ['matplotlib>=3.8']
 REPORT = ['jinja2>=3.1', 'plotly>=5.18']
 TABLE = ['pyarrow>=15']
+ONNX = ['onnxruntime>=1.18']
 TEST = [CIPHER, 'pytest>=7', 'pytest-rerunfailures', 'pytest-xdist>=3', 'hypothesis', 'jsonschema',
         'scipy>=1.12', 'scikit-learn>=1.2', 'openai>=1.55.3', 'mcap>=1.6', 'rosbags>=0.11',
-        'mcap-ros2-support>=0.6', *FILM, *PLOT, *REPORT, *TABLE, 'playwright',
+        'mcap-ros2-support>=0.6', *FILM, *PLOT, *REPORT, *TABLE, *ONNX, 'onnx>=1.16', 'playwright',
         'axe-playwright-python', 'junitparser>=3.1',
         'rtamt==0.4.10; python_version < "3.13"', 'ruff', 'mypy', 'types-PyYAML', 'pandas',
         'reuse', 'colcon-core', 'colcon-ros', 'colcon-test-result', 'colcon-python-setup-py',
@@ -125,7 +126,7 @@ setup(
                       'rich'],
     extras_require={'jazzy': wheels('jazzy'), 'kilted': wheels('kilted'),
                     'llm': ['openai>=1.55.3'], 'sim': SIM, 'film': FILM,
-                    'mcap': ['mcap>=1.5', 'rosbags>=0.11'],
+                    'mcap': ['mcap>=1.5', 'rosbags>=0.11'], 'onnx': ONNX,
                     'plot': PLOT, 'report': REPORT, 'table': TABLE,
                     'are': ['meta-agents-research-environments==1.2.0'], 'test': TEST},
     zip_safe=True,
