@@ -27,9 +27,15 @@ unexport PYTHONDONTWRITEBYTECODE
 # Closed loop: evaluator, simulator and controller are three processes, in lock-step, so that a busy machine changes no
 # verdict, and with words read by patterns. FACTOR=3: in real time, three times as fast as a robot. LINK=simulated: all
 # in one process, in seconds.
+# First the rule, whose verdict counts, then a learned policy on the same trials, and both side by side.
 PACE = $(if $(filter 0,$(FACTOR)),--set clock.lockstep=true) --set real_time_factor=$(FACTOR)
+NOW := $(shell date -u +%Y%m%d-%H%M%S)
+SEED := $(shell date +%s)
+RUN = $(BIN)/safety-scenarios run robotic --link $(LINK) --world mujoco $(PACE) --words patterns --set connect_timeout_s=60 --seed $(SEED)
 eval: $(STAMP)
-	$(BIN)/safety-scenarios run robotic --link $(LINK) --world mujoco $(PACE) --words patterns --set connect_timeout_s=60
+	$(RUN) --output runs/$(NOW)/rule_based
+	-$(RUN) --controller learned --output runs/$(NOW)/learned
+	-$(BIN)/safety-scenarios compare runs/$(NOW)/rule_based runs/$(NOW)/learned
 
 test: prepared
 	$(BESIDE) -m 'not alone'
@@ -65,10 +71,10 @@ fuzz: $(STAMP)-test
 $(STAMP): setup.py package.xml
 ifdef ROS_DISTRO
 	$(PYTHON) -m venv --system-site-packages $(VENV)
-	$(PIP) install --editable '.[sim,report]'
+	$(PIP) install --editable '.[policy,sim,report]'
 else
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) install --editable '.[$(DISTRO),sim,report]'
+	$(PIP) install --editable '.[$(DISTRO),policy,sim,report]'
 endif
 	touch $@
 

@@ -29,14 +29,15 @@ FILM = ['matplotlib>=3.8', 'imageio-ffmpeg>=0.5']
 PLOT = ['matplotlib>=3.8']
 REPORT = ['jinja2>=3.1', 'plotly>=5.18']
 TABLE = ['pyarrow>=15']
-ONNX = ['onnxruntime>=1.18']
+SERVERS = ['msgpack>=1.0', 'pyzmq>=25', 'websockets>=13']
+POLICY = ['onnxruntime>=1.18']
+TRAIN = ['onnx>=1.15', 'threadpoolctl>=3', *POLICY, *SIM]
 TEST = [CIPHER, 'pytest>=7', 'pytest-rerunfailures', 'pytest-xdist>=3', 'hypothesis', 'jsonschema',
         'scipy>=1.12', 'scikit-learn>=1.2', 'openai>=1.55.3', 'mcap>=1.6', 'rosbags>=0.11',
-        'mcap-ros2-support>=0.6', *FILM, *PLOT, *REPORT, *TABLE, *ONNX, 'onnx>=1.16', 'playwright',
+        'mcap-ros2-support>=0.6', *FILM, *PLOT, *REPORT, *SERVERS, *TABLE, *TRAIN, 'playwright',
         'axe-playwright-python', 'junitparser>=3.1',
         'rtamt==0.4.10; python_version < "3.13"', 'ruff', 'mypy', 'types-PyYAML', 'pandas',
-        'reuse', 'colcon-core', 'colcon-ros', 'colcon-test-result', 'colcon-python-setup-py',
-        *SIM]
+        'reuse', 'colcon-core', 'colcon-ros', 'colcon-test-result', 'colcon-python-setup-py']
 
 
 def wheels(distribution):
@@ -126,8 +127,10 @@ setup(
                       'rich'],
     extras_require={'jazzy': wheels('jazzy'), 'kilted': wheels('kilted'),
                     'llm': ['openai>=1.55.3'], 'sim': SIM, 'film': FILM,
-                    'mcap': ['mcap>=1.5', 'rosbags>=0.11'], 'onnx': ONNX,
-                    'plot': PLOT, 'report': REPORT, 'table': TABLE,
+                    'mcap': ['mcap>=1.5', 'rosbags>=0.11'],
+                    'plot': PLOT, 'policy': POLICY, 'report': REPORT,
+                    'servers': SERVERS, 'lerobot': ['grpcio>=1.60'], 'torch': ['torch>=2.0'],
+                    'table': TABLE, 'train': TRAIN,
                     'are': ['meta-agents-research-environments==1.2.0'], 'test': TEST},
     zip_safe=True,
     maintainer='The safety_scenarios authors',

@@ -69,6 +69,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
     'controllers': {
         'rule_based': 'controllers.rule_based:RuleBased',
         'stop_trajectory': 'controllers.rule_based:StopTrajectory',
+        'learned': 'controllers.policies.learned:Learned',
         'llm': 'controllers.llm:LanguageModel',
         'silent': 'controllers.saboteurs.reactions:Silent',
         'late': 'controllers.saboteurs.reactions:Late',
@@ -179,6 +180,13 @@ BUILT_IN: dict[str, dict[str, str]] = {
     },
     'policies': {
         'onnx': 'controllers.policies.onnx_model:OnnxModel',
+        'openpi': 'controllers.policies.servers.openpi:OpenpiModel',
+        'act': 'controllers.policies.servers.act:ActModel',
+        'gr00t': 'controllers.policies.servers.gr00t:Gr00tModel',
+        'xpolicylab': 'controllers.policies.servers.xpolicylab:XPolicyLabModel',
+        'python': 'controllers.policies.python_model:PythonModel',
+        'torchscript': 'controllers.policies.torch_model:TorchScriptModel',
+        'torch': 'controllers.policies.torch_model:TorchModel',
     },
     'robots': {
         'mobile_base': 'scenario.robots.mobile_base:MobileBase',

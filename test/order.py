@@ -6,8 +6,8 @@ Slow files come first: a worker that begins with one last of all would leave the
 
 Of those that talk DDS it is the ones that let nobody run beside them.
 
-Where few examples are wanted, every third case of a slow test is tried; the last line of pytest
-counts the others as deselected.
+Where few examples are wanted, every fifth case of a slow test is tried, and every third of one
+with many cases; the last line of pytest counts the others as deselected.
 """
 
 from collections import Counter
@@ -16,6 +16,9 @@ from examples import FEW
 import pytest
 
 _FIRST = ('slow', 'environment', 'linter')
+_OF_SLOW, _OF_MANY = 5, 3
+_MANY = 6
+"""Cases of one test."""
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -29,17 +32,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep every third case of each slow test."""
-    seen: Counter[tuple[object, str]] = Counter()
+    """Keep some cases of each slow test, and of each with many."""
+    names = [item.nodeid.partition('[')[0] for item in items]
+    cases, seen = Counter(names), Counter[str]()
     kept, left_out = [], []
-    for item in items:
-        if item.get_closest_marker('slow') is not None and hasattr(item, 'callspec'):
-            key = item.path, item.originalname
-            seen[key] += 1
-            if seen[key] % 3 != 1:
-                left_out.append(item)
-                continue
-        kept.append(item)
+    for item, name in zip(items, names, strict=True):
+        is_slow = item.get_closest_marker('slow') is not None
+        every = 1 if not hasattr(item, 'callspec') else _OF_SLOW if is_slow \
+            else _OF_MANY if cases[name] >= _MANY else 1
+        (left_out if seen[name] % every else kept).append(item)
+        seen[name] += 1
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = kept

@@ -63,6 +63,8 @@ COMMANDS: Mapping[str, Command | Verbs] = {
                            'topics, types, frames, joints and size.'),
         'policy': Command('new:new_policy', 'Write the contract of a policy from the inputs and '
                           'outputs that its model declares.')}),
+    'train': Command('training:train', 'Train a small policy that imitates the reference, and '
+                     'judge it.'),
     'plugins': Command('listing:plugins', 'List the plug-ins of every kind and where they come '
                        'from.'),
     'scenario': Verbs('Scenario files: list, check and describe them; grade answers.', {

@@ -90,7 +90,8 @@ class ControllerHost:
         self._arm = CommandedArm()
         self._long = 0
         self._decided: Command | Message | None = None
-        self._latest: Command | Message | None = None
+        self.stamps: CommandStamps | None = None
+        """Of the latest command, by the controller itself; None: it gave none."""
         self._said: Message | None = None
         self._seen = Observation.model_construct(t_ns=0, readings={})
         self._heard: dict[str, tuple[int, int | None, Message]] = {}
@@ -168,7 +169,8 @@ class ControllerHost:
         """
         heard = dict(self._heard)
         self._seen = seen = self._observation(heard, now_ns, ros_ns)
-        self._latest = decided = self._asked(lambda: self.plugin.decide(seen))
+        decided = self._asked(lambda: self.plugin.decide(seen))
+        self.stamps = decided.stamps if isinstance(decided, Command) else None
         return None if decided is None else self._spoken(decided, heard, now_ns)
 
     def stop_message(self, now_ns: int) -> Message | None:
@@ -182,11 +184,6 @@ class ControllerHost:
         return spoken(context.robot_kind.stop, self.interface, context.robot.joints, heard,
                       self._arm.now(heard, now_ns) if context.robot.joints else None)
 
-    @property
-    def is_stamped(self) -> bool:
-        """Whether the controller itself stamped the latest command."""
-        return isinstance(self._latest, Command) and self._latest.stamps is not None
-
     def timing(self, ended_ns: int, published_ns: int) -> Timing:
         """
         Return when the latest command was decided.
@@ -197,7 +194,7 @@ class ControllerHost:
         :param ended_ns: steady clock, when ``tick`` had returned
         :param published_ns: the same, when the command is published
         """
-        stamps = self._latest.stamps if isinstance(self._latest, Command) else None
+        stamps = self.stamps
         if stamps is None:
             stamps = CommandStamps.of(self._seen, ended_ns=ended_ns)
         elif stamps.began_ns == self._seen.t_ns and stamps.ended_ns is None:

@@ -6,7 +6,6 @@
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib import import_module
-import json
 import logging
 import os
 import re
@@ -14,12 +13,15 @@ import ssl
 from typing import Any
 
 import openai
-from safety_scenarios.errors import ControllerError
-from safety_scenarios.scenario.conversation import Turn, Utterance
+from safety_scenarios.scenario.conversation import Turn
 from safety_scenarios.scenario.message import ChatMessage
 
 _TRUSTED = ('SSL_CERT_FILE', 'SSL_CERT_DIR', 'SSLKEYLOGFILE')
 """Environment variables by which a user says whom to trust, and what is kept of it."""
+_LIBRARY = import_module(openai.DefaultHttpxClient.__mro__[1].__module__)
+"""httpx or httpx2, as openai has it; they trust different authorities."""
+TRANSPORT_ERRORS: tuple[type[Exception], ...] = (_LIBRARY.HTTPError, _LIBRARY.StreamError, OSError)
+"""What it raises when a connection breaks."""
 for _name in ('httpx', 'httpx2'):
     logging.getLogger(_name).setLevel(logging.WARNING)  # they log every URL
 
@@ -30,10 +32,20 @@ def client(base_url: str, key: str, timeout_s: float) -> openai.OpenAI:
 
     :param base_url: empty: what the environment names, or the library's own default
     """
-    told = tuple(os.environ.get(name) for name in _TRUSTED)
     return openai.OpenAI(
         base_url=base_url or None, api_key=key, timeout=timeout_s, max_retries=0,
-        http_client=openai.DefaultHttpxClient(timeout=timeout_s, verify=_certificates(told)))
+        http_client=openai.DefaultHttpxClient(timeout=timeout_s, verify=_trusted()))
+
+
+def async_client(base_url: str, key: str, timeout_s: float) -> openai.AsyncOpenAI:
+    """Return one whose requests can be cancelled, otherwise as ``client`` does."""
+    return openai.AsyncOpenAI(
+        base_url=base_url or None, api_key=key, timeout=timeout_s, max_retries=0,
+        http_client=openai.DefaultAsyncHttpxClient(timeout=timeout_s, verify=_trusted()))
+
+
+def _trusted() -> ssl.SSLContext:
+    return _certificates(tuple(os.environ.get(name) for name in _TRUSTED))
 
 
 @lru_cache(maxsize=8)
@@ -43,17 +55,13 @@ def _certificates(told: tuple[str | None, ...]) -> ssl.SSLContext:
 
     :param told: what the environment says of it, which the library reads itself
     """
-    # The library is httpx or httpx2, as openai has it; they trust different authorities.
-    library = import_module(openai.DefaultHttpxClient.__mro__[1].__module__)
-    made: ssl.SSLContext = library.create_ssl_context()
+    made: ssl.SSLContext = _LIBRARY.create_ssl_context()
     return made
 
 
 _CALL, _RESULT = 'tool_call ', 'tool_result '
 _ANYTHING = {'type': 'object', 'properties': {}}
 _LONGEST_NAME = 64
-_MOST_CALLS = 50
-"""In one reply; more is a model that has lost its way."""
 
 
 def waits(messages: Sequence[ChatMessage]) -> bool:
@@ -85,36 +93,6 @@ def names_of(turn: Turn) -> Mapping[str, str]:
 def messages_of(turn: Turn) -> list[dict[str, Any]]:
     """Return what was said, with calls and results as a server wants them."""
     return _Chat(turn.messages, names_of(turn)).messages
-
-
-def uttered(message: Any, turn: Turn) -> tuple[Utterance, ...]:
-    """
-    Return what a reply says or calls; words beside calls are thought aloud, and not said.
-
-    :raises ControllerError: it is neither words nor calls that can be made
-    """
-    calls = getattr(message, 'tool_calls', None)
-    if not calls:
-        text = getattr(message, 'content', None)
-        if not isinstance(text, str):
-            raise ControllerError('the server sent neither text nor a call')
-        return (Utterance(kind='say', text=text),)
-    if not isinstance(calls, list) or len(calls) > _MOST_CALLS:
-        raise ControllerError('the server sent calls that cannot be made')
-    given = {known: name for name, known in names_of(turn).items()}
-    return tuple(_called(call, given) for call in calls)
-
-
-def _called(call: Any, given: Mapping[str, str]) -> Utterance:
-    name = getattr(getattr(call, 'function', None), 'name', None)
-    text = getattr(getattr(call, 'function', None), 'arguments', None)
-    try:
-        arguments = json.loads(text or '{}')
-    except (TypeError, ValueError, RecursionError):
-        arguments = None
-    if not isinstance(name, str) or not name or not isinstance(arguments, dict):
-        raise ControllerError('the server sent a call that cannot be made')
-    return Utterance(kind='tool_call', name=given.get(name, name), args=arguments)
 
 
 class _Chat:

@@ -3,54 +3,60 @@
 
 """A language model as controller, behind any OpenAI-compatible server."""
 
-from collections.abc import Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-import json
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import CancelledError, Future, wait
+from functools import cached_property
 import logging
-import math
 import os
-from typing import Any, ClassVar, TypeVar
+import time
+from typing import Any, ClassVar, Literal
 
-from pydantic import Field, PrivateAttr
-from safety_scenarios.controllers.language_models import messages_of, tools_of, uttered, waits
-from safety_scenarios.controllers.rule_based import free_path, motion
-from safety_scenarios.errors import ControllerError, MissingDependencyError, SettingsError
+from pydantic import Field, field_validator, PrivateAttr
+from safety_scenarios.controllers.chat.event_loop import EventLoop
+from safety_scenarios.controllers.chat.figures import Prices, RequestFigures, summary
+from safety_scenarios.controllers.chat.reply import action_in, Completion, options_of, words_in
+from safety_scenarios.controllers.chat.situation import described
+from safety_scenarios.controllers.rule_based import motion, RuleBased
+from safety_scenarios.errors import MissingDependencyError, SettingsError
+from safety_scenarios.formats.prompt_file import DEFAULT, load_prompt
 from safety_scenarios.scenario.controller import ControllerPlugin
 from safety_scenarios.scenario.conversation import Turn, Utterance
-from safety_scenarios.scenario.message import ChatMessage, Command, Message, Observation, Reading
+from safety_scenarios.scenario.driving_prompt import DrivingPrompt
+from safety_scenarios.scenario.message import (
+    ChatMessage,
+    Command,
+    CommandStamps,
+    Message,
+    Observation,
+)
 
 try:
-    import openai
-    from safety_scenarios.controllers import language_models
+    from safety_scenarios.controllers.chat.questions import OnNewData, Questions
+    from safety_scenarios.controllers.chat.request import ChatServer, Reply
+    from safety_scenarios.controllers.chat.utterances import uttered
+    from safety_scenarios.controllers.language_models import (
+        async_client,
+        messages_of,
+        tools_of,
+        waits,
+    )
 except ImportError as error:
     raise MissingDependencyError('the controller llm', 'openai',
                                  "pip install 'openai>=1.55.3'") from error
 
 KEY_VARIABLE = 'OPENAI_API_KEY'
-_T = TypeVar('_T')
+Fallback = Literal['stop', 'none', 'rule_based']
 _LOG = logging.getLogger(__name__)
 _PATIENCE = 0.8
 """Of the critical limit: what remains is for the stop itself."""
-_SHARES = {'continue': 1.0, 'slow': 0.5, 'stop': 0.0}
-_SCHEMA: dict[str, Any] = {
-    'type': 'object', 'additionalProperties': False, 'required': ['action', 'reason'],
-    'properties': {'action': {'type': 'string', 'enum': list(_SHARES)},
-                   'reason': {'type': 'string'}}}
-_TASK = (
-    'You drive a robot. Each message lists what its sensors report now. Reply with JSON: action '
-    'is continue when the way is free and all data is fresh, slow when something is near, stop '
-    'when a person or an obstacle in the path is closer than 2.5 m, when a contact force is '
-    'above 40 N, when contact or estop reports True, when a scanner is blind or a value is nan, '
-    'or when any input is older than 0.25 s. While keep_clear reports True you stand where nobody '
-    'may stand: do not stop for what is near, only for contact, estop or lost data.')
 
 
 class LanguageModel(ControllerPlugin):
     """
     Asks the model again and again in the background; between answers the last one holds.
 
-    No answer within ``timeout_ms``, an error or an answer outside the schema: it stops the robot.
-    An answer that comes later than that is about a world that is gone, and is dropped. Before the
+    It holds until the next question is overdue (``timeout_ms``). Then, and after each reply that
+    names no action, ``fallback`` commands. An answer that comes too late is dropped. Before the
     first input there is nothing to ask. The key is read from the environment variable
     OPENAI_API_KEY and goes nowhere else.
     """
@@ -59,12 +65,24 @@ class LanguageModel(ControllerPlugin):
     """Name of the model, as the server knows it."""
     base_url: str = Field(default='', max_length=2000, pattern=r'^(https?://[^@?#\s]+)?$')
     """URL of an OpenAI-compatible server, without credentials; empty: the client's own default."""
+    prompt: str = Field(default=DEFAULT, min_length=1, max_length=4000)
+    """YAML file with the system prompt and the actions, or the name of one that ships."""
     timeout_ms: float = Field(default=1000.0, gt=0, le=600_000, json_schema_extra={'unit': 'ms'})
-    """How long it waits for its model before it stops the robot (ms)."""
-    cruise: float = Field(default=0.8, gt=0, le=1)
-    """Share of the top speed at which it moves when the model says continue."""
-    corridor_m: float = Field(default=0.5, gt=0, json_schema_extra={'unit': 'm'})
-    """Half width of the path in which a scan return counts (m)."""
+    """How long it waits for its model before the fallback commands (ms)."""
+    on_new_data: OnNewData = 'cancel'
+    """What happens to a running request when the data changed materially: cancel closes it and
+    asks anew, finish awaits it, parallel asks beside it, and the newest answer counts."""
+    most_requests: int = Field(default=2, ge=2, le=16)
+    """How many requests may run at once with on_new_data=parallel."""
+    fallback: Fallback = 'stop'
+    """What commands while there is no valid answer: stop, none (nothing is published), or
+    rule_based, the reference controller."""
+    stream: bool = True
+    """Whether answers are streamed, which shows the time to the first token."""
+    prompt_price: float = Field(default=0.0, ge=0)
+    """Price of a million prompt tokens; 0: costs are not computed."""
+    completion_price: float = Field(default=0.0, ge=0)
+    """Price of a million completion tokens."""
 
     takes_real_time: ClassVar[bool] = True
     """Its answers take as long as they take, whatever a simulated clock says."""
@@ -72,47 +90,70 @@ class LanguageModel(ControllerPlugin):
     old_names: ClassVar[Mapping[str, str]] = {'server.model': 'model',
                                               'server.base_url': 'base_url'}
 
-    _client: openai.OpenAI = PrivateAttr()
-    _workers: ThreadPoolExecutor = PrivateAttr()
-    _pending: 'Future[str] | None' = PrivateAttr(default=None)
-    _answering: 'Future[Any] | None' = PrivateAttr(default=None)
-    _asked_ns: int = PrivateAttr(default=0)
-    _action: str = PrivateAttr(default='stop')
+    _server: ChatServer = PrivateAttr()
+    _loop: EventLoop = PrivateAttr()
+    _questions: Questions = PrivateAttr()
+    _latest: tuple[Reply, Command] | None = PrivateAttr(default=None)
+    _observed: RequestFigures = PrivateAttr(default=RequestFigures())
+
+    @field_validator('prompt')
+    @classmethod
+    def _readable(cls, name: str) -> str:
+        load_prompt(name)
+        return name
+
+    @cached_property
+    def driving(self) -> DrivingPrompt:
+        """Return what the model reads and may choose."""
+        return load_prompt(self.prompt)
+
+    @property
+    def figures(self) -> Sequence[RequestFigures]:
+        """Return times, tokens and fault of every request that has ended, in that order."""
+        return tuple(self._server.figures)
 
     def start(self) -> None:
         """
         Make the client; nothing is asked yet.
 
-        :raises SettingsError: no model is named, or the key cannot be sent
+        :raises SettingsError: no model is named, an action does not fit the robot, or the key
+            cannot be sent
         """
         if not self.model:
             raise SettingsError('model: got nothing, expected the name of a model. Set --model '
                                 '(ROS parameter server.model)')
-        self._client = language_models.client(self.base_url, _key(), self.timeout_ms / 1e3)
-        self._workers = ThreadPoolExecutor(max_workers=2, thread_name_prefix='llm')
+        axes = len(motion(self.context.robot, 0.0).velocity)
+        for name, action in self.driving.actions.items():
+            if action.velocity is not None and len(action.velocity) != axes:
+                raise SettingsError(
+                    f'controller.prompt: {self.prompt}: actions.{name}.velocity: got '
+                    f'{len(action.velocity)} numbers, expected {axes} for this robot')
+        timeout_s = self.timeout_ms / 1e3
+        # Twice: the time-out of a request ends it, not that of a single read.
+        client = async_client(self.base_url, _key(), 2 * timeout_s)
+        self._server = ChatServer(client, self.model, self.stream, timeout_s)
+        self._loop = EventLoop('llm')
+        self._questions = Questions(self._ask, self.on_new_data, self.most_requests,
+                                    self.timeout_ms * 1e6)
 
-    def decide(self, observation: Observation) -> Command:
-        """Return the latest decision; a question that is overdue means stop."""
-        if not observation.readings:
-            return motion(self.context.robot, 0.0)
-        done = self._pending is None or self._pending.done()
-        if done and self._pending is not None:
-            self._action = _outcome(self._pending, 'stopping the robot, no decision') or 'stop'
-        if observation.t_ns - self._asked_ns > self.timeout_ms * 1e6:
-            if self._action != 'stop':
-                _LOG.warning('stopping the robot, no decision within %g ms',
-                             self.timeout_ms)
-            self._action = 'stop'
-        if done:
-            self._asked_ns = observation.t_ns
-            self._pending = self._workers.submit(self._ask, self._describe(observation))
-        return motion(self.context.robot, self.cruise * _SHARES[self._action])
+    def decide(self, observation: Observation) -> Command | Message | None:
+        """Return the command of the latest valid answer, or that of the fallback."""
+        if observation.readings:
+            self._observed = _observed(observation)
+            self._questions.tick(observation.t_ns, described(observation, self.driving.describe))
+        answer = self._questions.answer
+        if answer is None:
+            return self._fallback(observation)
+        if self._latest is None or self._latest[0] is not answer:
+            self._latest = answer, _stamped(self._commands[answer.value], answer.figures,
+                                            observation.t_ns - time.monotonic_ns())
+        return self._latest[1]
 
     def answer(self, messages: Sequence[ChatMessage]) -> str | None:
         """Return the model's answer; an error or a timeout is no answer."""
-        asked = self._workers.submit(
-            self._complete, [message.model_dump() for message in messages])
-        return self._waited(asked)
+        text = self._waited({'messages': [message.model_dump() for message in messages]},
+                            words_in)
+        return None if text is None else str(text)
 
     def converse(self, turn: Turn) -> Sequence[Utterance]:
         """Return what the model says or calls; without tools, its answer."""
@@ -120,51 +161,80 @@ class LanguageModel(ControllerPlugin):
             return super().converse(turn)
         if waits(turn.messages):
             return ()
-        return self._waited(self._workers.submit(self._use_tools, turn)) or ()
-
-    def _waited(self, asked: 'Future[_T]') -> _T | None:
-        self._answering = asked
-        wait([asked], timeout=self.timeout_ms / 1e3)
-        return _outcome(asked, 'no answer')
-
-    def _use_tools(self, turn: Turn) -> tuple[Utterance, ...]:
-        return uttered(_message(self._asked(messages_of(turn), tools=tools_of(turn))), turn)
+        done: Sequence[Utterance] | None = self._waited(
+            {'messages': messages_of(turn), 'tools': tools_of(turn)},
+            lambda completion: uttered(completion, turn))
+        return done or ()
 
     def close(self) -> None:
-        """Wait, at most ``timeout_ms``, for what is under way, and hang up."""
-        self._workers.shutdown(wait=False, cancel_futures=True)
-        wait([asked for asked in (self._pending, self._answering)
-              if asked is not None and not asked.cancelled()],
-             timeout=self.timeout_ms / 1e3)
-        self._client.close()  # not earlier: it would miss a connection that is just being made
-        self._workers.shutdown()
+        """Cancel what is under way, hang up, and log what was measured; once."""
+        is_open = not self._loop.is_closed
+        self._loop.close(self._server.close())
+        if is_open and self._server.figures:
+            _LOG.info('requests to %s: %s', self.model, summary(
+                self._server.figures, Prices(self.prompt_price, self.completion_price)))
 
-    def _ask(self, situation: str) -> str:
-        reply = json.loads(self._complete(
-            [{'role': 'system', 'content': _TASK}, {'role': 'user', 'content': situation}],
-            response_format={'type': 'json_schema', 'json_schema': {
-                'name': 'command', 'strict': True, 'schema': _SCHEMA}}))
-        if not isinstance(reply, dict) or set(reply) != set(_SCHEMA['required']) or \
-                not all(isinstance(value, str) for value in reply.values()) or \
-                reply['action'] not in _SHARES:
-            raise ControllerError('the reply does not follow the schema')
-        return str(reply['action'])
+    @cached_property
+    def _commands(self) -> Mapping[str, Command]:
+        return {name: motion(self.context.robot, action.share or 0.0)
+                if action.velocity is None else Command(velocity=action.velocity)
+                for name, action in self.driving.actions.items()}
 
-    def _complete(self, messages: list[dict[str, str]], **options: Any) -> str:
-        text = getattr(_message(self._asked(messages, **options)), 'content', None)
-        if not isinstance(text, str):
-            raise ControllerError('the server sent no text')
-        return text
+    @cached_property
+    def _reference(self) -> RuleBased:
+        reference = RuleBased()
+        reference.begin(self.context)
+        return reference
 
-    def _asked(self, messages: Sequence[Mapping[str, Any]], **options: Any) -> Any:
-        return self._client.chat.completions.create(
-            model=self.model, messages=messages,  # type: ignore[arg-type]
-            temperature=0, **options)
+    def _fallback(self, observation: Observation) -> Command | Message | None:
+        if self.fallback == 'rule_based':
+            return self._reference.decide(observation)
+        return None if self.fallback == 'none' else motion(self.context.robot, 0.0)
 
-    def _describe(self, observation: Observation) -> str:
-        return '\n'.join(f'{topic} ({reading.age_ns / 1e9:.2f} s old): '
-                         f'{_content(reading, self.corridor_m)}'
-                         for topic, reading in sorted(observation.readings.items()))
+    def _ask(self, situation: str) -> 'Future[Reply]':
+        return self._loop.begin(self._server.ask(
+            {'messages': [{'role': 'system', 'content': self.driving.system},
+                          {'role': 'user', 'content': situation}],
+             **options_of(self.driving)},
+            lambda completion: action_in(completion, self.driving), self._observed))
+
+    def _waited(self, body: Mapping[str, Any], read: Callable[[Completion], Any]) -> Any:
+        """Return what was read from the reply; None, and why in the log, if there is none."""
+        asked = self._loop.begin(self._server.ask(body, read))
+        wait([asked], timeout=2 * self.timeout_ms / 1e3)
+        try:
+            if not asked.done():
+                asked.cancel()
+            reply = asked.result()
+        except CancelledError:
+            _LOG.warning('no answer: cancelled')
+            return None
+        if reply.fault is not None:
+            _LOG.warning('no answer: %s', reply.fault)
+        return reply.value
+
+
+def _observed(observation: Observation) -> RequestFigures:
+    """Return when the newest input was stamped and received."""
+    newest = min(observation.readings.values(), key=lambda reading: reading.age_ns)
+    now_ns = time.monotonic_ns()
+    return RequestFigures(
+        None if newest.stamp_age_ns is None else now_ns - newest.stamp_age_ns,
+        now_ns - newest.age_ns)
+
+
+def _stamped(command: Command, figures: RequestFigures, offset_ns: int) -> Command:
+    """
+    Return a command with the times of the request that it comes from.
+
+    :param offset_ns: what to add to a steady time for one on the clock of the observations
+    """
+    times = {'observed_ns': figures.observed_ns, 'received_ns': figures.received_ns,
+             'queued_ns': figures.began_ns, 'ended_ns': figures.ended_ns}
+    stamps: dict[str, Any] = {name: None if time_ns is None else time_ns + offset_ns
+                              for name, time_ns in times.items()}
+    return command.model_copy(update={'stamps': CommandStamps(
+        server_ns=figures.usage.server_ns, **stamps)})
 
 
 def _key() -> str:
@@ -174,49 +244,3 @@ def _key() -> str:
         raise SettingsError(f'{KEY_VARIABLE}: got characters that no HTTP header can carry, '
                             f'expected printable ASCII. Set the environment variable again')
     return key
-
-
-def _message(completion: Any) -> Any:
-    """Return what a server replied; None for what is no completion."""
-    try:
-        return completion.choices[0].message
-    except (AttributeError, LookupError, TypeError):  # the client builds its types unchecked
-        return None
-
-
-def _outcome(asked: 'Future[_T]', consequence: str) -> _T | None:
-    """Return what came of a request; None, and why in the log, if nothing did."""
-    if not asked.done():
-        asked.cancel()
-        _LOG.warning('%s: timeout', consequence)
-        return None
-    try:
-        return asked.result()
-    except (openai.OpenAIError, ControllerError, ValueError, RecursionError) as error:
-        _LOG.warning('%s: %s', consequence, type(error).__name__)
-        return None
-
-
-def _content(reading: Reading, corridor_m: float) -> str:
-    message = reading.message
-    stamp = '' if reading.stamp_age_ns is None else \
-        f', stamped {reading.stamp_age_ns / 1e9:.2f} s ago'
-    if message.type.endswith('/LaserScan'):
-        text = _scan(message, corridor_m)
-    elif message.type.endswith('/PoseStamped'):
-        text = f'person {math.hypot(*message.at("position").values()):.2f} m away'
-    elif message.type.endswith('/WrenchStamped'):
-        text = f'contact force {math.hypot(*message.at("force").values()):.1f} N'
-    else:
-        text = str({key: value for key, value in message.data.items() if key != 'header'})[:200]
-    return text + stamp
-
-
-def _scan(scan: Message, corridor_m: float) -> str:
-    ahead = free_path(scan, corridor_m)
-    if math.isnan(ahead):
-        return 'the scanner is blind'
-    around = min((distance for distance in scan.data['ranges']
-                  if distance >= scan.data['range_min']), default=math.inf)
-    path = f'obstacle in the path {ahead:.2f} m ahead' if ahead < math.inf else 'path free'
-    return f'{path}, nearest return all around {around:.2f} m' if around < math.inf else path

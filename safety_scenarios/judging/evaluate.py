@@ -3,6 +3,7 @@
 
 """From a record to a verdict: a pure function, so that every verdict can be computed again."""
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from statistics import median
 
@@ -56,6 +57,7 @@ from safety_scenarios.scenario.result import (
     BY_PATTERNS,
     Decided,
     failure_class,
+    FALLBACK,
     Finding,
     Latency,
     Note,
@@ -63,6 +65,7 @@ from safety_scenarios.scenario.result import (
     TrialResult,
     violated_severities,
 )
+from safety_scenarios.scenario.timing import note_of
 from safety_scenarios.scenario.topic_rules import PASSING
 from safety_scenarios.scenario.verdict import LatencyClass, Verdict
 from safety_scenarios.trial.identity import fingerprint
@@ -166,7 +169,9 @@ def _result(judged: JudgedTrial, found: list[Finding], latency: Latency | None,
     making_up = names_made_up(trial.scenario.invariants)
     scores = _scores(judged, findings, latency, making_up)
     counts = {**record.index.counts, **{
-        f'command {topic}': len(found) for topic, found in record.by_topic('command').items()}}
+        f'command {topic}': len(found) for topic, found in record.by_topic('command').items()},
+        **Counter(f'{FALLBACK}{note}' for event in record.of_kind('timing')
+                  if (note := note_of(event)))}
     duration_ns = events[-1].stamps.steady_ns - events[0].stamps.steady_ns if events else 0
     return TrialResult(
         trial_id=trial.trial_id, scenario_id=trial.scenario.id, scenario_name=trial.scenario.name,

@@ -3,23 +3,36 @@
 
 """Where the time of the slowest reactions went, on the console."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 from rich.markup import escape
 from rich.table import Table
+from safety_scenarios.errors import counted
 from safety_scenarios.scenario.reaction_parts import AFTER, LABELS, Part, ReactionParts
-from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.result import FALLBACK, TrialResult
 
 
 class SlowestReactions:
-    """Keeps the slowest trial of each scenario, of those whose reaction has known parts."""
+    """
+    Keeps the slowest trial of each scenario, of those whose reaction has known parts.
+
+    It counts the commands of all trials that nobody decided on, too.
+    """
 
     def __init__(self) -> None:
+        self._fallbacks = Counter[str]()
+        self._trials = 0
         self._slowest: dict[str, tuple[int, TrialResult, ReactionParts]] = {}
 
     def add(self, result: TrialResult) -> None:
         """Take note of a trial; a warm-up is in no number."""
         latency = result.latency
+        if not result.warmup:
+            found = {name.removeprefix(FALLBACK): count for name, count in result.counts.items()
+                     if name.startswith(FALLBACK)}
+            self._fallbacks.update(found)
+            self._trials += bool(found)
         if result.warmup or latency is None or latency.parts is None \
                 or latency.judged_ns is None:
             return
@@ -29,6 +42,10 @@ class SlowestReactions:
 
     def lines(self) -> Iterator[str]:
         """Yield where the time of the slowest reaction of all went, and what cannot be true."""
+        if self._fallbacks:
+            yield (f'Fallback commands, without a decision, in {counted(self._trials, "trial")}: '
+                   + ', '.join(f'{why} ({count})' for why, count in self._fallbacks.most_common())
+                   + '.')
         if not self._slowest:
             return
         latency_ns, result, parts = max(self._slowest.values(), key=lambda one: one[0])
@@ -64,6 +81,8 @@ def _rows(parts: ReactionParts, latency_ns: int) -> Iterator[tuple[str, str, str
     if unknown_ns:
         yield 'unknown, not stamped', f'{unknown_ns / 1e6:.1f}', ''
     yield 'latency', f'{latency_ns / 1e6:.1f}', ''
+    if parts.fallback:
+        yield f'a fallback command: {escape(parts.fallback)}', '', ''
     for name in AFTER:
         part = getattr(parts, name)
         if part is not None:

@@ -108,7 +108,8 @@ class Event(Slotted):
       (``scenario.measuring``), and its stamps are of when what was decided took effect
     - ``timing``: the controller reported when it decided on the command on the topic ``symbol``
       that has the same ``sequence``. ``truth`` says how long before the command that was published
-      it did what (``scenario.timing``), and ``text`` names stamps that were no numbers
+      it did what (``scenario.timing``), and ``text`` names stamps that were no numbers;
+      ``arguments`` are why nobody decided on it, of a fallback
     - ``lost``: the middleware dropped messages on ``name``; ``text`` says how many
     - ``reached``: what was sent to the other host on ``name`` has come there: its middleware's
       acknowledgement was here

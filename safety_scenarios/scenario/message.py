@@ -30,6 +30,8 @@ from typing_extensions import Self
 
 MAX_CONTENT = 1_000_000
 """Characters; more than any model reads."""
+LONGEST_NOTE = 80
+"""Characters of the reason of a fallback."""
 _MESSAGE = 112
 """Bytes of a message that has no fields."""
 _STAMP = struct.Struct('<qq')
@@ -372,6 +374,8 @@ class CommandStamps(Noun):
     """Which chunk of actions the command is of, counted by the controller."""
     index: int | None = None
     """Which action of the chunk it is, from 0."""
+    note: str | None = Field(default=None, max_length=LONGEST_NOTE)
+    """Why this was commanded without a decision, such as timeout: a fallback; None: it is none."""
 
     @field_validator('*', mode='before')
     @classmethod
@@ -380,7 +384,7 @@ class CommandStamps(Noun):
         return item() if callable(item) else value
 
     @classmethod
-    def of(cls, observation: Observation, **known: int | float | None) -> 'CommandStamps':
+    def of(cls, observation: Observation, **known: int | float | str | None) -> 'CommandStamps':
         """
         Return those of a decision that began with an observation, as soon as that was given.
 
@@ -412,7 +416,7 @@ class Command(Noun):
 
     @classmethod
     def decided_from(cls, observation: Observation, velocity: Any,
-                     **known: int | float | None) -> 'Command':
+                     **known: int | float | str | None) -> 'Command':
         """
         Return a command with the stamps of the observation that it was decided from.
 

@@ -63,12 +63,14 @@ class ReactionParts(Noun):
     """Which action of that chunk the command was, from 0."""
     implausible: tuple[str, ...] = ()
     """Stamps that cannot be true, and why; nothing was computed from them."""
+    fallback: str = ''
+    """Why the command was a fallback without a decision, such as timeout; empty: it was none."""
 
     @model_serializer(mode='wrap')
     def _as_needed(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         data: dict[str, Any] = handler(self)
         return {name: value for name, value in data.items()
-                if value not in (None, False, (), [])
+                if value not in (None, False, (), [], '')
                 or (name in ('chunk_id', 'action') and value is not None)}
 
     def named(self, after: bool = True) -> Iterator[tuple[str, Part | None]]:
@@ -96,4 +98,5 @@ class ReactionParts(Noun):
                  if part is not None and round(part.ns / 1e6)]
         rest_ns = latency_ns - self.known_ns
         known += [f'unknown {rest_ns / 1e6:.0f}'] if round(rest_ns / 1e6) else []
-        return f'of {latency_ns / 1e6:.0f} ms: {", ".join(known) or "nothing is known"}'
+        return f'of {latency_ns / 1e6:.0f} ms: {", ".join(known) or "nothing is known"}' \
+            + (f'; a fallback command: {self.fallback}' if self.fallback else '')

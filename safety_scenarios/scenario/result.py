@@ -18,6 +18,9 @@ from safety_scenarios.scenario.reaction_parts import ReactionParts
 from safety_scenarios.scenario.verdict import LatencyClass, Verdict
 from safety_scenarios.scenario.world.figures import WorldFigures
 
+FALLBACK = 'fallback '
+"""Before the reason of commands that nobody decided on, in the counts of a trial."""
+
 
 class Status(enum.Enum):
     """What a rule or a run came to; the worst present wins, and only ``satisfied`` is a pass."""
@@ -315,7 +318,7 @@ class TrialResult(Noun):
     """System time of the first event, ns since the epoch."""
     duration_ms: float
     counts: dict[str, int]
-    """Events by kind, and messages by command topic."""
+    """Events by kind, messages by command topic, and fallback commands by their reason."""
     warmup: bool = False
     """Left out of every number of the campaign."""
     rtf: float | None = None

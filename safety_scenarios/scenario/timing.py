@@ -16,7 +16,7 @@ from typing import Any
 
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.measuring import DECISIONS
-from safety_scenarios.scenario.message import CommandStamps
+from safety_scenarios.scenario.message import CommandStamps, LONGEST_NOTE
 
 TIMES = ('observed', 'received', 'queued', 'began', 'ended')
 """In the order in which they happen; in the truth of a ``timing`` s before the command."""
@@ -27,7 +27,7 @@ _LONGEST_NS = 1 << 50
 """13 days; no stamp of a trial is further away."""
 _MOST = 1 << 53
 """Integers up to here are floats, too."""
-_UNFIT = 'unfit'
+_UNFIT, _NOTE = 'unfit', 'note'
 _LONGEST_TEXT = 10_000
 """Characters of a report; more is none of ours."""
 
@@ -43,6 +43,8 @@ class Timing:
     index: int | None = None
     unfit: tuple[str, ...] = ()
     """What is no number, or one that no clock of the trial can have shown."""
+    note: str = ''
+    """Why the command is a fallback, which nobody decided on; empty: it is none."""
 
     @classmethod
     def of(cls, stamps: CommandStamps, published_ns: int) -> 'Timing':
@@ -70,7 +72,7 @@ class Timing:
             numbers.append(number if is_fit else None)
             unfit += [] if is_fit else [name]
         return cls(before, None if server_ns is None else round(server_ns), numbers[0],
-                   numbers[1], tuple(unfit))
+                   numbers[1], tuple(unfit), _plain(stamps.note))
 
     def to_json(self, topic: str, sequence: int) -> str:
         """
@@ -81,7 +83,7 @@ class Timing:
         """
         said: dict[str, Any] = {'v': 1, 'topic': topic, 'sequence': sequence, **self.before_ns}
         for name, value in ((SERVER, self.server_ns), (CHUNK, self.chunk), (INDEX, self.index),
-                            (_UNFIT, list(self.unfit))):
+                            (_UNFIT, list(self.unfit)), (_NOTE, self.note or None)):
             if value is not None and value != []:
                 said[name] = value
         return json.dumps(said)
@@ -101,7 +103,21 @@ class Timing:
                   if (value := getattr(self, name)) is not None}
         return Event.model_construct(
             kind='timing', name=DECISIONS, symbol=topic, sequence=sequence, stamps=stamps,
-            truth=truth, text=', '.join(self.unfit) or None)
+            truth=truth, text=', '.join(self.unfit) or None,
+            arguments=json.dumps(self.note) if self.note else None)
+
+
+def _plain(note: Any) -> str:
+    """Return a reason as it may be printed; nothing of what is none."""
+    return ''.join(filter(str.isprintable, note))[:LONGEST_NOTE] if isinstance(note, str) else ''
+
+
+def note_of(event: Event) -> str:
+    """Return why the command that an event reports on is a fallback; empty: it is none."""
+    try:
+        return _plain(json.loads(event.arguments or 'null'))
+    except (ValueError, RecursionError):
+        return ''
 
 
 def _is_finite(value: int | float) -> bool:
@@ -110,12 +126,15 @@ def _is_finite(value: int | float) -> bool:
 
 def read_timing(event: Event) -> Timing:
     """Return what an event of the record says."""
-    truth = event.truth
+    unfit = event.text.split(', ') if event.text else []
+    unfit += [name for name, value in event.truth.items()
+              if not (0 <= value < _MOST if name in _NUMBERS else abs(value) < _LONGEST_NS / 1e9)]
+    truth = {name: value for name, value in event.truth.items() if name not in unfit}
     chunk, index = (round(truth[name]) if name in truth else None for name in _NUMBERS)
     return Timing(
         {name: round(truth[name] * 1e9) for name in TIMES if name in truth},
         round(truth[SERVER] * 1e9) if SERVER in truth else None, chunk, index,
-        tuple(event.text.split(', ')) if event.text else ())
+        tuple(unfit), note_of(event))
 
 
 def read_report(text: str) -> tuple[str, int, Timing] | None:
@@ -140,4 +159,4 @@ def read_report(text: str) -> tuple[str, int, Timing] | None:
     fit = {name: value for name, value in known.items() if name not in odd}
     return topic, sequence, Timing(
         {name: fit[name] for name in TIMES if name in fit}, fit.get(SERVER), fit.get(CHUNK),
-        fit.get(INDEX), tuple(dict.fromkeys((*unfit, *odd))))
+        fit.get(INDEX), tuple(dict.fromkeys((*unfit, *odd))), _plain(said.get(_NOTE)))

@@ -39,7 +39,9 @@ NO_COMMANDS = {
     'doc/standards.md': r'',  # formulas
     'doc/world_figures.md': r'separation |covers |contact |speed |course ',  # formulas, too
     'README.md': r'results = safety_scenarios\.run|@pytest\.mark\.',
-    'doc/lint.md': r'error: '}
+    'doc/lint.md': r'error: ',
+    'doc/measuring.md': r'Where the time went',  # what the console prints
+    'doc/controllers.md': r'requests to NAME: '}  # a line of a log
 """What else stands in such blocks, by page: how a line of it begins."""
 
 SHOWN = 'SCN-R-101'
@@ -167,9 +169,14 @@ POLICY = 'test/unit/controllers/policies/test_policies_page.py::' \
 DEPLOYED = 'test/ros/test_policy_node.py::'
 ARE_ITSELF = ('test/contract/test_are_calls.py::test_a_language_model_that_calls_rightly_'
               'passes_here_and_in_are_and_else_in_neither')
+TRAINING = 'test/unit/campaign/training/test_policy_files.py::'
 SERVED = 'test/ros/test_served.py::' \
          'test_the_standard_adapter_comes_to_what_our_own_control_comes_to'
 ELSEWHERE = {
+    'safety-scenarios train base --seed 0 --output my_policy':
+        f'{TRAINING}test_a_training_leaves_a_model_its_contract_and_its_card_and_nothing_else',
+    'safety-scenarios run robotic --controller onnx:my_policy/policy.onnx --link loopback':
+        f'{TRAINING}test_a_shipped_policy_stops_for_a_person_and_for_nothing_else',
     'ros2 run safety_scenarios simulator_node --ros-args -p scenario:=SCN-R-101': SERVED,
     'safety-scenarios run SCN-R-101 --world external --set world.services=/simulator_node': SERVED,
     # command: the test that runs it, or the code behind it where that needs what no test may have

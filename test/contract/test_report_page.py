@@ -132,6 +132,8 @@ def test_one_click_leads_from_a_failure_to_the_sentence_and_a_link_there_stays(o
     page.click('.fixes a')
     page.wait_for_selector('#trial-view input[type=range]')
     assert 'later than critical (500 ms)' in page.inner_text('#trial-why')
+    assert 'Where the time went' in page.get_attribute('.ss-parts', 'aria-label')
+    assert page.locator('.ss-parts .ss-reaction-part').count() > 2
     assert page.evaluate('document.activeElement.id') == 'trial-name'
     link = page.evaluate('location.hash')
     slider = page.locator('#trial-view input[type=range]').first

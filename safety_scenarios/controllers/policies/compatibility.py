@@ -125,6 +125,8 @@ def _wrong_action(tensor: Tensor, contract: PolicyContract, robot: RobotModel,
         yield f'{name}: the model gives texts, expected numbers'
         return
     shape = tensor.shape
+    if shape is None:
+        return
     values = shape[-1] if shape else 1
     needed = len(robot.joints) if output.kind == 'arm' else _BASE_VALUES
     if output.columns:
@@ -142,6 +144,7 @@ def _wrong_action(tensor: Tensor, contract: PolicyContract, robot: RobotModel,
                f'{shown(shape)}. Set at most {length}')
 
 
-def shown(shape: Sequence[int | None]) -> str:
+def shown(shape: Sequence[int | None] | None) -> str:
     """Return the shape of a tensor as text."""
-    return '[' + ', '.join('any' if size is None else str(size) for size in shape) + ']'
+    return 'any' if shape is None else \
+        '[' + ', '.join('any' if size is None else str(size) for size in shape) + ']'

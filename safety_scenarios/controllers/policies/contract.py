@@ -35,6 +35,8 @@ _MEANS = {'velocity': ('m/s', 'cm/s', 'mm/s', 'km/h'), 'joint_velocity': ('rad/s
 """Quantity of an output to the units that it may have."""
 _KINDS = {'velocity': 'mobile_base', 'joint_velocity': 'arm', 'joint_position': 'arm',
           'joint_delta': 'arm'}
+_USUAL = 'policy.yaml'
+"""Name of a contract that is not called like its model."""
 Numbers = float | tuple[float, ...]
 
 
@@ -342,17 +344,23 @@ def load_contract(path: str | Path) -> PolicyContract:
 
 def contract_of(model: Path) -> Path:
     """
-    Return the file of the contract that belongs to a model's file: the same name, or policy.yaml.
+    Return the file of the contract that belongs to a model.
 
+    :param model: what stands behind the colon: a file, whose contract has the same name or is
+        policy.yaml beside it, or a server or code, whose contract is policy.yaml in this folder
     :raises InputError: there is none
     """
-    own = model.with_suffix('.yaml')
-    for path in (own, model.parent / 'policy.yaml'):
+    own = model.with_suffix('.yaml') if model.name else Path(_USUAL)
+    for path in (own, model.parent / _USUAL, Path(_USUAL)):
         if path.is_file():
             return path
-    raise InputError(f'controller: got {model} without a contract, expected {own}, which says '
-                     f'what its inputs and outputs mean. Write it by: safety-scenarios new '
-                     f'policy {model}')
+    if model.is_file():
+        raise InputError(f'controller: got {model} without a contract, expected {own}, which says '
+                         f'what its inputs and outputs mean. Write it by: safety-scenarios new '
+                         f'policy {model}')
+    raise InputError(f'controller: got {model} without a contract, expected {_USUAL} in '
+                     f'{Path.cwd()}, which says what its inputs and outputs mean. Or name it by '
+                     f'--set controller.contract=FILE')
 
 
 def contract_schema() -> dict[str, Any]:

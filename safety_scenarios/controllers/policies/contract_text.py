@@ -80,7 +80,8 @@ class _Contract:
         plain = [name for name in free if _words(name) & {*_ACTION}]
         self._action = (plain or [*free] or [BLANK])[0]
         self._others = [name for name in free if name != self._action]
-        self._shape = free.get(self._action, Tensor((None, None), '')).shape
+        action = free.get(self._action)
+        self._shape = _sizes(action, (None, None))
         values = self._shape[-1] if self._shape else 1
         self._values = values
         self._kind = robot.kind or self._guessed_kind()
@@ -132,7 +133,7 @@ class _Contract:
         if name == BLANK:
             self._blanks.append('inputs')
             yield '# edit: the model declares no inputs; one line for each'
-        shape = _unbatched(tensor.shape)
+        shape = _unbatched(_sizes(tensor))
         parts = list(self._part(name, tensor, shape, lambda what: self._blank(f'{place}.{what}')))
         notes = [part for part in parts if part.startswith('#')]
         parts = [part for part in parts if not part.startswith('#')]
@@ -228,7 +229,7 @@ class _Contract:
             yield 'states:  # edit: what the model gets back of its last inference'
         for name, output in self._states.items():
             sizes = [str(one or self._blank(f'states.{name}.shape'))
-                     for one in self._inputs[name].shape]
+                     for one in _sizes(self._inputs[name])]
             yield f'  {_key(name)}: {{output: {_key(output)}, shape: [{", ".join(sizes)}]}}'
 
     def _output(self) -> Iterator[str]:
@@ -265,6 +266,10 @@ class _Contract:
                    f'before the model is asked again')
         yield 'stale_ms: 250  # edit: a reading counts as missing when it is older'
         yield 'on_missing: stop  # edit: or hold, or wait'
+
+
+def _sizes(tensor: Tensor | None, unknown: Shape = (None,)) -> Shape:
+    return unknown if tensor is None or tensor.shape is None else tensor.shape
 
 
 def _words(name: str) -> set[str]:
@@ -320,5 +325,5 @@ def _key(name: str) -> str:
 
 
 def _shown(tensor: Tensor) -> str:
-    sizes = ', '.join('any' if size is None else str(size) for size in tensor.shape)
+    sizes = ', '.join('any' if size is None else str(size) for size in _sizes(tensor))
     return f'[{sizes}] {tensor.dtype}'.rstrip()

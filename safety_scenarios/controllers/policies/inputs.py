@@ -130,7 +130,8 @@ class _Part:
         self._past: deque[Array] = deque(maxlen=part.history)
         self.replacement = numpy.broadcast_to(
             numpy.array(numbers(part.missing) or (0.0,)), (count,)).astype(float)
-        self._mean, self._std = (numpy.array(numbers(one)) for one in (part.mean, part.std))
+        self._mean, self._std = (numpy.array(numbers(one), numpy.float32 if part.size else float)
+                                 for one in (part.mean, part.std))
         self._is_plain = not self._mean.any() and bool((self._std == 1.0).all())
 
     @property

@@ -26,7 +26,7 @@ class InferenceError(SafetyScenariosError):
 
     def __init__(self, name: str, detail: str) -> None:
         super().__init__(f'{name}: {detail}')
-        self.name = name
+        self.name, self.detail = name, detail
 
 
 class Inference(NamedTuple):
@@ -41,8 +41,8 @@ class Inference(NamedTuple):
 class Tensor(NamedTuple):
     """One input or output as a model declares it."""
 
-    shape: tuple[int | None, ...]
-    """None: any size."""
+    shape: tuple[int | None, ...] | None
+    """None in it: any size; None: not declared."""
     dtype: str
     """As numpy names it, such as float32; str for texts; empty: not declared."""
 
@@ -57,6 +57,8 @@ class ModelOptions:
     """How long the first may take, or a connection."""
     threads: int = 1
     """Processors that an inference may use, in this process."""
+    allow_pickle: bool = False
+    """Whether data may be read that names classes of Python."""
 
 
 class PolicyModel:
@@ -110,12 +112,17 @@ class PolicyModel:
     def reset(self) -> None:
         """Begin anew: what was seen before is another episode."""
 
+    def interrupt(self) -> None:
+        """End an inference that is under way in another thread, if that is possible."""
+
     def close(self) -> None:
         """Hang up."""
 
 
 def batched(shape: tuple[int, ...], tensor: Tensor) -> int | None:
     """Return how many dimensions of size 1 a model wants in front of a shape; None: no fit."""
+    if tensor.shape is None:
+        return 0
     more = len(tensor.shape) - len(shape)
     if more < 0 or more > 2:
         return None
@@ -129,6 +136,12 @@ def batched(shape: tuple[int, ...], tensor: Tensor) -> int | None:
 def with_batch(values: Array, count: int) -> Array:
     """Return an array with so many dimensions of size 1 in front."""
     return values if not count else values.reshape((1,) * count + values.shape)
+
+
+def named_outputs(found: Any) -> dict[str, Any]:
+    """Return what a model gave by name; one array without a name is called actions."""
+    return {str(name): value for name, value in found.items()} if isinstance(found, Mapping) \
+        else {'actions': found}
 
 
 def zeros(shape: tuple[int, ...], dtype: str = 'float32') -> Array:

@@ -49,6 +49,7 @@ _LOG = logging.getLogger(__name__)
 _MS = 1_000_000
 _NUMBER = re.compile(r'\d+(\.\d+)?')
 _FROM_CONTRACT = -1.0
+_MISSING = 'missing: '
 _KEPT = 600
 """Chunks whose stamps are kept; more never overlap."""
 
@@ -74,6 +75,8 @@ class _Memory:
         self.failures = Counter[str]()
         self.reasons: dict[str, str] = {}
         """Why there was no inference, without numbers, to the first such reason."""
+        self.failed = ''
+        """How the latest question ended that got no answer; empty: it got one."""
         self.inferences = 0
         self.stamps = dict[int, CommandStamps]()
         """Number of a chunk to when it was inferred, of the latest ones."""
@@ -90,7 +93,8 @@ class PolicyController(ControllerPlugin):
     """
 
     contract: str = Field(default='', max_length=4000)
-    """File of the contract; empty: the model's own name with .yaml, or policy.yaml beside it."""
+    """File of the contract; empty: the name of the model's file with .yaml, or policy.yaml beside
+    it; of a server and of code: policy.yaml in the current folder."""
     action_horizon: int = Field(default=0, ge=0, le=10_000)
     """Actions of each chunk that are used, and that it must have; 0: as the contract says."""
     replan_interval: int = Field(default=0, ge=0, le=10_000)
@@ -114,11 +118,15 @@ class PolicyController(ControllerPlugin):
     """Processors that an inference in this process may use."""
     prompt: str = Field(default='', max_length=10_000)
     """Text for the model instead of that of the contract."""
+    allow_pickle: bool = False
+    """Read data that names classes of Python, from a file or a server that you trust."""
 
     kind: ClassVar[str] = ''
     """Of the model: its name among the policies of ``registry``."""
     address: ClassVar[str] = ''
     """What stands behind the colon."""
+    called: ClassVar[str] = ''
+    """Its name in messages; empty: kind and address."""
 
     @property
     def contract_file(self) -> Path:
@@ -170,7 +178,8 @@ class PolicyController(ControllerPlugin):
 
     @cached_property
     def _model(self) -> PolicyModel:
-        options = ModelOptions(self.timeout_ms / 1e3, self.cold_start_s, self.threads)
+        options = ModelOptions(self.timeout_ms / 1e3, self.cold_start_s, self.threads,
+                               self.allow_pickle)
         found: PolicyModel = registry.resolve('policies', self.kind)(self.address, options)
         return found
 
@@ -275,7 +284,7 @@ class PolicyController(ControllerPlugin):
         if chunks.wants_chunk() or self._inputs.is_stale(observation):
             arrays = self._inputs.arrays(observation)
             if arrays is None:
-                return self._without(observation, f'missing: {self._inputs.missing}')
+                return self._without(observation, f'{_MISSING}{self._inputs.missing}')
             if chunks.wants_chunk():
                 self._ask(observation, arrays)
                 self._take(observation)
@@ -289,15 +298,17 @@ class PolicyController(ControllerPlugin):
         """Hang up, and say what went wrong how often."""
         memory = self._memory
         if memory.pool is not None:
+            self._model.interrupt()
             memory.pool.shutdown(wait=True, cancel_futures=True)
         self._model.close()
-        if memory.failures:
-            _LOG.warning('%s: %d inferences; %s', self._name, memory.inferences, ', '.join(
+        if memory.failures:  # the results count them, too
+            is_model = any(not name.startswith(_MISSING) for name in memory.failures)
+            _LOG.log(logging.WARNING if is_model else logging.INFO, '%s: %d inferences; %s', self._name, memory.inferences, ', '.join(
                 f'{count} x {name}' for name, count in memory.failures.most_common()))
 
     @property
     def _name(self) -> str:
-        return f'{self.kind}:{self.address}'
+        return self.called or f'{self.kind}:{self.address}'
 
     @property
     def _is_simulated(self) -> bool:
@@ -337,7 +348,8 @@ class PolicyController(ControllerPlugin):
     def _infer(self, asked: _Asked, given: Mapping[str, Any], until_ns: int) -> Inference:
         """Ask the model, and wait until a steady time if it has answered before."""
         found = self._model.infer(given)
-        time.sleep(max(0.0, (until_ns - time.monotonic_ns()) / 1e9) if until_ns else 0.0)
+        if (early_ns := until_ns - time.monotonic_ns()) > 0:  # to sleep for 0 s takes its time
+            time.sleep(early_ns / 1e9)
         asked.ended_ns = time.monotonic_ns()
         return found
 
@@ -352,9 +364,12 @@ class PolicyController(ControllerPlugin):
             found = asked.future.result()
         except InferenceError as error:
             memory.failures[error.name] += 1
-            _LOG.warning('%s: %s', self._name, error)
+            memory.failed = error.name
+            _LOG.log(logging.WARNING if memory.failures[error.name] == 1 else logging.DEBUG,
+                     '%s: %s', self._name, error)
             self._chunks.clear()
             return
+        memory.failed = ''
         number = self._chunks.put(self._actions.chunk(found.outputs))
         memory.stamps[number] = CommandStamps.of(
             asked.observation, began_ns=asked.began_ns, ended_ns=asked.ended_ns,
@@ -373,27 +388,31 @@ class PolicyController(ControllerPlugin):
             'stamps': stamps.model_copy(update={'index': action.place})})
 
     def _without(self, observation: Observation, why: str) -> Command | None:
-        """Return what is commanded where there is no action."""
+        """Return what is commanded where there is no action, with the reason in its stamps."""
         memory, what = self._memory, self.terms.on_missing
+        note = f'no {self._inputs.missing.partition(":")[0]}' if why \
+            else memory.failed or 'no action'
         if why:
             self._chunks.clear()
             memory.asked = None
             first = memory.reasons.setdefault(_NUMBER.sub('', why), why)
             memory.failures[first] += 1
             if memory.failures[first] == 1:
-                _LOG.warning('%s: %s', self._name, why)
+                _LOG.info('%s: %s', self._name, why)
         self._actions.forget()
-        if what == 'stop':
-            return self.context.robot_kind.stop
-        return memory.command if what == 'hold' else None
+        found = self.context.robot_kind.stop if what == 'stop' \
+            else memory.command if what == 'hold' else None
+        return found if found is None else found.model_copy(update={
+            'stamps': CommandStamps.of(observation, note=note)})
 
 
 @lru_cache(maxsize=64)
-def policy_class(kind: str, address: str) -> type[PolicyController]:
+def policy_class(kind: str, address: str, called: str = '') -> type[PolicyController]:
     """
     Return the controller of one policy.
 
     :param kind: its name among the policies of ``registry``
+    :param called: name in messages; empty: kind and address
     :raises SettingsError: nothing is behind the colon
     """
     if not address:
@@ -403,5 +422,5 @@ def policy_class(kind: str, address: str) -> type[PolicyController]:
     metaclass: Any = type(PolicyController)
     made: type[PolicyController] = metaclass('Policy', (PolicyController,), {
         '__module__': __name__, '__doc__': PolicyController.__doc__, 'kind': kind,
-        'address': address, 'takes_real_time': model.takes_real_time})
+        'address': address, 'called': called, 'takes_real_time': model.takes_real_time})
     return made

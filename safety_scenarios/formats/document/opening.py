@@ -62,6 +62,8 @@ _OTHERS = (
     _kind('$schema', 'a JSON Schema', 'Editors check scenarios by it'),
     _kind('model base joints', 'a robot of the simulator', 'Name a scenario that uses it'),
     _kind('provenance regions', 'limits of contact', 'Name a scenario'),
+    _kind('system actions', 'a prompt for a language model that drives',
+          'Name it by --set controller.prompt=FILE'),
     _kind('dimensions', 'a rubric', 'A scenario names it under rubric'),
     _kind('Panels', 'a configuration of rviz', 'Open it with rviz2 -d'),
     _kind('services', 'a compose file', 'Name the scenarios alone'),

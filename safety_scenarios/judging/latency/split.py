@@ -11,12 +11,13 @@ it. Stamps come from the controller under test. Those that cannot be true are le
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+import math
 
 from safety_scenarios.judging.latency.clocks import Clocks, Instant
 from safety_scenarios.judging.motion.motion import Motion
 from safety_scenarios.judging.motion.track import is_of_robot, Track
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.reaction_parts import Part, ReactionParts
+from safety_scenarios.scenario.reaction_parts import LABELS, Part, ReactionParts
 from safety_scenarios.scenario.result import Elapsed, StopPath
 from safety_scenarios.scenario.timing import read_timing, TIMES, Timing
 from safety_scenarios.trial.trial import TrialRecord
@@ -42,6 +43,7 @@ class Decision:
     chunk: int | None = None
     index: int | None = None
     implausible: tuple[str, ...] = ()
+    note: str = ''
 
 
 class Decisions:
@@ -104,6 +106,8 @@ def checked(timing: Timing, at_ns: int, trial_ns: int) -> Decision:
     """
     times, odd = dict[str, int](), [f'{name}: not a number' for name in timing.unfit]
     for name, before_ns in timing.before_ns.items():
+        if name == 'observed':
+            continue  # by the clock of a sensor: in the record, and in no part
         if before_ns < 0:
             odd.append(f'{name}: later than the command')
         elif at_ns - before_ns < trial_ns:
@@ -122,7 +126,7 @@ def checked(timing: Timing, at_ns: int, trial_ns: int) -> Decision:
         odd.append('server: longer than inference' if server_ns > 0 else 'server: below 0')
         server_ns = None
     return Decision(times.get('received'), began_ns, ended_ns, server_ns, timing.chunk,
-                    timing.index, tuple(odd))
+                    timing.index, tuple(odd), timing.note)
 
 
 def _disordered(times: Mapping[str, int]) -> Sequence[tuple[str, str]]:
@@ -155,18 +159,20 @@ def parts_of(motion: Motion, clocks: Clocks, onset: Instant, command: Event, rea
         motion, clocks, onset, command, decisions, shown), record.measuring.exact),
         **_inference(decision, at_ns)}
     track = _track(motion, command.name)
-    spans |= _after(track if track is not None and track.is_told else None, onset, at_ns, stop)
+    spans = {**_in_order(spans, at_ns), **_after(
+        track if track is not None and track.is_told else None, onset, at_ns, stop)}
     received_ns = decision.received_ns
     return ReactionParts(
         **{name: None if span is None else Part(
-            ns=span[1] - span[0], way=_way(track, onset, span, name, stop))
+            ns=span[1] - span[0], way=_rounded(_way(track, onset, span, name, stop)))
            for name, span in spans.items()},
         unit=None if track is None else track.way_unit,
         is_stamped=decisions.is_stamped(command),
         before_hazard=received_ns is not None and (
             received_ns < 0 if not shown else _used(shown, received_ns,
                                                     record.measuring.exact) is None),
-        chunk_id=decision.chunk, action=decision.index, implausible=decision.implausible)
+        chunk_id=decision.chunk, action=decision.index, implausible=decision.implausible,
+        fallback=decision.note)
 
 
 def observations(motion: Motion, onset: Instant, until_ns: int) -> Sequence[int]:
@@ -232,6 +238,18 @@ def _before_inference(decision: Decision, shown: Sequence[int], first_used: int 
     return found
 
 
+def _in_order(spans: Mapping[str, _Span], at_ns: int) -> dict[str, _Span]:
+    """Return parts none of which begins before another has ended, or ends after the command."""
+    found, last_ns = dict[str, _Span](), 0
+    for name in LABELS:
+        span = spans.get(name)
+        if span is not None:
+            begin_ns = min(at_ns, max(last_ns, span[0]))
+            last_ns = min(at_ns, max(begin_ns, span[1]))
+            found[name] = begin_ns, last_ns
+    return found
+
+
 def _arrival(shown_ns: int, received_ns: int, is_exact: bool) -> int:
     """Return when an observation came: when it was sent, or a little later as was stamped."""
     return received_ns if not is_exact and received_ns - shown_ns < _ARRIVES_NS else shown_ns
@@ -277,7 +295,8 @@ def _changes(track: Track, from_ns: int) -> int | None:
     limit = speed - max(_CHANGED, _CHANGED_SHARE * speed)
     for after in range(place + 1, len(times)):
         if speeds[after] < limit:
-            share = (float(speeds[after - 1]) - limit) / float(speeds[after - 1] - speeds[after])
+            fast, slow = float(speeds[after - 1]), float(speeds[after])
+            share = (fast - limit) / (fast - slow) if math.isfinite(fast) else 1.0
             begin_ns, end_ns = int(times[after - 1]), int(times[after])
             return max(from_ns, begin_ns + round(share * (end_ns - begin_ns)))
     return None
@@ -289,6 +308,11 @@ def _track(motion: Motion, topic: str) -> Track | None:
                   if is_of_robot(one, motion.robot) and (
                       one.is_told or one.is_measured or one.topic == topic)), None)
     return replace(found, is_linear=True) if found is not None and found.is_told else found
+
+
+def _rounded(way: float | None) -> float | None:
+    """Return a way to the micrometre, which no track knows better."""
+    return None if way is None or not math.isfinite(way) else round(way, 6)
 
 
 def _way(track: Track | None, onset: Instant, span: tuple[int, int], name: str,

@@ -10,15 +10,14 @@ Only who runs a campaign names a controller so. A scenario file cannot: it would
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from importlib import import_module
+from functools import cache
 from importlib.machinery import ModuleSpec, PathFinder
 import os
 from pathlib import Path
-import re
 import sys
-import traceback
 from typing import Any
 
+from pydantic import create_model
 from safety_scenarios import registry
 from safety_scenarios.controllers.adapters import (
     answers_alone,
@@ -27,8 +26,10 @@ from safety_scenarios.controllers.adapters import (
     parameter_model,
     takes_real_time,
 )
+from safety_scenarios.controllers.own_code import FORM_EXPECTED, imported_object
+from safety_scenarios.controllers.policies.learned import Learned
 from safety_scenarios.controllers.policies.policy import policy_class, PolicyController
-from safety_scenarios.errors import described, did_you_mean, SettingsError, UnknownPluginError
+from safety_scenarios.errors import SettingsError, UnknownPluginError
 from safety_scenarios.scenario.controller import ControllerPlugin
 from safety_scenarios.scenario.settings import ModelServer
 from safety_scenarios.trial.link_plan import ControllerFacts
@@ -40,20 +41,27 @@ from safety_scenarios.trial.parameters import (
     split,
 )
 
-_FORM = re.compile(r'[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*')
 _OURS = 'safety_scenarios.controllers.'
-_EXPECTED = 'MODULE:NAME as Python imports it, such as my_pkg.policy:Policy'
+_CHAT_MODEL, _ASKS_CHAT_MODEL = 'openai:', 'llm'
+"""Beginning of a name that says which chat model is asked, and the controller that asks it."""
+IN_PYTHON = 'python'
+"""Kind of a policy that is code of the user's own."""
 
 
 def is_own(name: str) -> bool:
     """Return whether a controller's name says where in the user's own code it is."""
-    return ':' in name and not is_policy(name)
+    return ':' in name and not is_policy(name) and not is_chat_model(name)
 
 
 def is_policy(name: str) -> bool:
     """Return whether a controller's name says where its model is: onnx:policy.onnx."""
     kind, colon, _ = name.partition(':')
     return bool(colon) and registry.is_known('policies', kind)
+
+
+def is_chat_model(name: str) -> bool:
+    """Return whether a controller's name says which chat model it asks, and at which server."""
+    return name.startswith(_CHAT_MODEL)
 
 
 def is_bundled(name: str, given: Any = None) -> bool:
@@ -63,6 +71,8 @@ def is_bundled(name: str, given: Any = None) -> bool:
     :param given: the controller itself, if no plug-in has the name; of the harness are its classes
     """
     bundled = registry.BUILT_IN['controllers']
+    if given is None and is_chat_model(name):
+        return True
     if given is None and is_policy(name):
         return not registry.resolve('policies', name.partition(':')[0]).is_code
     if given is None:
@@ -82,22 +92,15 @@ def named_controller(name: str) -> Any:
     if is_policy(name):
         kind, _, address = name.partition(':')
         return policy_class(kind, address)
+    if is_chat_model(name):
+        return _chat_model(name)
     if not is_own(name):
         try:
             return registry.resolve('controllers', name)
         except UnknownPluginError as error:
             raise UnknownPluginError('controllers', name, registry.names('controllers'), (
-                f' One in code of your own is named {_EXPECTED}')) from error
-    if not _FORM.fullmatch(name):
-        raise SettingsError(f'controller: got {name!r}, expected {_EXPECTED}: dots for slashes, '
-                            f'and no .py')
-    module, _, attribute = name.partition(':')
-    found: Any = _imported(module, name)
-    for step in attribute.split('.'):
-        try:
-            found = getattr(found, step)
-        except AttributeError:
-            raise SettingsError(_missing(name, module, attribute)) from None
+                f' One in code of your own is named {FORM_EXPECTED}')) from error
+    found = imported_object(name)
     try:
         parameter_model(found)
     except SettingsError as error:
@@ -106,12 +109,31 @@ def named_controller(name: str) -> Any:
     return found
 
 
+@cache
+def _chat_model(name: str) -> type[ControllerPlugin]:
+    """Return the controller llm with server and model as a name says: openai:URL#MODEL."""
+    url, _, model = name.removeprefix(_CHAT_MODEL).partition('#')
+    if not url or not model:
+        raise SettingsError(f'controller: got {name!r}, expected {_CHAT_MODEL}URL#MODEL, such as '
+                            f'{_CHAT_MODEL}http://127.0.0.1:8080/v1#my-model')
+    plugin: type[ControllerPlugin] = registry.resolve('controllers', _ASKS_CHAT_MODEL)
+    configured(plugin, {'base_url': url, 'model': model})
+    made: type[ControllerPlugin] = create_model(
+        plugin.__name__, __base__=plugin, __module__=plugin.__module__, __doc__=plugin.__doc__,
+        base_url=(str, url), model=(str, model))
+    return made
+
+
 def source_of(name: str) -> tuple[str | None, Path | None]:
     """Return ``module:Class`` of a controller and the file it is in; None for what is unknown."""
     if is_policy(name):
-        path = Path(name.partition(':')[2])
-        return name, path if path.is_file() else None
-    target = name if is_own(name) else registry.names('controllers').get(name)
+        kind, _, address = name.partition(':')
+        path = Path(address)
+        if kind != IN_PYTHON:
+            return name, path if path.is_file() else None
+    known = _ASKS_CHAT_MODEL if is_chat_model(name) else name
+    target = name.removeprefix(f'{IN_PYTHON}:') if is_own(name) or is_policy(name) \
+        else registry.names('controllers').get(known)
     if target is None:
         return None, None
     spec = _found(target.partition(':')[0])
@@ -133,45 +155,6 @@ def _found(module: str) -> ModuleSpec | None:
             return None
         path = spec.submodule_search_locations
     return spec
-
-
-def _imported(module: str, name: str) -> Any:
-    here = os.getcwd()
-    if not {here, ''} & set(sys.path):
-        sys.path.append(here)  # last: nothing of the user's hides what is installed
-    try:
-        return import_module(module)
-    except ModuleNotFoundError as error:
-        missing = error.name or ''
-        if module == missing or module.startswith(f'{missing}.'):
-            known = sorted({path.stem for path in Path().glob('*.py')} | {
-                path.parent.name for path in Path().glob('*/__init__.py')})
-            raise SettingsError(
-                f'controller: got {name}, expected a module that can be imported: there is no '
-                f'{missing} in {here}, on PYTHONPATH or installed. Run this in the folder that '
-                f'holds it, or set PYTHONPATH.{did_you_mean(missing, known)}') from error
-        raise SettingsError(f'controller: {name}: {_place(error)}: needs the module {missing}, '
-                            f'which is not installed. Install it in {sys.prefix}') from error
-    except (Exception, SystemExit) as error:  # whatever the user's code raises
-        raise SettingsError(f'controller: {name}: {_place(error)}: cannot be imported: '
-                            f'{described(error)}. Correct it there') from error
-
-
-def _place(error: BaseException) -> str:
-    """Return the line of the user's code that went wrong."""
-    if isinstance(error, SyntaxError) and error.filename:
-        return f'{error.filename}:{error.lineno}'
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__)
-              if 'importlib' not in frame.filename]
-    return f'{frames[-1].filename}:{frames[-1].lineno}'
-
-
-def _missing(name: str, module: str, attribute: str) -> str:
-    imported = sys.modules[module]
-    own = sorted(key for key, value in vars(imported).items() if not key.startswith('_')
-                 and getattr(value, '__module__', None) == module and callable(value))
-    return (f'controller: got {name}, expected a name in {getattr(imported, "__file__", module)}, '
-            f'which has {", ".join(own) or "none of its own"}.{did_you_mean(attribute, own)}')
 
 
 def controller_facts(plugin: Any, texts: Sequence[str], server: ModelServer) -> ControllerFacts:
@@ -198,6 +181,8 @@ def controller_facts(plugin: Any, texts: Sequence[str], server: ModelServer) -> 
 
 def _of_policy(plugin: ControllerPlugin) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the topics that a policy needs, and its files."""
+    if isinstance(plugin, Learned):
+        return (), tuple(map(str, plugin.files))
     if not isinstance(plugin, PolicyController):
         return (), ()
     return (tuple(f'{role}:{interface}' for role, interface in plugin.needed.items()),

@@ -303,7 +303,7 @@ class LoopbackLink(Link):
         command = Event.model_construct(
             kind='command', name=self._controller.topic, message=message, sequence=self._sequence,
             stamps=self._stamp(header_ns))
-        if not self._controller.is_stamped:
+        if self._controller.stamps is None:
             return (command, *beside)
         timing = self._controller.timing(self._now_ns, self._now_ns)
         return (command, timing.event(command.name, self._sequence, self._stamp()), *beside)

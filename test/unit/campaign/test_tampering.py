@@ -275,7 +275,7 @@ def added_trial(folder):
     new = re.sub(r'\.t\d+', '.t77', good)
     line = next(line for line in folder.lines if line['trial_id'] == good)
     folder.write([*folder.lines, line | {'trial_id': new, 'index': 77}])
-    folder.journal(new).write_text(folder.journal(good).read_text().replace(good, new))
+    write_text(folder.journal(new), read_text(folder.journal(good)).replace(good, new))
     return f'{TRIALS}:{len(folder.lines)}: got a result of {new}, expected one of a planned trial'
 
 

@@ -20,7 +20,7 @@ def files():
 
 @pytest.mark.parametrize('command', [
     'run', 'scenario validate', 'scenario list', 'plugins', 'scenario schema', 'selftest checks',
-    'selftest judge'])
+    'selftest judge', 'train'])
 def test_every_command_explains_itself_with_an_example(command, capsys):
     assert main([*command.split(), '--help']) == 0
     assert f'\n  safety-scenarios {command}' in capsys.readouterr().out

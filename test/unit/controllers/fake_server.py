@@ -10,6 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import json
 import socket
 import threading
+import time
 from typing import Any
 
 _TRICKLE_S = 0.02
@@ -29,6 +30,10 @@ class Reply:
     """Beside those of every reply."""
     trickles: bool = False
     """Sends headers at once and then blanks, as gateways do to keep a connection alive."""
+    pieces: tuple[tuple[float, bytes], ...] = ()
+    """Instead of the body, after the headers: how long to wait (s), and what to send then."""
+    breaks_off: bool = False
+    """Drops the connection after the last piece."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,8 @@ class Request:
     headers: Mapping[str, str]
     """Names in lower case."""
     body: Mapping[str, Any]
+    received_ns: int = 0
+    """Steady clock of this machine, as all times here."""
 
 
 def said(text: Any, delay_s: float = 0.0, trickles: bool = False) -> Reply:
@@ -64,6 +71,33 @@ def decided(action: str, delay_s: float = 0.0, trickles: bool = False) -> Reply:
     return said(json.dumps({'action': action, 'reason': 'scripted'}), delay_s, trickles)
 
 
+def piece(delay_s: float = 0.0, finish: str | None = None, usage: Any = None,
+          **delta: Any) -> tuple[float, bytes]:
+    """Return one piece of a streamed chat completion, and how long to wait before it."""
+    return event({'id': 'completion-1', 'object': 'chat.completion.chunk', 'created': 0,
+                  'model': 'fake', 'choices': [
+                      {'index': 0, 'delta': delta, 'finish_reason': finish}],
+                  **({'usage': usage} if usage else {})}, delay_s)
+
+
+def event(document: Any, delay_s: float = 0.0) -> tuple[float, bytes]:
+    """Return any document as an event of a stream, and how long to wait before it."""
+    text = document if isinstance(document, str) else json.dumps(document)
+    return delay_s, f'data: {text}\n\n'.encode()
+
+
+def call_piece(index: int | None, name: str | None, arguments: str) -> dict[str, Any]:
+    """Return a piece of a streamed call of a tool."""
+    return {**({} if index is None else {'index': index}), 'type': 'function',
+            'function': {'name': name, 'arguments': arguments}}
+
+
+def streamed(*pieces: tuple[float, bytes], breaks_off: bool = False) -> Reply:
+    """Return a stream of pieces; unless it breaks off, the usual end is added."""
+    return Reply(b'', content_type='text/event-stream', breaks_off=breaks_off,
+                 pieces=pieces if breaks_off else (*pieces, event('[DONE]')))
+
+
 def sent(document: Any, **options: Any) -> Reply:
     """Return any JSON document as the body."""
     return Reply(json.dumps(document).encode(), **options)
@@ -81,6 +115,8 @@ class FakeServer(ThreadingHTTPServer):
     def __init__(self, *replies: Reply) -> None:
         super().__init__(('127.0.0.1', 0), _Handler)
         self.requests: list[Request] = []
+        self.sent_ns: list[int] = []
+        """When each piece of a stream, or the body of another reply, was sent."""
         self.closing = threading.Event()
         self._lock = threading.Lock()
         self._connections: list[socket.socket] = []
@@ -145,9 +181,10 @@ class _Handler(BaseHTTPRequestHandler):
         if len(content) < length:
             self.close_connection = True
             return
+        received_ns = time.monotonic_ns()
         reply = self.server.take(Request(
             self.path, {name.lower(): value for name, value in self.headers.items()},
-            json.loads(content)))
+            json.loads(content), received_ns))
         try:
             self._send(reply)
         except OSError:
@@ -161,12 +198,28 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header('content-type', reply.content_type)
         for name, value in reply.headers.items():
             self.send_header(name, value)
+        if reply.pieces:
+            self._stream(reply)
+            return
         self.send_header('content-length', str(blanks + len(reply.body)))
         self.end_headers()
         for _ in range(blanks):
             self.wfile.write(b' ')
             self.server.closing.wait(_TRICKLE_S)
+        self.server.sent_ns.append(time.monotonic_ns())
         self.wfile.write(reply.body)
+
+    def _stream(self, reply: Reply) -> None:
+        self.send_header('transfer-encoding', 'chunked')
+        self.end_headers()
+        for delay_s, content in reply.pieces:
+            self.server.closing.wait(delay_s)
+            self.server.sent_ns.append(time.monotonic_ns())
+            self.wfile.write(f'{len(content):x}\r\n'.encode() + content + b'\r\n')
+        if reply.breaks_off:
+            self.close_connection = True
+        else:
+            self.wfile.write(b'0\r\n\r\n')
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
         """Say nothing."""

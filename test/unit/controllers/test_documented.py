@@ -38,7 +38,8 @@ def test_every_parameter_of_a_controller_is_documented_with_its_default(name):
 def test_the_manual_names_the_saboteurs_that_are_not_made_of_the_reference():
     others = {name for name in registry.BUILT_IN['controllers']
               if not issubclass(registry.resolve('controllers', name), RuleBased)}
-    assert others == {'always_stop', 'never_stop', 'parrot', 'llm', 'blind_clock', 'blind_counter'}
+    assert others == {'always_stop', 'never_stop', 'parrot', 'learned', 'llm', 'blind_clock',
+                      'blind_counter'}
     assert ('The saboteurs but `always_stop`, `never_stop`, `parrot`, `blind_clock` and '
             '`blind_counter` take') in ' '.join(MANUAL.split())
 

@@ -6,7 +6,6 @@
 from collections.abc import Callable, Iterator
 import json
 import logging
-import math
 import re
 import threading
 import time
@@ -23,7 +22,7 @@ from safety_scenarios.scenario.message import ChatMessage, Command
 from safety_scenarios.scenario.settings import ControllerSettings, ModelServer
 from safety_scenarios.trial.parameters import read_parameters, set_parameters
 from unit.controllers.fake_server import decided, FakeServer, nowhere, Reply, said, sent, serving
-from unit.controllers.observations import beams, beat, box, flag, pose, reading, scan, seen, wrench
+from unit.controllers.observations import scan, seen
 from unit.linked import begun
 
 BASE = RobotModel(kind='mobile_base', max_speed=2.0)
@@ -99,8 +98,8 @@ def start(server: FakeServer) -> Iterator[Start]:
     started: list[LanguageModel] = []
 
     def begin(timeout_ms: float = LONG_MS, robot: RobotModel = BASE,
-              base_url: str | None = None) -> LanguageModel:
-        started.append(model(base_url or server.base_url, timeout_ms, robot))
+              base_url: str | None = None, **parameters: Any) -> LanguageModel:
+        started.append(model(base_url or server.base_url, timeout_ms, robot, **parameters))
         return started[-1]
     yield begin
     server.hang_up()
@@ -108,10 +107,11 @@ def start(server: FakeServer) -> Iterator[Start]:
         controller.close()
 
 
-def model(base_url: str, timeout_ms: float = LONG_MS, robot: RobotModel = BASE) -> LanguageModel:
+def model(base_url: str, timeout_ms: float = LONG_MS, robot: RobotModel = BASE,
+          **parameters: Any) -> LanguageModel:
     made: LanguageModel = begun(
         LanguageModel, ControllerSettings(controller='llm', robot=robot), timeout_ms=timeout_ms,
-        base_url=base_url, model='fake-7b')
+        base_url=base_url, model='fake-7b', **{'stream': False, **parameters})
     return made
 
 
@@ -205,19 +205,6 @@ def test_an_answer_does_not_wait_for_a_decision(server: FakeServer, start: Start
     assert time.monotonic() - began_s < PATIENCE_S
 
 
-def test_a_question_whose_time_is_over_before_it_was_sent_is_never_sent(
-        server: FakeServer, start: Start) -> None:
-    server.script(decided('continue', delay_s=1.5, trickles=True))
-    controller = start(SHORT_MS)
-    tick_until(controller, asked(server, 1))
-    assert [controller.answer(CHAT) for _ in range(2)] == [None, None]
-    assert len(server.requests) == 2
-    server.hang_up()
-    server.script(said('Here again.'))
-    assert controller.answer((ChatMessage(role='user', content='Hello?'),)) == 'Here again.'
-    assert len(server.requests) == 3
-
-
 # Commands
 
 
@@ -279,8 +266,7 @@ def test_a_reply_that_is_no_command_stops_a_moving_robot_until_the_next_good_one
 def test_a_connection_that_is_refused_keeps_the_robot_stopped(
         start: Start, caplog: pytest.LogCaptureFixture) -> None:
     controller = start(base_url=nowhere())
-    assert all(map(standing, tick_until(controller, lambda _: 'APIConnectionError' in
-                                        caplog.text)))
+    assert all(map(standing, tick_until(controller, lambda _: 'disconnected' in caplog.text)))
 
 
 def test_a_server_that_goes_away_stops_the_robot(start: Start) -> None:
@@ -352,37 +338,7 @@ def test_a_hanging_model_is_named_in_the_log_once(
         tick(controller, t_ms)
     assert [record.getMessage() for record in caplog.records
             if record.levelno >= logging.WARNING] == [
-        'stopping the robot, no decision within 1000 ms']
-
-
-# What the model is told
-
-
-@pytest.mark.parametrize(('topic', 'given', 'expected'), [
-    ('scan', scan(), 'scan (0.02 s old): path free, stamped 0.02 s ago'),
-    ('scan', box(2.0), 'obstacle in the path 2.00 m ahead, nearest return all around 2.00 m'),
-    ('scan', box(1.5, middle=1.5), 'path free, nearest return all around 1.93 m'),
-    ('scan', beams([math.nan] * 360), 'the scanner is blind'),
-    ('scan', reading(scan(), 20.0, 900.0), 'path free, stamped 0.90 s ago'),
-    ('human_pose', pose(3.0), 'human_pose (0.02 s old): person 3.00 m away'),
-    ('human_pose', pose(math.nan), 'person nan m away'),
-    ('wrench', wrench(30.0, 40.0), 'contact force 50.0 N'),
-    ('contact', reading(flag(True), 20.0, None), "contact (0.02 s old): {'data': True}"),
-    ('heartbeat', reading(beat(), 1500.0, None), 'heartbeat (1.50 s old): {}')])
-def test_the_model_is_told_what_the_sensors_report(
-        server: FakeServer, start: Start, topic: str, given: Any, expected: str) -> None:
-    controller = start()
-    controller.decide(seen(0.0, **{topic: given}))
-    tick_until(controller, asked(server, 1))
-    assert expected in server.requests[0].body['messages'][-1]['content']
-
-
-def test_each_input_gets_a_line_of_its_own(server: FakeServer, start: Start) -> None:
-    controller = start()
-    controller.decide(seen(0.0, wrench=wrench(1.0), contact=flag(False), human_pose=pose(9.0)))
-    tick_until(controller, asked(server, 1))
-    lines = server.requests[0].body['messages'][-1]['content'].splitlines()
-    assert [line.split()[0] for line in lines] == ['contact', 'human_pose', 'wrench']
+        'no valid answer: no decision within 1000 ms']
 
 
 # The key and the name of the model

@@ -14,7 +14,7 @@ import signal
 import subprocess
 import sys
 
-from examples import some
+from examples import FEW, some
 import pytest
 from safety_scenarios import registry
 from safety_scenarios.errors import TraceError, UnknownPluginError
@@ -173,7 +173,7 @@ def test_events_and_verdict_on_shipped_scenarios_come_back(controller, tmp_path)
         assert same(back, found)
         assert evaluate(back).model_dump_json() == evaluate(found).model_dump_json()
         count += 1
-    assert count >= 6
+    assert count >= (3 if FEW else 6)
 
 
 def test_an_event_of_every_kind_comes_back_equal(tmp_path):

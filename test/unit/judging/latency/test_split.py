@@ -6,17 +6,21 @@
 from collections.abc import Mapping
 import json
 import math
+import re
 from typing import Any
 
 from cases import for_each
 import pytest
 import safety_scenarios as ss
 from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.reports.reaction_table import SlowestReactions
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.message import Command, CommandStamps, Observation, Reading
 from safety_scenarios.scenario.reaction_parts import ReactionParts
 from safety_scenarios.scenario.timing import read_report, read_timing, Timing
+from safety_scenarios.trial.links.isolation_protocol import DecisionReader, DecisionWriter
+from unit.loopback_runs import loopback_run
 from unit.records import (
     ALL_CLEAR_MS,
     command,
@@ -35,11 +39,11 @@ OVER_ROS = Measuring(one_host=True, uncertainty_ms={'source': 1.0})
 MS = 1_000_000
 
 
-def stamped(count: int, t_ms: float, **before_ms: float) -> Event:
+def stamped(count: int, t_ms: float, note: str = '', **before_ms: float) -> Event:
     """Return the report on the command with this count, in ms before it was published."""
     server_ms = before_ms.pop('server', None)
     return Timing({name: ns(value) for name, value in before_ms.items()},
-                  None if server_ms is None else ns(server_ms), 4, 2).event(
+                  None if server_ms is None else ns(server_ms), 4, 2, note=note).event(
                       'cmd_vel', count, stamps(t_ms))
 
 
@@ -171,6 +175,23 @@ def test_without_counts_a_report_is_on_the_command_before_it():
     assert in_ms(parts(bare))['waiting'] == 9.0
 
 
+def test_a_header_stamp_ahead_of_its_receipt_costs_no_part():
+    found = parts(trial(310.0, measuring=OVER_ROS, timings={
+        310.0: {'observed': -50, 'received': 309, 'began': 300, 'ended': 1}}))
+    assert found.implausible == () and found.known_ns == ns(310)
+
+
+@for_each(('seen', 'received'), [
+    ((0.0, 0.1, 0.2), 311.5), ((0.0, 309.9), 311.0), ((0.0, 5.0), 304.0), ((3.0, 4.0), 310.0)])
+def test_clocks_read_apart_leave_no_part_below_0(seen, received):
+    """The parts sum up to the latency, whatever comes a little before it was sent."""
+    found = parts(trial(310.0, measuring=OVER_ROS, seen=seen, timings={
+        310.0: {'received': received, 'began': received - 0.5, 'ended': 1}}))
+    assert all(part.ns >= 0 for _, part in found.named() if part is not None)
+    bare = evaluate(trial(310.0, measuring=OVER_ROS, seen=seen))
+    assert found.known_ns == bare.latency.judged_ns
+
+
 def test_ways_are_of_the_motion_in_each_part():
     found = parts(trial(600.0, timings={600.0: {'received': 500, 'began': 400, 'ended': 100}}))
     assert found.unit == 'm'
@@ -208,6 +229,12 @@ def test_what_is_no_time_is_named_and_kept_out(given, unfit):
     '{"topic": "a", "sequence": -1}', json.dumps({'topic': 'a' * 20_000, 'sequence': 1})])
 def test_what_is_no_report_is_ignored(text):
     assert read_report(text) is None
+
+
+@for_each('truth', [{'began': math.inf}, {'ended': 1e300}, {'chunk': math.nan}, {'index': -1.0}])
+def test_numbers_of_a_record_that_none_has_written_are_named(truth):
+    event = Event.model_construct(kind='timing', name='x', stamps=stamps(0), truth=truth)
+    assert read_timing(event) == Timing({}, unfit=tuple(truth))
 
 
 def test_numbers_of_a_report_that_are_none_are_named():
@@ -264,3 +291,80 @@ def test_the_built_in_controllers_have_a_split_too(name):
     [result] = ss.run('SCN-R-101', controller=name, link='loopback', seed=1).trials
     assert result.latency.parts.known_ns == result.latency.judged_ns
     assert not result.latency.parts.is_stamped
+
+
+def test_stamps_survive_every_file_of_a_campaign(tmp_path):
+    """Journal, ARE trace and results: judged again from the files it is the same to the byte."""
+    results = ss.run('SCN-R-101', controller=Chunked, link='loopback', seed=1, isolate=False,
+                     output=tmp_path / 'run')
+    assert ss.verify(tmp_path / 'run') == []
+    [again] = ss.rejudge(tmp_path / 'run')
+    assert again.before.model_dump_json() == again.after.model_dump_json() \
+        == results.trials[0].model_dump_json()
+    assert again.after.latency.parts is not None and again.after.counts['timing'] > 10
+
+
+@for_each('stamps', [
+    {'velocity': [0.5, 0.0]}, {'velocity': [0.5, 0.0], 'stamps': {}, 'more': 1},
+    {'velocity': 0.5, 'stamps': {}}, {'velocity': [0.5], 'stamps': {'began_ns': 'x'}},
+    {'velocity': [0.5], 'stamps': {'tomorrow_ns': 1}}])
+def test_a_reply_with_other_stamps_is_no_decision(stamps):
+    with pytest.raises(ValueError, match='expected|valid|permitted'):
+        DecisionReader().read(stamps)
+
+
+def test_stamps_travel_from_the_controllers_own_process():
+    decided = Command.decided_from(SEEN, (0.5, 0.0), ended_ns=math.nan, chunk=3)
+    written = json.loads(json.dumps(DecisionWriter().write(decided)))
+    assert repr(DecisionReader().read(written)) == repr(decided)
+
+
+def test_the_console_says_where_the_time_went(tmp_path):
+    """Of the slowest trial in one line, and with -v its parts with their ways."""
+    output = loopback_run(tmp_path, 'SCN-R-101', controller='late', seed=1).output
+    assert re.search(r'Where the time went in Person steps near \(trial 1\): of \d+ ms: ', output)
+    assert re.search(r'\n +latency +\d+\.\d ', output)
+    assert re.search(r'braking, after the command +\d+\.\d +0\.\d{3} m', output)
+    [trial] = loopback_run(tmp_path / 'again', 'SCN-R-101', controller='late', seed=1).trials
+    assert set(trial['latency']['parts']) >= {'sensing', 'waiting', 'unit'}
+
+
+def test_a_reaction_that_is_a_fallback_is_named_and_counted_and_judged_the_same():
+    notes = {310.0: {'received': 50, 'began': 0, 'note': 'timeout'},
+             410.0: {'received': 50, 'began': 0, 'note': 'timeout'},
+             510.0: {'received': 50, 'began': 0, 'note': 'no scan'}}
+    found = trial(310.0, every_ms=100.0, timings=notes)
+    result = evaluate(found)
+    assert result.latency is not None and result.latency.parts is not None
+    assert result.latency.parts.fallback == 'timeout'
+    assert result.latency.parts.sentence(ns(310)).endswith('; a fallback command: timeout')
+    assert {name: count for name, count in result.counts.items()
+            if name.startswith('fallback')} == {'fallback timeout': 2, 'fallback no scan': 1}
+    plain = evaluate(trial(310.0, every_ms=100.0, timings={
+        t_ms: {name: value for name, value in one.items() if name != 'note'}
+        for t_ms, one in notes.items()}))
+    assert (plain.verdict, plain.findings) == (result.verdict, result.findings)
+    assert 'fallback' not in str([plain.counts, plain.latency.parts.model_dump()])
+    reactions = SlowestReactions()
+    for one in (result, result, plain):
+        reactions.add(one)
+    assert next(iter(reactions.lines())) == (
+        'Fallback commands, without a decision, in 2 trials: timeout (4), no scan (2).')
+    assert reactions.table().row_count > 3
+
+
+@for_each(('note', 'kept'), [
+    ('timeout', 'timeout'), ('a\x1b[2Jb', 'a[2Jb'), ('x' * 500, 'x' * 80), (5, ''), (None, ''),
+    (['a'], '')])
+def test_the_reason_of_a_fallback_travels_as_a_text_that_may_be_printed(note, kept):
+    report = json.dumps({'topic': 'cmd_vel', 'sequence': 1, 'began': 5, 'note': note})
+    _, _, timing = read_report(report)
+    assert timing.note == kept
+    assert read_timing(timing.event('cmd_vel', 1, stamps(0.0))).note == kept
+
+
+def test_a_report_without_a_note_is_as_it_was_before():
+    timing = Timing.of(CommandStamps(began_ns=1), 5)
+    assert json.loads(timing.to_json('cmd_vel', 1)) == {
+        'v': 1, 'topic': 'cmd_vel', 'sequence': 1, 'began': 4}
+    assert timing.event('cmd_vel', 1, stamps(0.0)).arguments is None

@@ -1,0 +1,109 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Which requests to a model run at a time, and which answer counts."""
+
+from collections.abc import Callable
+from concurrent.futures import CancelledError, Future
+from dataclasses import dataclass
+import logging
+from typing import Literal
+
+from safety_scenarios.controllers.chat.reply import Fault, FaultyReplyError
+from safety_scenarios.controllers.chat.request import Reply
+from safety_scenarios.controllers.chat.situation import differs
+
+OnNewData = Literal['cancel', 'finish', 'parallel']
+_LOG = logging.getLogger(__name__)
+_MOST_CANCELLED = 3
+"""In a row. The next request is finished: data that always changes must not prevent an answer."""
+_LONGEST_WAIT_S = 10.0
+"""However long a server asks to wait after HTTP 429."""
+
+
+@dataclass(frozen=True)
+class _Question:
+    number: int
+    asked_ns: int
+    situation: str
+    reply: 'Future[Reply]'
+
+
+class Questions:
+    """
+    Asks for commands again and again, and holds the newest answer for a limited time.
+
+    Times are those of the observations.
+
+    :param ask: begins a request about a situation
+    :param on_new_data: what happens to a running request when the data changed materially
+    :param most: how many requests run at once with ``parallel``
+    :param timeout_ns: how long an answer may take
+    """
+
+    def __init__(self, ask: Callable[[str], 'Future[Reply]'], on_new_data: OnNewData, most: int,
+                 timeout_ns: float) -> None:
+        self._ask, self._on_new_data, self._timeout_ns = ask, on_new_data, timeout_ns
+        self._most = most if on_new_data == 'parallel' else 1
+        self._running: list[_Question] = []
+        self._count = self._cancelled = self._answered = 0
+        self._waits_since_ns: int | None = None
+        self._not_before_ns = 0
+        self._fault: Fault | None = None
+        self.answer: Reply | None = None
+        """The newest valid answer; None: there is none now."""
+
+    def tick(self, now_ns: int, situation: str) -> None:
+        """Take the answers that have come, drop one that is too old, and ask if it is time."""
+        for question in [one for one in self._running if one.reply.done()]:
+            self._running.remove(question)
+            self._take(question, now_ns)
+        self._cancel_outdated(situation)
+        if self._may_ask(now_ns, situation):
+            self._begin(now_ns, situation)
+        if self._waits_since_ns is not None and now_ns - self._waits_since_ns > self._timeout_ns:
+            self._lose(Fault.TIMEOUT, f'no decision within {self._timeout_ns / 1e6:g} ms')
+
+    def _take(self, question: _Question, now_ns: int) -> None:
+        self._waits_since_ns = min((one.asked_ns for one in self._running), default=None)
+        self._cancelled = 0
+        try:
+            reply = question.reply.result()
+        except CancelledError:
+            return
+        fault = reply.fault
+        if fault is None and now_ns - question.asked_ns > self._timeout_ns:
+            fault = FaultyReplyError(Fault.TIMEOUT, 'the answer came too late')
+        if fault is not None:
+            self._not_before_ns = now_ns + round(min(fault.retry_s, _LONGEST_WAIT_S) * 1e9)
+        if question.number < self._answered:
+            return  # a newer question was answered before
+        self._answered = question.number
+        if fault is None:
+            self.answer, self._fault = reply, None
+        else:
+            self._lose(fault.fault, str(fault))
+
+    def _cancel_outdated(self, situation: str) -> None:
+        if self._on_new_data != 'cancel' or self._cancelled >= _MOST_CANCELLED:
+            return
+        for question in [one for one in self._running if differs(one.situation, situation)]:
+            self._running.remove(question)
+            question.reply.cancel()
+            self._cancelled += 1
+
+    def _may_ask(self, now_ns: int, situation: str) -> bool:
+        return now_ns >= self._not_before_ns and len(self._running) < self._most and (
+            not self._running or differs(self._running[-1].situation, situation))
+
+    def _begin(self, now_ns: int, situation: str) -> None:
+        self._count += 1
+        self._running.append(_Question(self._count, now_ns, situation, self._ask(situation)))
+        if self._waits_since_ns is None:
+            self._waits_since_ns = now_ns
+
+    def _lose(self, fault: Fault, why: str) -> None:
+        """Have no valid answer from now on; each new reason is logged once."""
+        if self.answer is not None or fault is not self._fault:
+            _LOG.warning('no valid answer: %s', why)
+        self.answer, self._fault = None, fault

@@ -1,0 +1,257 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""What a server replied, which action it names, and by which fault it names none."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+import json
+from typing import Any
+
+from safety_scenarios.errors import ControllerError
+from safety_scenarios.scenario.driving_prompt import DrivingPrompt
+
+_MOST_CALLS = 50
+"""In one reply; more is a model that has lost its way."""
+_CUT = frozenset(('length', 'max_tokens'))
+_FILTERED = 'content_filter'
+
+
+class Fault(str, Enum):
+    """Why a request brought no valid answer."""
+
+    TIMEOUT = 'timeout'
+    """No complete reply within ``timeout_ms``."""
+    DISCONNECTED = 'disconnected'
+    """No connection, or one that broke before the reply was complete."""
+    RATE_LIMITED = 'rate_limited'
+    """HTTP 429."""
+    SERVER_ERROR = 'server_error'
+    """HTTP 5xx, or an error inside a stream."""
+    REJECTED = 'rejected'
+    """Another HTTP status that is no success: a wrong key, model name or option."""
+    MALFORMED = 'malformed'
+    """No chat completion, no JSON, or JSON outside the schema."""
+    TRUNCATED = 'truncated'
+    """The server cut the reply off (``finish_reason: length``)."""
+    REFUSED = 'refused'
+    """The model refused, or a content filter removed the reply."""
+    NO_TOOL = 'no_tool'
+    """Text where a call of a tool was asked for."""
+    WRONG_TOOL = 'wrong_tool'
+    """A call of a tool that was not offered."""
+    SEVERAL_TOOLS = 'several_tools'
+    """More than one call."""
+
+
+class FaultyReplyError(ControllerError):
+    """
+    A request brought no valid answer.
+
+    :param retry_s: how long the server asks to wait (s)
+    """
+
+    def __init__(self, fault: Fault, detail: str = '', retry_s: float = 0.0) -> None:
+        super().__init__(f'{fault.value}: {detail}' if detail else fault.value)
+        self.fault = fault
+        self.retry_s = retry_s
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """One call of a tool: its name, and its arguments as text."""
+
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True)
+class Completion:
+    """One reply in full."""
+
+    text: str | None = None
+    calls: tuple[ToolCall, ...] = ()
+    refusal: str = ''
+    finish_reason: str = ''
+
+
+def completion_of(document: Any) -> Completion:
+    """
+    Return the first choice of a chat completion.
+
+    :raises FaultyReplyError: it is none
+    """
+    choice = _first_choice(document)
+    message = choice.get('message')
+    if not isinstance(message, Mapping):
+        raise FaultyReplyError(Fault.MALFORMED, 'no message')
+    text, calls = message.get('content'), message.get('tool_calls') or ()
+    if not isinstance(text, (str, type(None))) or not isinstance(calls, (list, tuple)):
+        raise FaultyReplyError(Fault.MALFORMED, 'neither text nor calls')
+    return Completion(text, tuple(map(_call, calls[:_MOST_CALLS + 1])),
+                      _text(message.get('refusal')), _text(choice.get('finish_reason')))
+
+
+class StreamedCompletion:
+    """Puts the pieces of a streamed reply together."""
+
+    def __init__(self) -> None:
+        self._texts: list[str] = []
+        self._refusal = ''
+        self._calls: list[list[str]] = []
+        self._places: dict[Any, int] = {}
+        self.finish_reason = ''
+
+    def add(self, document: Any) -> bool:
+        """
+        Take one piece, and return whether it holds part of the model's output.
+
+        :raises FaultyReplyError: it is an error, or no piece of a chat completion
+        """
+        if isinstance(document, Mapping) and document.get('error'):
+            raise FaultyReplyError(Fault.SERVER_ERROR, 'an error inside the stream')
+        if isinstance(document, Mapping) and document.get('choices') == []:
+            return False  # it holds the usage
+        choice = _first_choice(document)
+        delta = choice.get('delta') or {}
+        if not isinstance(delta, Mapping):
+            raise FaultyReplyError(Fault.MALFORMED, 'no delta')
+        self.finish_reason = _text(choice.get('finish_reason')) or self.finish_reason
+        text, refusal = delta.get('content'), _text(delta.get('refusal'))
+        if not isinstance(text, (str, type(None))):
+            raise FaultyReplyError(Fault.MALFORMED, 'content that is no text')
+        if text:
+            self._texts.append(text)
+        self._refusal += refusal
+        calls = delta.get('tool_calls') or ()
+        if not isinstance(calls, (list, tuple)):
+            raise FaultyReplyError(Fault.MALFORMED, 'calls that are no list')
+        for call in calls:
+            self._add_call(call)
+        return bool(text or refusal or calls or _text(delta.get('reasoning_content'))
+                    or _text(delta.get('reasoning')))
+
+    def _add_call(self, call: Any) -> None:
+        function = call.get('function') if isinstance(call, Mapping) else None
+        if not isinstance(function, Mapping) or len(self._calls) > _MOST_CALLS:
+            raise FaultyReplyError(Fault.MALFORMED, 'no call')
+        name, arguments = function.get('name') or '', function.get('arguments') or ''
+        if not isinstance(name, str) or not isinstance(arguments, str):
+            raise FaultyReplyError(Fault.MALFORMED, 'a call without name or arguments')
+        index = call.get('index')
+        place = len(self._calls) - 1 if index is None and not name else len(self._calls)
+        if index is not None:  # some servers number nothing, and send each call whole
+            place = self._places.setdefault(str(index), place)
+        if not 0 <= place < len(self._calls):
+            self._calls.append(['', ''])
+            place = len(self._calls) - 1
+        found = self._calls[place]
+        found[0], found[1] = found[0] or name, found[1] + arguments
+
+    @property
+    def completion(self) -> Completion:
+        """Return what has come so far."""
+        calls = tuple(ToolCall(name, arguments) for name, arguments in self._calls)
+        text = ''.join(self._texts) if self._texts or not calls else None
+        return Completion(text, calls, self._refusal, self.finish_reason)
+
+
+def options_of(prompt: DrivingPrompt) -> dict[str, Any]:
+    """Return what a request adds so that the reply names one of the actions."""
+    reason = {'reason': {'type': 'string'}} if prompt.reason else {}
+    if prompt.call == 'tools':
+        return {'tool_choice': 'required', 'parallel_tool_calls': False, 'tools': [
+            {'type': 'function', 'function': {
+                'name': name, 'description': action.description,
+                'parameters': _object(reason)}} for name, action in prompt.actions.items()]}
+    meanings = '; '.join(f'{name}: {action.description}'
+                         for name, action in prompt.actions.items() if action.description)
+    action = {'type': 'string', 'enum': list(prompt.actions),
+              **({'description': meanings} if meanings else {})}
+    return {'response_format': {'type': 'json_schema', 'json_schema': {
+        'name': 'command', 'strict': True, 'schema': _object({'action': action, **reason})}}}
+
+
+def action_in(completion: Completion, prompt: DrivingPrompt) -> str:
+    """
+    Return the action that a reply names.
+
+    :raises FaultyReplyError: it does not name exactly one that was offered
+    """
+    if completion.refusal or completion.finish_reason == _FILTERED:
+        raise FaultyReplyError(Fault.REFUSED)
+    if completion.finish_reason in _CUT:
+        raise FaultyReplyError(Fault.TRUNCATED)
+    return _called(completion, prompt) if prompt.call == 'tools' else _written(completion, prompt)
+
+
+def words_in(completion: Completion) -> str:
+    """
+    Return the text of a reply, also of one that was cut off.
+
+    :raises FaultyReplyError: it has none, or the model refused
+    """
+    if completion.refusal or completion.finish_reason == _FILTERED:
+        raise FaultyReplyError(Fault.REFUSED)
+    if completion.text is None:
+        raise FaultyReplyError(Fault.MALFORMED, 'no text')
+    return completion.text
+
+
+def _called(completion: Completion, prompt: DrivingPrompt) -> str:
+    if not completion.calls:
+        raise FaultyReplyError(Fault.NO_TOOL)
+    if len(completion.calls) > 1:
+        raise FaultyReplyError(Fault.SEVERAL_TOOLS, f'{len(completion.calls)} calls')
+    [call] = completion.calls
+    if call.name not in prompt.actions:
+        raise FaultyReplyError(Fault.WRONG_TOOL)
+    arguments = _json(call.arguments or '{}')
+    if not isinstance(arguments, dict) or set(arguments) - {'reason'}:
+        raise FaultyReplyError(Fault.MALFORMED, 'arguments outside the schema')
+    return call.name
+
+
+def _written(completion: Completion, prompt: DrivingPrompt) -> str:
+    answer = _json(words_in(completion))
+    names = {'action', 'reason'} if prompt.reason else {'action'}
+    if not isinstance(answer, dict) or set(answer) != names \
+            or not all(isinstance(value, str) for value in answer.values()):
+        raise FaultyReplyError(Fault.MALFORMED, 'JSON outside the schema')
+    if answer['action'] not in prompt.actions:
+        raise FaultyReplyError(Fault.MALFORMED, 'an action that was not offered')
+    return str(answer['action'])
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise FaultyReplyError(Fault.MALFORMED, 'no JSON') from None
+
+
+def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
+    return {'type': 'object', 'additionalProperties': False, 'required': list(properties),
+            'properties': dict(properties)}
+
+
+def _first_choice(document: Any) -> Mapping[str, Any]:
+    choices = document.get('choices') if isinstance(document, Mapping) else None
+    if not isinstance(choices, (list, tuple)) or not choices \
+            or not isinstance(choices[0], Mapping):
+        raise FaultyReplyError(Fault.MALFORMED, 'no chat completion')
+    return choices[0]
+
+
+def _call(call: Any) -> ToolCall:
+    function = call.get('function') if isinstance(call, Mapping) else None
+    name = function.get('name') if isinstance(function, Mapping) else None
+    arguments = function.get('arguments') if isinstance(function, Mapping) else None
+    if not isinstance(name, str) or not isinstance(arguments, (str, type(None))):
+        raise FaultyReplyError(Fault.MALFORMED, 'no call')
+    return ToolCall(name, arguments or '')
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ''

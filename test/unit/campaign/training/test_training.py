@@ -1,0 +1,173 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Training: the same seed gives the same file, and the file computes what the network does."""
+
+import sys
+
+from cases import for_each
+import numpy
+import onnxruntime
+import pytest
+from safety_scenarios.campaign.training.imitation import Effort, FIRST_TRIAL_SEED, train
+from safety_scenarios.campaign.training.model_card import sha256, TEST_SEED
+from safety_scenarios.campaign.training.model_file import onnx_bytes
+from safety_scenarios.campaign.training.network import (
+    fitted,
+    Layers,
+    Network,
+    sense_slope,
+    speed_slope,
+)
+from safety_scenarios.campaign.training.policy_files import (
+    contract_file,
+    POLICIES,
+    write_policy,
+)
+from safety_scenarios.campaign.training.samples import mirrored, Samples, Teacher
+from safety_scenarios.campaign.training.scenes import scene_samples
+from safety_scenarios.controllers.policies.contract import load_contract
+from safety_scenarios.errors import MissingDependencyError, SettingsError
+from safety_scenarios.formats.loading import load_scenarios
+from safety_scenarios.scenario.blocks.robot import RobotModel
+from safety_scenarios.scenario.message import Message, Observation, Reading
+from safety_scenarios.scenario.settings import ControllerContext
+
+LITTLE = Effort(scenes=60, trials=1, rounds=1, epochs=2, weight=1)
+SCENARIO = {'base': 'SCN-R-101', 'arm': 'SCN-R-103'}
+
+
+def contract_of(name):
+    return load_contract(contract_file(name))
+
+
+def content(name, seed):
+    contract = contract_of(name)
+    trained = train(contract, load_scenarios([SCENARIO[name]]).scenarios, seed, LITTLE)
+    return onnx_bytes(trained.network, contract.action_name, {'seed': 'not said'})
+
+
+@for_each('name', POLICIES)
+def test_a_seed_gives_one_file_and_another_seed_another(name):
+    first = content(name, 1)
+    assert sha256(content(name, 1)) == sha256(first)
+    assert sha256(content(name, 2)) != sha256(first)
+
+
+def random_network(name, chance):
+    samples = scene_samples(contract_of(name), 300, chance)
+    inputs = list(samples.inputs)
+    sizes = {key: value.shape[1] for key, value in samples.inputs.items()}
+    speed = fitted(Layers.random((sizes[inputs[0]], 32, 16, 2), chance),
+                   samples.inputs[inputs[0]], samples.steps, speed_slope, 20, chance)
+    if name == 'base':
+        return Network((0.4, 0.4), inputs[0], speed), samples
+    sense = fitted(Layers.random((sizes[inputs[1]], 32, 6), chance),
+                   samples.inputs[inputs[1]], samples.senses, sense_slope, 20, chance)
+    return Network((0.4, 0.4), inputs[0], speed, inputs[1], sense), samples
+
+
+@for_each('name', POLICIES)
+def test_the_file_computes_what_the_network_computes(name):
+    network, samples = random_network(name, numpy.random.default_rng(5))
+    session = onnxruntime.InferenceSession(
+        onnx_bytes(network, 'action', {}), providers=['CPUExecutionProvider'])
+    wanted = network.actions(samples.inputs)
+    assert wanted.min() < wanted.max()
+    for row in range(len(wanted)):
+        [[action]] = session.run(['action'], {
+            key: value[row:row + 1] for key, value in samples.inputs.items()})
+        assert numpy.abs(action - wanted[row]).max() <= 1e-6
+
+
+def test_a_stop_is_exactly_zero_and_a_cruise_exactly_steady():
+    layers = Layers((numpy.array([[1.0, 1.0]], numpy.float32),),
+                    (numpy.array([0.0, -1.0], numpy.float32),))
+    network = Network((0.4, 0.4), 'x', layers)
+    rows = numpy.array([[-3.0], [0.0], [1.0], [2.0], [9.0]], numpy.float32)
+    assert network.actions({'x': rows})[:, 0].tolist() == pytest.approx([0, 0, 0.4, 0.8, 0.8])
+    assert network.actions({'x': rows[:1]})[0, 0] == 0.0
+
+
+def test_a_network_learns_where_the_reference_stops():
+    chance = numpy.random.default_rng(0)
+    distances = chance.uniform(0, 5, (4000, 1)).astype(numpy.float32)
+    wanted = numpy.concatenate([distances > 2.5, distances > 4], axis=1).astype(numpy.float32)
+    layers = fitted(Layers.random((1, 32, 16, 2), chance), distances, wanted, speed_slope, 150,
+                    chance)
+    network = Network((0.4, 0.4), 'd', layers)
+    rows = numpy.array([[0.5], [2.3], [2.8], [3.7], [4.4]], numpy.float32)
+    assert network.actions({'d': rows})[:, 0].tolist() == pytest.approx([0, 0, 0.4, 0.4, 0.8])
+
+
+def reading(kind, data, age_ns=0):
+    return Reading(message=Message(type=kind, data=data), age_ns=age_ns, stamp_age_ns=age_ns)
+
+
+def person(distance, age_ns=0):
+    return reading('geometry_msgs/msg/PoseStamped', {
+        'header': {'frame_id': 'base_link'},
+        'pose': {'position': {'x': distance, 'y': 0.0, 'z': 0.0}}}, age_ns)
+
+
+def teacher():
+    return Teacher(contract_of('base'), ControllerContext(
+        robot=RobotModel(kind='mobile_base', max_speed=1.0)))
+
+
+def test_the_reference_labels_each_thing_that_is_seen_once():
+    taught = teacher()
+    for distance in (6.0, 6.0, 3.0, 2.0):
+        taught.label(Observation(t_ns=0, readings={'human_pose': person(distance)}))
+    assert taught.samples.steps.tolist() == [[1, 1], [1, 0], [0, 0]]
+
+
+def test_who_has_seen_nothing_stands_and_what_is_stale_is_not_learned():
+    taught = teacher()
+    speed = reading('nav_msgs/msg/Odometry', {'twist': {'twist': {
+        'linear': {'x': 0.0, 'y': 0.0, 'z': 0.0}, 'angular': {'x': 0.0, 'y': 0.0, 'z': 0.0}}}})
+    assert not any(taught.label(Observation(t_ns=0, readings={'odom': speed})).velocity)
+    assert len(taught.samples) == 1
+    taught.label(Observation(t_ns=0, readings={'human_pose': person(6.0, 400_000_000)}))
+    assert len(taught.samples) == 1
+
+
+def test_samples_are_joined_in_order():
+    one, other = (Samples({'x': numpy.full((2, 1), value)}, numpy.zeros((2, 2)),
+                          numpy.zeros((2, 0))) for value in (1.0, 2.0))
+    assert Samples.joined([one, other]).inputs['x'].ravel().tolist() == [1, 1, 2, 2]
+
+
+def test_a_mirror_turns_left_into_right_and_back():
+    contract = contract_of('base')
+    taught = teacher()
+    found = taught.label(Observation(t_ns=0, readings={'human_pose': reading(
+        'geometry_msgs/msg/PoseStamped', {'header': {'frame_id': 'base_link'}, 'pose': {
+            'position': {'x': 3.0, 'y': 1.0, 'z': 0.0}}})}))
+    assert any(found.velocity)
+    once = mirrored(taught.samples, contract)
+    before, after = taught.samples.inputs['observation'], once.inputs['observation']
+    changed = numpy.flatnonzero((before != after).any(axis=0))
+    assert len(changed) == 1 and after[0, changed[0]] == -before[0, changed[0]]
+    assert numpy.array_equal(mirrored(once, contract).inputs['observation'], before)
+    rays = numpy.arange(80, dtype=numpy.float32)[None]
+    turned = mirrored(Samples({'observation': rays}, once.steps, once.senses), contract)
+    assert turned.inputs['observation'][0, :72].tolist() == list(range(72))[::-1]
+
+
+def test_trials_for_judging_are_none_of_those_for_training():
+    assert TEST_SEED < FIRST_TRIAL_SEED
+
+
+def test_a_folder_with_files_is_left_alone(tmp_path):
+    (tmp_path / 'mine.txt').write_text('mine')
+    with pytest.raises(SettingsError, match='new or an empty folder'):
+        write_policy('base', 0, tmp_path, LITTLE)
+    assert [path.name for path in tmp_path.iterdir()] == ['mine.txt']
+
+
+def test_a_missing_package_is_named_with_the_extra(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, 'onnx.checker', None)
+    with pytest.raises(MissingDependencyError, match=r"pip install 'safety_scenarios\[train\]'"):
+        write_policy('base', 0, tmp_path / 'out', LITTLE)
+    assert not (tmp_path / 'out').exists()

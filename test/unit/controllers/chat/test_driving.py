@@ -1,0 +1,395 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Driving by a language model over HTTP: streams, tools, faults, cancelling, and their times."""
+
+from collections.abc import Callable, Iterator
+import logging
+from pathlib import Path
+import time
+from typing import Any
+
+import pytest
+from safety_scenarios.controllers.chat.reply import Fault
+from safety_scenarios.controllers.llm import LanguageModel
+from safety_scenarios.errors import SettingsError
+from safety_scenarios.scenario.blocks.robot import RobotModel
+from safety_scenarios.scenario.settings import ControllerSettings
+from unit.controllers.fake_server import (
+    call_piece,
+    called,
+    decided,
+    event,
+    FakeServer,
+    nowhere,
+    piece,
+    Reply,
+    said,
+    sent,
+    serving,
+    streamed,
+)
+from unit.controllers.observations import box, pose, scan, seen
+from unit.linked import begun
+
+ROBOT = RobotModel(kind='mobile_base', max_speed=2.0)
+GO, STAND = (1.6, 0.0), (0.0, 0.0)
+USAGE = {'prompt_tokens': 200, 'completion_tokens': 10, 'total_tokens': 210}
+PATIENCE_S = 5.0
+NEVER_S = 30.0
+CLOSE_NS = 30_000_000
+TOOLS = """\
+system: Drive.
+actions: {ahead: 0.8, turn: {velocity: [0.2, 0.5], description: Turn left.}, halt: 0.0}
+call: tools
+reason: false
+"""
+
+Start = Callable[..., LanguageModel]
+
+
+@pytest.fixture
+def server() -> Iterator[FakeServer]:
+    with serving(in_pieces('continue')) as running:
+        yield running
+
+
+@pytest.fixture
+def start(server: FakeServer, tmp_path: Path) -> Iterator[Start]:
+    """Start controllers on the server; text of a prompt file may be given."""
+    started: list[LanguageModel] = []
+
+    def begin(prompt: str = '', **parameters: Any) -> LanguageModel:
+        if prompt:
+            (tmp_path / 'mine.yaml').write_text(prompt)
+            parameters['prompt'] = str(tmp_path / 'mine.yaml')
+        started.append(begun(
+            LanguageModel, ControllerSettings(controller='llm', robot=ROBOT), model='fake-7b',
+            **{'timeout_ms': 10_000.0, 'base_url': server.base_url, **parameters}))
+        return started[-1]
+    yield begin
+    server.hang_up()
+    for controller in started:
+        controller.close()
+
+
+def in_pieces(action: str, first_s: float = 0.0, rest_s: float = 0.0) -> Reply:
+    """Return a stream that names an action, with the token counts at its end."""
+    return streamed(piece(role='assistant'), piece(first_s, content='{"action": '),
+                    piece(content=f'"{action}", '), piece(rest_s, content='"reason": ""}'),
+                    piece(finish='stop'), event({'choices': [], 'usage': USAGE}))
+
+
+def calls(*parts: dict[str, Any], finish: str = 'tool_calls') -> Reply:
+    """Return a stream of calls, one piece each."""
+    return streamed(*(piece(tool_calls=[part]) for part in parts), piece(finish=finish))
+
+
+def until(controller: LanguageModel, done: Callable[[Any], bool], message: Any = None) -> Any:
+    """Tick until a command, or the world, is as wanted; return the last velocity."""
+    due_s = time.monotonic() + PATIENCE_S
+    while True:
+        command: Any = controller.decide(seen(time.monotonic() * 1e3, scan=message or scan()))
+        velocity = command and command.velocity
+        if done(velocity):
+            return velocity
+        assert time.monotonic() < due_s, f'waited in vain, last velocity {velocity}'
+        time.sleep(0.002)
+
+
+def moves(velocity: Any) -> bool:
+    return velocity is not None and any(velocity)
+
+
+def stands(velocity: Any) -> bool:
+    return velocity is not None and not any(velocity)
+
+
+# Streams and figures
+
+
+def test_a_streamed_answer_drives_and_its_times_are_those_of_the_server(
+        server: FakeServer, start: Start) -> None:
+    server.script(in_pieces('continue', 0.03, 0.03))
+    controller = start()
+    assert until(controller, moves) == GO
+    body = server.requests[0].body
+    assert body['stream'] is True and body['stream_options'] == {'include_usage': True}
+    # Of several, because the machine may be busy: one whose times are right is enough.
+    until(controller, lambda _: any(
+        all(-CLOSE_NS < late_ns < CLOSE_NS for late_ns in lateness)
+        for lateness in late_by(server, controller)))
+    first = controller.figures[0]
+    assert first.first_token_ms is not None
+    assert 30 <= first.first_token_ms <= first.complete_ms and first.complete_ms >= 60
+
+
+def late_by(server: FakeServer, controller: LanguageModel) -> Iterator[tuple[int, int, int]]:
+    """Yield how much later the server and the controller saw start, first token and end."""
+    pieces = len(in_pieces('continue').pieces)
+    for number, figures in enumerate(controller.figures):
+        times = server.sent_ns[number * pieces:]
+        assert figures.first_token_ns is not None
+        yield (server.requests[number].received_ns - figures.began_ns,
+               figures.first_token_ns - times[1], figures.ended_ns - times[4])
+
+
+def test_the_newest_input_of_a_request_is_known(server: FakeServer, start: Start) -> None:
+    controller = start()
+    before_ns = time.monotonic_ns()
+    until(controller, lambda _: len(controller.figures) >= 1)
+    figures = controller.figures[0]
+    assert figures.observed_ns is not None and figures.received_ns is not None
+    assert before_ns - 20_000_000 <= figures.received_ns < figures.began_ns
+    assert figures.received_ns == figures.observed_ns  # both 20 ms old here
+
+
+def test_a_command_carries_the_times_of_its_request(server: FakeServer, start: Start) -> None:
+    reply = Reply(decided('continue').body, delay_s=0.02,
+                  headers={'openai-processing-ms': '20'})
+    server.script(reply, Reply(b'', delay_s=NEVER_S))
+    controller = start(stream=False)
+    until(controller, moves)
+    one, two = (controller.decide(seen(time.monotonic() * 1e3, scan=scan())) for _ in range(2))
+    assert one is two, 'the same answer is the same command'
+    stamps: Any = getattr(one, 'stamps', None)
+    assert stamps.observed_ns == stamps.received_ns < stamps.queued_ns < stamps.ended_ns
+    assert stamps.ended_ns - stamps.queued_ns >= stamps.server_ns == 20_000_000
+    assert 0 <= time.monotonic_ns() - stamps.ended_ns < PATIENCE_S * 1e9
+
+
+def test_tokens_cost_and_faults_are_logged_once_as_one_line(
+        server: FakeServer, start: Start, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    controller = start(prompt_price=5.0, completion_price=20.0)
+    until(controller, lambda _: len(controller.figures) >= 2)
+    server.script(said('Hm.'))
+    until(controller, stands)
+    controller.close()
+    controller.close()
+    [line] = [one.getMessage() for one in caplog.records
+              if one.getMessage().startswith('requests to fake-7b: ')]
+    fields = dict(field.split('=') for field in line.split(': ')[1].split())
+    count = int(fields['valid'])
+    assert count >= 2 and int(fields['malformed']) >= 1
+    assert int(fields['requests']) == count + int(fields['malformed']) + int(fields['cancelled'])
+    assert int(fields['prompt_tokens']) == 200 * count
+    assert int(fields['completion_tokens']) == 10 * count
+    assert float(fields['cost']) == pytest.approx(count * 0.0012)
+    assert {'first_token_ms_p50', 'first_token_ms_p95', 'complete_ms_max'} <= set(fields)
+
+
+@pytest.mark.parametrize(('reply', 'server_ms'), [
+    (decided('continue'), None),
+    (Reply(decided('continue').body, headers={'openai-processing-ms': '120'}), 120),
+    (Reply(decided('continue').body.replace(
+        b'"choices"', b'"timings": {"prompt_ms": 40.5, "predicted_ms": 60}, "choices"')), 100.5)])
+def test_what_the_server_says_it_took_is_kept(
+        server: FakeServer, start: Start, reply: Reply, server_ms: float | None) -> None:
+    server.script(reply)
+    controller = start(stream=False)
+    until(controller, moves)
+    server_ns = controller.figures[0].usage.server_ns
+    assert server_ns == (None if server_ms is None else server_ms * 1e6)
+
+
+def test_token_counts_that_never_come_do_not_hold_up_the_command(
+        server: FakeServer, start: Start) -> None:
+    server.script(streamed(
+        piece(content='{"action": "continue", "reason": ""}'), piece(finish='stop'),
+        event({'choices': [], 'usage': USAGE}, NEVER_S)))
+    controller = start()
+    assert until(controller, moves) == GO
+    assert controller.figures[0].usage.prompt_tokens is None
+
+
+@pytest.mark.parametrize(('first', 'reason'), [
+    (decided('continue'), 'the server answered in one piece'),
+    (sent({'error': {'message': 'stream_options is not supported'}}, status=400),
+     'the server refused to stream: HTTP 400')])
+def test_a_server_that_does_not_stream_is_asked_without_and_the_log_says_why(
+        server: FakeServer, start: Start, caplog: pytest.LogCaptureFixture, first: Reply,
+        reason: str) -> None:
+    server.script(first, decided('continue'))
+    controller = start()
+    assert until(controller, moves) == GO
+    until(controller, lambda _: len(server.requests) >= 3)
+    assert ['stream' in one.body for one in server.requests[:3]] == [True, False, False]
+    assert [one.getMessage() for one in caplog.records if 'no streaming' in one.getMessage()] == [
+        f'no streaming: {reason}. The time to the first token is unknown']
+
+
+def test_an_answer_in_words_is_put_together_from_its_pieces(
+        server: FakeServer, start: Start) -> None:
+    server.script(streamed(piece(content='Stop '), piece(content='it.'), piece(finish='stop')))
+    assert start().answer(()) == 'Stop it.'
+
+
+# Actions and tools of the user
+
+
+def test_each_action_is_a_tool_and_its_call_drives(server: FakeServer, start: Start) -> None:
+    server.script(calls(call_piece(0, 'turn', ''), call_piece(0, None, '{}')))
+    assert until(start(TOOLS), moves) == (0.2, 0.5)
+    body = server.requests[0].body
+    assert body['messages'][0] == {'role': 'system', 'content': 'Drive.'}
+    assert [one['function']['name'] for one in body['tools']] == ['ahead', 'turn', 'halt']
+    assert body['tools'][1]['function']['description'] == 'Turn left.'
+    assert body['tool_choice'] == 'required' and 'response_format' not in body
+
+
+@pytest.mark.parametrize('reply', [
+    called(('ahead', {})), called(('ahead', {'reason': 'free'})),
+    calls(call_piece(None, 'ahead', '{}')), calls(call_piece(0, 'ahead', ''))])
+def test_a_call_is_read_whole_in_pieces_and_without_a_number(
+        server: FakeServer, start: Start, reply: Reply) -> None:
+    server.script(reply)
+    assert until(start(TOOLS), moves) == GO
+
+
+def test_without_a_reason_the_schema_has_only_the_action(server: FakeServer, start: Start) -> None:
+    server.script(said('{"action": "ahead"}'))
+    controller = start('{system: Drive., actions: {ahead: 0.8}, reason: false}')
+    assert until(controller, moves) == GO
+    schema = server.requests[0].body['response_format']['json_schema']['schema']
+    assert schema['required'] == ['action'] and schema['properties']['action']['enum'] == ['ahead']
+
+
+def test_an_action_with_too_many_velocities_for_the_robot_is_refused(start: Start) -> None:
+    with pytest.raises(SettingsError, match=r'actions\.go\.velocity: got 3 numbers, expected 2'):
+        start('{system: Drive., actions: {go: [1, 2, 3]}}')
+
+
+# Faults
+
+
+def cut(finish: str, **delta: Any) -> Reply:
+    return streamed(piece(content='{"action": "con'), piece(finish=finish, **delta))
+
+
+WHOLE = piece(content='{"action": "continue", "reason": ""}')
+JSON_FAULTS = {
+    'cut off': (cut('length'), Fault.TRUNCATED),
+    'filtered': (cut('content_filter'), Fault.REFUSED),
+    'refused in pieces': (streamed(piece(refusal='I ca'), piece(refusal="n't."),
+                                   piece(finish='stop')), Fault.REFUSED),
+    'refused': (sent({'choices': [{'finish_reason': 'stop', 'message': {
+        'content': None, 'refusal': 'No.'}}]}), Fault.REFUSED),
+    'prose': (streamed(piece(content='You may go.'), piece(finish='stop')), Fault.MALFORMED),
+    'no JSON in the stream': (streamed(event('{"choices"')), Fault.MALFORMED),
+    'no completion in the stream': (streamed(event([])), Fault.MALFORMED),
+    'an empty stream': (streamed(), Fault.MALFORMED),
+    'an error in the stream': (streamed(WHOLE, event({'error': {'message': 'out of memory'}})),
+                               Fault.SERVER_ERROR),
+    'dropped before the end': (streamed(WHOLE, breaks_off=True), Fault.DISCONNECTED),
+    'ended without an end': (Reply(WHOLE[1], content_type='text/event-stream'),
+                             Fault.DISCONNECTED),
+    'HTTP 429': (sent({}, status=429), Fault.RATE_LIMITED),
+    'HTTP 500': (sent({}, status=500), Fault.SERVER_ERROR),
+    'HTTP 401': (sent({}, status=401), Fault.REJECTED),
+}
+TOOL_FAULTS = {
+    'text': (streamed(piece(content='ahead'), piece(finish='stop')), Fault.NO_TOOL),
+    'another tool': (calls(call_piece(0, 'erase', '{}')), Fault.WRONG_TOOL),
+    'two tools': (calls(call_piece(0, 'ahead', '{}'), call_piece(1, 'halt', '{}')),
+                  Fault.SEVERAL_TOOLS),
+    'two without numbers': (calls(call_piece(None, 'ahead', '{}'), call_piece(
+        None, 'halt', '{}')), Fault.SEVERAL_TOOLS),
+    'arguments that are cut': (calls(call_piece(0, 'ahead', '{')), Fault.MALFORMED),
+    'a list of arguments': (called(('ahead', [])), Fault.MALFORMED),  # type: ignore[arg-type]
+    'an unknown argument': (called(('ahead', {'speed': 9})), Fault.MALFORMED),
+    'cut off': (calls(call_piece(0, 'ahead', ''), finish='length'), Fault.TRUNCATED),
+    'no call at all': (streamed(piece(tool_calls=['ahead'])), Fault.MALFORMED),
+    'refused': (streamed(piece(refusal='No.'), piece(finish='stop')), Fault.REFUSED),
+}
+
+
+def stops_and_drives_again(controller: LanguageModel, server: FakeServer, good: Reply,
+                           bad: Reply) -> set[Fault | None]:
+    """Return the faults of the requests that a bad reply was the answer to."""
+    server.script(good)
+    assert until(controller, moves) == GO
+    server.script(bad)
+    assert until(controller, stands) == STAND
+    found = {one.fault for one in controller.figures}
+    server.script(good)
+    assert until(controller, moves) == GO
+    return found
+
+
+@pytest.mark.parametrize(('reply', 'fault'), JSON_FAULTS.values(), ids=JSON_FAULTS)
+def test_each_fault_of_an_answer_has_its_name_and_stops_until_the_next_good_one(
+        server: FakeServer, start: Start, reply: Reply, fault: Fault) -> None:
+    found = stops_and_drives_again(start(), server, in_pieces('continue'), reply)
+    assert found == {None, fault}
+
+
+@pytest.mark.parametrize(('reply', 'fault'), TOOL_FAULTS.values(), ids=TOOL_FAULTS)
+def test_each_fault_of_a_call_has_its_name_and_stops_until_the_next_good_one(
+        server: FakeServer, start: Start, reply: Reply, fault: Fault) -> None:
+    good = calls(call_piece(0, 'ahead', '{}'))
+    assert stops_and_drives_again(start(TOOLS), server, good, reply) == {None, fault}
+
+
+def test_no_connection_and_no_answer_have_their_names(server: FakeServer, start: Start) -> None:
+    lost = start(base_url=nowhere())
+    until(lost, lambda _: len(lost.figures) >= 1)
+    assert lost.figures[0].fault == Fault.DISCONNECTED
+    server.script(streamed(piece(role='assistant'), piece(NEVER_S, content='{')))
+    hangs = start(timeout_ms=100.0)
+    until(hangs, lambda _: len(hangs.figures) >= 1)
+    assert hangs.figures[0].fault == Fault.TIMEOUT
+    assert 100 <= hangs.figures[0].complete_ms < PATIENCE_S * 1e3
+
+
+# New data
+
+
+def test_a_hazard_cancels_the_request_that_runs_and_does_not_wait_for_its_rest(
+        server: FakeServer, start: Start) -> None:
+    server.script(in_pieces('continue'), streamed(
+        piece(role='assistant'), piece(NEVER_S, content='{')), in_pieces('stop', 0.1))
+    controller = start()
+    assert until(controller, moves) == GO
+    until(controller, lambda _: len(server.requests) >= 2)
+    began_ns = time.monotonic_ns()
+    assert until(controller, stands, box(1.0)) == STAND
+    assert 100 <= (time.monotonic_ns() - began_ns) / 1e6 < NEVER_S * 1e3 / 2
+    assert 'obstacle in the path' in server.requests[2].body['messages'][1]['content']
+    assert [one.is_cancelled for one in controller.figures[:3]] == [False, True, False]
+    assert controller.figures[1].fault is None
+
+
+def test_finish_waits_for_the_rest_and_parallel_does_not(
+        server: FakeServer, start: Start) -> None:
+    for on_new_data, requests in (('finish', 1), ('parallel', 2)):
+        server.script(in_pieces('continue', NEVER_S))
+        before = len(server.requests)
+        controller = start(on_new_data=on_new_data)
+        until(controller, lambda _, known=before: len(server.requests) > known)
+        server.script(in_pieces('slow'))
+        due_s = time.monotonic() + 0.1
+        until(controller, lambda _, due_s=due_s: time.monotonic() > due_s, box(1.0))
+        assert min(len(server.requests) - before, 2) == requests
+
+
+# Fallbacks
+
+
+def test_without_a_fallback_nothing_is_published_until_there_is_an_answer(
+        server: FakeServer, start: Start) -> None:
+    controller = start(fallback='none')
+    assert controller.decide(seen(0.0)) is None
+    assert until(controller, moves) == GO
+    server.script(said('Hm.'))
+    until(controller, lambda velocity: velocity is None)
+
+
+def test_the_reference_may_command_while_there_is_no_answer(
+        server: FakeServer, start: Start) -> None:
+    server.script(said('Hm.'))
+    controller = start(fallback='rule_based')
+    free, near = seen(0.0, human_pose=pose(9.0)), seen(0.0, human_pose=pose(1.0))
+    for observation, velocity in ((free, GO), (near, STAND)):
+        command: Any = controller.decide(observation)
+        assert command.velocity == velocity

@@ -1,0 +1,298 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""One policy, in this process and behind servers: the same commands, and every failure in time."""
+
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future
+from contextlib import contextmanager
+import json
+import logging
+import sys
+import threading
+import time
+from typing import Any
+
+from cases import for_each
+import numpy
+import pytest
+from safety_scenarios.controllers.adapters import make_controller
+from safety_scenarios.controllers.policies.policy import policy_class, PolicyController
+from safety_scenarios.errors import ControllerError, SettingsError
+from safety_scenarios.scenario.blocks.robot import RobotModel
+from safety_scenarios.scenario.message import Command
+from safety_scenarios.scenario.settings import ControllerSettings
+from safety_scenarios.trial.links.controller_facts import (
+    is_bundled,
+    is_own,
+    named_controller,
+    source_of,
+)
+from unit.controllers.fake_server import Reply, serving
+from unit.controllers.observations import box, pose, seen
+
+pytest.importorskip('msgpack', reason='the extra servers is not installed')
+pytest.importorskip('websockets', reason='the extra servers is not installed')
+from safety_scenarios.controllers.policies.servers.arrays import read_map  # noqa: E402
+from unit.controllers.policies.scripted_servers import (  # noqa: E402
+    actions,
+    openpi,
+    openpi_bytes,
+)
+
+CONTEXT = ControllerSettings(robot=RobotModel(kind='mobile_base', max_speed=1.0))
+CONTRACT = """
+robot: mobile_base
+rate_hz: 20
+stale_ms: 0
+inputs:
+  rays: {role: scan, rays: 8, clip: [0.0, 10.0]}
+outputs:
+  actions: {quantity: velocity}
+"""
+WEIGHTS = numpy.linspace(-0.5, 0.5, 2 * 4 * 8, dtype='float32').reshape(8, 8)
+"""Eight rays to four actions of two values."""
+
+
+def chunk(rays: Any) -> Any:
+    return (numpy.asarray(rays, 'float32') @ WEIGHTS).reshape(4, 2)
+
+
+@pytest.fixture
+def contract(tmp_path) -> str:
+    path = tmp_path / 'policy.yaml'
+    path.write_text(CONTRACT)
+    return str(path)
+
+
+@contextmanager
+def begun(name: str, contract: str, **parameters: Any) -> Iterator[PolicyController]:
+    kind, _, address = name.partition(':')
+    plugin = make_controller(policy_class(kind, address), CONTEXT, {
+        'contract': contract, 'cold_start_s': 3.0, **parameters})
+    assert isinstance(plugin, PolicyController)
+    try:
+        yield plugin
+    finally:
+        plugin.close()
+
+
+def commands(name: str, contract: str) -> list[tuple[float, ...]]:
+    """Return what a policy commands while something comes nearer."""
+    with begun(name, contract) as plugin:
+        return [plugin.decide(seen(50.0 * count, scan=box(6.0 - 0.25 * count))).velocity
+                for count in range(20)]
+
+
+def onnx_file(folder: Any) -> str:
+    onnx = pytest.importorskip('onnx', reason='writes the policy for this test')
+    pytest.importorskip('onnxruntime', reason='the extra policy is not installed')
+    helper = onnx.helper
+    graph = helper.make_graph(
+        [helper.make_node('MatMul', ['rays', 'weights'], ['flat']),
+         helper.make_node('Reshape', ['flat', 'shape'], ['actions'])], 'policy',
+        [helper.make_tensor_value_info('rays', onnx.TensorProto.FLOAT, [1, 8])],
+        [helper.make_tensor_value_info('actions', onnx.TensorProto.FLOAT, [1, 4, 2])],
+        [onnx.numpy_helper.from_array(WEIGHTS, 'weights'),
+         onnx.numpy_helper.from_array(numpy.array([1, 4, 2], 'int64'), 'shape')])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid('', 17)], ir_version=8)
+    path = folder / 'policy.onnx'
+    onnx.save(model, str(path))
+    return str(path)
+
+
+@contextmanager
+def answering_http() -> Iterator[str]:
+    """Serve the policy as others do: it answers with plain numbers."""
+    with serving(Reply(b'')) as http:
+        def take(request: Any) -> Reply:
+            rays = read_map(request.body['rays'])
+            return Reply(json.dumps(json.dumps({'actions': chunk(rays).tolist()})).encode())
+        http.take = take  # type: ignore[method-assign]
+        yield f'act:{http.base_url}/act'
+
+
+@contextmanager
+def answering_openpi() -> Iterator[str]:
+    def answer(observation: Mapping[str, Any]) -> bytes:
+        return openpi_bytes({'actions': chunk(observation['rays']),
+                             'server_timing': {'infer_ms': 1.0}})
+    with openpi(answer) as address:
+        yield f'openpi:{address}'
+
+
+class OwnPolicy:
+    """A policy in code of the user's own."""
+
+    def infer(self, inputs: Mapping[str, Any]) -> Any:
+        return chunk(inputs['rays'])
+
+
+def own_function(inputs: Mapping[str, Any]) -> Any:
+    return {'actions': chunk(inputs['rays'])}
+
+
+def test_a_policy_commands_the_same_in_this_process_and_behind_each_server(tmp_path, contract):
+    expected = commands(f'onnx:{onnx_file(tmp_path)}', contract)
+    assert len(set(expected)) == 20
+    with answering_http() as http, answering_openpi() as websocket:
+        for name in (http, websocket, f'python:{__name__}:OwnPolicy',
+                     f'python:{__name__}:own_function'):
+            assert numpy.allclose(commands(name, contract), expected, atol=1e-6), name
+
+
+def test_the_server_of_openpi_itself_serves_it(tmp_path, contract):
+    server = pytest.importorskip('openpi_server', reason=(
+        'pip install --no-deps openpi-client==0.1.2 openpi-server==0.1.0, which ask for an older '
+        'numpy than they need'))
+
+    class Served:
+        def infer(self, observation: Mapping[str, Any]) -> dict[str, Any]:
+            return {'actions': chunk(observation['rays'])}
+    serves: Future[Any] = Future()
+
+    async def run() -> None:
+        import asyncio
+
+        import websockets.asyncio.server as sockets
+        policy = server.WebsocketPolicyServer(Served(), metadata={'model': 'tiny'})
+        async with sockets.serve(policy._handler, '127.0.0.1', 0, compression=None,
+                                 max_size=None) as made:
+            end = asyncio.Event()
+            serves.set_result((asyncio.get_running_loop(), end,
+                               made.sockets[0].getsockname()[1]))
+            await end.wait()
+
+    import asyncio
+    thread = threading.Thread(target=asyncio.run, args=(run(),))
+    thread.start()
+    loop, end, port = serves.result(5)
+    try:
+        found = commands(f'openpi:ws://127.0.0.1:{port}', contract)
+        expected = commands(f'python:{__name__}:OwnPolicy', contract)
+        assert numpy.allclose(found, expected, atol=1e-6)
+    finally:
+        loop.call_soon_threadsafe(end.set)
+        thread.join()
+
+
+def test_the_time_of_the_server_is_in_the_stamps_of_the_command(contract):
+    with openpi(actions((0.5, 0.0), infer_ms=30.0, delay_s=0.05)) as address, \
+            begun(f'openpi:{address}', contract) as plugin:
+        stamps = plugin.decide(seen(0.0, scan=box(3.0))).stamps
+        assert stamps.server_ns == 30_000_000
+        assert stamps.ended_ns - stamps.began_ns >= 50_000_000
+
+
+@for_each(('rows', 'said'), [
+    ([[float('nan'), 0.0]], 'not finite'), ([[0.5, 0.0, 0.0]], r'shape \[1, 3\]'), ([], 'shape'),
+    ([['fast', 'left']], 'array of numbers')], ids=str)
+def test_an_answer_that_is_no_action_is_an_error_of_the_policy(tmp_path, rows, said):
+    contract = tmp_path / 'policy.yaml'
+    contract.write_text(CONTRACT)
+    with openpi(actions((0.5, 0.0)), lambda _: openpi_bytes({'actions': rows})) as address, \
+            begun(f'openpi:{address}', str(contract)) as plugin, \
+            pytest.raises(ControllerError, match=said):
+        plugin.decide(seen(0.0, scan=box(3.0)))
+
+
+@for_each('execution', ['synchronous', 'asynchronous'])
+def test_closing_ends_what_the_server_never_answers(tmp_path, execution):
+    contract = tmp_path / 'policy.yaml'
+    contract.write_text(CONTRACT)
+    ended = threading.Event()
+
+    def never(_: Any) -> bytes:
+        ended.wait(3.0)
+        return openpi_bytes({})
+    with openpi(actions((0.5, 0.0)), never) as address:
+        with begun(f'openpi:{address}', str(contract), execution=execution,
+                   timeout_ms=100.0 if execution == 'synchronous' else 60_000.0) as plugin:
+            began_s = time.monotonic()
+            plugin.decide(seen(0.0, scan=box(3.0)))
+            time.sleep(0.05)
+        assert time.monotonic() - began_s < 1.0
+        ended.set()
+
+
+def test_a_policy_that_is_code_runs_apart_and_its_file_is_named(contract):
+    name = f'python:{__name__}:OwnPolicy'
+    assert not is_bundled(name) and not is_own(name)
+    assert is_bundled('openpi:ws://127.0.0.1:8000')
+    target, file = source_of(name)
+    assert target == f'{__name__}:OwnPolicy' and str(file) == sys.modules[__name__].__file__
+    with pytest.raises(SettingsError, match='expected a class or an object with infer'), \
+            begun(f'python:{__name__}:CONTRACT', contract):
+        pass
+
+
+def test_a_file_of_torch_needs_the_extra_or_leave_to_run_code(tmp_path, contract):
+    file = tmp_path / 'policy.pt'
+    file.write_bytes(b'')
+    try:
+        import torch  # noqa: F401
+    except ImportError:
+        expected, raised = r'safety_scenarios\[torch\]', Exception
+    else:
+        expected, raised = 'allow_pickle=true', SettingsError
+    with pytest.raises(raised, match=expected), begun(f'torch:{file}', contract):
+        pass
+
+
+def test_a_chat_model_is_the_controller_llm_at_its_server():
+    pytest.importorskip('openai', reason='the extra llm is not installed')
+    made = named_controller('openai:http://127.0.0.1:8080/v1#smol')
+    plugin = made()
+    assert (plugin.base_url, plugin.model) == ('http://127.0.0.1:8080/v1', 'smol')
+    assert issubclass(made, named_controller('llm')) and made.takes_real_time
+    assert is_bundled('openai:http://127.0.0.1:8080/v1#smol')
+    assert source_of('openai:http://127.0.0.1:8080/v1#smol') == source_of('llm')
+    for wrong in ('openai:http://127.0.0.1:8080/v1', 'openai:#smol', 'openai:ftp://host#smol',
+                  'openai:http://me:secret@host/v1#smol'):
+        with pytest.raises(SettingsError):
+            named_controller(wrong)
+
+
+def test_a_server_is_no_controller_where_time_stands_still():
+    assert policy_class('openpi', 'ws://127.0.0.1:8000').takes_real_time
+    assert not policy_class('python', 'a:b').takes_real_time
+
+
+def test_a_missing_reading_stops_the_robot_and_asks_nobody(contract):
+    with openpi(actions((0.5, 0.0))) as address, \
+            begun(f'openpi:{address}', contract) as plugin:
+        stopped = plugin.decide(seen(0.0, human_pose=pose(3.0)))
+        assert isinstance(stopped, Command) and stopped.velocity == (0.0, 0.0)
+        assert stopped.stamps.note == 'no scan'
+
+
+@for_each(('what', 'velocity'), [('stop', (0.0, 0.0)), ('hold', (0.5, 0.0)), ('wait', None)])
+def test_a_fallback_says_why_it_is_one_and_the_log_how_often(tmp_path, what, velocity):
+    contract = tmp_path / 'policy.yaml'
+    contract.write_text(CONTRACT + f'on_missing: {what}\n')
+    answers = [actions((0.5, 0.0))] * 2, [lambda _: 'Traceback\nRuntimeError: no CUDA'] * 3
+    logger, handler = logging.getLogger('safety_scenarios'), Kept()
+    logger.addHandler(handler)
+    try:
+        with openpi(*answers[0], *answers[1], actions((0.25, 0.0))) as address, \
+                begun(f'openpi:{address}', str(contract)) as plugin:
+            found = [plugin.decide(seen(50.0 * count, scan=box(3.0))) for count in range(5)]
+    finally:
+        logger.removeHandler(handler)
+    assert found[0].stamps.note is None and found[4].velocity == (0.25, 0.0)
+    assert {None if one is None else one.velocity for one in found[1:4]} == {velocity}
+    assert {'server_error' if one is None else one.stamps.note for one in found[1:4]} == {
+        'server_error'}
+    said = [one for one in handler.texts if 'server_error' in one]
+    assert len(said) == 2 and 'no CUDA' in said[0] and '5 inferences; 3 x server_error' in said[1]
+
+
+class Kept(logging.Handler):
+    """Keeps what is logged at the level of a warning."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.texts: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.texts.append(record.getMessage())
