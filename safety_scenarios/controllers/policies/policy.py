@@ -43,7 +43,12 @@ from safety_scenarios.controllers.policies.model import (
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.controller import ControllerPlugin
-from safety_scenarios.scenario.message import Command, CommandStamps, Observation
+from safety_scenarios.scenario.message import (
+    Command,
+    CommandStamps,
+    LONGEST_NOTE,
+    Observation,
+)
 
 _LOG = logging.getLogger(__name__)
 _MS = 1_000_000
@@ -303,8 +308,9 @@ class PolicyController(ControllerPlugin):
         self._model.close()
         if memory.failures:  # the results count them, too
             is_model = any(not name.startswith(_MISSING) for name in memory.failures)
-            _LOG.log(logging.WARNING if is_model else logging.INFO, '%s: %d inferences; %s', self._name, memory.inferences, ', '.join(
-                f'{count} x {name}' for name, count in memory.failures.most_common()))
+            _LOG.log(logging.WARNING if is_model else logging.INFO, '%s: %d inferences; %s',
+                     self._name, memory.inferences, ', '.join(
+                         f'{count} x {name}' for name, count in memory.failures.most_common()))
 
     @property
     def _name(self) -> str:
@@ -390,8 +396,7 @@ class PolicyController(ControllerPlugin):
     def _without(self, observation: Observation, why: str) -> Command | None:
         """Return what is commanded where there is no action, with the reason in its stamps."""
         memory, what = self._memory, self.terms.on_missing
-        note = f'no {self._inputs.missing.partition(":")[0]}' if why \
-            else memory.failed or 'no action'
+        note = memory.failed or 'no action'
         if why:
             self._chunks.clear()
             memory.asked = None
@@ -399,6 +404,8 @@ class PolicyController(ControllerPlugin):
             memory.failures[first] += 1
             if memory.failures[first] == 1:
                 _LOG.info('%s: %s', self._name, why)
+            note = f'no {self._inputs.missing.partition(":")[0]}' if self._inputs.is_absent \
+                else first.removeprefix(_MISSING)[:LONGEST_NOTE]
         self._actions.forget()
         found = self.context.robot_kind.stop if what == 'stop' \
             else memory.command if what == 'hold' else None
