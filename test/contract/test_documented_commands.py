@@ -164,6 +164,9 @@ PIP = 'test/contract/test_packaging.py::test_pip_installs_share_index_and_ros2_r
 HERE = 'test/contract/test_documented_commands.py::'
 SUITE = f'{HERE}test_make_knows_what_it_is_asked_for'
 REPORT = 'test/unit/cli/test_report.py::test_the_command_'
+POLICY = 'test/unit/controllers/policies/test_policies_page.py::' \
+         'test_the_five_minutes_of_the_manual_end_as_they_say'
+DEPLOYED = 'test/ros/test_policy_node.py::'
 ARE_ITSELF = ('test/contract/test_are_calls.py::test_a_language_model_that_calls_rightly_'
               'passes_here_and_in_are_and_else_in_neither')
 TRAINING = 'test/unit/campaign/training/test_policy_files.py::'
@@ -190,6 +193,26 @@ ELSEWHERE = {
     '[{\\"kind\\": \\"freeze\\"}]}\'}"': RELAY,
     'safety-scenarios new profile --max-speed 0.46 --deceleration 0.9':
         'test/ros/test_profile_from_graph.py::test_a_turtlebot_under_its_namespace',
+    'safety-scenarios new policy policy.onnx': POLICY,
+    'safety-scenarios run SCN-R-110 --link loopback --controller onnx:policy.onnx': POLICY,
+    'safety-scenarios run SCN-R-110 --link loopback --controller onnx:policy.onnx --trials 3 '
+    '--output results/policy': POLICY,
+    'safety-scenarios run SCN-R-110 --link loopback --controller onnx:policy.onnx '
+    '--set controller.inference_ms=600': POLICY,
+    'safety-scenarios run SCN-R-110 --controller onnx:policy.onnx '
+    '--set controller.action_horizon=8': f'{DEPLOYED}'
+        'test_over_ros_a_policy_passes_too_and_a_role_that_nobody_publishes_is_named',
+    'safety-scenarios run SCN-R-110 --controller external --set sut_artifact=policy.onnx':
+        f'{DEPLOYED}test_the_node_commands_what_the_harness_commands',
+    'safety-scenarios scenario schema policy > policy.schema.json':
+        'test/unit/formats/test_agent_skeleton.py::'
+        'test_every_kind_has_a_schema_that_is_one',
+    'ros2 run safety_scenarios policy_node --ros-args -p model:=onnx:policy.onnx '
+    '-p profile:=turtlebot4':
+        f'{DEPLOYED}test_it_commands_while_active_and_stops_within_100_ms',
+    **dict.fromkeys(('ros2 lifecycle set /policy_node configure',
+                     'ros2 lifecycle set /policy_node activate'),
+                    f'{DEPLOYED}test_it_commands_while_active_and_stops_within_100_ms'),
     'safety-scenarios preflight robotic --controller external':
         'test/ros/test_clocks.py::test_preflight_shows_the_wiring_and_no_hazard',
     'safety-scenarios preflight SCN-R-101 --controller external':
@@ -485,7 +508,7 @@ def test_what_another_test_runs_has_the_options_it_is_given(command):
 def test_launch_and_nodes_are_given_arguments_that_there_are():
     names = {*launching.EVAL.names, *launching.HIL.names, *simulation.GAZEBO.names,
              'scenario', 'autostart', 'controller_parameters', 'topic'}
-    of_a_controller = {'stop_distance_m', '__node', '__ns', 'cmd_vel'}
+    of_a_controller = {'stop_distance_m', 'model', '__node', '__ns', 'cmd_vel'}
     of_a_relay = {*RelaySettings.model_fields, 'scan', 'scan_on_wire'}
     given = [(name, 'monitor' in command) for command in ALL if command.startswith('ros2 ')
              for name in re.findall(r'(\w+):=', command)]

@@ -99,6 +99,24 @@ def test_the_node_commands_what_the_harness_commands(tmp_path, domain):
     assert outside.decided > 0, 'when it decided was not published'
 
 
+def test_over_ros_a_policy_passes_too_and_a_role_that_nobody_publishes_is_named(tmp_path):
+    model = f'onnx:{slows_down(tmp_path)}'
+    seen = Commands()
+    run(RunSettings(scenarios=(QUICK,), link='ros', controller=model, calibration='off',
+                    controller_parameters=('action_horizon=1',)), [seen], files=False)
+    assert seen.verdicts == ['PASS']
+    stops_near(tmp_path / 'policy.onnx', [[0.8, 0.0]], shape=(1, 2))
+    contract(tmp_path / 'policy.yaml', inputs={'person': [
+        {'role': 'human_pose', 'fields': ['pose.position.x']},
+        {'role': 'odom', 'fields': ['twist.twist.linear.x']}]})
+    summary = run(RunSettings(scenarios=(QUICK,), link='ros', controller=model,
+                              calibration='off'), [seen], files=False)
+    assert seen.verdicts[1] == 'INCONCLUSIVE'
+    [row] = [row for row in summary.preflight[0].rows if row.check == 'inputs']
+    assert row.status == 'error'
+    assert '/odom [nav_msgs/msg/Odometry] is published by nobody' in row.detail
+
+
 def test_it_commands_while_active_and_stops_within_100_ms(looker, domain, tmp_path):  # noqa: F811
     stops_near(tmp_path / 'policy.onnx', [[0.8, 0.0]] * 4)
     contract(tmp_path / 'policy.yaml')

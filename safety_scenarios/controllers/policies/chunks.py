@@ -79,6 +79,8 @@ class ActionChunks:
         self._asked: int | None = None
         self._frozen: dict[int, Array] = {}
         """Actions as they were planned when the newest chunk came, by their steps."""
+        self._came = 0
+        """Step at which that was."""
 
     @property
     def is_asked(self) -> bool:
@@ -114,6 +116,7 @@ class ActionChunks:
         self._frozen = {step: value for step in range(self._step, max(
             (one.end for one in self._chunks), default=self._step))
             if (value := self._planned(step)) is not None}
+        self._came = self._step
         self._number += 1
         self._chunks.append(chunk)
         self._asked = None
@@ -153,16 +156,15 @@ class ActionChunks:
         old = self._frozen.get(step)
         if old is None:
             return new
-        share = self._share(step, newest)
+        share = self._share(step)
         blended: Array = share * new + (1.0 - share) * old
         return blended
 
-    def _share(self, step: int, newest: _Chunk) -> float:
+    def _share(self, step: int) -> float:
         """Return the share of the newest chunk in what is done at a step."""
         if self._rules.ensembling != 'real_time_chunking':
             return _NEW_SHARE[self._rules.ensembling]
-        since = step - min(self._frozen)
-        return min(1.0, (since + 1) / (self._rules.execution_horizon + 1))
+        return min(1.0, (step - self._came + 1) / (self._rules.execution_horizon + 1))
 
     def _forget(self) -> None:
         while len(self._chunks) > 1 and self._chunks[0].end <= self._step:

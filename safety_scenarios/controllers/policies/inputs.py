@@ -30,6 +30,10 @@ class MissingInput(Exception):
     """An input of the model has no usable reading: which, and why."""
 
 
+class AbsentInput(MissingInput):
+    """There is no reading, or no fresh one, whatever is in it."""
+
+
 class PolicyInputs:
     """
     Makes the arrays of one model, one observation after the other.
@@ -49,6 +53,8 @@ class PolicyInputs:
         self._remembers = any(part.history > 1 for _, part in contract.parts())
         self.missing = ''
         """Which input was missing the last time, and why; empty: none."""
+        self.is_absent = False
+        """Whether that was for want of a fresh reading, and not for what it holds."""
 
     @property
     def shapes(self) -> Mapping[str, tuple[int, ...]]:
@@ -92,7 +98,7 @@ class PolicyInputs:
         try:
             return {name: self._array(parts, observation) for name, parts in self._parts.items()}
         except MissingInput as error:
-            self.missing = str(error)
+            self.missing, self.is_absent = str(error), isinstance(error, AbsentInput)
             return None
 
     def _array(self, parts: 'Sequence[_Part]', observation: Observation) -> Array:
@@ -105,13 +111,13 @@ class PolicyInputs:
         reading = observation.readings.get(role)
         if reading is None:
             if part.part.missing is None:
-                raise MissingInput(f'{role}: no message yet')
+                raise AbsentInput(f'{role}: no message yet')
             return part.replacement
         if part.part.age:
             return numpy.array([reading.age_ns * 1e-9]) / part.part.factor
         age_ns = max(reading.age_ns, reading.stamp_age_ns or 0)
         if self._stale_ns and age_ns > self._stale_ns:
-            raise MissingInput(f'{role}: its last message is older than stale_ms '
+            raise AbsentInput(f'{role}: its last message is older than stale_ms '
                                f'{self._contract.stale_ms:g}')
         try:
             return part.values(reading, observation)

@@ -403,7 +403,10 @@ class PolicyController(ControllerPlugin):
             memory.asked = None
             first = memory.reasons.setdefault(_NUMBER.sub('', why), why)
             memory.failures[first] += 1
-            note = first[:LONGEST_NOTE]
+            if memory.failures[first] == 1:
+                _LOG.info('%s: %s', self._name, why)
+            note = f'no {self._inputs.missing.partition(":")[0]}' if self._inputs.is_absent \
+                else first.removeprefix(_MISSING)[:LONGEST_NOTE]
         self._actions.forget()
         found = self.context.robot_kind.stop if what == 'stop' \
             else memory.command if what == 'hold' else None

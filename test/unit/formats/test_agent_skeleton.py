@@ -74,7 +74,7 @@ def test_a_file_of_another_format_is_described_too_and_a_broken_one_refused(tmp_
 
 
 def test_every_kind_has_a_schema_that_is_one():
-    assert {'scenario', 'agents', 'bindings', 'are', 'settings'} <= set(KINDS)
+    assert {'scenario', 'agents', 'bindings', 'are', 'settings', 'policy'} <= set(KINDS)
     for kind in KINDS:
         jsonschema.Draft202012Validator.check_schema(schema_of(kind))
     assert main(['scenario', 'schema', 'robot']) == 2

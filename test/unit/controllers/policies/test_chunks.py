@@ -1,0 +1,181 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""When a policy reacts follows from horizon, period and inference time, as the manual says."""
+
+from collections.abc import Mapping
+import math
+from typing import Any
+
+from cases import for_each
+import numpy
+import pytest
+from safety_scenarios.controllers.policies.chunks import ActionChunks, ChunkRules
+from safety_scenarios.controllers.policies.contract import PolicyContract
+from safety_scenarios.controllers.policies.model import Inference, ModelOptions, PolicyModel
+from safety_scenarios.controllers.policies.policy import policy_class
+from safety_scenarios.scenario.settings import ControllerSettings
+from unit.controllers.observations import pose, seen
+from unit.linked import begun
+
+RATE_HZ = 20.0
+PERIOD_MS = 1000 / RATE_HZ
+CRUISE, STANDSTILL = 0.8, 0.05
+
+
+class Cautious(PolicyModel):
+    """Gives a chunk of stops while a person is near, and of motion else."""
+
+    horizon = 1
+
+    def infer(self, inputs: Mapping[str, Any]) -> Inference:
+        speed = CRUISE * float(inputs['person'][0] > 2.0)
+        return Inference({'action': numpy.tile([speed, 0.0], (self.horizon, 1))})
+
+
+def policy(horizon: int, d_ms: float, **terms: Any) -> Any:
+    """Return a policy in simulated time that gives chunks of a length, each after a time."""
+    made = policy_class('onnx', 'of_a_test.onnx')(inference_ms=d_ms)
+    made.__dict__['terms'] = PolicyContract.model_validate({
+        'robot': 'mobile_base', 'rate_hz': RATE_HZ, 'stale_ms': 0,
+        'inputs': {'person': {'role': 'human_pose', 'fields': ['pose.position.x']}},
+        'outputs': {'action': {'quantity': 'velocity'}}, **terms})
+    model = Cautious('', ModelOptions())
+    model.horizon = horizon
+    made.__dict__['_model'] = model
+    return begun(made, ControllerSettings(schedule_clock='ros'))
+
+
+def reaction_ms(horizon: int, d_ms: float, onset: int, **terms: Any) -> float:
+    """
+    Return how long after a person came the robot was told to stand.
+
+    :param onset: period of the policy within which the person comes, in its middle
+    """
+    made = policy(horizon, d_ms, **terms)
+    for tick in range(onset + 4 * horizon + 40):
+        found = made.decide(seen(tick * PERIOD_MS,
+                                 human_pose=pose(1.0 if tick > onset else 6.0)))
+        if tick > onset and found is not None and found.velocity[0] <= STANDSTILL:
+            return (tick - onset - 0.5) * PERIOD_MS
+    raise AssertionError('no reaction')
+
+
+def mean_ms(horizon: int, d_ms: float, cycle: int, **terms: Any) -> float:
+    """Return the mean over a person who comes in any period of a cycle, the first few left out."""
+    begin = 2 * cycle + 3
+    return float(numpy.mean([reaction_ms(horizon, d_ms, begin + place, **terms)
+                             for place in range(cycle)]))
+
+
+@for_each(('horizon', 'd_ms'), [(horizon, d_ms) for horizon in (1, 8, 32)
+                                for d_ms in (0.0, 50.0, 150.0)])
+def test_a_synchronous_host_reacts_as_horizon_and_inference_time_say(horizon, d_ms):
+    cycle_ms = horizon * PERIOD_MS + d_ms
+    predicted = cycle_ms / 2 + d_ms
+    assert mean_ms(horizon, d_ms, round(cycle_ms / PERIOD_MS)) == pytest.approx(
+        predicted, rel=0.1)
+
+
+@for_each(('horizon', 'd_ms', 'threshold'), [
+    (horizon, d_ms, threshold) for horizon in (1, 8, 32) for threshold in (0.5, 0.75, 1.0)
+    for d_ms in (0.0, 50.0, 150.0) if d_ms <= threshold * horizon * PERIOD_MS])
+def test_an_asynchronous_host_reacts_as_threshold_and_inference_time_say(
+        horizon, d_ms, threshold):
+    cycle = max(math.ceil((1 - threshold) * horizon), round(d_ms / PERIOD_MS), 1)
+    predicted = cycle * PERIOD_MS / 2 + d_ms
+    assert mean_ms(horizon, d_ms, cycle, execution='asynchronous',
+                   queue_threshold=threshold) == pytest.approx(predicted, rel=0.1)
+
+
+@for_each('replan', [1, 2, 4, 8])
+def test_the_replan_interval_takes_the_place_of_the_horizon(replan):
+    assert mean_ms(8, 50.0, replan + 1, replan_interval=replan) == pytest.approx(
+        (replan * PERIOD_MS + 50.0) / 2 + 50.0, rel=0.1)
+
+
+@for_each('horizon', [1, 8, 32])
+def test_temporal_ensembling_stops_when_few_of_the_overlapping_chunks_are_old(horizon):
+    # As long as more than this share of a command comes from chunks before the person, it moves.
+    needed = math.ceil(horizon * (1 - STANDSTILL / CRUISE))
+    predicted = needed * PERIOD_MS - PERIOD_MS / 2
+    assert mean_ms(horizon, 0.0, 4, replan_interval=1, ensembling='temporal') == pytest.approx(
+        predicted, rel=0.1)
+
+
+@for_each(('ensembling', 'share'), [('latest_only', 1.0), ('average', 0.5),
+                                    ('weighted_average', 0.7), ('conservative', 0.3)])
+def test_a_new_chunk_counts_by_its_share_where_it_overlaps(ensembling, share):
+    chunks = ActionChunks(ChunkRules(execution='asynchronous', ensembling=ensembling))
+    chunks.put(numpy.full((8, 2), 1.0))
+    for _ in range(4):
+        chunks.action()
+    assert chunks.wants_chunk()
+    chunks.ask()
+    chunks.put(numpy.full((8, 2), 2.0))
+    assert [chunks.action().values[0] for _ in range(8)] == pytest.approx(
+        [1.0 + share] * 4 + [2.0] * 4)
+
+
+def test_real_time_chunking_goes_over_to_the_new_chunk_step_by_step():
+    chunks = ActionChunks(ChunkRules(execution='asynchronous', ensembling='real_time_chunking',
+                                     execution_horizon=3))
+    chunks.put(numpy.zeros((8, 2)))
+    for _ in range(4):
+        chunks.action()
+    chunks.ask()
+    chunks.put(numpy.ones((8, 2)))
+    assert [chunks.action().values[0] for _ in range(5)] == pytest.approx(
+        [0.25, 0.5, 0.75, 1.0, 1.0])
+
+
+def test_what_is_over_when_a_chunk_comes_is_never_executed():
+    chunks = ActionChunks(ChunkRules(execution='asynchronous'))
+    chunks.put(numpy.zeros((8, 2)))
+    for _ in range(4):
+        chunks.action()
+    chunks.ask()
+    for _ in range(3):
+        chunks.action()
+    chunks.put(numpy.arange(16.0).reshape(8, 2))
+    found = chunks.action()
+    assert (found.values.tolist(), found.chunk, found.place, found.observed) == (
+        [6.0, 7.0], 1, 3, 4)
+
+
+def test_a_synchronous_host_executes_nothing_while_it_waits():
+    chunks = ActionChunks(ChunkRules())
+    assert chunks.wants_chunk() and chunks.action() is None
+    chunks.ask()
+    assert chunks.action() is None and not chunks.wants_chunk()
+    chunks.put(numpy.arange(4.0).reshape(2, 2))
+    assert [chunks.action().place for _ in range(2)] == [0, 1]
+    assert chunks.action() is None and chunks.wants_chunk()
+
+
+def test_an_asynchronous_host_whose_queue_runs_dry_waits_for_the_next_chunk():
+    chunks = ActionChunks(ChunkRules(execution='asynchronous', queue_threshold=0.0))
+    chunks.put(numpy.zeros((2, 2)))
+    assert [chunks.action().place for _ in range(2)] == [0, 1]
+    chunks.ask()
+    assert chunks.action() is None
+    chunks.put(numpy.zeros((2, 2)))
+    assert chunks.action().place == 0
+
+
+@for_each(('horizon', 'kept'), [(0, 6), (4, 4), (9, 6)])
+def test_only_the_horizon_of_a_chunk_is_executed(horizon, kept):
+    chunks = ActionChunks(ChunkRules(horizon=horizon))
+    chunks.put(numpy.zeros((6, 2)))
+    count = 0
+    while chunks.action() is not None:
+        count += 1
+    assert count == kept
+
+
+def test_a_parameter_of_the_host_replaces_what_the_contract_says():
+    made = policy(16, 0.0, action_horizon=8)
+    assert made.least_actions == 8
+    longer = policy_class('onnx', 'of_a_test.onnx')(action_horizon=12, replan_interval=14)
+    longer.__dict__['terms'] = made.terms
+    assert longer.least_actions == 14
