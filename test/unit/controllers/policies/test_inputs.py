@@ -162,8 +162,8 @@ def test_only_what_never_came_is_replaced():
     part = {**PERSON, 'missing': [20.0, 0.0]}
     assert read(part).tolist() == [20.0, 0.0]
     assert 'no message yet' in missing(PERSON)
-    assert '300 ms old' in missing(part, human_pose=reading(pose(1.0), 300.0, None))
-    assert '400 ms old' in missing(part, human_pose=reading(pose(1.0), 20.0, 400.0))
+    assert 'older than stale_ms 250' in missing(part, human_pose=reading(pose(1.0), 300.0, None))
+    assert 'older than stale_ms 250' in missing(part, human_pose=reading(pose(1.0), 20.0, 400.0))
     made = inputs(part, stale_ms=0)
     assert made.arrays(seen(human_pose=reading(pose(1.0), 9e6))) is not None
     assert not made.is_stale(seen(human_pose=reading(pose(1.0), 9e6)))
