@@ -57,6 +57,8 @@ RUN: dict[str, tuple[int, tuple[tuple[str, str], ...]]] = {
     '--output results/new': (
         0, (('--trials 20', ''), ('results/new', 'results/of_the_gate'))),
     'safety-scenarios run SCN-R-101 --link simulated': (0, ()),
+    'safety-scenarios run robotic --link simulated --controller learned': (
+        0, (('robotic', SHOWN),)),
     'safety-scenarios run SCN-R-105 --link simulated': (0, ()),
     'safety-scenarios run SCN-R-105 --link simulated --controller repeat_last': (1, ()),
     'safety-scenarios compare runs/before runs/after': (0, ()),
@@ -174,11 +176,15 @@ SERVED = 'test/ros/test_served.py::' \
          'test_the_standard_adapter_comes_to_what_our_own_control_comes_to'
 SERVED_POLICY = ('test_served_policies.py::'
                  'test_a_policy_behind_openpi_stops_and_its_server_time_is_a_part')
+NAMED_MODEL = ('test/unit/controllers/policies/test_served_policies.py::'
+               'test_a_chat_model_is_the_controller_llm_at_its_server')
 ELSEWHERE = {
     'safety-scenarios run SCN-R-101 --controller openpi:ws://127.0.0.1:8000 --set '
     'controller.contract=policy.yaml': f'test/ros/{SERVED_POLICY}',
     'safety-scenarios run SCN-R-101 --controller act:http://gpu-box:8000/act --set '
     'controller.timeout_ms=500': f'test/ros/{SERVED_POLICY}',
+    "safety-scenarios run SCN-R-101 --controller 'openai:http://127.0.0.1:8080/v1#my-model'":
+        NAMED_MODEL,
     'safety-scenarios train base --seed 0 --output my_policy':
         f'{TRAINING}test_a_training_leaves_a_model_its_contract_and_its_card_and_nothing_else',
     'safety-scenarios run robotic --controller onnx:my_policy/policy.onnx --link loopback':
