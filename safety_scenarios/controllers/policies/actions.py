@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 from numpy.typing import NDArray
-from safety_scenarios.controllers.policies.contract import numbers, PolicyContract
+from safety_scenarios.controllers.policies.contract import numbers, PolicyContract, StateInput
 from safety_scenarios.errors import ControllerError
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.interfaces import positions_of
@@ -118,3 +118,17 @@ class PolicyActions:
     def forget(self) -> None:
         """Take the next position from where the joints are, not from what was commanded."""
         self._target = None
+
+
+def next_state(outputs: Mapping[str, Any], state: StateInput) -> NDArray[Any]:
+    """
+    Return the recurrent state that a model gave.
+
+    :raises ControllerError: it gave none, or one of another size
+    """
+    try:
+        return numpy.asarray(outputs[state.output]).reshape(state.shape)
+    except (LookupError, TypeError, ValueError):
+        given = numpy.shape(outputs[state.output]) if state.output in outputs else 'none'
+        raise ControllerError(f'the policy gave the state {state.output!r} of shape {given}, '
+                              f'expected {list(state.shape)}') from None

@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 from safety_scenarios import registry
-from safety_scenarios.controllers.policies.actions import PolicyActions
+from safety_scenarios.controllers.policies.actions import next_state, PolicyActions
 from safety_scenarios.controllers.policies.chunks import Action, ActionChunks, ChunkRules
 from safety_scenarios.controllers.policies.compatibility import (
     model_problems,
@@ -384,7 +384,7 @@ class PolicyController(ControllerPlugin):
         if len(memory.stamps) > _KEPT:
             del memory.stamps[min(memory.stamps)]
         for name, state in self.terms.states.items():
-            memory.states[name] = found.outputs[state.output].reshape(state.shape)
+            memory.states[name] = next_state(found.outputs, state)
 
     def _command(self, action: Action, observation: Observation) -> Command | None:
         if action.place == 0:

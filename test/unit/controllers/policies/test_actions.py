@@ -9,8 +9,8 @@ from typing import Any
 from cases import for_each
 import numpy
 import pytest
-from safety_scenarios.controllers.policies.actions import PolicyActions
-from safety_scenarios.controllers.policies.contract import PolicyContract
+from safety_scenarios.controllers.policies.actions import next_state, PolicyActions
+from safety_scenarios.controllers.policies.contract import PolicyContract, StateInput
 from safety_scenarios.errors import ControllerError
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.message import Message
@@ -108,3 +108,11 @@ def test_speeds_of_joints_are_commanded_as_they_are():
     made = actions(ARM, unit='deg/s')
     [action] = made.chunk({'action': [[90.0, 0.0]]})
     assert made.command(action, seen()).velocity == pytest.approx((math.pi / 2, 0.0))
+
+
+def test_a_state_that_does_not_come_or_has_another_size_is_an_error():
+    state = StateInput(output='h_out', shape=(1, 2))
+    assert next_state({'h_out': [3.0, 4.0]}, state).tolist() == [[3.0, 4.0]]
+    for given in ({}, {'h_out': [1.0]}, {'h_out': 'text'}):
+        with pytest.raises(ControllerError, match=r"state 'h_out' of shape .*expected \[1, 2\]"):
+            next_state(given, state)
