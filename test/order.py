@@ -6,8 +6,8 @@ Slow files come first: a worker that begins with one last of all would leave the
 
 Of those that talk DDS it is the ones that let nobody run beside them.
 
-Where few examples are wanted, every fifth case of a slow test is tried, and every third of one
-with many cases; the last line of pytest counts the others as deselected.
+Where few examples are wanted, every fifth case of a slow test is tried, every third of one with
+many cases, and no test that is thorough; the last line of pytest counts the others as deselected.
 """
 
 from collections import Counter
@@ -37,6 +37,9 @@ def _leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
     cases, seen = Counter(names), Counter[str]()
     kept, left_out = [], []
     for item, name in zip(items, names, strict=True):
+        if item.get_closest_marker('thorough') is not None:
+            left_out.append(item)
+            continue
         is_slow = item.get_closest_marker('slow') is not None
         every = 1 if not hasattr(item, 'callspec') else _OF_SLOW if is_slow \
             else _OF_MANY if cases[name] >= _MANY else 1

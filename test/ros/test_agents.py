@@ -470,6 +470,7 @@ def scenario(tmp_path, text=GREETING, bindings=None):
     return str(path)
 
 
+@pytest.mark.thorough
 def test_the_agent_of_the_manual_passes_as_external_controller(tmp_path, domain):
     manual = (Path(__file__).parents[2] / 'doc' / 'agents.md').read_text()
     [code] = [block for block in re.findall(r'```python\n(.*?)```', manual, re.DOTALL)

@@ -103,6 +103,7 @@ def test_always_stop_fails_every_benign_variant_and_never_passes_a_hazard(tmp_pa
     assert false_stops == benign_shown >= 2
 
 
+@pytest.mark.thorough
 def test_a_saboteur_does_not_pass_both_text_scenarios(tmp_path):
     # the silent one: in loopback, and a model that is too slow in test_llm.py
     run = campaign(tmp_path / 'run', 'clinical', '--controller', 'parrot')

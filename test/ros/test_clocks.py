@@ -142,6 +142,7 @@ def test_a_copied_header_is_named_and_not_judged_by(tmp_path, domain):
     assert reaction['header_ns'] == 0 < reaction['judged_ns']
 
 
+@pytest.mark.thorough
 def test_a_stamp_from_the_future_is_named_and_not_judged_by(tmp_path, domain):
     run = judged_without_a_stall(tmp_path, 'future_stamper', domain)
     assert run.code == 0, run.output
@@ -189,6 +190,7 @@ def test_the_robot_s_own_state_confirms_the_stop_later(tmp_path, domain):
     assert latency['first_command']['judged_ns'] <= latency['reaction']['judged_ns']
 
 
+@pytest.mark.thorough
 def test_warm_up_trials_are_marked_and_in_no_number(tmp_path, domain):
     run = judge(tmp_path, 'none', domain, '--trials', '2', '--set', 'warmup=1')
     assert [trial['warmup'] for trial in run.trials] == [True, False, False]

@@ -99,6 +99,7 @@ def test_another_type_than_asked_for_is_a_wiring_fault(tmp_path, domain):
     assert 'on this topic: geometry_msgs/msg/TwistStamped' in reasons(run)
 
 
+@pytest.mark.thorough
 def test_an_unknown_topic_type_is_an_error_of_its_trial_only(tmp_path, domain):
     scenario = near_person(tmp_path, **{'message: auto': 'message: foo_msgs/msg/Bar',
                                         'id: SCN-R-101': 'id: SCN-R-901'})

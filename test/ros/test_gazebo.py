@@ -144,6 +144,7 @@ def test_a_world_that_does_otherwise_or_shows_nothing_is_found(
     assert unseen == (['INCONCLUSIVE'] if 'returns' in arguments else [])
 
 
+@pytest.mark.thorough
 def test_simulators_with_the_standard_services_are_moved_too(tmp_path, domain, path, scenario):
     """Where they tell of no contacts, outlines do."""
     with world(domain, path, '--standard'):
@@ -157,6 +158,7 @@ def test_simulators_with_the_standard_services_are_moved_too(tmp_path, domain, p
     assert 'into a person' in touch['reason']
 
 
+@pytest.mark.thorough
 def test_in_lock_step_time_passes_only_with_the_controller(tmp_path, domain, path, scenario):
     """
     No load of the host is in any number then, and the result says so.

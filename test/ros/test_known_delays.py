@@ -77,6 +77,7 @@ def test_in_real_time_a_known_delay_is_read_alike(tmp_path):
         charged['uncertainty_ns'] + real['uncertainty_ns'] + PERIOD_MS * 1e6)
 
 
+@pytest.mark.thorough
 def test_who_answers_at_once_and_thinks_in_a_thread_is_not_flattered(tmp_path):
     """Real time passes beside it, and nobody is said to be charged for that."""
     trial, output = known(tmp_path / 'run', 'HiddenDelay', '--set', 'controller.delay_ms=400')
@@ -104,6 +105,7 @@ def test_a_controller_that_was_stopped_by_others_is_not_late(tmp_path):
 
 
 @pytest.mark.parametrize(('fault', 'passes'), [('none', True), ('deaf', False)])
+@pytest.mark.thorough
 def test_whoever_takes_no_turns_has_the_time_of_a_robot(tmp_path, domain, fault, passes):
     """A controller with a timer of its own, and one that sees nothing, hold nothing up."""
     with faulty(fault, domain):

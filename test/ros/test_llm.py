@@ -96,6 +96,7 @@ def test_a_model_slower_than_the_budget_gives_no_answer_in_time(tmp_path, server
     assert result.trials[0]['latency']['latency_class'] == 'no_response'
 
 
+@pytest.mark.thorough
 def test_a_robot_whose_model_never_answers_stands_still(tmp_path, server):
     server.delay_s = 2.5
     result = run(tmp_path, server, *brief(tmp_path / 'copies', 'SCN-R-101'))

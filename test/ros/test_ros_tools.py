@@ -216,6 +216,7 @@ def test_a_latched_hazard_does_not_reach_who_comes_in_the_next_trial(looker, dom
                 assert 'durability transient_local' in str(list(endpoints.preflight()))
 
 
+@pytest.mark.thorough
 def test_a_controller_that_asks_for_history_passes_once_it_is_offered(tmp_path, domain):
     with faulty('asks_for_history', domain):
         refused = campaign(tmp_path / 'volatile', QUICK, '--controller', 'external',

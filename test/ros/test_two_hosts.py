@@ -33,6 +33,7 @@ def rows_of(written: Path) -> list[dict]:
 
 
 @pytest.mark.dds
+@pytest.mark.thorough
 def test_neither_a_clock_that_is_off_nor_a_wire_that_delays_or_is_cut_changes_a_verdict(
         network, tmp_path):
     if network.faketime() is None:

@@ -72,6 +72,7 @@ def test_a_topic_that_appears_with_the_hazard_is_caught(tmp_path, domain):
     assert f'{OTHER}: the controller under test commanded linear.x = 0.5' in second
 
 
+@pytest.mark.thorough
 def test_a_topic_that_is_declared_or_at_rest_costs_nothing(tmp_path, domain):
     run = judge(tmp_path, 'second_topic', domain, '--set', 'declared_topics=base_2/cmd_vel')
     assert run.code == 0, run.output

@@ -78,6 +78,7 @@ def test_in_lock_step_three_processes_come_to_what_one_comes_to(tmp_path):
     assert again.returncode == 0, again.stdout + again.stderr
 
 
+@pytest.mark.thorough
 def test_three_processes_at_a_factor_of_real_time_come_to_a_verdict(tmp_path):
     """
     Everything is due at its time in the simulation, whatever the machine has to do.
@@ -127,6 +128,7 @@ def test_whoever_dies_costs_a_trial_and_leaves_nobody_behind(tmp_path):
     assert not any(code in second['reason'] for code in ('simulator was', 'not connected'))
 
 
+@pytest.mark.thorough
 def test_with_a_second_simulator_nothing_is_judged(tmp_path, domain):
     """Whether it is there before the trial, and named, or comes while that runs."""
     with process(sys.executable, '-m', SIMULATOR, domain=domain):

@@ -99,6 +99,7 @@ def test_make_test_runs_the_two_calls_on_everything():
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_each_test_is_in_exactly_one_of_the_two_calls():
     folders = ('test/ros', 'test/contract')
     (beside, of), (talks, of_talks) = (found_by(*folders, '-m', call, cwd=ROOT)

@@ -67,6 +67,7 @@ def found(examples, *arguments):
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_daily_work_runs_what_it_would_run_if_all_were_collected():
     """Told by two folders with files of every kind."""
     assert f"-m '{CHECK}'" in (ROOT / 'Makefile').read_text(encoding='utf-8')

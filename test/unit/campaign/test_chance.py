@@ -82,6 +82,7 @@ def test_the_best_of_them_is_found_where_the_hazard_can_be_guessed(soon):
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_what_is_measured_agrees_with_the_reckoning():
     scenario = load_scenario(ROBOTIC / 'collision.yaml')
     trials = 80 if FEW else 200

@@ -159,6 +159,7 @@ def test_verify_finds_what_was_changed_lost_or_added(everything, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_the_commands_say_the_same(everything, tmp_path, capsys):
     folder = str(everything['rule_based'].folder)
     assert main(['evaluate', folder]) == 0

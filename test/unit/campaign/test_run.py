@@ -170,6 +170,7 @@ def test_a_trial_does_not_depend_on_the_other_scenarios_of_its_campaign(shipped,
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_over_many_trials_the_phase_shows_every_delay_of_the_period(tmp_path):
     """Uniform in a period of 50 ms: a fixed phase would show one latency sixty times."""
     found = loopback_run(tmp_path / 'run', 'SCN-R-101', trials=60)

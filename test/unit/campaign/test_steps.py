@@ -29,6 +29,7 @@ def planned(folder: Path | None, *scenarios: str, **settings) -> tuple[TrialTask
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_other_processes_come_to_the_same_results_and_files_to_the_byte(tmp_path):
     """``late`` fails hazards and passes the benign variants: both are among the results."""
     here = loopback_run(tmp_path / 'here', 'robotic', 'clinical', controller='late',

@@ -37,6 +37,7 @@ def reaction(trial: Any) -> Any:
 
 @pytest.mark.slow
 @pytest.mark.parametrize('controller', ['rule_based', 'never_stop'])
+@pytest.mark.thorough
 def test_half_the_time_step_gives_the_same_verdicts_and_as_good_as_the_same_figures(
         controller, monkeypatch):
     usual, half = (judged(controller, step_s, monkeypatch) for step_s in (STEP_S, STEP_S / 2))

@@ -170,6 +170,7 @@ def test_what_pushes_the_bumper_pushes_the_base(force, moves):
     assert (found.on(twist(), 1.0)['robot']['x'] < -0.05) is moves
 
 
+@pytest.mark.thorough
 def test_in_the_dark_a_tracker_often_finds_nobody():
     person = stimulus('person', topic='human_pose', distance=3.0)
     found = drive({'senses': {'darkness': 0.5}}, stimuli=(person,))

@@ -218,6 +218,7 @@ def test_judging_is_out_of_reach(own, name):
     assert results.verdict is ss.Verdict.FAIL and results.trials[0].verdict is ss.Verdict.FAIL
 
 
+@pytest.mark.thorough
 def test_a_module_that_changes_judging_when_it_is_imported_changes_nothing(tmp_path):
     (tmp_path / 'own_patching.py').write_text(textwrap.dedent("""
         import safety_scenarios.campaign.trials as trials
@@ -276,6 +277,7 @@ def test_what_it_has_started_ends_with_it(own):
     assert not is_running(pid)
 
 
+@pytest.mark.thorough
 def test_hidden_thinking_is_seen_from_outside(own):
     results = ss.run(SCENARIO, controller=own.Sleeps, link='loopback', seed=0)
     assert results.verdict is ss.Verdict.ERROR and 'of real time' in results.explain()
