@@ -55,8 +55,7 @@ COMMANDS: Mapping[str, Command | Verbs] = {
                         'records, without a robot and without ROS.'),
     'export': Command('reporting:export_campaigns', 'Write campaigns as tables, figures or '
                       'evidence for other programs.'),
-    'new': Verbs('Write a file to begin with: a scenario, the profile of a robot, or the contract '
-                 'of a policy.', {
+    'new': Verbs('Write a file to begin with: a scenario, a robot profile or a policy contract.', {
         'scenario': Command('new:new_scenario', 'Write a scenario file that is valid as it '
                             'stands, with comments that say what to edit.'),
         'profile': Command('new:new_profile', 'Write the profile of the robot that runs now: its '

@@ -118,7 +118,7 @@ class PolicyInputs:
         age_ns = max(reading.age_ns, reading.stamp_age_ns or 0)
         if self._stale_ns and age_ns > self._stale_ns:
             raise AbsentInput(f'{role}: its last message is older than stale_ms '
-                               f'{self._contract.stale_ms:g}')
+                              f'{self._contract.stale_ms:g}')
         try:
             return part.values(reading, observation)
         except LookupError as error:
