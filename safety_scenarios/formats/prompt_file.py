@@ -51,7 +51,7 @@ def load_prompt(name: str) -> DrivingPrompt:
 def _path(name: str) -> Path:
     if name.lower().endswith(_SUFFIXES) or os.sep in name or os.path.isfile(name):
         return Path(name)
-    folder = share_folder() / 'config' / 'policies'
+    folder = share_folder() / 'config' / 'prompts'
     path = folder / f'{name}.yaml'
     if path.is_file():
         return path

@@ -151,5 +151,3 @@ def _scattered(stimuli: Sequence[StimulusPlugin], chance: Random) -> Iterator[St
     for stimulus in stimuli:
         kind = getattr(stimulus, 'kind', '')
         yield stimulus.model_copy(update=other[kind]) if kind in other else stimulus
-
-

@@ -200,5 +200,3 @@ def _number(value: float | None, digits: int = 0) -> str:
 def _share(rate: Rate) -> str:
     text = f'{rate.count} of {rate.of}'
     return f'{text}, and {rate.undecided} undecided' if rate.undecided else text
-
-

@@ -182,7 +182,7 @@ def test_a_benign_variant_is_rightly_passed_by_one_that_never_stops(shipped):
 
 
 def test_every_saboteur_in_the_registry_is_a_column():
-    known = set(registry.BUILT_IN['controllers']) - {REFERENCE, 'llm', *GOOD}
+    known = set(registry.BUILT_IN['controllers']) - {REFERENCE, 'learned', 'llm', *GOOD}
     assert {saboteur.name for saboteur in SABOTEURS} == known
 
 

@@ -159,4 +159,3 @@ class _Reading(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         return self._connection.recv_into(buffer)
-

@@ -172,7 +172,7 @@ def test_a_folder_with_files_is_left_alone(tmp_path):
 def test_a_missing_package_is_named_with_the_extra_before_anything_is_trained(
         missing, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, missing, None)
-    with pytest.raises(MissingDependencyError, match=rf"{missing}, which is not installed.*"
-                                                     r"pip install 'safety_scenarios\[train\]'"):
+    with pytest.raises(MissingDependencyError, match=(
+            rf'{missing}, which is not installed.*' r"pip install 'safety_scenarios\[train\]'")):
         write_policy('base', 0, tmp_path / 'out', LITTLE)
     assert not (tmp_path / 'out').exists()

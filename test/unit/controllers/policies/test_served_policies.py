@@ -19,6 +19,7 @@ import numpy
 import pytest
 from safety_scenarios.controllers.adapters import make_controller
 from safety_scenarios.controllers.policies.policy import policy_class, PolicyController
+from safety_scenarios.controllers.policies.servers.arrays import read_map
 from safety_scenarios.errors import ControllerError, SettingsError
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.message import Command
@@ -31,11 +32,7 @@ from safety_scenarios.trial.links.controller_facts import (
 )
 from unit.controllers.fake_server import Reply, serving
 from unit.controllers.observations import box, pose, seen
-
-pytest.importorskip('msgpack', reason='the extra servers is not installed')
-pytest.importorskip('websockets', reason='the extra servers is not installed')
-from safety_scenarios.controllers.policies.servers.arrays import read_map  # noqa: E402
-from unit.controllers.policies.scripted_servers import (  # noqa: E402
+from unit.controllers.policies.scripted_servers import (
     actions,
     openpi,
     openpi_bytes,
@@ -148,6 +145,7 @@ def test_the_server_of_openpi_itself_serves_it(tmp_path, contract):
         'numpy than they need'))
 
     class Served:
+
         def infer(self, observation: Mapping[str, Any]) -> dict[str, Any]:
             return {'actions': chunk(observation['rays'])}
     serves: Future[Any] = Future()
@@ -308,6 +306,7 @@ def test_a_policy_of_inspect_robots_is_found_by_its_name(contract):
     seen_by_it: list[Any] = []
 
     class Scripted:
+
         def __init__(self, scale: float = 0.0) -> None:
             self.scale = scale
             self.info = PolicyInfo('scripted', Box((2,)), ObservationSpace(

@@ -16,34 +16,31 @@ from cases import for_each
 from examples import up_to
 from hypothesis import given, settings
 from hypothesis import strategies as st
+import msgpack
 import numpy
 import pytest
 from safety_scenarios.controllers.policies.model import Inference, InferenceError, ModelOptions
-from safety_scenarios.errors import SettingsError
-from unit.controllers.fake_server import nowhere, Reply, serving
-
-msgpack = pytest.importorskip('msgpack', reason='the extra servers is not installed')
-pytest.importorskip('zmq', reason='the extra servers is not installed')
-pytest.importorskip('websockets', reason='the extra servers is not installed')
-from safety_scenarios.controllers.policies.servers import failures, server  # noqa: E402
-from safety_scenarios.controllers.policies.servers.act import ActModel  # noqa: E402
-from safety_scenarios.controllers.policies.servers.arrays import (  # noqa: E402
+from safety_scenarios.controllers.policies.servers import failures, server
+from safety_scenarios.controllers.policies.servers.act import ActModel
+from safety_scenarios.controllers.policies.servers.arrays import (
     json_numpy_array,
     msgpack_numpy_array,
     npy_array,
     openpi_array,
     read_map,
 )
-from safety_scenarios.controllers.policies.servers.gr00t import Gr00tModel  # noqa: E402
-from safety_scenarios.controllers.policies.servers.messages import (  # noqa: E402
+from safety_scenarios.controllers.policies.servers.gr00t import Gr00tModel
+from safety_scenarios.controllers.policies.servers.messages import (
     from_json,
     unpacked,
 )
-from safety_scenarios.controllers.policies.servers.openpi import OpenpiModel  # noqa: E402
-from safety_scenarios.controllers.policies.servers.xpolicylab import (  # noqa: E402
+from safety_scenarios.controllers.policies.servers.openpi import OpenpiModel
+from safety_scenarios.controllers.policies.servers.xpolicylab import (
     XPolicyLabModel,
 )
-from unit.controllers.policies.scripted_servers import (  # noqa: E402
+from safety_scenarios.errors import SettingsError
+from unit.controllers.fake_server import nowhere, Reply, serving
+from unit.controllers.policies.scripted_servers import (
     actions,
     gr00t,
     listening,
