@@ -142,6 +142,9 @@ class ProfileRobot(Noun):
     """Where a base may drive: ahead; also in reverse; or sideways too."""
     creep: float = Field(default=0.0, ge=0, le=10, json_schema_extra={'unit': 'm or rad'})
     """Farthest that its fastest point (m), or a joint (rad), may come after it has stopped."""
+    reach: float = Field(default=0.0, ge=0, le=100, json_schema_extra=_METRES)
+    """Of an arm: from its base to the farthest point of arm and tool (m). It turns rad/s of a
+    joint into m/s: separation.metres_per_unit of each scenario. 0: what the scenario says."""
     joints: tuple[str, ...] = ()
     """Joint names of an arm, in command order: they take the places of the scenario's joints."""
 
@@ -160,6 +163,9 @@ class ProfileRobot(Noun):
 
     @model_validator(mode='after')
     def _is_of_a_kind(self) -> 'ProfileRobot':
+        if self.reach and not (self.kind and registry.resolve('robots', self.kind).has_joints):
+            raise ValueError(f'got reach of {self.kind or "no kind"}, expected it of an arm. The '
+                             f'size of a base is its radius')
         if not self.kind and self.values:
             raise ValueError(f'got {", ".join(self.values)} without kind, expected kind beside '
                              f'it: mobile_base or arm. The units depend on it')

@@ -256,6 +256,7 @@ class _Fitting:
                                f'{require.at_least:g} {unit}, as the robot is slower')
             body = body.model_copy(update={'nominal': body.nominal.model_copy(update={
                 'require': require.model_copy(update={'at_least': least})})})
+        body = self._reaching(body, new)
         wider = new.footprint - old.footprint
         if kind_of(new).drives and wider:
             changes: dict[str, Any] = {'invariants': tuple(
@@ -277,6 +278,22 @@ class _Fitting:
                     f'got {block}, which a robot of at most {new.max_speed:g} {unit} always '
                     f'meets, so that it would show nothing, expected a limit below the top speed. '
                     f'Run it on a faster robot'))
+
+    def _reaching(self, body: RobotBody, robot: RobotModel) -> RobotBody:
+        """Let the speed of an arm's farthest point follow from its reach."""
+        terms, reach = body.separation, self._profile.robot.reach
+        if terms is None or not kind_of(robot).has_joints \
+                or body.signals[terms.signal].unit != kind_of(robot).speed_unit:
+            return body
+        if not reach:
+            self._notes.append(f'ros.separation.metres_per_unit: {terms.metres_per_unit:g}, as in '
+                               f'the scenario: the profile has no robot.reach')
+            return body
+        if reach != terms.metres_per_unit:
+            self._notes.append(f'ros.separation.metres_per_unit: {reach:g} instead of '
+                               f'{terms.metres_per_unit:g}, by the reach of the robot')
+        return body.model_copy(update={'separation': terms.model_copy(update={
+            'metres_per_unit': reach})})
 
     @staticmethod
     def _always_holds(limit: Limit, body: RobotBody, robot: RobotModel, unit: str) -> bool:

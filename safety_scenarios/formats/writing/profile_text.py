@@ -210,6 +210,7 @@ def _robot(kind: str, facts: GraphFacts, found: Mapping[str, TopicFacts], urdf: 
     if kind == 'arm':
         yield (f'joints: [{", ".join(map(_plain, joints))}]  # edit: in the order of the commands'
                if joints else f'joints: [{blank("joints")}]  # edit: in the order of the commands')
+        yield '# reach: 1.0  # edit: m, from the base to the farthest point of arm and tool'
     yield from _top_speed(kind, joints, urdf, answers, blank)
     if answers.stopping is not None:
         time, way = answers.stopping

@@ -147,6 +147,25 @@ def test_values_of_the_robot_replace_those_of_the_scenario(profiles):
     assert [one.frame for one in body.frames] == ['laser']
 
 
+def test_the_reach_of_an_arm_turns_its_speed_into_metres(tmp_path):
+    """A longer arm needs more distance than the one of 1 m that the scenario is written for."""
+    shipped, found = load_scenario('SCN-R-102'), []
+    for more in ({}, {'robot': {'reach': 1.02}}):
+        fitted = fit(settings_of('arm', **more), shipped)
+        assert not fitted.problems
+        found.append((fitted.scenario.body.separation.metres_per_unit, fitted.notes[-1]))
+    assert found == [
+        (1.0, 'ros.separation.metres_per_unit: 1, as in the scenario: the profile has no '
+              'robot.reach'),
+        (1.02, 'ros.separation.metres_per_unit: 1.02 instead of 1, by the reach of the robot')]
+    [problem] = fit(settings_of('arm', robot={'reach': 1.5}), shipped).problems
+    assert problem.field == 'latency_budget.critical_ms'  # too near for any controller
+    path = tmp_path / 'base.yaml'
+    path.write_text('robot: {kind: mobile_base, reach: 1.5}')
+    with pytest.raises(InputError, match='got reach of mobile_base, expected it of an arm'):
+        settings_of(path)
+
+
 def test_scans_come_from_where_the_scanner_is(profiles):
     found = run(profiles / 'tb4.yaml', trials=4, output=profiles / 'out')
     frames = set()
