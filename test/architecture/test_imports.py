@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from graphlib import TopologicalSorter  # noqa: I201
-from importlib.util import find_spec  # noqa: I201
+from importlib.util import find_spec  # noqa: I100, I201
 from pathlib import Path  # noqa: I100, I201
 import subprocess
 import sys

@@ -71,10 +71,11 @@ class RrdRecording(Observer):
                 unfinished.write_bytes(content)
                 os.replace(unfinished, path)
             except OSError as error:
-                with suppress(OSError):
-                    unfinished.unlink()
                 raise TraceError(f'{path}: cannot be written: {error.strerror}. Free some space, '
                                  f'or name another folder') from error
+            finally:
+                with suppress(OSError):  # there is none, or it cannot be reached
+                    unfinished.unlink()
 
 
 def rrd_of(record: TrialRecord, result: TrialResult, *, with_images: bool = False) -> bytes:
