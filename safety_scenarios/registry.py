@@ -216,6 +216,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
     'traces': {
         'are': 'campaign.folder.files:AreTrace',
         'mcap': 'trial.mcap.recording:McapRecording',
+        'rrd': 'trial.rrd.recording:RrdRecording',
     },
     'outputs': {
         'page': 'reports.outputs.report:page',

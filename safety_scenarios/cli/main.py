@@ -54,7 +54,7 @@ COMMANDS: Mapping[str, Command | Verbs] = {
     'evaluate': Command('evaluating:evaluate', 'Judge the trials in FOLDER again from their '
                         'records, without a robot and without ROS.'),
     'export': Command('reporting:export_campaigns', 'Write campaigns as tables, figures or '
-                      'evidence for other programs.'),
+                      'evidence for other programs, or as datasets.'),
     'new': Verbs('Write a file to begin with: a scenario, a robot profile or a policy contract.', {
         'scenario': Command('new:new_scenario', 'Write a scenario file that is valid as it '
                             'stands, with comments that say what to edit.'),

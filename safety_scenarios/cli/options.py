@@ -75,7 +75,8 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         'calibration': ('', 'Measure the latency of the harness itself first.')},
     'Results': {
         'output': ('DIR', 'New folder for the results; runs/<UTC time> if left out.'),
-        'record': ('NAME', 'Also record each trial: mcap, for Foxglove and rosbag2.'),
+        'record': ('NAME', 'Also record each trial: mcap, for Foxglove and rosbag2; rrd, for '
+                           'Rerun.'),
         'junit': ('FILE', 'JUnit XML file to write for CI.')}}
 """Options by section of the help: short name to what stands for the value, and the help."""
 _ALSO = {'regex': ('', 'python: allow patterns that RE2 refuses, such as look-ahead.'),

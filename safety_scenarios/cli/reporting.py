@@ -93,7 +93,8 @@ def _matrix(path: Path) -> KillMatrix:
                 nargs=-1, required=True, metavar='DIR...')
 @click.option('--format', 'formats', type=click.Choice(FORMATS), multiple=True,
               help='csv, parquet: tables. svg, png: figures. evidence: an item for a safety case. '
-                   'May be given several times; csv if left out.')
+                   'lerobot: trials as a dataset for imitation. May be given several times; csv '
+                   'if left out.')
 @click.option('--output', type=click.Path(path_type=Path), required=True,
               help='Folder to write into; files of the same names are replaced.')
 @click.option('--table', 'tables', type=click.Choice(TABLE_NAMES), multiple=True,
@@ -101,7 +102,7 @@ def _matrix(path: Path) -> KillMatrix:
 def export_campaigns(folders: tuple[Path, ...], formats: tuple[Format, ...], output: Path,
                      tables: tuple[Table, ...]) -> None:
     r"""
-    Write campaigns as tables, figures or evidence for other programs.
+    Write campaigns as tables, figures or evidence for other programs, or as datasets.
 
     Trials are judged again from their records first, as evaluate does. The data dictionary beside
     the tables says of each column what it means, its unit and clock, and what an empty cell means.
@@ -110,13 +111,15 @@ def export_campaigns(folders: tuple[Path, ...], formats: tuple[Format, ...], out
     safety-scenarios export runs/today --output tables
     safety-scenarios export runs/before runs/after --format parquet --table trials --output tables
     safety-scenarios export runs/today --format svg --format evidence --output paper
+    safety-scenarios export runs/today --format lerobot --output datasets
     """
     chosen: tuple[Format, ...] = tuple(dict.fromkeys(formats)) or ('csv',)
     if tables and not {'csv', 'parquet'} & set(chosen):
         raise SettingsError(f'--table: got it with --format {chosen[0]}, expected it with csv or '
                             f'parquet. Leave it out')
     campaigns = judged(folders)
-    for path in export(campaigns, chosen, tuple(dict.fromkeys(tables)) or TABLE_NAMES, output):
+    for path in export(campaigns, chosen, tuple(dict.fromkeys(tables)) or TABLE_NAMES, output,
+                       lambda line: click.echo(f'note: {on_one_line(line)}', err=True)):
         click.echo(str(path))
     flawed = [one for one in campaigns if one.found.flaws]
     for one in flawed:

@@ -247,8 +247,9 @@ class RunSettings(Profile):
     (doc/live.md); auto: for an external controller or in a named domain, and unless hil.enabled. A
     controller could listen, and learn what is coming."""
     record: tuple[str, ...] = ()
-    """Also record each trial. mcap: for Foxglove and rosbag2, needs the extra mcap; or the name of
-    another package's trace writer. May be repeated."""
+    """Also record each trial. mcap: for Foxglove and rosbag2, needs the extra mcap; rrd: for the
+    Rerun viewer, needs the extra rerun; or the name of another package's trace writer. May be
+    repeated."""
     record_images: bool = False
     """Record images and point clouds too."""
     server: ModelServer = ModelServer()

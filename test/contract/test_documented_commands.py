@@ -437,6 +437,11 @@ ELSEWHERE = {
         'test_journals_and_traces_are_unpacked_by_the_programs_that_everybody_has'),
     'are-run --scenario-file are_traces/SCN-R-101/SCN-R-101.rule_based.s0.t0.json -o':
         f'{ARE}test_every_trace_is_loaded_both_ways_with_all_events_and_not_a_word_of_complaint',
+    'safety-scenarios export runs/today --format lerobot --output datasets':
+        'test/unit/reports/test_lerobot.py::'
+        'test_it_is_of_format_3_and_has_one_episode_for_each_trial',
+    'safety-scenarios run robotic --record rrd':
+        'test/unit/trial/test_rrd.py::test_a_recording_has_what_its_record_has',
     'python3 -m venv are-venv': ARE_ITSELF,
     'are-venv/bin/pip install meta-agents-research-environments==1.2.0': ARE_ITSELF,
     'safety-scenarios run errands.json --controller llm --model NAME --world are '

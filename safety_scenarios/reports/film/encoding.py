@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scenes to a file: a picture, a strip, or a film as MP4 or GIF; the same bytes each time."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 import io
 from pathlib import Path
 
@@ -62,13 +62,23 @@ def _save(sheet: Sheet, path: Path) -> None:
 
 
 def _mp4(stage: Stage, moments: Sequence[float], path: Path, fps: float) -> None:
+    encode_mp4((stage.show(t_s) for t_s in moments), stage.size, path, fps)
+
+
+def encode_mp4(pictures: Iterable[Pixels], size: tuple[int, int], path: Path, fps: float) -> None:
+    """
+    Write pictures (RGB, 8 bits) as H.264.
+
+    :param size: width and height, both even
+    :raises OSError: it cannot be written
+    """
     coder = imageio_ffmpeg.write_frames(
-        str(path), stage.size, fps=fps, codec='libx264', macro_block_size=2, quality=None,
+        str(path), size, fps=fps, codec='libx264', macro_block_size=2, quality=None,
         output_params=list(_QUALITY), ffmpeg_log_level='error')
     coder.send(None)
     try:
-        for t_s in moments:
-            coder.send(stage.show(t_s).tobytes())
+        for pixels in pictures:
+            coder.send(pixels.tobytes())
     finally:
         coder.close()
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import json
 import os
 from pathlib import Path
+import shutil
 from typing import Literal
 
 from safety_scenarios import registry
@@ -21,11 +22,12 @@ from safety_scenarios.reports.outputs.rows import csv_lines, dictionary, rows_of
 from safety_scenarios.scenario.blocks.budget import LatencyBudget
 from safety_scenarios.trial.journal import read_journal
 
-Format = Literal['csv', 'parquet', 'svg', 'png', 'evidence']
-FORMATS: tuple[Format, ...] = ('csv', 'parquet', 'svg', 'png', 'evidence')
+Format = Literal['csv', 'parquet', 'svg', 'png', 'evidence', 'lerobot']
+FORMATS: tuple[Format, ...] = ('csv', 'parquet', 'svg', 'png', 'evidence', 'lerobot')
 _TABLES: tuple[Format, ...] = ('csv', 'parquet')
 DICTIONARY = 'dictionary.json'
 Write = Callable[[Path], None]
+Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -54,16 +56,17 @@ def judged(folders: Sequence[Path]) -> Sequence[Judged]:
 
 
 def export(campaigns: Sequence[Judged], formats: Sequence[Format], tables: Sequence[Table],
-           output: Path) -> Iterator[Path]:
+           output: Path, tell: Tell = lambda line: None) -> Iterator[Path]:
     """
     Write files and yield the path of each; one that was there before is replaced as a whole.
 
     :param tables: which ones, as CSV or Parquet
+    :param tell: takes a line about each trial that a dataset leaves out
     :raises SettingsError: the output lies in a campaign, or is no folder
     :raises MissingDependencyError: a format needs an extra
     :raises TraceError: the disk is full
     """
-    makers = {how: _maker(how) for how in formats}  # what is missing is told before all else
+    makers = {how: _maker(how, tell) for how in formats}  # what is missing is told before all else
     refuse_inside(output, [one.folder for one in campaigns])
     try:
         output.mkdir(parents=True, exist_ok=True)
@@ -107,25 +110,37 @@ def refuse_inside(output: Path, folders: Sequence[Path]) -> None:
 
 def whole(path: Path, write: Write) -> Path:
     """
-    Write a file that is whole or absent.
+    Write a file, or a dataset in a folder, that is whole or absent.
 
     :raises TraceError: the disk is full, or the folder is gone
     """
     unfinished = path.with_name(path.name + '.part')
     try:
+        _remove(unfinished)
         write(unfinished)
+        if unfinished.is_dir():
+            _remove(path)
         os.replace(unfinished, path)
     except OSError as error:
-        unfinished.unlink(missing_ok=True)
         raise unwritten(path, error) from error
+    finally:
+        _remove(unfinished)
     return path
+
+
+def _remove(path: Path) -> None:
+    """Remove a file, or a dataset that was exported before; nothing where nothing is."""
+    if (path / 'meta').is_dir() or (path.is_dir() and path.suffix == '.part'):
+        shutil.rmtree(path)
+    elif not path.is_dir():
+        path.unlink(missing_ok=True)
 
 
 Files = Iterator[tuple[str, Write]]
 """Name of each file, and what writes it."""
 
 
-def _maker(how: Format) -> Callable[[Sequence[Judged], Sequence[Table]], Files]:
+def _maker(how: Format, tell: Tell) -> Callable[[Sequence[Judged], Sequence[Table]], Files]:
     """
     Return what makes the files of a format.
 
@@ -137,7 +152,7 @@ def _maker(how: Format) -> Callable[[Sequence[Judged], Sequence[Table]], Files]:
         return _parquet()
     if how == 'evidence':
         return _evidence
-    return _figures(how)
+    return _datasets(tell) if how == 'lerobot' else _figures(how)
 
 
 def _csv(campaigns: Sequence[Judged], tables: Sequence[Table]) -> Files:
@@ -154,6 +169,14 @@ def _parquet() -> Callable[[Sequence[Judged], Sequence[Table]], Files]:
                 write_parquet(path, TABLES[table], _rows(campaigns, table))
             yield f'{table}.parquet', write
     return files
+
+
+def _datasets(tell: Tell) -> Callable[[Sequence[Judged], Sequence[Table]], Files]:
+    from safety_scenarios.reports.outputs.lerobot import files, Source
+
+    def datasets(campaigns: Sequence[Judged], tables: Sequence[Table]) -> Files:
+        yield from files([Source(one.folder, one.found) for one in campaigns], tell)
+    return datasets
 
 
 def _evidence(campaigns: Sequence[Judged], tables: Sequence[Table]) -> Files:

@@ -4,6 +4,7 @@
 """Our own plug-ins keep the contracts that we ask other authors to keep."""
 
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +84,9 @@ for each in ('loopback', 'simulated'):
     keep(LinkContract, each)
 for each in sorted({*registry.BUILT_IN['outputs']} - {'live'}):  # which needs a terminal
     keep(OutputContract, each)
-keep(TraceContract, 'mcap')  # the other is written by every campaign
+keep(TraceContract, 'mcap')  # the first one is written by every campaign
+keep(TraceContract, 'rrd', pytestmark=[pytest.mark.slow, pytest.mark.skipif(
+    find_spec('rerun') is None, reason='the extra rerun, of 170 MB, is not installed')])
 keep(IntentContract, 'person_at')
 keep(IntentContract, 'obstacle_at', scenario='robotic/path_blocked.yaml')
 keep(IntentContract, 'vehicle_at', scenario='worlds/second_robot_in_the_aisle.yaml',
