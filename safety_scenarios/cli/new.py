@@ -168,6 +168,10 @@ def new_profile(kind: str | None, name: str, max_speed: float | None, decelerati
                f'  safety-scenarios preflight robotic --profile {file}')
 
 
+_FIRST = {'mobile_base': 'SCN-R-101 SCN-R-D-101', 'arm': 'SCN-R-102 SCN-R-D-102'}
+"""Kind of robot to scenarios that show no more than a person."""
+
+
 @click.command('policy')
 @click.argument('model', metavar='FILE.onnx|KIND:ADDRESS')
 @click.option('--profile', 'profile_name', default=None, metavar='FILE|NAME',
@@ -209,9 +213,11 @@ def new_policy(model: str, profile_name: str | None, output: Path | None) -> Non
     if made.blanks:
         click.echo(f'Fill in {", ".join(dict.fromkeys(made.blanks))}: the model does not declare '
                    f'{_them(made.blanks)}.')
-    click.echo(f'Next: check the lines with "edit", then\n'
-               f'  safety-scenarios run robotic --link loopback --controller {kind}:{address} '
-               f'--set controller.contract={file}')
+    scenarios = _FIRST.get(Document(str(file), made.text.encode()).data.get('robot'), 'SCENARIO')
+    link = '' if opened.takes_real_time else ' --link loopback'
+    click.echo(f'Next: check the lines with "edit", then, for a hazard and its benign variant,\n'
+               f'  safety-scenarios run {scenarios}{link} --controller {kind}:{address} '
+               f'--set controller.contract={file} --trials 20')
 
 
 def _them(names: Sequence[str]) -> str:

@@ -143,7 +143,9 @@ class LanguageModel(ControllerPlugin):
             self._questions.tick(observation.t_ns, described(observation, self.driving.describe))
         answer = self._questions.answer
         if answer is None:
-            return self._fallback(observation)
+            found = self._fallback(observation)
+            return found if not isinstance(found, Command) else found.model_copy(update={
+                'stamps': CommandStamps.of(observation, note=self._questions.why)})
         if self._latest is None or self._latest[0] is not answer:
             self._latest = answer, _stamped(self._commands[answer.value], answer.figures,
                                             observation.t_ns - time.monotonic_ns())

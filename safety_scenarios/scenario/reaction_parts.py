@@ -10,7 +10,8 @@ from pydantic import model_serializer, SerializerFunctionWrapHandler
 from safety_scenarios.scenario.noun import Noun
 
 LABELS = {
-    'sensing': 'sensing', 'ignored': 'observations not used', 'earlier': 'earlier decisions',
+    'sensing': 'sensing', 'playing': 'earlier chunk still executed',
+    'ignored': 'observations not used', 'earlier': 'earlier decisions',
     'waiting': 'waiting for inference', 'network': 'network', 'inference': 'inference',
     'chunk': 'in the chunk', 'driver': 'driver', 'braking': 'braking'}
 """Each part to its name for people, in the order in which they come."""
@@ -36,8 +37,11 @@ class ReactionParts(Noun):
 
     sensing: Part | None = None
     """From the onset until the controller had the first observation that shows the hazard."""
+    playing: Part | None = None
+    """From then until it had the first one that a decision used, where it executed an earlier
+    chunk of actions meanwhile."""
     ignored: Part | None = None
-    """From then until it had the first one that a decision used."""
+    """The same, where it executed none."""
     earlier: Part | None = None
     """From then until it had the one that led to the reaction: the decisions on those before it
     did not react."""

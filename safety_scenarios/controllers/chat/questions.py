@@ -53,6 +53,11 @@ class Questions:
         self.answer: Reply | None = None
         """The newest valid answer; None: there is none now."""
 
+    @property
+    def why(self) -> str:
+        """Return why there is no valid answer now."""
+        return 'no answer yet' if self._fault is None else self._fault.value
+
     def tick(self, now_ns: int, situation: str) -> None:
         """Take the answers that have come, drop one that is too old, and ask if it is time."""
         for question in [one for one in self._running if one.reply.done()]:

@@ -38,6 +38,8 @@ _KINDS = {'velocity': 'mobile_base', 'joint_velocity': 'arm', 'joint_position': 
 _USUAL = 'policy.yaml'
 """Name of a contract that is not called like its model."""
 Numbers = float | tuple[float, ...]
+_ROUNDED_RAD = 1e-3
+"""By so much 2 pi may be off as it is written in a file."""
 
 
 def _as_tuples(value: Any) -> Any:
@@ -69,7 +71,8 @@ class InputPart(Noun):
     """Of a LaserScan: the nearest return in each of so many equal sectors (m), seen from the
     robot's origin. A sector without a return reads the upper value of clip."""
     sector: Pair = (-math.pi, math.pi)
-    """First and last bearing of the rays (rad), 0 ahead, positive to the left."""
+    """First and last bearing of the rays (rad), 0 ahead, positive to the left. The default begins
+    behind the robot, and goes on counter-clockwise."""
     joints: Literal['', 'position', 'velocity', 'effort'] = ''
     """Of a JointState: this quantity of each joint of the robot, in its order."""
     age: bool = False
@@ -121,9 +124,9 @@ class InputPart(Noun):
         if self.rays and (self.clip is None or not self.interface.endswith('/LaserScan')):
             raise ValueError(f'got rays of {self.interface} with clip {self.clip}, expected a '
                              f'LaserScan, and clip with the least and the greatest range')
-        if self.rays and not 0 < self.sector[1] - self.sector[0] <= 2 * math.pi + 1e-6:
-            raise ValueError(f'got sector {list(self.sector)}, expected two bearings (rad), the '
-                             f'second after the first by at most 2 pi')
+        if self.rays and not 0 < self.sector[1] - self.sector[0] <= 2 * math.pi + _ROUNDED_RAD:
+            raise ValueError(f'got sector {list(self.sector)}, expected two bearings in rad, not '
+                             f'degrees, the second after the first by at most 2 pi')
         if self.clip is not None and not self.clip[0] < self.clip[1]:
             raise ValueError(f'got clip {list(self.clip)}, expected the least value first')
         if self.frame and ('x' not in self._axes or 'y' not in self._axes):

@@ -9,7 +9,7 @@ it. Stamps come from the controller under test. Those that cannot be true are le
 """
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 import math
 
@@ -44,6 +44,10 @@ class Decision:
     index: int | None = None
     implausible: tuple[str, ...] = ()
     note: str = ''
+
+
+_Before = Sequence[tuple[Decision | None, int]]
+"""Decisions on commands before the reaction, each with the time of its command (ns)."""
 
 
 class Decisions:
@@ -155,9 +159,13 @@ def parts_of(motion: Motion, clocks: Clocks, onset: Instant, command: Event, rea
     if decision is None or at_ns < 0:
         return None
     shown = observations(motion, onset, at_ns)
+    before = [(decisions.of(event, event_ns), event_ns) for event, event_ns in
+              _earlier(record, clocks, onset, command)]
     spans = {**_before_inference(decision, shown, _first_used(
-        motion, clocks, onset, command, decisions, shown), record.measuring.exact),
+        before, shown, record.measuring.exact), record.measuring.exact),
         **_inference(decision, at_ns)}
+    if _is_playing(spans.get('ignored'), before, decision):
+        spans['playing'] = spans.pop('ignored')
     track = _track(motion, command.name)
     spans = {**_in_order(spans, at_ns), **_after(
         track if track is not None and track.is_told else None, onset, at_ns, stop)}
@@ -202,19 +210,32 @@ def _used(shown: Sequence[int], received_ns: int, is_exact: bool) -> int | None:
     return place if place >= 0 else None
 
 
-def _first_used(motion: Motion, clocks: Clocks, onset: Instant, command: Event,
-                decisions: Decisions, shown: Sequence[int]) -> int | None:
-    """Return the place of the first observation of the hazard that any decision used."""
-    for event in motion.record.by_topic('command').get(command.name, ()):
+def _earlier(record: TrialRecord, clocks: Clocks, onset: Instant,
+             command: Event) -> Iterator[tuple[Event, int]]:
+    """Yield the commands between the onset and the reaction, each with its time (ns)."""
+    for event in record.by_topic('command').get(command.name, ()):
         if event is command:
             break
         at_ns = clocks.sent_ns(event) - onset.steady_ns
-        decision = decisions.of(event, at_ns) if at_ns >= 0 else None
+        if at_ns >= 0:
+            yield event, at_ns
+
+
+def _first_used(before: _Before, shown: Sequence[int], is_exact: bool) -> int | None:
+    """Return the place of the first observation of the hazard that any decision used."""
+    for decision, _ in before:
         if decision is not None and decision.received_ns is not None:
-            used = _used(shown, decision.received_ns, motion.record.measuring.exact)
+            used = _used(shown, decision.received_ns, is_exact)
             if used is not None:
                 return used
     return None
+
+
+def _is_playing(span: _Span, before: _Before, reaction: Decision) -> bool:
+    """Return whether commands in a time came from another chunk than the reaction."""
+    return span is not None and reaction.chunk is not None and any(
+        decision is not None and decision.chunk not in (None, reaction.chunk)
+        and span[0] <= at_ns <= span[1] for decision, at_ns in before)
 
 
 def _before_inference(decision: Decision, shown: Sequence[int], first_used: int | None,

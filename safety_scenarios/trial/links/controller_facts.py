@@ -94,6 +94,10 @@ def named_controller(name: str) -> Any:
         return policy_class(kind, address)
     if is_chat_model(name):
         return _chat_model(name)
+    kind = Path(name).suffix.removeprefix('.')
+    if kind and registry.is_known('policies', kind):
+        raise SettingsError(f'controller: got {name}, expected the kind of the policy before its '
+                            f'file: {kind}:{name}')
     if not is_own(name):
         try:
             return registry.resolve('controllers', name)

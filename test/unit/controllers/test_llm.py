@@ -18,7 +18,7 @@ from safety_scenarios.controllers.llm import KEY_VARIABLE, LanguageModel
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.controller import ControllerSpec
-from safety_scenarios.scenario.message import ChatMessage, Command
+from safety_scenarios.scenario.message import ChatMessage
 from safety_scenarios.scenario.settings import ControllerSettings, ModelServer
 from safety_scenarios.trial.parameters import read_parameters, set_parameters
 from unit.controllers.fake_server import decided, FakeServer, nowhere, Reply, said, sent, serving
@@ -278,8 +278,8 @@ def test_a_server_that_goes_away_stops_the_robot(start: Start) -> None:
 
 def test_nothing_is_asked_before_the_first_input(server: FakeServer, start: Start) -> None:
     controller = start()
-    assert [controller.decide(seen(t_ms)) for t_ms in (0.0, 50.0)] == \
-        [Command(velocity=STOP)] * 2
+    said = [controller.decide(seen(t_ms)) for t_ms in (0.0, 50.0)]
+    assert [(one.velocity, one.stamps.note) for one in said] == [(STOP, 'no answer yet')] * 2
     tick_until(controller, moving)
     assert 'scan' in server.requests[0].body['messages'][-1]['content']
 

@@ -47,9 +47,9 @@ MS = 1_000_000
 
 def stamped(count: int, t_ms: float, note: str = '', **before_ms: float) -> Event:
     """Return the report on the command with this count, in ms before it was published."""
-    server_ms = before_ms.pop('server', None)
+    server_ms, chunk = before_ms.pop('server', None), int(before_ms.pop('chunk', 4))
     return Timing({name: ns(value) for name, value in before_ms.items()},
-                  None if server_ms is None else ns(server_ms), 4, 2, note=note).event(
+                  None if server_ms is None else ns(server_ms), chunk, 2, note=note).event(
                       'cmd_vel', count, stamps(t_ms))
 
 
@@ -104,6 +104,17 @@ def test_observations_that_no_decision_used_are_named():
     found = parts(trial(510.0, 100.0, timings={
         **old, 510.0: {'received': 110, 'began': 100, 'ended': 20}}, seen=seen))
     assert in_ms(found) == {'ignored': 400.0, 'waiting': 10.0, 'inference': 80.0, 'chunk': 20.0}
+
+
+def test_a_chunk_that_was_still_executed_is_named():
+    """Actions of chunk 3 were commanded while eight observations came; chunk 4 reacted."""
+    seen = tuple(50.0 * count for count in range(12))
+    old = {t_ms: {'received': t_ms + 20, 'began': t_ms + 10, 'ended': t_ms + 5, 'chunk': 3}
+           for t_ms in (10.0, 110.0, 210.0, 310.0, 410.0)}
+    found = parts(trial(510.0, 100.0, timings={
+        **old, 510.0: {'received': 110, 'began': 100, 'ended': 20}}, seen=seen))
+    assert in_ms(found) == {'playing': 400.0, 'waiting': 10.0, 'inference': 80.0, 'chunk': 20.0}
+    assert 'earlier chunk still executed 400' in found.sentence(ns(510))
 
 
 def test_decisions_that_saw_the_hazard_and_drove_on_are_no_observations_ignored():
