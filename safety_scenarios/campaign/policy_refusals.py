@@ -133,8 +133,16 @@ class _PolicyFit:
                 yield placed(scenario, (), (
                     f'got nothing on {role}, which the policy {self._who} reads for {where} '
                     f'({interface}), expected it among what the scenario shows: '
-                    f'{", ".join(sorted(shown)) or "nothing"}. Give missing there, or choose '
-                    f'another scenario'))
+                    f'{", ".join(sorted(shown)) or "nothing"}. {self._advice(role)}'))
+
+    def _advice(self, role: str) -> str:
+        """Return what to do about a role that nothing shows."""
+        settings = self._link.ros.parameters
+        if role in settings.absent:
+            return (f'absent in {settings.profile or "the settings"} names it: this policy needs '
+                    f'a robot that has it')
+        return ('Choose another scenario, or say under missing there what the model reads '
+                'without it')
 
     @staticmethod
     def _shown(scenario: Scenario) -> Mapping[str, str]:
