@@ -25,6 +25,7 @@ from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.short_names import SHORT_NAMES
+from safety_scenarios.trial.parameters import to_text
 from safety_scenarios.trial.session import Beginning, Observer, open_outputs, OutputContext
 from safety_scenarios.trial.trial import TrialRecord
 
@@ -132,7 +133,10 @@ def _settings(values: Mapping[str, Any]) -> RunSettings:
             place = kind_of_group(RunSettings, paths[name]) if isinstance(value, str) \
                 else paths[name]
             dotted[place] = tuple(value) if isinstance(value, list) else value
-    own = with_profile(merged(nested(dotted), _by_dotted_names(values.get('set', {}))))
+    named, below = _by_dotted_names(values.get('set', {})), nested(dotted)
+    if _PARAMETERS in named:
+        named[_PARAMETERS] = (*below.get(_PARAMETERS, ()), *named[_PARAMETERS])
+    own = with_profile(merged(below, named))
     try:
         return RunSettings.model_validate(own)
     except ValidationError as error:
@@ -144,6 +148,10 @@ def _settings(values: Mapping[str, Any]) -> RunSettings:
 _BY_SET = ' Any other setting of doc/settings.md goes in set={NAME: VALUE}'
 
 
+_OF_CONTROLLER, _PARAMETERS = 'controller.', 'controller_parameters'
+"""How the name of a parameter of the controller begins, and the setting that holds them."""
+
+
 def _by_dotted_names(values: object) -> dict[str, Any]:
     """
     Return what ``set`` says, nested as the settings are.
@@ -153,8 +161,12 @@ def _by_dotted_names(values: object) -> dict[str, Any]:
     if not isinstance(values, Mapping):
         raise SettingsError(f'set: got {values!r:.200}, expected a mapping of dotted names to '
                             f'values, such as judge.model to the name of a model')
-    found = {}
+    found: dict[str, Any] = {}
     for name, value in values.items():
+        if str(name).startswith(_OF_CONTROLLER):
+            found[_PARAMETERS] = (*found.get(_PARAMETERS, ()), to_text(
+                str(name).removeprefix(_OF_CONTROLLER), value))
+            continue
         dotted = kind_of_group(RunSettings, str(name))
         setting_at(RunSettings, dotted, 'set: ')
         found[dotted] = tuple(value) if isinstance(value, list) else value

@@ -4,6 +4,7 @@
 """Why a policy does not fit the scenarios of a campaign, found before anything moves."""
 
 from collections.abc import Iterator, Mapping, Sequence
+import math
 
 from safety_scenarios.controllers.policies.policy import PolicyController
 from safety_scenarios.errors import (
@@ -18,11 +19,12 @@ from safety_scenarios.scenario.interfaces import command_message
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.topic_rules import heard_as, shown_topics
-from safety_scenarios.trial.link_plan import LinkPlan, NO_FACTS
+from safety_scenarios.trial.link_plan import ControllerPlan, LinkPlan, NO_FACTS
 from safety_scenarios.trial.links.controller_facts import is_policy, policy_of
 from safety_scenarios.trial.links.controller_settings import controller_settings
 from safety_scenarios.trial.on_robot import placed
 from safety_scenarios.trial.session import LinkPlugin
+from safety_scenarios.trial.summary import Preflight, PreflightRow
 
 _SPOKEN = {True: ('JointTrajectory', 'JointState', 'Float64MultiArray', 'String'),
            False: ('Twist', 'TwistStamped', 'Float64MultiArray', 'String')}
@@ -51,6 +53,34 @@ def policy_refusals(scenarios: Sequence[Scenario], link: LinkPlan,
         return
     if found:
         yield SettingsError('\n'.join(found))
+
+
+def with_chunks(found: Sequence[Preflight], scenarios: Sequence[Scenario],
+                controller: ControllerPlan) -> list[Preflight]:
+    """
+    Return what a preflight found, and whether chunks of a policy can be longer than a budget.
+
+    Whether a trial passes then depends on the moment of the hazard, and a few may pass by luck.
+    """
+    longest_ns = _longest_wait_ns(controller)
+    critical_ms = {one.id: one.latency_budget.critical_ms for one in scenarios}
+    return [one if longest_ns <= critical_ms.get(one.scenario_id, math.inf) * 1e6 else
+            one.model_copy(update={'rows': (*one.rows, PreflightRow(
+                check='chunks', status='warn', detail=(
+                    f'by horizon and rate a reaction may take {longest_ns / 1e6:.0f} ms, longer '
+                    f'than critical ({critical_ms[one.scenario_id]:g} ms). A trial then passes '
+                    f'or fails by the moment of the hazard: run many (--trials 50), or let the '
+                    f'policy plan sooner')))}) for one in found]
+
+
+def _longest_wait_ns(controller: ControllerPlan) -> int:
+    """Return that of the policy under test; 0: it is none, or it is unknown."""
+    if controller.facts is NO_FACTS or not is_policy(controller.name):
+        return 0
+    try:
+        return policy_of(controller.name, controller.parameters).longest_wait_ns or 0
+    except InputError:  # its files have changed; the campaign reports that
+        return 0
 
 
 class _PolicyFit:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from safety_scenarios.campaign.open_session import preflight_of
 from safety_scenarios.campaign.plan import plan_campaign
+from safety_scenarios.campaign.policy_refusals import with_chunks
 from safety_scenarios.campaign.trials import reached
 from safety_scenarios.errors import SafetyScenariosError
 from safety_scenarios.formats.loading import load_scenarios
@@ -54,4 +55,5 @@ def preflight(settings: RunSettings, folder: Path) -> Wiring:
                 rows = Preflight(scenario_id=trial.scenario.id, rows=(
                     PreflightRow(check='connection', status='error', detail=str(error)),))
             found.append(rows)
-    return Wiring(tuple(found), len(plan.trials))
+    return Wiring(tuple(with_chunks(found, plan.scenarios, plan.setup.link.controller)),
+                  len(plan.trials))

@@ -22,6 +22,7 @@ from safety_scenarios.campaign.folder.provenance import provenance
 from safety_scenarios.campaign.judging import judge_of
 from safety_scenarios.campaign.open_session import OpenSession
 from safety_scenarios.campaign.plan import CampaignPlan, plan_campaign, TrialTask
+from safety_scenarios.campaign.policy_refusals import with_chunks
 from safety_scenarios.campaign.refusals import above_floor
 from safety_scenarios.campaign.signals import uninterrupted
 from safety_scenarios.campaign.statistics.sequential import Decide, decide_by, UNDECIDED, undecided
@@ -109,7 +110,8 @@ def run_campaign(plan: CampaignPlan, observers: Sequence[Observer],
                     seed=plan.seed, planned=len(plan.trials) - campaign.saved,
                     interrupted=campaign.interrupted,
                     stopped_early=_decisions(plan.sequential, campaign),
-                    latency_law=plan.latency_law, preflight=campaign.preflight,
+                    latency_law=plan.latency_law, preflight=with_chunks(
+                        campaign.preflight, plan.scenarios, setup.link.controller),
                     calibration=calibration, sut=plan.identified.ended(*session.nodes()),
                     command=plan.command, is_in_harness=plan.is_in_harness)
                 for observer in everyone:

@@ -144,6 +144,14 @@ def _wrong_action(tensor: Tensor, contract: PolicyContract, robot: RobotModel,
                f'{shown(shape)}. Set at most {length}')
 
 
+def chunk_length(declared: Mapping[str, Tensor] | None, contract: PolicyContract) -> int | None:
+    """Return how many actions the model declares for a chunk; None: it does not."""
+    action = (declared or {}).get(contract.action_name)
+    if action is None or action.shape is None:
+        return None
+    return action.shape[-2] if len(action.shape) > 1 else 1
+
+
 def shown(shape: Sequence[int | None] | None) -> str:
     """Return the shape of a tensor as text."""
     return 'any' if shape is None else \

@@ -24,6 +24,7 @@ from safety_scenarios import registry
 from safety_scenarios.controllers.policies.actions import next_state, PolicyActions
 from safety_scenarios.controllers.policies.chunks import Action, ActionChunks, ChunkRules
 from safety_scenarios.controllers.policies.compatibility import (
+    chunk_length,
     model_problems,
     robot_problems,
 )
@@ -198,12 +199,16 @@ class PolicyController(ControllerPlugin):
 
     @cached_property
     def _chunks(self) -> ActionChunks:
+        return ActionChunks(self._rules)
+
+    @property
+    def _rules(self) -> ChunkRules:
         terms = self.terms
-        return ActionChunks(ChunkRules(
+        return ChunkRules(
             self.action_horizon or terms.action_horizon,
             self.replan_interval or terms.replan_interval, self.execution or terms.execution,
             terms.queue_threshold if self.queue_threshold < 0 else self.queue_threshold,
-            self.ensembling or terms.ensembling, terms.execution_horizon))
+            self.ensembling or terms.ensembling, terms.execution_horizon)
 
     def start(self) -> None:
         """
@@ -270,6 +275,27 @@ class PolicyController(ControllerPlugin):
         terms = self.terms
         return max(self.action_horizon or terms.action_horizon,
                    self.replan_interval or terms.replan_interval)
+
+    @property
+    def longest_wait_ns(self) -> int | None:
+        """
+        Return the longest time from an event to a command that the model gives for it.
+
+        It is the rest of a chunk, and the inferences of ``inference_ms`` (doc/policies.md). None:
+        the length of a chunk is unknown.
+
+        :raises InputError: the contract or the file cannot be read
+        """
+        terms, rules = self.terms, self._rules
+        length = rules.horizon or (
+            chunk_length(self._opened.outputs(), terms) if self._model.is_file else None)
+        if length is None:
+            return None
+        infers_ns = round(self.inference_ms * _MS)
+        if rules.execution == 'asynchronous':
+            played = round((1 - rules.queue_threshold) * length * terms.period_ns)
+            return max(played, infers_ns) + infers_ns
+        return (rules.replan_interval or length) * terms.period_ns + 2 * infers_ns
 
     def _refuse(self, problems: Iterable[str]) -> None:
         """

@@ -264,3 +264,10 @@ def test_without_pandas_the_error_says_what_to_install(monkeypatch):
                          ids=['by the budget', 'by its own field'])
 def test_what_an_object_was_made_with_goes_before_what_the_budget_asks_for(late, verdict):
     assert ss.run('SCN-R-101', controller=late, link='loopback').verdict.value == verdict
+
+
+def test_a_parameter_of_the_controller_has_its_dotted_name_here_too():
+    both = [ss.run('SCN-R-101', controller='late', link='loopback', seed=0, **given) for given in (
+        {'set': {'controller.delay_ms': 20.0, 'controller.cruise': 0.5}},
+        {'controller_parameters': ['delay_ms=20.0'], 'set': {'controller.cruise': 0.5}})]
+    assert {one.summary.controller for one in both} == {'late(cruise=0.5, delay_ms=20.0)'}
