@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from safety_scenarios.errors import InputError, Problem
 from safety_scenarios.formats.document.blanks import blank_problems
 from safety_scenarios.formats.document.messages import describe, show
+from safety_scenarios.formats.document.opening import raw_of
 from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.scenario.noun import Noun
 
@@ -24,11 +25,10 @@ def read_noun(path: Path, model: type[_M], keys: str) -> tuple[_M, Document]:
     :param keys: what it has to hold, for messages
     :raises InputError: it cannot be read, or every problem in it with its line and field
     """
-    try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise InputError(f'{path}: cannot be read: {error.strerror}. Check the path') from None
-    document = Document(str(path), raw)
+    raw = raw_of(str(path))
+    if isinstance(raw, Problem):
+        raise InputError(str(raw))
+    document = Document.of(str(path), raw)
     problems = list(document.problems)
     if not problems and not isinstance(document.data, Mapping):
         problems.append(document.problem((), f'got {show(document.data)}, expected a mapping with '

@@ -3,6 +3,8 @@
 
 """A new contract says what a model makes plain, leaves the rest open, and loads once filled in."""
 
+from pathlib import Path
+
 from cases import for_each
 import jsonschema
 import pytest
@@ -12,6 +14,7 @@ from safety_scenarios.controllers.policies.contract import load_contract
 from safety_scenarios.controllers.policies.contract_text import contract_text, RobotFacts
 from safety_scenarios.controllers.policies.model import Tensor
 from safety_scenarios.errors import InputError
+from safety_scenarios.formats.document.positions import MAX_BYTES
 from unit.controllers.policies.onnx_models import stops_near
 import yaml
 
@@ -112,3 +115,11 @@ def test_what_is_no_model_is_refused(capsys):
     assert 'expected the file of a model' in capsys.readouterr().err
     assert main(['new', 'policy', 'onnx:nowhere.onnx']) == 2
     assert 'there is none in' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize('path', ['/dev/zero', 'large.yaml'])
+def test_a_contract_without_end_is_refused_before_it_is_read(path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path('large.yaml').write_bytes(b'# ' + b'x' * (MAX_BYTES + 1))
+    with pytest.raises(InputError, match='/dev/zero|Make the file smaller'):
+        load_contract(path)
