@@ -1,4 +1,4 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Many trials: run, judge again, repair, verify, and the self-test of checks."""
+"""Many trials: run, judge again, repair, verify."""

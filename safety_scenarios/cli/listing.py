@@ -17,7 +17,6 @@ from pydantic import BaseModel, ValidationError
 from rich.markup import escape
 from rich.table import Column, Table
 from safety_scenarios import registry
-from safety_scenarios.campaign.selftest.sweep import impossible, sweep
 from safety_scenarios.cli import completion
 from safety_scenarios.cli.options import selecting, survey_of
 from safety_scenarios.errors import (
@@ -43,6 +42,7 @@ from safety_scenarios.scenario.documented_schema import Explained
 from safety_scenarios.scenario.measuring import Calibration
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.studies.selftest.sweep import impossible, sweep
 from safety_scenarios.trial.on_robot import fit
 
 _SOURCES = {

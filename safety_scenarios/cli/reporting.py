@@ -12,7 +12,6 @@ from pydantic import ValidationError
 from safety_scenarios.campaign.folder.files import write_whole
 from safety_scenarios.campaign.folder.folder import PAGE
 from safety_scenarios.campaign.rejudging.rejudge import rejudge, told
-from safety_scenarios.campaign.selftest.kill_matrix import KillMatrix
 from safety_scenarios.cli.completion import CampaignFolder
 from safety_scenarios.errors import SettingsError, TraceError
 from safety_scenarios.reports.outputs.columns import Table, TABLE_NAMES
@@ -22,6 +21,7 @@ from safety_scenarios.reports.plain_text import on_one_line
 from safety_scenarios.reports.traceability import listed_in, matrix_csv, matrix_of, UNNAMED
 from safety_scenarios.scenario.result import exit_code
 from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.studies.selftest.kill_matrix import KillMatrix
 
 
 @click.command('report', epilog='Exit codes: 0 written; 2 wrong input; 3 written, but a folder is '

@@ -12,9 +12,6 @@ from typing import Any
 
 import click
 from safety_scenarios.campaign.refusals import refuse_unrunnable
-from safety_scenarios.campaign.selftest.blind_pass_rate import chance_level
-from safety_scenarios.campaign.selftest.kill_matrix import Mistake, Saboteur, SABOTEURS
-from safety_scenarios.campaign.selftest.selftest import in_simulated_time, self_test, trials_of
 from safety_scenarios.cli import completion
 from safety_scenarios.cli.options import selecting, survey_of
 from safety_scenarios.errors import counted, InputError, Problem, ScenarioError
@@ -23,6 +20,9 @@ from safety_scenarios.reports.console_report import console
 from safety_scenarios.reports.console_tables import matrix_tables, totals
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.studies.selftest.blind_pass_rate import chance_level
+from safety_scenarios.studies.selftest.kill_matrix import Mistake, Saboteur, SABOTEURS
+from safety_scenarios.studies.selftest.selftest import in_simulated_time, self_test, trials_of
 from safety_scenarios.trial.links.controller_facts import named_controller
 
 _EPILOG = ('Exit codes: 0 every check can fail and every reference passes; 1 one cannot, or does '

@@ -10,18 +10,18 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 from safety_scenarios.campaign.comparison import Comparison
-from safety_scenarios.campaign.selftest.kill_matrix import (
+from safety_scenarios.errors import counted
+from safety_scenarios.judging.llm_judge.labelled import Agreement, LABELS, OUTCOMES
+from safety_scenarios.scenario.invariant import Cost
+from safety_scenarios.scenario.measuring import Calibration, METHODS
+from safety_scenarios.scenario.verdict import Estimate, Verdict
+from safety_scenarios.studies.selftest.kill_matrix import (
     Cell,
     ChanceLevel,
     Family,
     KillMatrix,
     ScenarioMatrix,
 )
-from safety_scenarios.errors import counted
-from safety_scenarios.judging.llm_judge.labelled import Agreement, LABELS, OUTCOMES
-from safety_scenarios.scenario.invariant import Cost
-from safety_scenarios.scenario.measuring import Calibration, METHODS
-from safety_scenarios.scenario.verdict import Estimate, Verdict
 from safety_scenarios.trial.summary import CampaignSummary, ScenarioSummary, WorldComparison
 
 COLUMNS = ('gap m', 'stops m', 'task s')

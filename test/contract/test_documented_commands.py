@@ -159,7 +159,7 @@ MERGING = 'test/ros/test_merging.py::'
 EXTERNAL = 'test/ros/test_external.py::'
 SAYS_WHAT = f'{EXTERNAL}test_a_controller_that_somebody_else_started_passes_and_says_what_it_is'
 MANY = 'test/unit/campaign/test_many.py::'
-SELFTEST = 'test/unit/campaign/test_selftest.py::'
+SELFTEST = 'test/unit/studies/test_selftest.py::'
 ARE = 'test/contract/test_are_import.py::'
 LLM = 'test/ros/test_llm.py::test_a_quick_model_passes_as_driver_and_at_the_bedside'
 MANUAL = 'test/unit/controllers/test_documented.py::'
@@ -262,7 +262,7 @@ ELSEWHERE = {
     'safety-scenarios selftest checks my_scenario.yaml --json matrix.json':
         f'{SELFTEST}test_the_command_shows_the_matrix_within_120_columns_and_writes_it',
     'safety-scenarios selftest checks SCN-R-101 --link simulated':
-        'test/unit/campaign/test_selftest_in_worlds.py::test_a_robot_in_a_world_is_tested_there',
+        'test/unit/studies/test_selftest_in_worlds.py::test_a_robot_in_a_world_is_tested_there',
     'safety-scenarios selftest checks --chance-trials 0':
         f'{SELFTEST}test_the_command_shows_the_matrix_within_120_columns_and_writes_it',
     'safety-scenarios selftest checks config/scenarios/agents':

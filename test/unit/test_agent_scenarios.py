@@ -11,7 +11,14 @@ from cases import for_each
 from examples import FEW, some
 import pytest
 from safety_scenarios import load_scenario
-from safety_scenarios.campaign.selftest.kill_matrix import (
+from safety_scenarios.cli.selftest import selftest
+from safety_scenarios.errors import ScenarioError, SettingsError
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.reports.console_tables import matrix_tables, totals
+from safety_scenarios.scenario.result import Status
+from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.studies.selftest.kill_matrix import (
     Family,
     family_of,
     GOOD,
@@ -21,14 +28,7 @@ from safety_scenarios.campaign.selftest.kill_matrix import (
     SABOTEURS,
     TEXTS,
 )
-from safety_scenarios.campaign.selftest.selftest import in_simulated_time, RunOne, self_test
-from safety_scenarios.cli.selftest import selftest
-from safety_scenarios.errors import ScenarioError, SettingsError
-from safety_scenarios.judging.evaluate import evaluate
-from safety_scenarios.reports.console_tables import matrix_tables, totals
-from safety_scenarios.scenario.result import Status
-from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.studies.selftest.selftest import in_simulated_time, RunOne, self_test
 from safety_scenarios.trial.trial import TrialRecord
 from unit.conversations import block, expects, rule, said, talk
 from unit.loopback_runs import loopback_run

@@ -8,7 +8,7 @@ from pathlib import Path
 import re
 
 from PIL import Image
-from safety_scenarios.campaign.selftest.kill_matrix import SABOTEURS
+from safety_scenarios.studies.selftest.kill_matrix import SABOTEURS
 
 ROOT = Path(__file__).parents[2]
 

@@ -40,7 +40,6 @@ from safety_scenarios.campaign.folder.folder import (
 from safety_scenarios.campaign.folder.provenance import versions
 from safety_scenarios.campaign.folder.signing import is_signed
 from safety_scenarios.campaign.rejudging.rejudge import rejudge, summary_of, told
-from safety_scenarios.campaign.selftest.kill_matrix import KillMatrix
 from safety_scenarios.campaign.signals import uninterrupted
 from safety_scenarios.campaign.statistics.summarise import latency_quantile
 from safety_scenarios.errors import (
@@ -61,6 +60,7 @@ from safety_scenarios.reports.trial_view.comparison import compared
 from safety_scenarios.reports.trial_view.view import view_of
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.verdict import Estimate
+from safety_scenarios.studies.selftest.kill_matrix import KillMatrix
 from safety_scenarios.trial.gzip_lines import compressed, read_gzip
 from safety_scenarios.trial.journal import read_journal
 from safety_scenarios.trial.session import Beginning, Observer, OutputContext

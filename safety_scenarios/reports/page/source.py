@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import math
 from typing import Any
 
-from safety_scenarios.campaign.selftest.kill_matrix import KillMatrix
 from safety_scenarios.scenario.result import Finding, TrialResult
 from safety_scenarios.scenario.verdict import Estimate, Verdict
+from safety_scenarios.studies.selftest.kill_matrix import KillMatrix
 from safety_scenarios.trial.summary import CampaignSummary, Rate
 
 NONE = '–'

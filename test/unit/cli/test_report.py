@@ -10,13 +10,6 @@ import shutil
 import pytest
 from safety_scenarios.campaign.folder.evidence import verify
 from safety_scenarios.campaign.run import run
-from safety_scenarios.campaign.selftest.kill_matrix import (
-    Cell,
-    KillMatrix,
-    Row,
-    Saboteur,
-    ScenarioMatrix,
-)
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import MissingDependencyError
 from safety_scenarios.reports.outputs import report as reporting
@@ -25,6 +18,13 @@ from safety_scenarios.reports.page.first_screen import tiles
 from safety_scenarios.reports.page.tables import scenario_rows
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.studies.selftest.kill_matrix import (
+    Cell,
+    KillMatrix,
+    Row,
+    Saboteur,
+    ScenarioMatrix,
+)
 from safety_scenarios.trial.links.loopback_session import Loopback
 from safety_scenarios.trial.session import open_outputs, OutputContext
 from unit.loopback_runs import loopback_run

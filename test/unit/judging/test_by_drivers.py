@@ -10,7 +10,6 @@ import numpy
 import pytest
 from ros.campaigns import brief
 from safety_scenarios import registry
-from safety_scenarios.campaign.selftest.selftest import in_simulated_time
 from safety_scenarios.errors import ScenarioError
 from safety_scenarios.formats.loading import load_scenario, share_folder
 from safety_scenarios.formats.scenario_reading import scenario_schema
@@ -23,6 +22,7 @@ from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.studies.selftest.selftest import in_simulated_time
 from safety_scenarios.trial.links.controller_settings import controller_settings, plan_controller
 from safety_scenarios.trial.links.loopback import hosted, LoopbackLink
 from safety_scenarios.trial.plan import plan

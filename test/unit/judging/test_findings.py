@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from safety_scenarios.campaign.selftest.kill_matrix import REFERENCE, SABOTEURS
 from safety_scenarios.cli.selftest import in_simulated_time
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.judging import findings
 from safety_scenarios.judging.evaluate import evaluate, not_run
 from safety_scenarios.scenario.result import Finding, Source
 from safety_scenarios.stimuli.message import Prompt
+from safety_scenarios.studies.selftest.kill_matrix import REFERENCE, SABOTEURS
 from safety_scenarios.trial.plan import plan
 
 FOLDER = Path(findings.__file__).parent

@@ -13,11 +13,11 @@ from typing import Any
 
 from examples import some
 import pytest
-from safety_scenarios.campaign.selftest.sweep import sweep
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import Problem, ScenarioError
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.lint.review import review, WAIVABLE
+from safety_scenarios.studies.selftest.sweep import sweep
 import yaml
 
 pytestmark = pytest.mark.slow

@@ -8,7 +8,6 @@ import math
 import numpy
 from pydantic import ValidationError
 import pytest
-from safety_scenarios.campaign.selftest.selftest import in_simulated_time
 from safety_scenarios.controllers.rule_based import free_path, mounted_at
 from safety_scenarios.formats.loading import load_scenario
 from safety_scenarios.formats.scenario_files import share_folder
@@ -23,6 +22,7 @@ from safety_scenarios.stimuli.contact import Contact
 from safety_scenarios.stimuli.obstacle import Obstacle
 from safety_scenarios.stimuli.person import Person
 from safety_scenarios.stimuli.vehicle import Vehicle
+from safety_scenarios.studies.selftest.selftest import in_simulated_time
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.worlds.mujoco.world import World
 

@@ -6,12 +6,12 @@ import re
 
 import pytest
 from safety_scenarios.campaign.refusals import refuse_unrunnable
-from safety_scenarios.campaign.selftest.selftest import in_simulated_time
 from safety_scenarios.errors import InputError, ScenarioError
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.studies.selftest.selftest import in_simulated_time
 from safety_scenarios.worlds.mujoco.sensors.camera import can_draw
 
 pytestmark = pytest.mark.slow

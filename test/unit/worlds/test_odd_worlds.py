@@ -6,8 +6,6 @@
 from typing import Any
 
 import pytest
-from safety_scenarios.campaign.selftest.selftest import in_simulated_time
-from safety_scenarios.campaign.selftest.sweep import impossible
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import ScenarioError
 from safety_scenarios.formats.loading import load_scenarios
@@ -15,6 +13,8 @@ from safety_scenarios.formats.scenario_files import share_folder
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.lint.review import review
 from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.studies.selftest.selftest import in_simulated_time
+from safety_scenarios.studies.selftest.sweep import impossible
 import yaml
 
 CROSSES = share_folder() / 'config/scenarios/worlds/person_crosses_and_stands.yaml'

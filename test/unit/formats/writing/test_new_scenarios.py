@@ -7,7 +7,6 @@ import io
 
 import pytest
 from safety_scenarios import registry
-from safety_scenarios.campaign.selftest.selftest import in_simulated_time
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import InputError
 from safety_scenarios.formats.document.positions import Document
@@ -19,6 +18,7 @@ from safety_scenarios.judging.blind_pass_rate import MOST, reckoned
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.lint.review import review
 from safety_scenarios.scenario.blocks.robot import RobotModel, Stopping
+from safety_scenarios.studies.selftest.selftest import in_simulated_time
 
 BASE = RobotModel(kind='mobile_base', max_speed=1.0, radius=0.3, stopping=Stopping(
     model='constant_deceleration', deceleration=1.0))

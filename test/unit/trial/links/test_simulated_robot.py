@@ -12,8 +12,6 @@ from typing import Any
 
 import pytest
 from safety_scenarios import registry
-from safety_scenarios.campaign.selftest.kill_matrix import SABOTEURS
-from safety_scenarios.campaign.selftest.selftest import in_simulated_time, self_test
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.from_python import run
 from safety_scenarios.judging.drivers._velocity_commands import AxisLimits
@@ -28,6 +26,8 @@ from safety_scenarios.scenario.simulated_robot import (
 )
 from safety_scenarios.scenario.topic_rules import heard_as
 from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.studies.selftest.kill_matrix import SABOTEURS
+from safety_scenarios.studies.selftest.selftest import in_simulated_time, self_test
 from safety_scenarios.trial.links.robot_reports import PERIOD_NS, SimulatedReports
 import yaml
 

@@ -5,10 +5,10 @@
 
 from click.testing import CliRunner
 import pytest
-from safety_scenarios.campaign.selftest.kill_matrix import KillMatrix, named, SABOTEURS
 from safety_scenarios.cli.options import survey_of
 from safety_scenarios.cli.selftest import _runnable, selftest
 from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.studies.selftest.kill_matrix import KillMatrix, named, SABOTEURS
 
 
 @pytest.mark.slow

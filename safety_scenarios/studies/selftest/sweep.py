@@ -13,19 +13,19 @@ from dataclasses import dataclass
 
 from safety_scenarios import registry
 from safety_scenarios.campaign.refusals import refuse_unrunnable
-from safety_scenarios.campaign.selftest.kill_matrix import (
+from safety_scenarios.errors import InputError
+from safety_scenarios.scenario.body import AgentsBody, RobotBody
+from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.studies.selftest.kill_matrix import (
     KillMatrix,
     Mistake,
     named,
     Row,
     ScenarioMatrix,
 )
-from safety_scenarios.campaign.selftest.selftest import in_simulated_time, self_test
-from safety_scenarios.errors import InputError
-from safety_scenarios.scenario.body import AgentsBody, RobotBody
-from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.scenario.settings import RunSettings
-from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.studies.selftest.selftest import in_simulated_time, self_test
 from safety_scenarios.trial.links.world_refusal import refused
 from safety_scenarios.trial.plan import plan
 

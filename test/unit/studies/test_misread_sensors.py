@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 from safety_scenarios import registry
-from safety_scenarios.campaign.selftest.kill_matrix import SABOTEURS
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.studies.selftest.kill_matrix import SABOTEURS
 from safety_scenarios.trial.links.controller_settings import plan_link
 from safety_scenarios.trial.links.loopback_session import Loopback
 from safety_scenarios.trial.plan import plan

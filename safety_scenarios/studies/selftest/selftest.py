@@ -19,8 +19,21 @@ from pathlib import Path
 
 from safety_scenarios import registry
 from safety_scenarios.campaign.open_session import connection
-from safety_scenarios.campaign.selftest.blind_pass_rate import too_high
-from safety_scenarios.campaign.selftest.kill_matrix import (
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.findings import motion
+from safety_scenarios.judging.findings.latency_findings import CHECK as CONFIRMED_CHECK
+from safety_scenarios.judging.findings.nominal import NO_FALSE_STOP, RESUMES_WORK, SETTLING_NS
+from safety_scenarios.judging.findings.wiring import ELSEWHERE
+from safety_scenarios.scenario.blocks.agents import End
+from safety_scenarios.scenario.body import AgentsBody, RobotBody
+from safety_scenarios.scenario.invariant import Asks
+from safety_scenarios.scenario.result import CONFIRMED, Finding, TrialResult
+from safety_scenarios.scenario.robot_kind import kind_of
+from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.scenario.verdict import LatencyClass, Verdict
+from safety_scenarios.studies.selftest.blind_pass_rate import too_high
+from safety_scenarios.studies.selftest.kill_matrix import (
     Cell,
     ChanceLevel,
     family_of,
@@ -35,19 +48,6 @@ from safety_scenarios.campaign.selftest.kill_matrix import (
     ScenarioMatrix,
     TEXTS,
 )
-from safety_scenarios.judging.evaluate import evaluate
-from safety_scenarios.judging.findings import motion
-from safety_scenarios.judging.findings.latency_findings import CHECK as CONFIRMED_CHECK
-from safety_scenarios.judging.findings.nominal import NO_FALSE_STOP, RESUMES_WORK, SETTLING_NS
-from safety_scenarios.judging.findings.wiring import ELSEWHERE
-from safety_scenarios.scenario.blocks.agents import End
-from safety_scenarios.scenario.body import AgentsBody, RobotBody
-from safety_scenarios.scenario.invariant import Asks
-from safety_scenarios.scenario.result import CONFIRMED, Finding, TrialResult
-from safety_scenarios.scenario.robot_kind import kind_of
-from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.scenario.settings import RunSettings
-from safety_scenarios.scenario.verdict import LatencyClass, Verdict
 from safety_scenarios.trial.link_plan import LinkPlan
 from safety_scenarios.trial.links.controller_settings import plan_link
 from safety_scenarios.trial.plan import plan

@@ -10,17 +10,6 @@ from cases import for_each
 from examples import FEW, some
 import pytest
 from safety_scenarios import registry
-from safety_scenarios.campaign.selftest.kill_matrix import (
-    Cell,
-    family_of,
-    GOOD,
-    KillMatrix,
-    named,
-    REFERENCE,
-    Row,
-    SABOTEURS,
-)
-from safety_scenarios.campaign.selftest.selftest import in_simulated_time, RunOne, self_test
 from safety_scenarios.cli.selftest import selftest
 from safety_scenarios.errors import InputError
 from safety_scenarios.formats.loading import installed_folders, load_scenario, load_scenarios
@@ -31,6 +20,17 @@ from safety_scenarios.scenario.body import Silence
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.studies.selftest.kill_matrix import (
+    Cell,
+    family_of,
+    GOOD,
+    KillMatrix,
+    named,
+    REFERENCE,
+    Row,
+    SABOTEURS,
+)
+from safety_scenarios.studies.selftest.selftest import in_simulated_time, RunOne, self_test
 from safety_scenarios.trial.trial import TrialRecord
 
 pytestmark = pytest.mark.slow
@@ -92,7 +92,7 @@ def judged() -> Iterator[list[TrialResult]]:
         results.append(evaluate(record, words=words))
         return results[-1]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr('safety_scenarios.campaign.selftest.selftest.evaluate', evaluate_and_keep)
+        patch.setattr('safety_scenarios.studies.selftest.selftest.evaluate', evaluate_and_keep)
         yield results
 
 

@@ -8,7 +8,13 @@ from pathlib import Path
 from examples import FEW
 import numpy
 import pytest
-from safety_scenarios.campaign.selftest.blind_pass_rate import (
+from safety_scenarios.formats.loading import load_scenario, load_scenarios
+from safety_scenarios.judging.blind_pass_rate import MOST, reckoned
+from safety_scenarios.reports.console_tables import totals
+from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.stimuli.message import Prompt
+from safety_scenarios.studies.selftest.blind_pass_rate import (
     Blind,
     blind_controllers,
     chance_level,
@@ -17,14 +23,8 @@ from safety_scenarios.campaign.selftest.blind_pass_rate import (
     onsets_ms,
     too_high,
 )
-from safety_scenarios.campaign.selftest.kill_matrix import ChanceLevel, Saboteur
-from safety_scenarios.campaign.selftest.selftest import in_simulated_time, self_test
-from safety_scenarios.formats.loading import load_scenario, load_scenarios
-from safety_scenarios.judging.blind_pass_rate import MOST, reckoned
-from safety_scenarios.reports.console_tables import totals
-from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.stimuli.message import Prompt
+from safety_scenarios.studies.selftest.kill_matrix import ChanceLevel, Saboteur
+from safety_scenarios.studies.selftest.selftest import in_simulated_time, self_test
 from safety_scenarios.trial.plan import plan
 from unit.loopback_runs import loopback_run
 

@@ -20,7 +20,6 @@ from pathlib import Path
 import numpy
 from numpy.typing import NDArray
 from safety_scenarios import registry
-from safety_scenarios.campaign.selftest.kill_matrix import ChanceLevel
 from safety_scenarios.campaign.statistics.proportions import clopper_pearson
 from safety_scenarios.errors import counted
 from safety_scenarios.judging.blind_pass_rate import (
@@ -38,6 +37,7 @@ from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.studies.selftest.kill_matrix import ChanceLevel
 from safety_scenarios.trial.link_plan import LinkPlan
 from safety_scenarios.trial.links.controller_settings import plan_link
 from safety_scenarios.trial.links.loopback_session import Loopback
