@@ -80,6 +80,23 @@ def varied(scenario: Scenario, values: Mapping[str, Any]) -> Scenario:
     return scenario.model_copy(update={'body': block})
 
 
+def fixed(scenario: Scenario, values: Mapping[str, Any]) -> Scenario:
+    """
+    Return the scenario in which some draws have one value; whatever else is drawn is as before.
+
+    :param values: by name of the draw
+    :raises InputError: there is no such draw, or a value does not fit
+    """
+    known = scenario.body.vary
+    for name in values:
+        if name not in known:
+            raise InputError(f'{scenario.id}: got {name!r}, expected one of what it draws: '
+                             f'{", ".join(sorted(known)) or "nothing"}')
+    body = varied(scenario, values).body
+    return scenario.model_copy(update={'body': body.model_copy(update={
+        'vary': {name: draw for name, draw in known.items() if name not in values}})})
+
+
 def _with(block: Any, steps: tuple[str | int, ...], value: Any) -> Any:
     """Return the block with one value changed; the block itself holds nouns, each checked."""
     first = str(steps[0])
