@@ -172,10 +172,7 @@ def plan_campaign(settings: RunSettings, scenarios: Sequence[Scenario], *,
         chosen = refused.attempt(lambda: with_app_tools(chosen, are), chosen)
     refuse(refused.errors)
     assert identified is not None
-    trials = plan(chosen, controller=recorded.spec, trials=settings.trials, seed=settings.seed,
-                  prompt=registry.resolve('stimuli', 'prompt')(), warmup=settings.warmup,
-                  run='' if plugin.is_repeatable else secrets.token_hex(3),
-                  has_frames=_tells_frames(settings), scanners=scanner_frames(settings))
+    trials = plan_trials(settings, chosen, recorded.spec, plugin)
     entries = tuple(planned_entries(trials))
     return CampaignPlan(
         TrialSetup(link, plugin, are, judge, settings.judged_by, identified.identity,
@@ -183,6 +180,22 @@ def plan_campaign(settings: RunSettings, scenarios: Sequence[Scenario], *,
                    plugin.is_repeatable and not settings.keeps_controller),
         chosen, trials, entries, identified, folder, settings.seed, settings.sequential,
         settings.latency_law, plugin.in_this_process and against.is_in_harness)
+
+
+def plan_trials(settings: RunSettings, scenarios: Sequence[Scenario], spec: ControllerSpec,
+                plugin: type[LinkPlugin]) -> tuple[Trial, ...]:
+    """
+    Return the trials of scenarios as they are on the robot.
+
+    :param settings: with a seed
+    :param spec: of the controller under test
+    :param plugin: what opens the link
+    :raises InputError: a drawn value does not fit
+    """
+    return plan(scenarios, controller=spec, trials=settings.trials, seed=settings.seed,
+                prompt=registry.resolve('stimuli', 'prompt')(), warmup=settings.warmup,
+                run='' if plugin.is_repeatable else secrets.token_hex(3),
+                has_frames=_tells_frames(settings), scanners=scanner_frames(settings))
 
 
 def _tells_frames(settings: RunSettings) -> bool:
