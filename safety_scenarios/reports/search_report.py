@@ -138,7 +138,8 @@ def _rate(found: RateSearch) -> Iterator[str]:
                f'effective number of failures {event.effective_failures:.0f}.')
         plain = rate.plain_trials
         if plain is not None:
-            yield f'Plain trials for the same variance: {plain:.2g} ({plain / event.trials:.1f} x).'
+            yield (f'Plain trials for the same variance: {plain:.2g} '
+                   f'({plain / event.trials:.1f} x).')
     for name, part in (('splitting', event.splitting), ('importance sampling',
                                                         event.importance)):
         if part.share:
@@ -211,5 +212,6 @@ def boundary_rows(found: BoundarySearch) -> Iterator[Sequence[Any]]:
     columns, rows = len(known.states), len(known.states[0])
     for column in range(columns):
         for row in range(rows):
-            yield [_at(space, one, (column + 0.5) / columns), _at(space, other, (row + 0.5) / rows),
+            yield [_at(space, one, (column + 0.5) / columns),
+                   _at(space, other, (row + 0.5) / rows),
                    round(float(known.probability[column, row]), 4), known.states[column][row]]

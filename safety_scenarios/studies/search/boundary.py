@@ -23,6 +23,7 @@ Failing = Callable[[Array], Sequence[bool | None]]
 Shape = tuple[tuple[float, float], float]
 """Of the covariance: the length on each axis, and the variance of the logit."""
 State = Literal['passes', 'fails', 'unknown']
+_UNKNOWN: State = 'unknown'
 CERTAIN = 0.95
 """Probability from which on a cell counts as one or the other."""
 _LENGTHS = (0.1, 0.2, 0.4, 0.7)
@@ -99,7 +100,8 @@ def _mapped(points: Array, found: Sequence[bool | None], grid: Array,
     decided = numpy.array([one is not None for one in found], bool)
     known, signs = points[decided], _signs(found)
     if not len(known):
-        return BoundaryMap(numpy.full(counts, 0.5), (('unknown',) * counts[1],) * counts[0],
+        return BoundaryMap(numpy.full(counts, 0.5), tuple(tuple(_UNKNOWN for _ in range(counts[1]))
+                                                           for _ in range(counts[0])),
                            points, tuple(found), None, None)
     shape = _best_shape(known, signs)
     mean, deviation = _predict(known, signs, shape, grid)
@@ -208,4 +210,5 @@ def _cross_validated(points: Array, signs: Array, shape: Shape) -> float | None:
 
 
 def _normal_share(z: Array) -> Array:
-    return numpy.vectorize(lambda one: 0.5 * (1.0 + math.erf(one / math.sqrt(2.0))))(z)
+    found: Array = numpy.array([0.5 * (1.0 + math.erf(one / math.sqrt(2.0))) for one in z])
+    return found

@@ -4,10 +4,11 @@
 """
 The search of this package: for failures in narrow regions of ranges and choices.
 
-Three ways to choose the next point take turns. A *model* (a Gaussian process of one check's
-margins) names the point of the greatest expected improvement. A *local* step moves one or two
-draws of a point with a small margin, by less where that did not help. A *new* point is far from
-all others. Each check is modelled alone: the least of many margins hides the one that falls.
+Four ways to choose the next point take turns. A *model* (a Gaussian process of one check's
+margins) names the point of the greatest expected improvement. A *sweep* keeps the draws of a good
+point that a margin is known to depend on, and draws all others anew. A *local* step moves one or
+two draws of a good point, by less where that did not help. A *new* point is far from all others.
+Each check is modelled alone: the least of many margins hides the one that falls.
 Failures that are known repel: a second one must be somewhere else.
 """
 
@@ -54,7 +55,7 @@ class Guided:
         self._steps: dict[int, float] = {}
         self._asked = 0
         self._start = max(8, len(space.axes) + 2)
-        self._moved: tuple[int, int, float] | None = None
+        self._moved: tuple[int, int] | None = None
         """The point that the last local step left, and where the history was then."""
 
     def ask(self) -> Point:
@@ -73,7 +74,7 @@ class Guided:
         if turn == 'model':
             return self._model(scores, checks[place], values)
         elites = self._open(values, scores)
-        return self._local(elites, values) if turn == 'local' else self._sweep(elites, values)
+        return self._local(elites) if turn == 'local' else self._sweep(elites, values)
 
     def _new(self) -> Point:
         """Return the one of some random points that is farthest from all others."""
@@ -88,7 +89,7 @@ class Guided:
         """Lengthen or shorten the step of the point that the last local step left."""
         if self._moved is None or len(self._history) <= self._moved[1]:
             return
-        (left, place, before), self._moved = self._moved, None
+        (left, place), self._moved = self._moved, None
         checks, rows = self._history.by_check()
         step = self._steps.get(left, _FIRST_STEP)
         if numpy.nanmin(rows[place] - rows[left], initial=numpy.inf) < -0.02:
@@ -114,13 +115,13 @@ class Guided:
                 break
         return found
 
-    def _local(self, elites: Sequence[int], values: NDArray[numpy.float64]) -> Point:
+    def _local(self, elites: Sequence[int]) -> Point:
         elites = [place for place in elites
                   if self._steps.get(place, _FIRST_STEP) > _LEAST_STEP]
         if not elites:
             return self._new()
         left = elites[min(int(self._chance.exponential(1.5)), len(elites) - 1)]
-        self._moved = left, len(self._history), float(values[left])
+        self._moved = left, len(self._history)
         return self._near(self._history.points[left], self._steps.get(left, _FIRST_STEP))
 
     def _sweep(self, elites: Sequence[int], values: NDArray[numpy.float64]) -> Point:

@@ -8,11 +8,12 @@ First *adaptive multilevel splitting* (Cerou and Guyader 2007; unbiased: Brehier
 points those with large margins are replaced by copies of the others, which move by a Markov chain
 that keeps the uniform distribution below the level. Several independent runs of it find failing
 regions. Then *importance sampling* from a mixture around the failures that were found, and of the
-whole cube (defensive: Hesterberg 1995), so that no failure is impossible in it. That is done
-twice, each time by what one half of the runs has found.
+whole cube (defensive: Hesterberg 1995), so that no failure is impossible in it. That is done as
+often as there are runs, each time by what all but one have found: a region that a single run has
+found shows as a difference.
 
-Splitting, both halves and the plain trials among them estimate the same share. They have to agree,
-and no failure may weigh too much; else no interval is stated.
+Splitting, importance sampling and the plain trials among them estimate the same share. They have
+to agree, and no failure may weigh too much; else no interval is stated.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,30 +24,26 @@ import numpy
 from numpy.typing import NDArray
 from safety_scenarios.campaign.statistics.proportions import clopper_pearson
 from safety_scenarios.campaign.statistics.special_functions import noncentral_t_quantile
+from safety_scenarios.studies.search.mixture import Mixture, shares_of
 
 Array = NDArray[numpy.float64]
 Margins = Callable[[Array], Array]
 """Points of the unit cube, a row each, to their margins: below 0 fails, NaN is undecided."""
-RUNS = 4
+RUNS = 6
 """Independent runs of splitting."""
 _KEPT = 0.5
 """Share of the points that stays at each level."""
-_STEPS = 5
+_STEPS = 3
 """Moves of each copy."""
-_LEVELS, _MOST_LEVELS = 14, 40
-_SPLITTING = 0.55
+_LEVELS, _MOST_LEVELS = 20, 40
+_SPLITTING = 0.75
 """Share of the budget for splitting; the rest is for importance sampling."""
 _FIRST = 0.35
 """Share of importance sampling by which its mixture is improved; the rest is the estimate."""
-_SCALES, _SHARES = (1.0, 2.0, 5.0), (0.6, 0.3, 0.1)
-"""Widths of the mixture around each centre, as multiples, and how often each is drawn."""
-_DEFENSIVE = 0.15
-"""Share of importance sampling that is drawn from the whole cube."""
-_CENTRES = 200
-"""Failures around which importance sampling draws."""
-_LEAST_SIZE, _LARGEST_WEIGHT = 50.0, 0.1
-"""Effective number of failures that an estimate takes; the largest share one may have of it."""
-_FURTHEST = 3.5
+_LEAST_SIZE, _LARGEST_WEIGHT, _LARGEST_ERROR = 100.0, 0.1, 0.3
+"""Effective number of failures that an estimate takes, the largest share that one may have of
+it, and its largest standard error, as a share of the estimate."""
+_FURTHEST = 5.0
 """Standard deviations by which two estimates of the same share may differ."""
 
 
@@ -110,6 +107,7 @@ class _Budget:
 class _Run:
     share: float
     failures: Array
+    """As normal deviates."""
     drawn_failed: int
     problem: str = ''
 
@@ -125,16 +123,17 @@ def estimate(margins: Margins, axes: int, trials: int, seed: int,
     :param seed: of everything random in the method
     """
     chance, budget = numpy.random.default_rng(seed), _Budget(margins, trials)
-    points = max(8, int(trials * _SPLITTING / RUNS / (1.0 + (1.0 - _KEPT) * _STEPS * _LEVELS)))
+    points = max(8, int(trials * _SPLITTING / RUNS / (1.0 + _STEPS * _LEVELS)))
     most = int(2.0 * _SPLITTING * trials / RUNS)
     runs = [_split(budget, axes, points, chance, most) for _ in range(RUNS)]
     splitting = _rate(numpy.array([run.share for run in runs]), budget.used, confidence)
     failed = sum(run.drawn_failed for run in runs)
     problems = _problems(runs, splitting, failed, points * RUNS)
-    halves = [_Half.of(budget, runs[side::2], max(0, budget.left) // (2 - side), chance)
-              for side in (0, 1)]
-    importance = _pooled(halves, confidence)
-    problems += _disagreements(splitting, importance, halves)
+    parts = [_Part.of(budget, runs[:place] + runs[place + 1:],
+                      max(0, budget.left) // (RUNS - place), chance) for place in range(RUNS)]
+    importance = _pooled(parts, confidence)
+    size = sum(part.size for part in parts)
+    problems += _disagreements(splitting, importance, size, parts)
     if budget.undecided:
         problems.append(f'{budget.undecided} of {budget.used} trials were not decided, and each '
                         f'may be a failure')
@@ -142,7 +141,7 @@ def estimate(margins: Margins, axes: int, trials: int, seed: int,
                 budget.used)
     if problems:
         rate = Rate(rate.share, None, None, rate.relative_error, rate.trials)
-    return RareEvent(rate, splitting, importance, sum(half.size for half in halves),
+    return RareEvent(rate, splitting, importance, size,
                      tuple(dict.fromkeys(problems)), budget.undecided, budget.used,
                      points * RUNS, failed)
 
@@ -150,8 +149,9 @@ def estimate(margins: Margins, axes: int, trials: int, seed: int,
 def _split(budget: _Budget, axes: int, points: int, chance: numpy.random.Generator,
            most: int) -> _Run:
     """Return one run of splitting, of at most so many trials."""
-    cloud = chance.random((points, axes))
-    margins = budget.of(cloud)
+    cloud = chance.standard_normal((points, axes))
+    margins = budget.of(shares_of(cloud))
+    sizes = numpy.full(points, 0.5)
     share, end = 1.0, budget.used + most
     drawn_failed = int((margins < 0).sum())
     for _ in range(_MOST_LEVELS):
@@ -163,43 +163,44 @@ def _split(budget: _Budget, axes: int, points: int, chance: numpy.random.Generat
             return _Run(0.0, cloud[:0], drawn_failed, (
                 'the least margin does not fall any more: it has no slope to follow'))
         share *= len(stay) / points
-        gone = numpy.setdiff1d(numpy.arange(points), stay)
-        parents = chance.choice(stay, len(gone))
-        cloud[gone], margins[gone] = cloud[parents], margins[parents]
-        if budget.used + len(gone) * _STEPS > end:
+        gone = numpy.flatnonzero(margins >= level)
+        parents = _one_after_the_other(stay, len(gone), chance)
+        cloud[gone], margins[gone], sizes[gone] = cloud[parents], margins[parents], sizes[parents]
+        if budget.used + points * _STEPS > end:
             break
-        cloud[gone], margins[gone] = _moved(budget, cloud[gone], margins[gone], level,
-                                            cloud[stay], chance)
+        _move(budget, cloud, margins, sizes, level, chance)
     failing = margins < 0
     return _Run(share * float(failing.mean()), cloud[failing], drawn_failed,
                 '' if failing.any() else 'the trials ended before a failure was reached')
 
 
-def _moved(budget: _Budget, cloud: Array, margins: Array, level: float, others: Array,
-           chance: numpy.random.Generator) -> tuple[Array, Array]:
-    """
-    Return points after some steps of a chain that stays below a level.
+def _one_after_the_other(stay: NDArray[numpy.intp], number: int,
+                         chance: numpy.random.Generator) -> NDArray[numpy.intp]:
+    """Return parents, each as often as any other but for one: chance alone loses fewer."""
+    order = numpy.concatenate([chance.permutation(stay)
+                               for _ in range(1 + number // max(1, len(stay)))])
+    return order[:number]
 
-    A step moves some coordinates by a normal deviate, folded back into the cube: that is as
-    likely there and back, so the uniform distribution stays. Its size is drawn anew each time.
+
+def _move(budget: _Budget, cloud: Array, margins: Array, sizes: Array, level: float,
+          chance: numpy.random.Generator) -> None:
     """
-    spread = others.std(0) + 1e-9
+    Move points by some steps of a chain that stays below a level.
+
+    A step mixes a deviate with a new one, so that it stays normal (Neal 1998; preconditioned
+    Crank-Nicolson, Cotter 2013). How far it goes is adapted to what was accepted.
+    """
     rows, axes = cloud.shape
     for _ in range(_STEPS):
-        size = spread * 10.0 ** chance.uniform(-1.2, 0.4, (rows, 1))
         moves = chance.random((rows, axes)) < chance.choice([1.0 / axes, 0.5, 1.0], (rows, 1))
-        tried = _folded(cloud + size * moves * chance.standard_normal((rows, axes)))
-        found = budget.of(tried)
+        size = numpy.minimum(1.0, sizes * 10.0 ** chance.uniform(-0.5, 0.5, rows))[:, None]
+        tried = numpy.where(moves, numpy.sqrt(1.0 - size**2) * cloud
+                            + size * chance.standard_normal((rows, axes)), cloud)
+        found = budget.of(shares_of(tried))
         better = found < level
-        cloud = numpy.where(better[:, None], tried, cloud)
-        margins = numpy.where(better, found, margins)
-    return cloud, margins
-
-
-def _folded(points: Array) -> Array:
-    """Return points folded at the sides of the cube."""
-    found = numpy.abs(points) % 2.0
-    return numpy.where(found > 1.0, 2.0 - found, found)
+        cloud[better], margins[better] = tried[better], found[better]
+        sizes *= numpy.where(better, 1.25, 0.85)
+        numpy.clip(sizes, 1e-3, 1.0, out=sizes)
 
 
 def _rate(shares: Array, trials: int, confidence: float) -> Rate:
@@ -228,8 +229,8 @@ def _problems(runs: Sequence[_Run], splitting: Rate, failed: int, drawn: int) ->
 
 
 @dataclass(frozen=True)
-class _Half:
-    """Importance sampling by what one half of the runs has found."""
+class _Part:
+    """Importance sampling by what all runs but one have found."""
 
     share: float
     variance: float
@@ -243,117 +244,73 @@ class _Half:
 
     @staticmethod
     def of(budget: _Budget, runs: Sequence[_Run], number: int,
-           chance: numpy.random.Generator) -> '_Half':
+           chance: numpy.random.Generator) -> '_Part':
         """Return what so many trials come to."""
-        failures = numpy.vstack([run.failures for run in runs])
-        if not len(failures) or number < 10:
-            return _Half(0.0, 0.0, 0.0, 1.0, 0, 0)
+        known = numpy.vstack([run.failures for run in runs])
+        if not len(known) or number < 10:
+            return _Part(0.0, 0.0, 0.0, 1.0, 0, 0)
         first = int(_FIRST * number)
-        points, weights = _drawn(budget, _thinned(failures, None, chance), first, chance)
+        mixture = Mixture.around(known, numpy.ones(len(known)), chance)
+        deviates, weights = _drawn(budget, mixture, first, chance)
         failed = weights > 0
-        if failed.any():
-            failures = numpy.vstack([
-                _thinned(points[failed], weights[failed], chance),
-                _thinned(failures, None, chance)])
-        points, weights = _drawn(budget, failures, number - first, chance)
+        if failed.any():  # the failures of splitting keep half the say
+            mixture = Mixture.around(
+                numpy.vstack([known, deviates[failed]]),
+                numpy.append(numpy.full(len(known), 1.0 / len(known)),
+                             weights[failed] / weights.sum()), chance)
+        _, weights = _drawn(budget, mixture, number - first, chance)
         total = float(weights.sum())
         if not total:
-            return _Half(0.0, 0.0, 0.0, 1.0, 0, len(weights))
-        return _Half(total / len(weights), float(weights.var(ddof=1)) / len(weights),
+            return _Part(0.0, 0.0, 0.0, 1.0, 0, len(weights))
+        return _Part(total / len(weights), float(weights.var(ddof=1)) / len(weights),
                      total**2 / float((weights**2).sum()), float(weights.max()) / total,
                      int((weights > 0).sum()), len(weights))
 
 
-def _thinned(points: Array, weights: Array | None, chance: numpy.random.Generator) -> Array:
-    """Return at most ``_CENTRES`` of some points, by their weights."""
-    if weights is None:
-        return points if len(points) <= _CENTRES else \
-            points[chance.choice(len(points), _CENTRES, replace=False)]
-    return points[numpy.unique(chance.choice(len(points), _CENTRES, p=weights / weights.sum()))]
-
-
-def _drawn(budget: _Budget, centres: Array, number: int, chance: numpy.random.Generator) \
+def _drawn(budget: _Budget, mixture: Mixture, number: int, chance: numpy.random.Generator) \
         -> tuple[Array, Array]:
-    """Return points drawn around centres, and the weight of each: 0 where it does not fail."""
-    widths = _widths(centres)
-    which = chance.integers(len(centres), size=number)
-    scale = chance.choice(_SCALES, (number, 1), p=_SHARES)
-    points = _folded(centres[which] + scale * widths[which] * chance.standard_normal(
-        (number, centres.shape[1])))
-    is_wide = chance.random(number) < _DEFENSIVE
-    points[is_wide] = chance.random((int(is_wide.sum()), centres.shape[1]))
-    failed = budget.of(points) < 0
+    """Return deviates drawn from a mixture, and the weight of each: 0 where it does not fail."""
+    deviates = mixture.draw(number, chance)
+    failed = budget.of(shares_of(deviates)) < 0
     weights = numpy.zeros(number)
-    weights[failed] = 1.0 / _density(points[failed], centres, widths)
-    return points, weights
+    weights[failed] = 1.0 / mixture.density(deviates[failed])
+    return deviates, weights
 
 
-def _pooled(halves: Sequence[_Half], confidence: float) -> Rate:
-    """Return the mean of both halves, with the interval of its logarithm."""
-    trials, share = sum(half.trials for half in halves), sum(half.share for half in halves) / 2
-    if not all(half.share for half in halves):
+def _pooled(parts: Sequence[_Part], confidence: float) -> Rate:
+    """Return the mean of the parts, with the interval of its logarithm by how they differ."""
+    trials = sum(part.trials for part in parts)
+    shares = numpy.array([part.share for part in parts])
+    share = float(shares.mean())
+    if not share:
         return Rate(None, None, None, None, trials)
-    error = math.sqrt(sum(half.variance for half in halves)) / 2.0 / share
-    freedom = max(2.0, sum(half.size for half in halves) - 1.0)
-    reach = noncentral_t_quantile((1.0 + confidence) / 2.0, freedom, 0.0) * error
+    error = max(float(shares.std(ddof=1)) / math.sqrt(len(parts)),
+                math.sqrt(sum(part.variance for part in parts)) / len(parts)) / share
+    reach = noncentral_t_quantile((1.0 + confidence) / 2.0, len(parts) - 1, 0.0) * error
     return Rate(share, share * math.exp(-reach), min(1.0, share * math.exp(reach)), error, trials)
 
 
-def _widths(centres: Array) -> Array:
-    """Return how wide the mixture is around each centre: as far as its nearest others lie."""
-    count, axes = centres.shape
-    if count < 3:
-        return numpy.full(centres.shape, 0.02)
-    near = max(2, min(count - 1, 2 * axes + 4))
-    spread = centres.std(0) + 1e-9
-    scaled = centres / spread
-    squared = ((scaled[:, None, :] - scaled[None]) ** 2).sum(2)
-    order = numpy.argsort(squared, axis=1)[:, 1:near + 1]
-    apart = numpy.abs(centres[order] - centres[:, None, :])
-    return numpy.maximum(numpy.sqrt((apart**2).mean(1)), 1e-6)
-
-
-def _density(points: Array, centres: Array, widths: Array) -> Array:
-    """Return the density of the mixture; that of the uniform distribution is 1."""
-    found = numpy.empty(len(points))
-    for begin in range(0, len(points), 128):
-        part = points[begin:begin + 128, None, :]
-        here = numpy.zeros(part.shape[0])
-        for scale, share in zip(_SCALES, _SHARES):
-            factors = numpy.zeros((part.shape[0], *centres.shape))
-            for image in _images(part):
-                factors += numpy.exp(-0.5 * ((image - centres[None])
-                                             / (scale * widths[None])) ** 2)
-            factors /= math.sqrt(2.0 * math.pi) * scale * widths[None]
-            here += share * factors.prod(2).mean(1)
-        found[begin:begin + 128] = here
-    return _DEFENSIVE + (1.0 - _DEFENSIVE) * found
-
-
-def _disagreements(splitting: Rate, importance: Rate, halves: Sequence[_Half]) -> list[str]:
+def _disagreements(splitting: Rate, importance: Rate, size: float,
+                   parts: Sequence[_Part]) -> list[str]:
+    if not importance.share or importance.relative_error is None:
+        return ['importance sampling met no failure']
     found = []
-    for half in halves:
-        if half.size < _LEAST_SIZE:
-            found.append(f'a half of importance sampling has an effective size of '
-                         f'{half.size:.0f} failures, expected at least {_LEAST_SIZE:.0f}')
-        if half.size and half.largest > _LARGEST_WEIGHT:
-            found.append(f'one failure of importance sampling has {100 * half.largest:.0f} % of '
-                         f'the weight, expected at most {100 * _LARGEST_WEIGHT:.0f} %')
-    if importance.share is None or not splitting.share:
-        return found
-    one, other = halves
-    off = abs(one.share - other.share) / math.sqrt(one.variance + other.variance)
-    if off > _FURTHEST:
-        found.append(f'the two halves have {one.share:.2g} and {other.share:.2g}, which differ '
-                     f'by {off:.1f} standard errors: one of them misses a failing region')
-    errors = math.hypot(splitting.relative_error or 0.0, importance.relative_error or 0.0)
-    off = abs(math.log(splitting.share / importance.share)) / max(1e-9, errors)
-    if off > _FURTHEST:
-        found.append(f'splitting has {splitting.share:.2g} and importance sampling '
-                     f'{importance.share:.2g}, which differ by {off:.1f} standard errors')
+    if size < _LEAST_SIZE:
+        found.append(f'importance sampling has an effective size of {size:.0f} failures, '
+                     f'expected at least {_LEAST_SIZE:.0f}')
+    largest = max(part.largest * part.share for part in parts) / sum(
+        part.share for part in parts)
+    if largest > _LARGEST_WEIGHT:
+        found.append(f'one failure of importance sampling has {100 * largest:.0f} % of the '
+                     f'weight, expected at most {100 * _LARGEST_WEIGHT:.0f} %')
+    if importance.relative_error > _LARGEST_ERROR:
+        found.append(f'what the runs have found differs: the standard error is '
+                     f'{100 * importance.relative_error:.0f} %, expected at most '
+                     f'{100 * _LARGEST_ERROR:.0f} %')
+    if splitting.share:
+        errors = math.hypot(splitting.relative_error or 0.0, importance.relative_error)
+        off = abs(math.log(splitting.share / importance.share)) / max(1e-9, errors)
+        if off > _FURTHEST:
+            found.append(f'splitting has {splitting.share:.2g} and importance sampling '
+                         f'{importance.share:.2g}, which differ by {off:.1f} standard errors')
     return found
-
-
-def _images(points: Array) -> Sequence[Array]:
-    """Return what is folded onto the points, as far as a deviate reaches."""
-    return (points, -points, 2.0 - points, 2.0 + points, points - 2.0)
