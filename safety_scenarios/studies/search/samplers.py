@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 import math
 from typing import Any, Protocol
+import warnings
 
 import numpy
 from safety_scenarios.errors import MissingDependencyError, UnknownPluginError
@@ -56,8 +57,10 @@ class _Optuna:
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         self._space, self._history = space, history
         self._states = optuna.trial.TrialState
-        self._study = optuna.create_study(sampler=getattr(optuna.samplers, self.sampler)(
-            seed=seed))
+        with warnings.catch_warnings():  # that Optuna may change a sampler is no user's problem
+            warnings.simplefilter('ignore', optuna.exceptions.ExperimentalWarning)
+            self._study = optuna.create_study(sampler=getattr(optuna.samplers, self.sampler)(
+                seed=seed))
         whole = optuna.distributions.FloatDistribution(0.0, 1.0)
         self._axes = {axis.name: optuna.distributions.CategoricalDistribution(
             tuple(range(axis.size))) if axis.size and self.has_choices else whole
