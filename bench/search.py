@@ -19,7 +19,7 @@ import time
 import numpy
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / 'test'))
-from planted import expected_trials, Planted, PLANTED, SPACE  # noqa: E402
+from planted import expected_trials, PLANTED, Planted, SPACE  # noqa: E402
 from safety_scenarios.studies.search.failures import search  # noqa: E402, I202
 from safety_scenarios.studies.search.history import History, Outcome  # noqa: E402
 from safety_scenarios.studies.search.rare_events import estimate  # noqa: E402
@@ -27,6 +27,12 @@ from safety_scenarios.studies.search.samplers import SAMPLERS  # noqa: E402
 
 _USUAL = {'keeps its protective distance': 5.0, 'reaction within the budget': 1.9}
 """Margins of an ordinary trial, for a method that takes one number."""
+
+
+def say(text: str) -> None:
+    """Write a line at once: a run takes long."""
+    sys.stdout.write(text + '\n')
+    sys.stdout.flush()
 
 
 def by_sampler(name: str, planted: Planted, seed: int, most: int) -> float:
@@ -52,37 +58,29 @@ def by_staliro(planted: Planted, seed: int, most: int) -> float:
         return min(margin / _USUAL[check] for check, margin in outcome.margins.items()
                    if check in _USUAL)
     staliro(cost, DualAnnealing(min_cost=0.0), TestOptions(
-        static_inputs={name: (0.0, 1.0) for name in SPACE.names}, iterations=most,
+        static_inputs=dict.fromkeys(SPACE.names, (0.0, 1.0)), iterations=most,
         seed=seed + 1, runs=1))
     return next((place + 1 for place, one in enumerate(tried) if one.is_failure), math.inf)
-
-
-def failing_share(planted: Planted, trials: int) -> float:
-    """Return the share of failures among plain trials."""
-    chance = numpy.random.default_rng(1)
-    return sum(planted.outcome(SPACE.values(SPACE.random(chance))).is_failure
-               for _ in range(trials)) / trials
 
 
 def compare_planted(seeds: int, most: int, has_staliro: bool) -> None:
     """Print the median trials of each method for each landscape."""
     for planted in PLANTED:
-        share = failing_share(planted, 40_000)
-        median = expected_trials(share) if share else math.inf
-        print(f'{planted.name}: 1 in {1 / share if share else math.inf:.0f} fails; random search '
-              f'{median:.0f} trials (median), a twentieth {median / 20:.0f}', flush=True)
+        median = expected_trials(planted.share)
+        say(f'{planted.name}: 1 in {1 / planted.share:.0f} fails; random search '
+              f'{median:.0f} trials (median), a twentieth {median / 20:.0f}')
         for name in ('guided', 'tpe', 'cma', 'psy-taliro'):
             if name == 'psy-taliro' and not has_staliro:
-                print('  psy-taliro: not installed')
+                say('  psy-taliro: not installed')
                 continue
             began_s = time.process_time()
             found = [by_staliro(planted, seed, most) if name == 'psy-taliro'
                      else by_sampler(name, planted, seed, most) for seed in range(seeds)]
             middle = float(numpy.median(found))
-            print(f'  {name:10}: median {middle:.0f}, found {sum(map(math.isfinite, found))} of '
+            say(f'  {name:10}: median {middle:.0f}, found {sum(map(math.isfinite, found))} of '
                   f'{seeds} within {most}, '
                   f'{median / middle if middle < math.inf else 0:.1f} x sooner than random, '
-                  f'{time.process_time() - began_s:.0f} s of CPU', flush=True)
+                  f'{time.process_time() - began_s:.0f} s of CPU')
 
 
 def compare_rare(runs: int) -> None:
@@ -95,9 +93,9 @@ def compare_rare(runs: int) -> None:
             hold = sum(one.rate.low <= share <= one.rate.high for one in stated)
             ratios = [one.rate.share / share for one in stated]
             gain = [one.rate.plain_trials / one.trials for one in stated]
-            print(f'{name} {share:g}: stated in {len(stated)} of {runs} runs, {hold} hold the '
+            say(f'{name} {share:g}: stated in {len(stated)} of {runs} runs, {hold} hold the '
                   f'share; estimate / share {numpy.median(ratios):.2f} (median); plain sampling '
-                  f'needs {numpy.median(gain):.0f} x the trials', flush=True)
+                  f'needs {numpy.median(gain):.0f} x the trials')
 
 
 def main() -> None:

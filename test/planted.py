@@ -22,7 +22,7 @@ _SCANNERS = ('all_around', 'from_ahead', 'clockwise', 'coarse', 'fine', 'behind_
              'backwards', 'turned_left')
 SPACE = Space((
     Axis('bearing', ((-180.0, 180.0),), unit='deg'),
-    Axis('distance', ((1.8, 12.0),), unit='m'),
+    Axis('distance', ((2.6, 12.0),), unit='m'),
     Axis('light', choices=('day', 'lamp', 'backlit', 'dark')),
     Axis('onset_ms', ((1000.0, 17000.0),), unit='ms'),
     Axis('onset_phase', ((0.0, 1.0),)),
@@ -39,7 +39,8 @@ class Planted:
 
     name: str
     margins: Callable[[Mapping[str, Any]], dict[str, float]]
-    is_graded: bool = True
+    share: float
+    """Of plain trials that fail, by 40,000 trials around the region."""
 
     def outcome(self, values: Mapping[str, Any]) -> Outcome:
         """Return what a trial of these values comes to."""
@@ -54,31 +55,33 @@ def _remaining(values: Mapping[str, Any], delay_s: float) -> dict[str, float]:
     speed, phase_s = values['speed'], 0.05 * values['onset_phase']
     way = speed * (delay_s + phase_s) + speed**2 / 2.0
     return {'keeps its protective distance': values['distance'] - 0.75 - way,
-            'reaction within the budget': 2.0 - delay_s - phase_s}
+            'reaction within the budget': 3.0 - delay_s - phase_s}
 
 
 def _blind_spot(values: Mapping[str, Any]) -> dict[str, float]:
     """3 degrees around 63.5: the person is seen late, by the share of the body that is hidden."""
     off = abs((values['bearing'] - 63.5 + 180.0) % 360.0 - 180.0)
     hidden = 1.0 - min(1.0, max(0.0, (off - 1.5) / 12.0))
-    return _remaining(values, 0.1 + 1.4 * hidden**2 if hidden < 1.0 else 1.5)
+    return _remaining(values, 0.1 + 0.75 * hidden**2 if hidden < 1.0 else 1.9)
 
 
 def _speed_window(values: Mapping[str, Any]) -> dict[str, float]:
     """At 0.755 to 0.775 m/s in backlight the filter takes the person for a ghost."""
     off = max(0.0, abs(values['speed'] - 0.765) - 0.01)
     lost = max(0.0, 1.0 - off / 0.1)
-    delay = 0.1 + (0.9 * lost**2 if values['light'] == 'backlit' else 0.1 * lost)
-    return _remaining(values, delay + (0.55 if lost == 1.0 and values['light'] == 'backlit'
-                                       else 0.0))
+    delay = 0.1 + (0.75 * lost**2 if values['light'] == 'backlit' else 0.1 * lost)
+    if lost == 1.0 and values['light'] == 'backlit':
+        delay = 2.6
+    return _remaining(values, delay)
 
 
 def _combination(values: Mapping[str, Any]) -> dict[str, float]:
-    """A coarse scanner, a person lying, far to one side and near: each costs a little."""
+    """Delay by a coarse scanner, a person lying, and one far to one side: each costs a little."""
     coarse, lying = values['scanner'] == 'coarse', values['person'] == 'lying'
-    side = max(0.0, 1.0 - max(0.0, abs(values['bearing'] + 120.0) - 12.0) / 60.0)
-    delay = 0.1 + 0.15 * coarse + 0.15 * lying + 0.25 * side + 0.25 * coarse * lying \
-        + 0.35 * coarse * lying * side
+    side = max(0.0, 1.0 - max(0.0, abs(values['bearing'] + 120.0) - 20.0) / 60.0)
+    delay = 0.1 + 0.15 * (coarse + lying + side) + 0.15 * coarse * lying
+    if coarse and lying and side == 1.0:
+        delay = 2.9
     return _remaining(values, delay)
 
 
@@ -88,18 +91,10 @@ def _needle(values: Mapping[str, Any]) -> dict[str, float]:
     return {'keeps its protective distance': -1.0 if fails else 1.0}
 
 
-PLANTED = (Planted('blind spot of 3 degrees', _blind_spot),
-           Planted('speed window', _speed_window),
-           Planted('1-in-5,000 combination', _combination),
-           Planted('needle without a slope', _needle, is_graded=False))
-
-
-def failing_share(planted: Planted, trials: int, seed: int) -> float:
-    """Return the share of failures among plain trials."""
-    import numpy
-    chance = numpy.random.default_rng(seed)
-    return sum(planted.outcome(SPACE.values(SPACE.random(chance))).is_failure
-               for _ in range(trials)) / trials
+PLANTED = (Planted('blind spot of 3 degrees', _blind_spot, 2.1e-4),
+           Planted('speed window', _speed_window, 2.3e-4),
+           Planted('1-in-5,000 combination', _combination, 2.1e-4),
+           Planted('needle without a slope', _needle, 3.9e-4))
 
 
 def expected_trials(share: float) -> float:

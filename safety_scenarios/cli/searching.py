@@ -211,4 +211,3 @@ def _write(path: Path, text: str) -> None:
         path.write_text(text, encoding='utf-8')
     except OSError as error:
         raise TraceError(f'{path}: cannot be written: {error.strerror}') from None
-

@@ -100,9 +100,8 @@ def _mapped(points: Array, found: Sequence[bool | None], grid: Array,
     decided = numpy.array([one is not None for one in found], bool)
     known, signs = points[decided], _signs(found)
     if not len(known):
-        return BoundaryMap(numpy.full(counts, 0.5), tuple(tuple(_UNKNOWN for _ in range(counts[1]))
-                                                           for _ in range(counts[0])),
-                           points, tuple(found), None, None)
+        nowhere = tuple(tuple(_UNKNOWN for _ in range(counts[1])) for _ in range(counts[0]))
+        return BoundaryMap(numpy.full(counts, 0.5), nowhere, points, tuple(found), None, None)
     shape = _best_shape(known, signs)
     mean, deviation = _predict(known, signs, shape, grid)
     probability = _normal_share(mean / deviation).reshape(counts)

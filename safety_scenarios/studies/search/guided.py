@@ -55,11 +55,20 @@ class Guided:
         self._steps: dict[int, float] = {}
         self._asked = 0
         self._start = max(8, len(space.axes) + 2)
+        self._waits_since, self._waiting = 0, list[Point]()
+        """Points that were asked for since the history had this length."""
         self._moved: tuple[int, int] | None = None
         """The point that the last local step left, and where the history was then."""
 
     def ask(self) -> Point:
-        """Return the next point to try."""
+        """Return the next point to try; of several that run side by side none is near another."""
+        if self._waits_since != len(self._history):
+            self._waits_since, self._waiting = len(self._history), []
+        point = self._next()
+        self._waiting.append(point)
+        return point
+
+    def _next(self) -> Point:
         self._asked += 1
         self._learn()
         scores = self._history.scores()
@@ -78,12 +87,12 @@ class Guided:
 
     def _new(self) -> Point:
         """Return the one of some random points that is farthest from all others."""
-        pool = numpy.array([self._space.random(self._chance) for _ in range(48)])
-        if not len(self._history):
+        pool = [self._space.random(self._chance) for _ in range(48)]
+        known = [*self._history.points, *self._waiting]
+        if not known:
             return pool[0]
-        near = _distances(pool, numpy.array(self._history.points), self._space.sizes).min(1)
-        found: Point = pool[int(near.argmax())]
-        return found
+        near = _distances(numpy.array(pool), numpy.array(known), self._space.sizes).min(1)
+        return pool[int(near.argmax())]
 
     def _learn(self) -> None:
         """Lengthen or shorten the step of the point that the last local step left."""
@@ -136,7 +145,8 @@ class Guided:
         base = points[elites[min(int(self._chance.exponential(1.0)), len(elites) - 1)]]
         matters = self._matters()
         low = points[numpy.argsort(numpy.where(numpy.isnan(values), numpy.inf, values))[:64]]
-        best, farthest = base, -1.0
+        best: Point = base
+        farthest = -1.0
         for _ in range(24):
             drawn = self._space.random(self._chance)
             found = numpy.where(matters, base, drawn)
@@ -189,6 +199,9 @@ class Guided:
             if len(failed):
                 found[_distances(pool, failed, self._space.sizes).min(1) < _APART] = -1.0
             found[_distances(pool, points, self._space.sizes).min(1) < 1e-6] = -2.0
+            if self._waiting:
+                found[_distances(pool, numpy.array(self._waiting),
+                                 self._space.sizes).min(1) < _APART / 2.0] = -2.0
             return found
 
         pool = self._pool(points, values)

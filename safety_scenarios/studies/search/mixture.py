@@ -74,8 +74,8 @@ class Mixture:
                 for part in range(parts)])
             shares = shares / shares.sum()
         shares = 0.5 * shares + 0.5 / parts
-        roots: Array = numpy.linalg.cholesky(_WIDER * covariances)
-        return Mixture(shares, means, roots)
+        return Mixture(shares, means, numpy.asarray(
+            numpy.linalg.cholesky(_WIDER * covariances), numpy.float64))
 
     def draw(self, number: int, chance: numpy.random.Generator) -> Array:
         """Return deviates drawn from it."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy
-from safety_scenarios.errors import counted, InputError
+from safety_scenarios.errors import InputError
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.studies.search.boundary import BoundaryMap, map_boundary
@@ -166,6 +166,17 @@ def _progress(asked: Asked, space: Space) -> Callable[[int, History], None]:
     return tell
 
 
+def _counter(asked: Asked) -> Callable[[int], None]:
+    """Return what takes that so many more trials come, and tells each tenth of all."""
+    done = [0]
+
+    def tell(more: int) -> None:
+        before, done[0] = done[0], done[0] + more
+        if done[0] * 10 // asked.trials > before * 10 // asked.trials:
+            asked.tell(f'{done[0]} of {asked.trials} trials')
+    return tell
+
+
 def search_boundary(asked: Asked, names: Sequence[str]) -> BoundarySearch:
     """
     Map where a scenario passes and fails in the plane of two draws; others are drawn anew.
@@ -179,7 +190,7 @@ def search_boundary(asked: Asked, names: Sequence[str]) -> BoundarySearch:
     axes = space.axis(names[0]), space.axis(names[1])
     chance = numpy.random.default_rng(seed)
     sizes = space.axes[axes[0]].size, space.axes[axes[1]].size
-    done = [0]
+    tell = _counter(asked)
     with _opened(asked, space) as trials:
         def fails(square: Any) -> Sequence[bool | None]:
             worlds = []
@@ -189,9 +200,7 @@ def search_boundary(asked: Asked, names: Sequence[str]) -> BoundarySearch:
                     point[place] = min(int(share * size), size - 1) if size else share
                 worlds.append(World(space.snapped(point), int(chance.integers(_MOST_SEEDS))))
             outcomes = trials.evaluate(worlds)
-            done[0] += len(outcomes)
-            if done[0] * 10 // asked.trials > (done[0] - len(outcomes)) * 10 // asked.trials:
-                asked.tell(f'{done[0]} of {asked.trials} trials')
+            tell(len(outcomes))
             return [one.is_failure if one.is_decided else None for one in outcomes]
         return BoundarySearch(asked.scenario.id, seed, space, axes,
                               map_boundary(fails, sizes, asked.trials, seed))
@@ -209,9 +218,10 @@ def search_rate(asked: Asked) -> RateSearch:
     space, seed = space_of(asked.scenario), asked.settings.seed
     with _opened(asked, space) as trials:
         scales = Scales(_pilot(trials.evaluate, space, asked, seed))
+        tell = _counter(asked)
 
         def margins(cube: Any) -> Any:
-            asked.tell(f'{counted(trials.run, "trial")} run')
+            tell(len(cube))
             worlds = [World(space.of_shares(row[:-1]), int(row[-1] * (_MOST_SEEDS - 1)))
                       for row in cube]
             return numpy.array([scales.score(one) for one in trials.evaluate(worlds)])
