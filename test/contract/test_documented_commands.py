@@ -177,6 +177,9 @@ SERVED_POLICY = ('test_served_policies.py::'
 SMALL_MODEL = ('test/ros/test_small_model.py::'
                'test_the_small_model_of_the_manual_answers_and_does_not_pass')
 ELSEWHERE = {
+    'safety-scenarios search SCN-R-101 --link loopback --for rate --trials 20000':
+        'test/unit/studies/search/test_search_command.py::'
+        'test_a_rate_that_cannot_be_stated_exits_3_and_says_why',
     'safety-scenarios run SCN-R-101 --controller openpi:ws://127.0.0.1:8000 --set '
     'controller.contract=policy.yaml': f'test/ros/{SERVED_POLICY}',
     'safety-scenarios run SCN-R-101 --controller act:http://gpu-box:8000/act --set '
