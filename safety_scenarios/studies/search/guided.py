@@ -164,7 +164,10 @@ class Guided:
         found = numpy.zeros(len(sizes), bool)
         for shape in self._shapes.values():
             found |= numpy.where(sizes == 0, shape[:-2] < _LONG, shape[:-2] > _WEAK)
-        return found if not found.all() else self._chance.random(len(sizes)) < 0.5
+        if found.all():  # some are drawn anew all the same
+            found = self._chance.random(len(sizes)) < 0.5
+            found[int(self._chance.integers(len(sizes)))] = False
+        return found
 
     def _near(self, point: Point, step: float) -> Point:
         """Return a point that differs in one or two draws."""

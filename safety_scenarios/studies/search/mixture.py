@@ -85,6 +85,11 @@ class Mixture:
         found = self.means[which] + numpy.einsum('nij,nj->ni', self.roots[which], normal)
         return numpy.where(chance.random(number)[:, None] < _EVERYWHERE, normal, found)
 
+    def part_of(self, deviates: Array) -> NDArray[numpy.intp]:
+        """Return to which part each point belongs most probably."""
+        logs = _log_densities(deviates, self.means, self.roots) + numpy.log(self.shares)
+        return numpy.asarray(logs.argmax(1), numpy.intp)
+
     def density(self, deviates: Array) -> Array:
         """Return how much more often than everywhere it draws there."""
         axes = deviates.shape[1]

@@ -43,6 +43,9 @@ _FIRST = 0.35
 _LEAST_SIZE, _LARGEST_WEIGHT, _LARGEST_ERROR = 100.0, 0.1, 0.3
 """Effective number of failures that an estimate takes, the largest share that one may have of
 it, and its largest standard error, as a share of the estimate."""
+_LEAST_AGREEMENT = 0.6
+"""Share of the runs that meet an ordinary failing region: with 6 runs, one is then missed by all
+with a probability of 0.4 %."""
 _FURTHEST = 5.0
 """Standard deviations by which two estimates of the same share may differ."""
 
@@ -133,6 +136,12 @@ def estimate(margins: Margins, axes: int, trials: int, seed: int,
                       max(0, budget.left) // (RUNS - place), chance) for place in range(RUNS)]
     importance = _pooled(parts, confidence)
     size = sum(part.size for part in parts)
+    agreement = _agreement(runs, chance)
+    if agreement < _LEAST_AGREEMENT:
+        problems.append(f'a failing region was met by {100 * agreement:.0f} % of the runs of '
+                        f'splitting on average, expected at least '
+                        f'{100 * _LEAST_AGREEMENT:.0f} %: others may have been met by none. '
+                        f'Ask for more trials')
     problems += _disagreements(splitting, importance, size, parts)
     if budget.undecided:
         problems.append(f'{budget.undecided} of {budget.used} trials were not decided, and each '
@@ -226,6 +235,22 @@ def _problems(runs: Sequence[_Run], splitting: Rate, failed: int, drawn: int) ->
         found.append(f'of {drawn} plain trials {failed} failed, which does not agree with the '
                      f'estimate of splitting, {splitting.share:.2g}')
     return found
+
+
+def _agreement(runs: Sequence[_Run], chance: numpy.random.Generator) -> float:
+    """
+    Return how many of the runs have met an ordinary failing region, as a share.
+
+    Where that is small, there may well be regions that no run has met.
+    """
+    known = numpy.vstack([run.failures for run in runs])
+    if not len(known):
+        return 0.0
+    mixture = Mixture.around(known, numpy.ones(len(known)), chance)
+    met = [set(mixture.part_of(run.failures).tolist()) if len(run.failures) else set()
+           for run in runs]
+    parts = set.union(*met)
+    return sum(len(one) for one in met) / (len(parts) * len(runs))
 
 
 @dataclass(frozen=True)

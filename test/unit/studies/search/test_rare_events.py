@@ -56,8 +56,14 @@ def test_intervals_hold_the_share_in_most_of_fifty_runs(name, share):
     make, axes = CASES[name]
     found = [estimate(make(share), axes, 40_000, seed) for seed in range(50)]
     stated = [one.rate for one in found if not one.problems]
-    assert len(stated) >= 30
+    assert len(stated) >= (30 if name == 'sum of normals' or share > 1e-5 else 0)
     assert sum(one.low <= share <= one.high for one in stated) >= 0.88 * len(stated)
+
+
+def test_runs_that_have_met_different_regions_state_no_interval():
+    found = estimate(four_boxes(1e-6), 3, 20_000, seed=1)
+    assert found.rate.high is None
+    assert any('others may have been met by none' in one for one in found.problems)
 
 
 def test_a_frequent_event_is_estimated_too():
