@@ -16,17 +16,20 @@ from typing import Any
 
 from safety_scenarios.campaign.engines.choice import engine_for
 from safety_scenarios.campaign.engines.engine import Engine
-from safety_scenarios.campaign.folder.folder import RunFolder
+from safety_scenarios.campaign.folder.folder import note_repair, repairs_of, RunFolder
 from safety_scenarios.campaign.folder.provenance import provenance
-from safety_scenarios.campaign.observed import Campaign, ObservedCampaign
+from safety_scenarios.campaign.observed import ObservedCampaign
 from safety_scenarios.campaign.plan import CampaignPlan, plan_campaign, TrialTask
 from safety_scenarios.campaign.policy_refusals import with_chunks
 from safety_scenarios.campaign.refusals import above_floor
+from safety_scenarios.campaign.resuming import resume as resume_in
+from safety_scenarios.campaign.resuming import run_suffix, settings_for
 from safety_scenarios.campaign.signals import uninterrupted
 from safety_scenarios.campaign.statistics.sequential import decide_by, UNDECIDED
 from safety_scenarios.campaign.statistics.summarise import summarise
 from safety_scenarios.campaign.trials import reached, session_over, trial_files
 from safety_scenarios.formats.loading import load_scenarios
+from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings, SequentialTest
 from safety_scenarios.trial.session import Beginning, Connect, Observer
@@ -35,7 +38,7 @@ from safety_scenarios.trial.summary import CampaignSummary
 
 def run(settings: RunSettings, observers: Sequence[Observer], connect: Connect | None = None, *,
         scenarios: Sequence[Scenario] | None = None, controller: Any = None,
-        files: bool = True) -> CampaignSummary:
+        files: bool = True, resume: Path | None = None) -> CampaignSummary:
     """
     Plan a campaign and run it; what people see of it is up to the observers.
 
@@ -44,35 +47,43 @@ def run(settings: RunSettings, observers: Sequence[Observer], connect: Connect |
     :param scenarios: to run instead of those that the settings name
     :param controller: the controller itself, if no plug-in has the name in the settings
     :param files: False to leave no folder behind
+    :param resume: folder of a campaign that was cut off, to go on in
     :raises InputError: wrong settings or scenarios; nothing has been run then
     """
+    if resume is not None:
+        settings = settings_for(resume, settings)
     if scenarios is None:
         loaded = load_scenarios(settings.scenarios, settings.regex)
         scenarios = loaded.scenarios
         for observer in observers:
             observer.scenarios_read(loaded.warnings, loaded.notes)
     folder = _output(settings) if files else None
-    plan = plan_campaign(settings, scenarios, controller=controller, folder=folder)
-    return run_campaign(plan, observers, connect)
+    plan = plan_campaign(settings, scenarios, controller=controller, folder=folder,
+                         suffix=None if resume is None else run_suffix(resume))
+    return run_campaign(plan, observers, connect, resumed=resume is not None)
 
 
 def run_campaign(plan: CampaignPlan, observers: Sequence[Observer],
-                 connect: Connect | None = None) -> CampaignSummary:
+                 connect: Connect | None = None, *, resumed: bool = False) -> CampaignSummary:
     """
     Run a planned campaign and write its folder, if it has one.
 
     :param connect: reaches the controller instead of the link plug-in of the plan
+    :param resumed: go on in the folder, where a campaign with the same plan was cut off
     """
     setup = plan.setup
     with ExitStack() as stack:
         path = plan.folder or Path(stack.enter_context(TemporaryDirectory()))
         session = stack.enter_context(reached(setup, path, connect))
-        files, folder = None, None
+        files, folder, kept = None, None, dict[str, TrialResult]()
         if plan.folder is not None:
             files = trial_files(setup, path, session)
-            folder = stack.enter_context(closing(RunFolder(files)))
-            folder.write_settings(provenance(setup.recorded, plan.controller, plan.scenarios,
-                                             session.ros, plan.entries, setup.sut))
+            folder = stack.enter_context(closing(RunFolder(files, resume=resumed)))
+            if resumed:
+                kept |= resume_in(plan, folder).kept
+            else:
+                folder.write_settings(provenance(setup.recorded, plan.controller, plan.scenarios,
+                                                 session.ros, plan.entries, setup.sut))
         everyone = [*observers, *session.observers]
         campaign = ObservedCampaign(everyone, folder, decide_by(plan.sequential))
         calibration = session.calibrate()
@@ -83,7 +94,10 @@ def run_campaign(plan: CampaignPlan, observers: Sequence[Observer],
                 plan.is_in_harness))
         open_link = above_floor(session.open_link, calibration, setup.judged_by.gate)
         own = session_over(setup, open_link, path, files, campaign.sinks)
-        run_tasks(plan.tasks, engine_for(setup.recorded, lambda task: own), campaign)
+        engine = engine_for(setup.recorded, lambda task: own)
+        run_tasks(plan.tasks, engine, campaign, kept)
+        if folder is not None and engine.retried:
+            note_repair(path, engine.retried)
         summary: CampaignSummary | None = None
         try:
             with uninterrupted():  # whoever has waited for the end wants what was measured
@@ -95,7 +109,8 @@ def run_campaign(plan: CampaignPlan, observers: Sequence[Observer],
                     latency_law=plan.latency_law, preflight=with_chunks(
                         campaign.preflight, plan.scenarios, setup.link.controller),
                     calibration=calibration, sut=plan.identified.ended(*session.nodes()),
-                    command=plan.command, is_in_harness=plan.is_in_harness)
+                    command=plan.command, is_in_harness=plan.is_in_harness).model_copy(
+                        update={'repaired': () if folder is None else repairs_of(path)})
                 for observer in (*(() if folder is None else (folder,)), *everyone):
                     observer.campaign_ended(summary)
                 if folder is not None:
@@ -106,12 +121,21 @@ def run_campaign(plan: CampaignPlan, observers: Sequence[Observer],
     return summary
 
 
-def run_tasks(tasks: Sequence[TrialTask], engine: Engine, campaign: ObservedCampaign) -> None:
-    """Execute tasks by an engine; the campaign takes what they come to, in order."""
+def run_tasks(tasks: Sequence[TrialTask], engine: Engine, campaign: ObservedCampaign,
+              kept: Mapping[str, TrialResult] = {}) -> None:
+    """
+    Execute tasks by an engine; the campaign takes what they come to, in order.
+
+    :param kept: trial id to its result, of tasks that were executed before
+    """
+    tasks = campaign.tasks(tasks)
     try:
         with engine:
             try:
-                for task, done in engine.map(campaign.tasks(tasks), campaign.is_wanted):
+                for _, done in engine.map(campaign.keep(tasks, kept)):
+                    campaign.note_preflight(done)
+                rest = [task for task in tasks if task.trial.trial_id not in kept]
+                for task, done in engine.map(rest, campaign.is_wanted):
                     campaign.take(task, done)
             except KeyboardInterrupt as stop:
                 if stop.__cause__ is not None:  # a result could not be written, and must not
@@ -126,7 +150,7 @@ def run_tasks(tasks: Sequence[TrialTask], engine: Engine, campaign: ObservedCamp
         campaign.interrupted = True
 
 
-def _decisions(rule: SequentialTest, campaign: Campaign) -> Mapping[str, str]:
+def _decisions(rule: SequentialTest, campaign: ObservedCampaign) -> Mapping[str, str]:
     """Return what the sequential test decided of each scenario, or that it did not."""
     if not rule.p1:
         return {}

@@ -11,6 +11,7 @@ from typing import Any
 import click
 from safety_scenarios.campaign.open_session import connection
 from safety_scenarios.campaign.preflight import preflight as look_at_wiring
+from safety_scenarios.campaign.resuming import settings_for
 from safety_scenarios.campaign.run import run as run_campaign
 from safety_scenarios.campaign.signals import interruptible
 from safety_scenarios.cli import completion
@@ -42,15 +43,19 @@ _EPILOG = ('Exit codes: 0 every trial PASS; 1 some FAIL; 2 wrong input or usage;
 
 
 @click.command(cls=InSections, epilog=_EPILOG)
-@click.argument('scenarios', nargs=-1, required=True, metavar='SCENARIO...',
+@click.argument('scenarios', nargs=-1, metavar='SCENARIO...',
                 shell_complete=completion.scenarios)
 @section_options('Scenarios', 'Controller', 'Robot and world', 'Trials', 'Results')
+@click.option('--resume', metavar='DIR', cls=Option, section='Results',
+              type=click.Path(exists=True, file_okay=False, path_type=Path),
+              help='Go on with the campaign in DIR, which was cut off; SCENARIO may be left out.')
 @click.option('--live', is_flag=True, cls=Option, section='Results',
               help='Show the campaign on the whole terminal while it runs (doc/live.md).')
 @console_options()
 @set_option('controller.delay_ms=400 or judge.model=NAME')
 @click.pass_context
-def run(context: click.Context, /, scenarios: tuple[str, ...], live: bool, **values: Any) -> None:
+def run(context: click.Context, /, scenarios: tuple[str, ...], live: bool, resume: Path | None,
+        **values: Any) -> None:
     r"""
     Run scenarios against a controller and judge it.
 
@@ -60,15 +65,20 @@ def run(context: click.Context, /, scenarios: tuple[str, ...], live: bool, **val
     safety-scenarios run robotic --trials 3 --output results
     safety-scenarios run SCN-R-101 --controller late --set controller.delay_ms=400
     safety-scenarios run robotic --controller external --remap cmd_vel:=/base/cmd_vel
+    safety-scenarios run --resume results
     """
+    if not scenarios and resume is None:
+        raise click.UsageError("Missing argument 'SCENARIO...'.", context)
     refuse_mix_ups(scenarios, values[SET])
     settings = build({'scenarios': scenarios, **values}, console_chosen(context))
+    if resume is not None:
+        settings = settings_for(resume, settings)
     if live:
         settings = settings.model_copy(update={'outputs': (
             *(name for name in settings.outputs if name != 'console'), 'live')})
     interruptible()
     with open_outputs(OutputContext(settings, teller(settings.console), warn)) as observers:
-        summary = run_campaign(settings, observers)
+        summary = run_campaign(settings, observers, resume=resume)
     sys.exit(summary.exit_code)
 
 
