@@ -173,6 +173,9 @@ class RunSettings(Profile):
     printed and stands in the results. The same seed repeats the same trials."""
     jobs: int = Field(default=1, ge=1, le=1024)
     """Trials that are run at a time, each in a process of its own (doc/scale.md)."""
+    shard: str = Field(default='', max_length=20, pattern=r'^([1-9]\d*/[1-9]\d*)?$')
+    """Run only this part of the trials, such as 3/8, on one of several machines; campaign merge
+    makes one campaign of all parts (doc/scale.md)."""
     keep_controller: bool = False
     """Over link loopback and simulated: keep clock and controller for all trials of a scenario,
     as over link ros, so that what it has learnt counts; false: each trial begins anew, and is the
@@ -289,6 +292,14 @@ class RunSettings(Profile):
             raise ValueError(f'got real_time_factor {factor:g}, expected {_SLOWEST:g} to 10, or '
                              f'0 with lockstep')
         return self
+
+    @field_validator('shard')
+    @classmethod
+    def _is_one_of_them(cls, text: str) -> str:
+        number, _, count = (text or '1/1').partition('/')
+        if int(number) > int(count):
+            raise ValueError(f'got shard {text}, expected one from 1/{count} to {count}/{count}')
+        return text
 
     @model_validator(mode='after')
     def _has_a_junit_output(self) -> 'RunSettings':
@@ -424,7 +435,7 @@ class ControllerSettings(ControllerContext):
     """End when standard input closes; for a parent that must not leave it behind."""
 
 
-_NOT_REPEATED = 'scenarios', 'output', 'outputs', 'console', 'junit', 'jobs'
+_NOT_REPEATED = 'scenarios', 'output', 'outputs', 'console', 'junit', 'jobs', 'shard'
 
 
 _FLAGS = {dotted: '--' + name.replace('_', '-') for name, dotted in SHORT_NAMES.items()
