@@ -17,11 +17,18 @@ import time
 
 _PROGRAM = ('from safety_scenarios.cli.main import main\nimport sys\nsys.exit(main())')
 _TRIALS = 'trials.jsonl'
+_PATIENCE_S = 60.0
 
 
 def command(*arguments: str) -> list[str]:
     """Return a command line of this package."""
     return [sys.executable, '-c', _PROGRAM, *arguments]
+
+
+def tell(text: str) -> None:
+    """Print a line at once."""
+    sys.stdout.write(text + '\n')
+    sys.stdout.flush()
 
 
 def lines_in(folder: Path) -> int:
@@ -43,6 +50,13 @@ def what(trials: int, jobs: int) -> tuple[str, ...]:
             '--trials', str(trials), '--jobs', str(jobs), '-q')
 
 
+def _await_progress(process: 'subprocess.Popen[bytes]', folder: Path) -> None:
+    """Wait until a trial more has a line, or the process has ended."""
+    before, end_s = lines_in(folder), time.monotonic() + _PATIENCE_S
+    while lines_in(folder) <= before and process.poll() is None and time.monotonic() < end_s:
+        time.sleep(0.02)
+
+
 def main(folder: str, kills: str = '20', trials: str = '200', jobs: str = '2') -> None:
     """
     Kill and resume, and compare.
@@ -58,22 +72,23 @@ def main(folder: str, kills: str = '20', trials: str = '200', jobs: str = '2') -
         process = subprocess.Popen(begin if not started else command('run', '--resume', str(cut)),
                                    start_new_session=True, stdout=subprocess.DEVNULL)
         try:
-            process.wait(chance.uniform(0.2, 1.0) * max(3.0, took_s / 3))
-            print(f'ended by itself after {done} kills', flush=True)
+            _await_progress(process, cut)
+            process.wait(chance.uniform(0.0, took_s / 4))
+            tell(f'ended by itself after {done} kills')
             break
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
         done += 1
-        print(f'kill {done}: {lines_in(cut)} of {2 * int(trials)} trials have a line', flush=True)
+        tell(f'kill {done}: {lines_in(cut)} of {2 * int(trials)} trials have a line')
     if lines_in(cut) < 2 * int(trials) or not (cut / 'manifest.json').exists():
         subprocess.run(command('run', '--resume', str(cut)), check=True)
     same = (whole / _TRIALS).read_bytes() == (cut / _TRIALS).read_bytes()
     one, two = (json.loads((path / 'campaign.json').read_text()) for path in (whole, cut))
     repaired = two.pop('repaired', ())
     subprocess.run(command('evaluate', str(cut)), check=True, stdout=subprocess.DEVNULL)
-    print(f'{done} kills, resumed {len(repaired)} times; trials.jsonl the same bytes: {same}; '
-          f'campaign.json the same numbers: {one == two}; evaluate finds nothing wrong')
+    tell(f'{done} kills, resumed {len(repaired)} times; trials.jsonl the same bytes: {same}; '
+         f'campaign.json the same numbers: {one == two}; evaluate finds nothing wrong')
     if not same or one != two:
         raise RuntimeError('bench: the numbers differ')
 

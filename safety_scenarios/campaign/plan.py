@@ -19,6 +19,7 @@ from safety_scenarios.are.apps_world import with_app_tools
 from safety_scenarios.campaign.folder.files import plan_sha256
 from safety_scenarios.campaign.folder.provenance import source_sha256
 from safety_scenarios.campaign.identity import Identified, identify
+from safety_scenarios.campaign.jobs import job_refusals
 from safety_scenarios.campaign.judging import plan_judge
 from safety_scenarios.campaign.open_session import connection
 from safety_scenarios.campaign.refusals import refusals, unbound
@@ -166,6 +167,7 @@ def plan_campaign(settings: RunSettings, scenarios: Sequence[Scenario], *,
         refused.errors += unbound(chosen)
     plugin = refused.attempt(lambda: connection(settings.link), LinkPlugin)
     refused.errors += shard_refusals(given, is_repeatable=plugin.is_repeatable)
+    refused.errors += job_refusals(settings, link, plugin)
     refused.errors += refusals(chosen, link, plugin, settings.world.kind)
     judge = refused.attempt(lambda: plan_judge(
         settings.judge, chosen, against.model, settings.words), None)

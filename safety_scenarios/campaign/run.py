@@ -14,8 +14,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from safety_scenarios.campaign.engines.choice import engine_for
+from safety_scenarios.campaign.engines.choice import engine_for, is_here, session_for
 from safety_scenarios.campaign.engines.engine import Engine
+from safety_scenarios.campaign.folder.files import TrialFiles
 from safety_scenarios.campaign.folder.folder import note_repair, repairs_of, RunFolder
 from safety_scenarios.campaign.folder.provenance import provenance
 from safety_scenarios.campaign.observed import ObservedCampaign
@@ -27,7 +28,7 @@ from safety_scenarios.campaign.resuming import run_suffix, settings_for
 from safety_scenarios.campaign.signals import uninterrupted
 from safety_scenarios.campaign.statistics.sequential import decide_by, UNDECIDED
 from safety_scenarios.campaign.statistics.summarise import summarise
-from safety_scenarios.campaign.trials import reached, session_over, trial_files
+from safety_scenarios.campaign.trials import session_over, trial_files
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
@@ -74,10 +75,10 @@ def run_campaign(plan: CampaignPlan, observers: Sequence[Observer],
     setup = plan.setup
     with ExitStack() as stack:
         path = plan.folder or Path(stack.enter_context(TemporaryDirectory()))
-        session = stack.enter_context(reached(setup, path, connect))
+        session = stack.enter_context(session_for(setup, path, connect))
         files, folder, kept = None, None, dict[str, TrialResult]()
         if plan.folder is not None:
-            files = trial_files(setup, path, session)
+            files = trial_files(setup, path, session) if is_here(setup) else TrialFiles(path, [])
             folder = stack.enter_context(closing(RunFolder(files, resume=resumed)))
             if resumed:
                 kept |= resume_in(plan, folder).kept
@@ -94,7 +95,7 @@ def run_campaign(plan: CampaignPlan, observers: Sequence[Observer],
                 plan.is_in_harness))
         open_link = above_floor(session.open_link, calibration, setup.judged_by.gate)
         own = session_over(setup, open_link, path, files, campaign.sinks)
-        engine = engine_for(setup.recorded, lambda task: own)
+        engine = engine_for(setup, lambda task: own)
         run_tasks(plan.tasks, engine, campaign, kept)
         if folder is not None and engine.retried:
             note_repair(path, engine.retried)
@@ -110,7 +111,8 @@ def run_campaign(plan: CampaignPlan, observers: Sequence[Observer],
                         campaign.preflight, plan.scenarios, setup.link.controller),
                     calibration=calibration, sut=plan.identified.ended(*session.nodes()),
                     command=plan.command, is_in_harness=plan.is_in_harness).model_copy(
-                        update={'repaired': () if folder is None else repairs_of(path)})
+                        update={'repaired': () if folder is None else repairs_of(path),
+                                'shard': setup.recorded.shard})
                 for observer in (*(() if folder is None else (folder,)), *everyone):
                     observer.campaign_ended(summary)
                 if folder is not None:
