@@ -20,7 +20,13 @@ def job_refusals(settings: RunSettings, plan: LinkPlan, plugin: type[LinkPlugin]
     :param cores: that this process may use; None: as it is
     """
     where = f'jobs: got {settings.jobs}'
-    if settings.jobs == 1:
+    if settings.engine == 'ray':
+        where = 'engine: got ray'
+        if not plugin.is_repeatable:
+            yield SettingsError(f'{where} with link {settings.link}, expected loopback or '
+                                f'simulated: what else runs on a machine of the cluster would '
+                                f'delay stimuli and answers')
+    elif settings.jobs == 1:
         return
     if plan.controller.given is not None:
         yield SettingsError(f'{where} with a controller that is an object of this process, '

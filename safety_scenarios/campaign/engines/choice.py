@@ -11,6 +11,7 @@ from typing import NoReturn
 
 from safety_scenarios.campaign.engines.engine import Engine
 from safety_scenarios.campaign.engines.loop import Loop, SessionOf
+from safety_scenarios.campaign.engines.on_ray import OnRay
 from safety_scenarios.campaign.engines.processes import Processes
 from safety_scenarios.campaign.jobs import cores_of
 from safety_scenarios.campaign.plan import TrialSetup
@@ -22,7 +23,7 @@ from safety_scenarios.trial.session import Connect, Session
 
 def is_here(setup: TrialSetup) -> bool:
     """Return whether trials run in this process, over one session of the campaign."""
-    return setup.recorded.jobs == 1
+    return setup.recorded.jobs == 1 and setup.recorded.engine == 'local'
 
 
 def engine_for(setup: TrialSetup, session_of: SessionOf) -> Engine:
@@ -32,6 +33,8 @@ def engine_for(setup: TrialSetup, session_of: SessionOf) -> Engine:
     :param session_of: what trials in this process use
     """
     jobs = setup.recorded.jobs
+    if setup.recorded.engine == 'ray':
+        return OnRay(setup.recorded.ray, jobs)
     return Loop(session_of) if is_here(setup) else Processes(
         jobs, cores_of(jobs, setup.link, setup.link_plugin))
 
@@ -52,7 +55,9 @@ def session_for(setup: TrialSetup, folder: Path,
     ros = {'domain_id': None, 'distro': os.environ.get('ROS_DISTRO'),
            'rmw': os.environ.get('RMW_IMPLEMENTATION'),
            'discovery': os.environ.get('ROS_AUTOMATIC_DISCOVERY_RANGE')}
-    yield Session(_not_here, f'{counted(setup.recorded.jobs, "process", "processes")}, '
+    where = 'a Ray cluster, ' if setup.recorded.engine == 'ray' else \
+        f'{counted(setup.recorded.jobs, "process", "processes")}, '
+    yield Session(_not_here, where
                   + ('each in a ROS domain of its own' if is_real else 'in simulated time'),
                   ros if is_real else {})
 
