@@ -5,6 +5,7 @@
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -127,6 +128,7 @@ def not_interrupted(done: TrialDone) -> TrialDone:
 
 
 def forget(task: TrialTask) -> None:
-    """Remove the files of a trial that does not count."""
+    """Remove the files of a trial that does not count, as far as the folder lets this do so."""
     if task.folder is not None and task.is_counted:
-        remove_trial(task.folder, task.trial.trial_id)
+        with suppress(OSError):  # what is wrong with the folder is reported where it is written
+            remove_trial(task.folder, task.trial.trial_id)
