@@ -28,9 +28,17 @@ def settings(output: Path, **more: Any) -> RunSettings:
                           **more})
 
 
-def campaign(output: Path, resume: Path | None = None, **more: Any) -> CampaignSummary:
+def campaign(output: Path, **more: Any) -> CampaignSummary:
     """Run it, with its page."""
-    chosen = settings(output, **more)
+    return _run(settings(output, **more))
+
+
+def go_on(folder: Path, **given: Any) -> CampaignSummary:
+    """Go on with the campaign in a folder, by whatever settings are given."""
+    return _run(RunSettings(**{'outputs': ('page',), **given}), folder)
+
+
+def _run(chosen: RunSettings, resume: Path | None = None) -> CampaignSummary:
     with open_outputs(OutputContext(chosen, str, str)) as observers:
         return run(chosen, observers, resume=resume)
 
