@@ -135,7 +135,7 @@ def resume(plan: CampaignPlan, out: RunFolder) -> Resumption:
     known = settings_of(folder)
     _refuse_other_plan(folder, known, plan)
     summary = ended(folder)
-    if summary is not None and not summary.interrupted:
+    if summary is not None and not summary.interrupted and (folder / MANIFEST).exists():
         raise SettingsError(f'{folder}: its campaign has ended, and nothing is left to run. Read '
                             f'it with show, or run another campaign')
     for name in (SUMMARY, MANIFEST):

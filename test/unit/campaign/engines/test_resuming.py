@@ -11,6 +11,7 @@ from safety_scenarios.campaign.folder.evidence import verify
 from safety_scenarios.campaign.rejudging.rejudge import rejudge
 from safety_scenarios.campaign.resuming import ordinal, run_suffix
 from safety_scenarios.campaign.run import run
+from safety_scenarios.cli.main import main
 from safety_scenarios.errors import InputError, SettingsError, TraceError
 from safety_scenarios.trial.session import Observer
 from unit.campaign.engines.scaled import campaign, go_on, left, settings
@@ -57,6 +58,14 @@ def test_what_was_half_written_is_run_again(whole, tmp_path):
     go_on(folder)
     assert left(folder)['trials'] == left(whole)['trials']
     assert not list(folder.rglob('*.part'))
+
+
+def test_one_whose_manifest_alone_is_missing_gets_it(whole, tmp_path):
+    folder = tmp_path / 'run'
+    shutil.copytree(whole, folder)
+    (folder / 'manifest.json').unlink()
+    assert '6 trials kept' in go_on(folder).repaired[0]
+    assert verify(folder) == [] and left(folder) == left(whole)
 
 
 def test_it_states_how_often_it_was_resumed(whole, tmp_path):
@@ -160,6 +169,16 @@ def test_one_that_has_ended_is_refused(whole, tmp_path):
     with pytest.raises(SettingsError, match='nothing is left to run'):
         go_on(folder)
     assert verify(folder) == []
+
+
+def test_the_command_line_needs_the_folder_alone(whole, tmp_path, capsys):
+    folder = cut(whole, tmp_path / 'run', 4)
+    assert main(['run', '--resume', str(folder), '-q']) == 0
+    assert left(folder)['trials'] == left(whole)['trials']
+    assert main(['run', '--resume', str(folder)]) == 2
+    assert main(['run', '-q']) == 2
+    said = capsys.readouterr().err
+    assert 'nothing is left to run' in said and "Missing argument 'SCENARIO...'" in said
 
 
 def test_in_simulated_time_trial_ids_have_no_end_that_is_drawn(whole):

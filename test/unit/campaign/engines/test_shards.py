@@ -12,6 +12,7 @@ from safety_scenarios.campaign.folder.evidence import verify
 from safety_scenarios.campaign.merging import merge
 from safety_scenarios.campaign.rejudging.rejudge import rejudge
 from safety_scenarios.campaign.shards import part_of
+from safety_scenarios.cli.main import main
 from safety_scenarios.errors import InputError, SettingsError, TraceError
 from safety_scenarios.scenario.settings import RunSettings
 from unit.campaign.engines.scaled import campaign, left
@@ -67,6 +68,16 @@ def test_a_shard_that_was_changed_or_did_not_end_is_refused(shards, tmp_path):
     (tmp_path / '2' / 'campaign.json').unlink()
     with pytest.raises(SettingsError, match='did not end. Go on with it by run --resume'):
         merge([tmp_path / '1', tmp_path / '2', tmp_path / '3'], tmp_path / 'out')
+
+
+def test_the_command_line_makes_one_campaign_of_two_shards(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for number, name in ((1, 'one'), (2, 'two')):
+        assert main(['run', 'SCN-C-101', '--link', 'loopback', '--words', 'patterns', '--trials',
+                     '2', '--seed', '1', '--shard', f'{number}/2', '--output', name, '-q']) == 0
+    assert 'of shard 1/2' in ' '.join(capsys.readouterr().out.split())
+    assert main(['campaign', 'merge', 'one', 'two', '--output', 'both']) == 0
+    assert '2 of 2 trials: 2 PASS' in ' '.join(capsys.readouterr().out.split())
 
 
 def test_every_trial_is_in_one_shard_and_kept_controllers_stay_together():
