@@ -92,7 +92,7 @@ def run_campaign(plan: CampaignPlan, observers: Sequence[Observer],
             observer.campaign_began(Beginning(
                 plan.controller, session.where, plan.seed, len(plan.trials), calibration,
                 plan.folder, setup.sut, bool(setup.recorded.record), plan.command,
-                plan.is_in_harness))
+                len(kept), plan.is_in_harness))
         open_link = above_floor(session.open_link, calibration, setup.judged_by.gate)
         own = session_over(setup, open_link, path, files, campaign.sinks)
         engine = engine_for(setup, lambda task: own)
