@@ -28,7 +28,6 @@ from safety_scenarios.campaign.resuming import refuse_other, terms
 from safety_scenarios.campaign.shards import numbers
 from safety_scenarios.campaign.statistics.summarise import summarise
 from safety_scenarios.errors import SettingsError, TraceError
-from safety_scenarios.judging.findings.observation import has_begun
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.trial.gzip_lines import compressed, read_gzip
 from safety_scenarios.trial.identity import Identity
@@ -201,7 +200,7 @@ def _preflight(results: Sequence[TrialResult],
     """Yield of each scenario what its first trial showed of the wiring."""
     known = set[str]()
     for result in results:
-        if result.scenario_id in known or not has_begun(result):
+        if result.scenario_id in known:
             continue
         known.add(result.scenario_id)
         yield from (one for one in owner[result.trial_id].summary.preflight

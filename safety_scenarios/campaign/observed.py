@@ -55,7 +55,6 @@ class ObservedCampaign(Campaign):
         self._counts: Counter[str] = Counter()
         self._failures: Counter[str] = Counter()
         self._waiting: Counter[str] = Counter()
-        self._seen: set[str] = set()
 
     def sinks(self, trial: Trial) -> Sequence[EventSink]:
         """Return what takes the events of a trial that runs in this process."""
@@ -64,10 +63,12 @@ class ObservedCampaign(Campaign):
     def tasks(self, tasks: Sequence[TrialTask]) -> Sequence[TrialTask]:
         """Return tasks with what the observers want to know of their trials."""
         self._waiting.update(task.trial.scenario.id for task in tasks)
-        wants = Wants(preflight=True, events=any(map(_reads_events, self._observers)),
+        firsts = {task.trial.scenario.id: task for task in reversed(tasks)}
+        wants = Wants(events=any(map(_reads_events, self._observers)),
                       extracts=tuple(observer.extract for observer in self._observers
                                      if observer.extract is not None))
-        return [replace(task, wants=wants) for task in tasks]
+        return [replace(task, wants=replace(
+            wants, preflight=task is firsts[task.trial.scenario.id])) for task in tasks]
 
     def is_wanted(self, task: TrialTask) -> bool:
         """Return whether a trial is needed, or nothing more of its scenario is."""
@@ -117,22 +118,20 @@ class ObservedCampaign(Campaign):
         :param kept: trial id to its result
         :return: tasks that leave no files, and show again what they have shown of the wiring
         """
-        firsts: dict[str, TrialTask] = {}
+        again: list[TrialTask] = []
         for task in tasks:
             result = kept.get(task.trial.trial_id)
             if result is None:
                 continue
             began = has_begun(result)
-            if began and task.setup.link_plugin.is_repeatable:
-                firsts.setdefault(result.scenario_id, replace(
-                    task, wants=Wants(preflight=True), is_counted=False))
+            if began and task.wants.preflight and task.setup.link_plugin.is_repeatable:
+                again.append(replace(task, wants=Wants(preflight=True), is_counted=False))
             self._keep(task, result, began)
-        return list(firsts.values())
+        return again
 
     def note_preflight(self, done: TrialDone) -> None:
         """Keep what the first trial of a scenario shows of the wiring."""
-        if done.preflight is not None and done.result.scenario_id not in self._seen:
-            self._seen.add(done.result.scenario_id)
+        if done.preflight is not None:
             self.preflight.append(done.preflight)
 
     def _keep(self, task: TrialTask, result: TrialResult, began: bool) -> None:

@@ -80,7 +80,7 @@ class Wants:
     """What a campaign wants to know of a trial beside its result."""
 
     preflight: bool = False
-    """What the trial shows of the wiring."""
+    """What the trial shows of the wiring: of the first one of each scenario."""
     events: bool = False
     """Its events: from the journal, or without one with the record."""
     extracts: tuple[Extract, ...] = ()
@@ -185,7 +185,7 @@ def plan_campaign(settings: RunSettings, scenarios: Sequence[Scenario], *,
                   has_frames=_tells_frames(settings), scanners=scanner_frames(settings))
     entries = tuple(planned_entries(trials))
     trials = part_of(settings, trials, lambda trial: trial.scenario.id)
-    if not trials:
+    if entries and not trials:
         raise SettingsError(f'shard: got {settings.shard}, and the plan has only '
                             f'{counted(len(entries), "trial")}. Ask for fewer shards')
     return CampaignPlan(

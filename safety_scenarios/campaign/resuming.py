@@ -50,7 +50,8 @@ def settings_for(folder: Path, given: RunSettings) -> RunSettings:
     """
     Return the settings to go on with: those of the folder, or those given if they are the same.
 
-    :param given: of what was not set in it, the folder decides
+    :param given: of what was not set in it, the folder decides; and of how much is printed, as
+        every journal says that too
     :raises SettingsError: the folder is none of a campaign, or another one than was given
     """
     known = settings_of(folder).run
@@ -60,7 +61,8 @@ def settings_for(folder: Path, given: RunSettings) -> RunSettings:
            if not counts_for_terms(name)}
     said = given.model_copy(update={
         name: getattr(known, name) for name in RunSettings.model_fields
-        if name not in given.model_fields_set or (name == 'seed' and given.seed == FRESH)})
+        if name not in given.model_fields_set or name == 'console'
+        or (name == 'seed' and given.seed == FRESH)})
     refuse_other(folder, dict(terms(known)) | {'shard': known.shard},
                  dict(terms(portable(said))) | {'shard': how.get('shard', known.shard)})
     return said.model_copy(update={**how, **where, 'output': str(folder)})

@@ -139,6 +139,7 @@ def run_tasks(tasks: Sequence[TrialTask], engine: Engine, campaign: ObservedCamp
                 rest = [task for task in tasks if task.trial.trial_id not in kept]
                 for task, done in engine.map(rest, campaign.is_wanted):
                     campaign.take(task, done)
+                    del done  # a record is large, and the next trial makes another
             except KeyboardInterrupt as stop:
                 if stop.__cause__ is not None:  # a result could not be written, and must not
                     raise                       # be missed

@@ -71,14 +71,14 @@ def run(context: click.Context, /, scenarios: tuple[str, ...], live: bool, resum
         raise click.UsageError("Missing argument 'SCENARIO...'.", context)
     refuse_mix_ups(scenarios, values[SET])
     settings = build({'scenarios': scenarios, **values}, console_chosen(context))
-    if resume is not None:
-        settings = settings_for(resume, settings)
     if live:
         settings = settings.model_copy(update={'outputs': (
             *(name for name in settings.outputs if name != 'console'), 'live')})
     interruptible()
-    with open_outputs(OutputContext(settings, teller(settings.console), warn)) as observers:
-        summary = run_campaign(settings, observers, resume=resume)
+    chosen = settings if resume is None else settings_for(resume, settings)
+    shown = chosen.model_copy(update={'console': settings.console})
+    with open_outputs(OutputContext(shown, teller(settings.console), warn)) as observers:
+        summary = run_campaign(chosen, observers, resume=resume)
     sys.exit(summary.exit_code)
 
 
