@@ -88,7 +88,7 @@ COMMANDS: Mapping[str, Command | Verbs] = {
                         'browser.'),
         'film': Command('filming:film', 'Draw a trial of the campaign in DIR from its record; '
                         'nothing is run again.'),
-        'matrix': Command('reporting:matrix', 'Show which hazards, requirements and clauses the '
+        'coverage': Command('reporting:coverage', 'Show which hazards, requirements and clauses the '
                           'campaign in FOLDER covers, and how.'),
         'verify': Command('evaluating:verify_folder', 'Check whether the files in FOLDER are '
                           'those that the campaign wrote.'),
