@@ -7,47 +7,30 @@ One campaign from its plan to its summary.
 All trials of one scenario are run, then those of the next; no trial can spoil another.
 """
 
-from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing, ExitStack
-from dataclasses import dataclass, field
 from datetime import datetime, timezone
-from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from safety_scenarios.campaign.engines.choice import engine_for
+from safety_scenarios.campaign.engines.engine import Engine
 from safety_scenarios.campaign.folder.folder import RunFolder
 from safety_scenarios.campaign.folder.provenance import provenance
-from safety_scenarios.campaign.judging import judge_of
-from safety_scenarios.campaign.open_session import OpenSession
+from safety_scenarios.campaign.observed import Campaign, ObservedCampaign
 from safety_scenarios.campaign.plan import CampaignPlan, plan_campaign, TrialTask
 from safety_scenarios.campaign.policy_refusals import with_chunks
 from safety_scenarios.campaign.refusals import above_floor
 from safety_scenarios.campaign.signals import uninterrupted
-from safety_scenarios.campaign.statistics.sequential import Decide, decide_by, UNDECIDED, undecided
+from safety_scenarios.campaign.statistics.sequential import decide_by, UNDECIDED
 from safety_scenarios.campaign.statistics.summarise import summarise
-from safety_scenarios.campaign.trials import execute, reached, trial_files
+from safety_scenarios.campaign.trials import reached, session_over, trial_files
 from safety_scenarios.formats.loading import load_scenarios
-from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings, SequentialTest
-from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.session import Beginning, Connect, Observer
-from safety_scenarios.trial.summary import CampaignSummary, Preflight
-
-
-@dataclass
-class Campaign:
-    """What was run."""
-
-    results: list[TrialResult] = field(default_factory=list)
-    preflight: list[Preflight] = field(default_factory=list)
-    stopped_early: dict[str, str] = field(default_factory=dict)
-    """Scenario id to what the sequential test decided."""
-    saved: int = 0
-    """Planned trials that its decision made needless."""
-    interrupted: bool = False
+from safety_scenarios.trial.summary import CampaignSummary
 
 
 def run(settings: RunSettings, observers: Sequence[Observer], connect: Connect | None = None, *,
@@ -83,16 +66,15 @@ def run_campaign(plan: CampaignPlan, observers: Sequence[Observer],
     setup = plan.setup
     with ExitStack() as stack:
         path = plan.folder or Path(stack.enter_context(TemporaryDirectory()))
-        judge = judge_of(setup.judge, path, setup.judged_by.words)
         session = stack.enter_context(reached(setup, path, connect))
-        everyone: list[Observer] = []
-        folder: RunFolder | None = None
+        files, folder = None, None
         if plan.folder is not None:
-            folder = stack.enter_context(closing(RunFolder(trial_files(setup, path, session))))
+            files = trial_files(setup, path, session)
+            folder = stack.enter_context(closing(RunFolder(files)))
             folder.write_settings(provenance(setup.recorded, plan.controller, plan.scenarios,
                                              session.ros, plan.entries, setup.sut))
-            everyone.append(folder)
-        everyone += [*observers, *session.observers]
+        everyone = [*observers, *session.observers]
+        campaign = ObservedCampaign(everyone, folder, decide_by(plan.sequential))
         calibration = session.calibrate()
         for observer in everyone:
             observer.campaign_began(Beginning(
@@ -100,8 +82,8 @@ def run_campaign(plan: CampaignPlan, observers: Sequence[Observer],
                 plan.folder, setup.sut, bool(setup.recorded.record), plan.command,
                 plan.is_in_harness))
         open_link = above_floor(session.open_link, calibration, setup.judged_by.gate)
-        campaign = run_tasks(plan.tasks, OpenSession(open_link, everyone, judge),
-                             decide_by(plan.sequential))
+        own = session_over(setup, open_link, path, files, campaign.sinks)
+        run_tasks(plan.tasks, engine_for(setup.recorded, lambda task: own), campaign)
         summary: CampaignSummary | None = None
         try:
             with uninterrupted():  # whoever has waited for the end wants what was measured
@@ -114,7 +96,7 @@ def run_campaign(plan: CampaignPlan, observers: Sequence[Observer],
                         campaign.preflight, plan.scenarios, setup.link.controller),
                     calibration=calibration, sut=plan.identified.ended(*session.nodes()),
                     command=plan.command, is_in_harness=plan.is_in_harness)
-                for observer in everyone:
+                for observer in (*(() if folder is None else (folder,)), *everyone):
                     observer.campaign_ended(summary)
                 if folder is not None:
                     folder.close()
@@ -124,37 +106,24 @@ def run_campaign(plan: CampaignPlan, observers: Sequence[Observer],
     return summary
 
 
-def run_tasks(tasks: Iterable[TrialTask], session: OpenSession,
-              decide: Decide = undecided) -> Campaign:
-    """
-    Execute tasks in order, each as it would be in a process of its own; the link stays open.
-
-    :param decide: ends a scenario before all of its trials were run
-    """
-    campaign = Campaign(session.results, session.preflight)
+def run_tasks(tasks: Sequence[TrialTask], engine: Engine, campaign: ObservedCampaign) -> None:
+    """Execute tasks by an engine; the campaign takes what they come to, in order."""
     try:
-        with session:
-            for scenario_id, group in groupby(tasks, key=lambda task: task.trial.scenario.id):
-                waiting = deque(group)
-                count = failed = 0
-                while waiting:
-                    done = execute(waiting.popleft(), session)
-                    if done.interrupted:
-                        raise KeyboardInterrupt
-                    if not done.began or done.result.warmup:
-                        continue
-                    count += 1
-                    failed += done.result.verdict is not Verdict.PASS
-                    decision = decide(failed, count)
-                    if decision is not None:
-                        campaign.stopped_early[scenario_id] = decision
-                        campaign.saved += len(waiting)
-                        waiting.clear()
+        with engine:
+            try:
+                for task, done in engine.map(campaign.tasks(tasks), campaign.is_wanted):
+                    campaign.take(task, done)
+            except KeyboardInterrupt as stop:
+                if stop.__cause__ is not None:  # a result could not be written, and must not
+                    raise                       # be missed
+                campaign.interrupted = True
+                for task, done in engine.stop():
+                    campaign.take(task, done)
+                raise
     except KeyboardInterrupt as stop:
-        if stop.__cause__ is not None:  # a result could not be written, and must not be missed
+        if stop.__cause__ is not None:
             raise
         campaign.interrupted = True
-    return campaign
 
 
 def _decisions(rule: SequentialTest, campaign: Campaign) -> Mapping[str, str]:

@@ -25,9 +25,8 @@ import zlib
 
 from safety_scenarios import registry
 from safety_scenarios.campaign.folder.evidence import evidence_of, other_than_found
-from safety_scenarios.campaign.folder.files import journal_path, write_whole
+from safety_scenarios.campaign.folder.files import digest, journal_path, write_whole
 from safety_scenarios.campaign.folder.folder import (
-    digest,
     ended,
     lines_of,
     MANIFEST,
@@ -64,7 +63,7 @@ from safety_scenarios.scenario.verdict import Estimate
 from safety_scenarios.studies.selftest.kill_matrix import KillMatrix
 from safety_scenarios.trial.gzip_lines import compressed, read_gzip
 from safety_scenarios.trial.journal import read_journal
-from safety_scenarios.trial.session import Beginning, Observer, OutputContext
+from safety_scenarios.trial.session import Beginning, Extract, Observer, OutputContext
 from safety_scenarios.trial.summary import CampaignSummary, ScenarioSummary
 from safety_scenarios.trial.trial import TrialRecord
 
@@ -78,6 +77,12 @@ _FEW = 32
 """Records up to which no other process is started to read them."""
 
 
+def lines_of_view(record: TrialRecord, result: TrialResult) -> tuple[str, str]:
+    """Return the line of a trial, and that of its scenario."""
+    return (f'{{"trial_id":{compact(result.trial_id)},"view":{drawn(record, result)}}}\n',
+            compact({'scenario_id': result.scenario_id, 'about': about(record)}) + '\n')
+
+
 class Views(Observer):
     """Keeps what is drawn of each trial, in the campaign's folder, line by line."""
 
@@ -89,7 +94,12 @@ class Views(Observer):
         """Note where the lines go; without a folder nothing is kept."""
         self._path = beginning.folder and beginning.folder / VIEWS
 
-    def trial_ended(self, record: TrialRecord, result: TrialResult) -> None:
+    @property
+    def extract(self) -> Extract:
+        """Return what draws a trial."""
+        return lines_of_view
+
+    def trial_extracted(self, extracted: tuple[str, str], result: TrialResult) -> None:
         """
         Write the trial's line, and before it that of its scenario.
 
@@ -97,11 +107,10 @@ class Views(Observer):
         """
         if self._path is None:
             return
-        line = f'{{"trial_id":{compact(result.trial_id)},"view":{drawn(record, result)}}}\n'
+        line, scenario = extracted
         if result.scenario_id not in self._known:
             self._known.add(result.scenario_id)
-            line = compact({'scenario_id': result.scenario_id, 'about': about(record)}) \
-                + '\n' + line
+            line = scenario + line
         try:
             with self._path.open('ab') as file:
                 file.write(compressed(line.encode()))
@@ -115,6 +124,8 @@ class Report(Observer):
 
     :param context: takes the path, or one line that says why there is no page
     """
+
+    reads_events = False
 
     def __init__(self, context: OutputContext) -> None:
         self._context = context
