@@ -12,7 +12,7 @@ from contextlib import closing, ExitStack
 from datetime import datetime, timezone
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Protocol
 
 from safety_scenarios.campaign.engines.choice import engine_for
 from safety_scenarios.campaign.engines.engine import Engine
@@ -25,7 +25,7 @@ from safety_scenarios.campaign.refusals import above_floor
 from safety_scenarios.campaign.signals import uninterrupted
 from safety_scenarios.campaign.statistics.sequential import decide_by, UNDECIDED
 from safety_scenarios.campaign.statistics.summarise import summarise
-from safety_scenarios.campaign.trials import reached, session_over, trial_files
+from safety_scenarios.campaign.trials import reached, session_over, trial_files, TrialDone
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings, SequentialTest
@@ -63,50 +63,93 @@ def run_campaign(plan: CampaignPlan, observers: Sequence[Observer],
 
     :param connect: reaches the controller instead of the link plug-in of the plan
     """
-    setup = plan.setup
     with ExitStack() as stack:
-        path = plan.folder or Path(stack.enter_context(TemporaryDirectory()))
-        session = stack.enter_context(reached(setup, path, connect))
-        files, folder = None, None
-        if plan.folder is not None:
-            files = trial_files(setup, path, session)
-            folder = stack.enter_context(closing(RunFolder(files)))
-            folder.write_settings(provenance(setup.recorded, plan.controller, plan.scenarios,
-                                             session.ros, plan.entries, setup.sut))
-        everyone = [*observers, *session.observers]
-        campaign = ObservedCampaign(everyone, folder, decide_by(plan.sequential))
-        calibration = session.calibrate()
-        for observer in everyone:
-            observer.campaign_began(Beginning(
-                plan.controller, session.where, plan.seed, len(plan.trials), calibration,
-                plan.folder, setup.sut, bool(setup.recorded.record), plan.command,
-                plan.is_in_harness))
-        open_link = above_floor(session.open_link, calibration, setup.judged_by.gate)
-        own = session_over(setup, open_link, path, files, campaign.sinks)
-        run_tasks(plan.tasks, engine_for(setup.recorded, lambda task: own), campaign)
+        own = OpenCampaign(stack, plan, observers, connect)
+        run_tasks(plan.tasks, engine_for(plan.setup.recorded, lambda task: own.open_session),
+                  own.campaign)
         summary: CampaignSummary | None = None
         try:
             with uninterrupted():  # whoever has waited for the end wants what was measured
-                summary = summarise(
-                    campaign.results, controller=plan.controller, link=setup.link.name,
-                    seed=plan.seed, planned=len(plan.trials) - campaign.saved,
-                    interrupted=campaign.interrupted,
-                    stopped_early=_decisions(plan.sequential, campaign),
-                    latency_law=plan.latency_law, preflight=with_chunks(
-                        campaign.preflight, plan.scenarios, setup.link.controller),
-                    calibration=calibration, sut=plan.identified.ended(*session.nodes()),
-                    command=plan.command, is_in_harness=plan.is_in_harness)
-                for observer in (*(() if folder is None else (folder,)), *everyone):
-                    observer.campaign_ended(summary)
-                if folder is not None:
-                    folder.close()
+                summary = own.summarised()
+                own.end(summary)
         except KeyboardInterrupt:
-            if summary is None or not campaign.interrupted:
+            if summary is None or not own.campaign.interrupted:
                 raise
     return summary
 
 
-def run_tasks(tasks: Sequence[TrialTask], engine: Engine, campaign: ObservedCampaign) -> None:
+class OpenCampaign:
+    """
+    A campaign between its first trial and its last: its controller is reached, its folder open.
+
+    :ivar campaign: takes what trials came to
+    :ivar open_session: executes trials in this process
+
+    :param stack: closes everything
+    :param connect: reaches the controller instead of the link plug-in of the plan
+    """
+
+    def __init__(self, stack: ExitStack, plan: CampaignPlan, observers: Sequence[Observer],
+                 connect: Connect | None = None) -> None:
+        setup, self._plan = plan.setup, plan
+        path = plan.folder or Path(stack.enter_context(TemporaryDirectory()))
+        self._session = session = stack.enter_context(reached(setup, path, connect))
+        files, self._folder = None, None
+        if plan.folder is not None:
+            files = trial_files(setup, path, session)
+            self._folder = stack.enter_context(closing(RunFolder(files)))
+            self._folder.write_settings(provenance(
+                setup.recorded, plan.controller, plan.scenarios, session.ros, plan.entries,
+                setup.sut))
+        self._everyone = [*observers, *session.observers]
+        self.campaign = ObservedCampaign(self._everyone, self._folder,
+                                         decide_by(plan.sequential))
+        self._calibration = session.calibrate()
+        for observer in self._everyone:
+            observer.campaign_began(Beginning(
+                plan.controller, session.where, plan.seed, len(plan.trials), self._calibration,
+                plan.folder, setup.sut, bool(setup.recorded.record), plan.command,
+                plan.is_in_harness))
+        open_link = above_floor(session.open_link, self._calibration, setup.judged_by.gate)
+        self.open_session = session_over(setup, open_link, path, files, self.campaign.sinks)
+
+    def summarised(self) -> CampaignSummary:
+        """Return what its trials came to."""
+        plan, campaign = self._plan, self.campaign
+        return summarise(
+            campaign.results, controller=plan.controller, link=plan.setup.link.name,
+            seed=plan.seed, planned=len(plan.trials) - campaign.saved,
+            interrupted=campaign.interrupted,
+            stopped_early=_decisions(plan.sequential, campaign),
+            latency_law=plan.latency_law, preflight=with_chunks(
+                campaign.preflight, plan.scenarios, plan.setup.link.controller),
+            calibration=self._calibration, sut=plan.identified.ended(*self._session.nodes()),
+            command=plan.command, is_in_harness=plan.is_in_harness)
+
+    def end(self, summary: CampaignSummary) -> None:
+        """Let every observer know, and write the rest of the folder."""
+        for observer in (*(() if self._folder is None else (self._folder,)), *self._everyone):
+            observer.campaign_ended(summary)
+        if self._folder is not None:
+            self._folder.close()
+
+
+class Taker(Protocol):
+    """Whoever takes what tasks come to: one campaign, or several that share an engine."""
+
+    interrupted: bool
+
+    def tasks(self, tasks: Sequence[TrialTask]) -> Sequence[TrialTask]:
+        """Return tasks with what is wanted to be known of their trials."""
+
+    def is_wanted(self, task: TrialTask) -> bool:
+        """Return whether a trial is needed."""
+
+    def take(self, task: TrialTask, done: TrialDone) -> None:
+        """Take what the next trial came to."""
+
+
+def run_tasks(tasks: Sequence[TrialTask], engine: Engine, campaign: Taker) -> None:
     """Execute tasks by an engine; the campaign takes what they come to, in order."""
     try:
         with engine:

@@ -136,11 +136,14 @@ def _table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Ta
                   pad_edge=False)
     for name in head:
         table.add_column(escape(name), overflow='fold')
-    for before, row in zip([row, *rows], rows) if (row := next(iter(rows), ())) else ():
-        if row[0] != before[0] and head[0] == 'scenario':
+    before = None
+    for row in rows:
+        first = str(row[0])
+        if head[0] == 'scenario' and before not in (None, first):
             table.add_section()
-        table.add_row('' if row is not before and row[0] == before[0] else escape(str(row[0])),
+        table.add_row('' if first == before else escape(first),
                       *(escape(str(cell)) for cell in row[1:]))
+        before = first
     return table
 
 
