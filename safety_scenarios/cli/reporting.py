@@ -16,6 +16,7 @@ from safety_scenarios.cli.completion import CampaignFolder
 from safety_scenarios.errors import SettingsError, TraceError
 from safety_scenarios.reports.outputs.columns import Table, TABLE_NAMES
 from safety_scenarios.reports.outputs.exporting import export, Format, FORMATS, judged
+from safety_scenarios.reports.outputs.matrix_report import is_matrix, report_matrix
 from safety_scenarios.reports.outputs.report import report as write_report
 from safety_scenarios.reports.plain_text import on_one_line
 from safety_scenarios.reports.traceability import coverage_csv, coverage_of, listed_in, UNNAMED
@@ -40,16 +41,20 @@ def report(folders: tuple[Path, ...], output: Path | None, matrix: Path | None,
     r"""
     Write the campaign in DIR as one HTML file; with several they are compared.
 
-    It needs no network and the extra report (pip install 'safety_scenarios[report]'). A run
-    writes it by itself.
+    DIR may be the folder of a matrix: then the page shows its arms side by side. It needs no
+    network and the extra report (pip install 'safety_scenarios[report]'). A run writes it by
+    itself.
 
     \b
     safety-scenarios report runs/today
     safety-scenarios report runs/before runs/after --output compared.html
     """
     page = page_for(folders, output)
-    flaws = write_report(folders, page, again=again,
-                         matrix=None if matrix is None else _matrix(matrix))
+    if len(folders) == 1 and is_matrix(folders[0]):
+        flaws = report_matrix(folders[0], page, again=again)
+    else:
+        flaws = write_report(folders, page, again=again,
+                             matrix=None if matrix is None else _matrix(matrix))
     click.echo(str(page))
     for text in flaws:
         click.echo(f'error: {text}', err=True)

@@ -17,9 +17,11 @@ from safety_scenarios.scenario.verdict import Estimate
 from safety_scenarios.studies.matrix.summary import ALL, Cell, Flip, MatrixSummary
 from safety_scenarios.trial.summary import Rate
 
-HEAD = ('arm', 'passed', 'not judged', 'hazards missed', 'false stops', 'reaction ms', 'worst ms',
-        'nearest m', 'task s', 'time lost s')
-"""Columns of the table; intervals in brackets, n behind them."""
+HEAD = ('arm', 'passed', 'not judged', 'missed', 'false stops', 'reaction ms', 'worst ms',
+        'nearest m', 'task s', 'lost s')
+"""Columns of the table; intervals in brackets, n behind them. Missed: hazards; nearest: to anybody;
+task: until it was done; lost: time in which the robot stood and nothing called for it."""
+NOTHING = '-'
 _MOST = 12
 """Sentences of one kind on the console, and scenarios below the table."""
 
@@ -29,18 +31,18 @@ def cells_of(cell: Cell) -> Sequence[str]:
     open_ = [f'{count} {name}' for count, name in (
         (cell.inconclusive, 'INCONCLUSIVE'), (cell.errors, 'ERROR')) if count]
     worst = f'{cell.no_reaction} without' if cell.no_reaction else \
-        '-' if cell.worst_ms is None else f'{cell.worst_ms:.0f}'
+        NOTHING if cell.worst_ms is None else f'{cell.worst_ms:.0f}'
     least = '' if cell.least_gap_m is None else f', least {cell.least_gap_m:.2f}'
     decided = cell.trials - cell.inconclusive - cell.errors
     return (cell.arm, f'{cell.passed} of {decided}{_percent(cell.passed_share)}',
-            ', '.join(open_) or '-', _rate(cell.missed), _rate(cell.false_stops),
+            ', '.join(open_) or NOTHING, _rate(cell.missed), _rate(cell.false_stops),
             _number(cell.median_ms, 0), worst,
-            _number(cell.gap_m, 2) + least if cell.gap_m.n else '-', _number(cell.task_s, 1),
+            _number(cell.gap_m, 2) + least if cell.gap_m.n else NOTHING, _number(cell.task_s, 1),
             _number(cell.time_lost_s, 1))
 
 
 def _rate(found: Rate) -> str:
-    return f'{found.count} of {found.of}{_percent(found.share)}' if found.of else '-'
+    return f'{found.count} of {found.of}{_percent(found.share)}' if found.of else NOTHING
 
 
 def _percent(share: Estimate) -> str:
@@ -51,7 +53,7 @@ def _percent(share: Estimate) -> str:
 
 def _number(found: Estimate, digits: int) -> str:
     if not found.n:
-        return '-'
+        return NOTHING
     value = 'missing' if found.value is None else f'{found.value:.{digits}f}'
     if found.low is None and found.high is None:
         return f'{value} n={found.n}'
@@ -70,7 +72,7 @@ def difference_rows(found: MatrixSummary) -> tuple[Sequence[str], Sequence[Seque
 
 def _value(key: str, text: str) -> str:
     if not text:
-        return '-' if key.startswith('SHA-256') else '(default)'
+        return NOTHING if key.startswith('SHA-256') else '(default)'
     return text[:12] if key.startswith('SHA-256') else on_one_line(text, 60)
 
 
@@ -134,10 +136,12 @@ def show_matrix(screen: Console, found: MatrixSummary) -> None:
 def _table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
     table = Table(title=title, title_justify='left', title_style='bold', box=box.SIMPLE_HEAD,
                   pad_edge=False)
-    for name in head:
-        table.add_column(escape(name), overflow='fold')
+    told = [place for place in range(len(head))
+            if place < 2 or any(row[place] != NOTHING for row in rows)]
+    for place in told:
+        table.add_column(escape(head[place]), overflow='fold')
     before = None
-    for row in rows:
+    for row in ([row[place] for place in told] for row in rows):
         first = str(row[0])
         if head[0] == 'scenario' and before not in (None, first):
             table.add_section()

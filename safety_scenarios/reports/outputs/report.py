@@ -83,6 +83,11 @@ def lines_of_view(record: TrialRecord, result: TrialResult) -> tuple[str, str]:
             compact({'scenario_id': result.scenario_id, 'about': about(record)}) + '\n')
 
 
+def is_wanted() -> bool:
+    """Return whether the environment lets a campaign write a page."""
+    return os.environ.get(SWITCH, '').lower() != 'off'
+
+
 class Views(Observer):
     """Keeps what is drawn of each trial, in the campaign's folder, line by line."""
 
@@ -148,7 +153,7 @@ class Report(Observer):
     def write(self) -> None:
         """Write the page, once the manifest is written that it names."""
         folder, summary = self._folder, self._summary
-        if folder is None or summary is None or os.environ.get(SWITCH, '').lower() == 'off':
+        if folder is None or summary is None or not is_wanted():
             return
         try:
             require()
