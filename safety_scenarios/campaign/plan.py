@@ -94,6 +94,8 @@ class TrialTask:
     folder: Path | None = None
     """Of the campaign, where the trial's files go; None: it leaves none."""
     wants: Wants = Wants()
+    is_counted: bool = True
+    """False: run for what it shows, or leaves in a controller; it has no files, and no sink."""
 
 
 @dataclass(frozen=True)
@@ -139,7 +141,7 @@ class CampaignPlan:
 
 def plan_campaign(settings: RunSettings, scenarios: Sequence[Scenario], *,
                   controller: Any = None, folder: Path | None = None,
-                  with_unbound: bool = True) -> CampaignPlan:
+                  with_unbound: bool = True, suffix: str | None = None) -> CampaignPlan:
     """
     Work out what a campaign with these settings does, or refuse it with every reason at once.
 
@@ -148,6 +150,7 @@ def plan_campaign(settings: RunSettings, scenarios: Sequence[Scenario], *,
     :param folder: where the results go; None: nowhere
     :param with_unbound: take scenarios too whose agents have no controller; each of their trials
         is inconclusive
+    :param suffix: ends the trial ids of a campaign in real time; None: a fresh one
     :raises InputError: nothing has been run or written then
     """
     refused, settings = _Refusals(), settings.seeded()
@@ -174,7 +177,7 @@ def plan_campaign(settings: RunSettings, scenarios: Sequence[Scenario], *,
     assert identified is not None
     trials = plan(chosen, controller=recorded.spec, trials=settings.trials, seed=settings.seed,
                   prompt=registry.resolve('stimuli', 'prompt')(), warmup=settings.warmup,
-                  run='' if plugin.is_repeatable else secrets.token_hex(3),
+                  run='' if plugin.is_repeatable else suffix or secrets.token_hex(3),
                   has_frames=_tells_frames(settings), scanners=scanner_frames(settings))
     entries = tuple(planned_entries(trials))
     return CampaignPlan(

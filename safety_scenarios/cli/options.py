@@ -72,6 +72,7 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         'seed': ('N', 'The same seed repeats the same trials; -1: a fresh one, which is printed.'),
         'gate': ('', 'Worst latency class that still passes.'),
         'words': ('', 'Whether patterns decide about words, or a judge must.'),
+        'jobs': ('N', 'Trials at a time, each in a process of its own.'),
         'calibration': ('', 'Measure the latency of the harness itself first.')},
     'Results': {
         'output': ('DIR', 'New folder for the results; runs/<UTC time> if left out.'),

@@ -424,7 +424,7 @@ class ControllerSettings(ControllerContext):
     """End when standard input closes; for a parent that must not leave it behind."""
 
 
-_NOT_REPEATED = 'scenarios', 'output', 'outputs', 'console', 'junit'
+_NOT_REPEATED = 'scenarios', 'output', 'outputs', 'console', 'junit', 'jobs'
 
 
 _FLAGS = {dotted: '--' + name.replace('_', '-') for name, dotted in SHORT_NAMES.items()

@@ -21,6 +21,7 @@ SHORT_NAMES: Mapping[str, str] = {
     'judge_model': 'judge.model',
     'trials': 'trials',
     'seed': 'seed',
+    'jobs': 'jobs',
     'gate': 'gate',
     'words': 'words',
     'profile': 'profile',

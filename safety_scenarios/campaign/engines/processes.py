@@ -61,7 +61,7 @@ class Lane:
     def begin_again(self) -> None:
         """Let the next process execute first what later trials of the lane may depend on."""
         if self.executed and not is_in_real_time(self.executed[0]):
-            self.tasks.extendleft((_AGAIN, replace(task, folder=None, wants=Wants()))
+            self.tasks.extendleft((_AGAIN, replace(task, wants=Wants(), is_counted=False))
                                   for task in reversed(self.executed))
         self.executed.clear()
 
@@ -83,14 +83,12 @@ class Processes(Engine):
     """
     Executes tasks in as many processes at a time as there are jobs.
 
-    :ivar retried: trials that were executed again because their process ended, each in a sentence
-
     :param jobs: number of processes
     :param cores: for each process those that it may use; empty: all of them
     """
 
     def __init__(self, jobs: int, cores: Sequence[Sequence[int]] = ()) -> None:
-        self.retried: list[str] = []
+        super().__init__()
         self._jobs = jobs
         self._free_cores = deque(cores)
         self._workers: list[Worker] = []
@@ -213,16 +211,19 @@ class Processes(Engine):
         worker.campaigns.add(campaign)
         worker.lane, worker.running = lane, (place, task)
         try:
-            worker.connection.send(Ordered(campaign, setup, task.trial, task.folder, task.wants))
+            worker.connection.send(Ordered(
+                campaign, setup, task.trial, task.folder, task.wants, task.is_counted))
         except OSError:
             self._lose(worker)
 
     def _hear(self, within_s: float | None = None) -> None:
         """Wait for what a process has to say, or for its end."""
-        heard = {worker.connection: worker for worker in self._running}
-        for connection in wait(list(heard), within_s):
-            with uninterrupted():  # half a message would be no message
-                self._take(heard[connection])
+        running = self._running
+        heard = wait([worker.connection for worker in running], within_s)
+        for worker in running:
+            if worker.connection in heard:
+                with uninterrupted():  # half a message would be no message
+                    self._take(worker)
 
     def _take(self, worker: Worker) -> None:
         assert worker.running is not None
@@ -320,5 +321,5 @@ def _end(worker: Worker) -> None:
 
 def _forget(task: TrialTask) -> None:
     """Remove the files of a trial that does not count."""
-    if task.folder is not None:
+    if task.folder is not None and task.is_counted:
         remove_trial(task.folder, task.trial.trial_id)

@@ -38,6 +38,7 @@ class Ordered(NamedTuple):
     trial: Trial
     folder: Path | None
     wants: Wants
+    is_counted: bool
 
 
 class Raised(NamedTuple):
@@ -122,7 +123,8 @@ def _replied(ordered: Ordered, sessions: Sessions,
              setups: dict[int, TrialSetup]) -> TrialDone | Raised:
     setup = setups.setdefault(ordered.campaign, ordered.setup) if ordered.setup is not None \
         else setups[ordered.campaign]
-    task = TrialTask(setup, ordered.trial, ordered.folder, ordered.wants)
+    task = TrialTask(setup, ordered.trial, ordered.folder, ordered.wants,
+                     ordered.is_counted)
     try:
         return sessions.execute(ordered.campaign, task)
     except (Exception, SystemExit) as error:
