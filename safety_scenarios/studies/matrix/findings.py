@@ -4,7 +4,7 @@
 """What arms show against each other: who is dominated, where passes fall, which trials flip."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations, permutations
+from itertools import permutations
 import json
 
 from safety_scenarios.scenario.result import TrialResult
@@ -133,12 +133,3 @@ def flips(arms: Results) -> list[Flip]:
             if len({one.verdict for one in row.values()}) > 1]
     return sorted(some, key=lambda flip: not flip.is_decided)
 
-
-def equal_rows(hashes: Mapping[str, Mapping[tuple[str, int], str | None]]) -> \
-        Iterator[tuple[str, str, int, int]]:
-    """Yield every two arms, in how many trials both put out the same, and of how many."""
-    for one, other in combinations(hashes, 2):
-        both = [(hashes[one][key], hashes[other][key])
-                for key in hashes[one].keys() & hashes[other].keys()
-                if hashes[one][key] is not None and hashes[other][key] is not None]
-        yield one, other, sum(first == second for first, second in both), len(both)

@@ -62,11 +62,9 @@ class EqualOutputs(Noun):
         return self.of > 0 and self.equal == self.of
 
     def __str__(self) -> str:
-        if not self.is_suspicious:
-            return (f'arms {self.first} and {self.second} gave the same commands in {self.equal} '
-                    f'of {counted(self.of, "trial")}')
-        return (f'arm {self.second} gave bit for bit the same commands as {self.first} in '
-                f'{self.equal} of {counted(self.of, "trial")}: did its setting reach the model?')
+        alike = 'bit for bit the same commands' if self.is_suspicious else 'the same commands'
+        return (f'{self.second} gave {alike} as {self.first} in {self.equal} of '
+                f'{counted(self.of, "trial")}')
 
 
 class ArmCheck(Noun):
@@ -83,7 +81,8 @@ class ArmCheck(Noun):
     @property
     def warnings(self) -> Iterator[str]:
         """Yield what a reader of any comparison has to know first."""
-        yield from (str(one) for one in self.outputs if one.is_suspicious)
+        yield from (f'arm {one}: did its setting reach the model?'
+                    for one in self.outputs if one.is_suspicious)
         yield from (f'arm {name} put out nothing in any trial: whether it differs from the others '
                     f'is unknown' for name in self.unknown)
 
