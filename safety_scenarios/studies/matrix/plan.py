@@ -74,8 +74,12 @@ def plan_matrix(matrix: MatrixFile, arms: Sequence[Arm], folder: Path,
     :param scenarios: to run instead of those that the settings name
     :raises InputError: an arm cannot be run, two are equal, or their trials are not the same
     """
+    first = arms[0].settings
+    if first.sequential.p1:
+        raise SettingsError(f'sequential.p1: got {first.sequential.p1:g} with several arms, '
+                            f'expected 0: each would end after other trials, and no pairs were '
+                            f'left. Leave it out')
     if scenarios is None:
-        first = arms[0].settings
         scenarios = load_scenarios(first.scenarios, first.regex).scenarios
     errors: list[InputError] = []
     planned: list[PlannedArm] = []
