@@ -172,7 +172,24 @@ SERVED_POLICY = ('test_served_policies.py::'
                  'test_a_policy_behind_openpi_stops_and_its_server_time_is_a_part')
 SMALL_MODEL = ('test/ros/test_small_model.py::'
                'test_the_small_model_of_the_manual_answers_and_does_not_pass')
+MATRIX = 'test/unit/studies/matrix/test_run_matrix.py::'
 ELSEWHERE = {
+    **dict.fromkeys((
+        'safety-scenarios run robotic --link simulated --controller rule_based '
+        '--controller learned --trials 5',
+        'safety-scenarios run robotic --link simulated --controller rule_based '
+        '--controller learned',
+        'safety-scenarios run --matrix matrix.yaml --output runs/matrix'),
+        f'{MATRIX}test_several_controllers_on_the_command_line_are_arms'),
+    'safety-scenarios run --resume runs/matrix':
+        f'{MATRIX}test_a_matrix_that_was_killed_is_gone_on_with_and_comes_to_the_same',
+    'safety-scenarios show runs/matrix':
+        f'{MATRIX}test_the_exit_code_is_that_of_the_worst_arm_that_counts',
+    'safety-scenarios report runs/matrix':
+        f'{MATRIX}test_a_setting_that_never_reached_the_controller_is_a_warning_everywhere',
+    'safety-scenarios scenario schema matrix > matrix.schema.json':
+        'test/unit/formats/test_agent_skeleton.py::'
+        'test_every_kind_has_a_schema_that_is_one',
     'safety-scenarios run SCN-R-101 --controller openpi:ws://127.0.0.1:8000 --set '
     'controller.contract=policy.yaml': f'test/ros/{SERVED_POLICY}',
     'safety-scenarios run SCN-R-101 --controller act:http://gpu-box:8000/act --set '

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""The file of a matrix: every mistake at its line, and one that was run is the one that was run."""
+"""The file of a matrix: every mistake at its line, and what was run reads as it was."""
 
 from cases import for_each
 import pytest
@@ -47,7 +47,8 @@ def test_arms_have_what_all_share_and_their_own(tmp_path):
 
 
 @for_each(('place', 'wrong', 'expected'), [
-    ('m.yaml:6:10: arms.near.sett', WHOLE.replace('near: {', 'near: {sett: 1, '), "Did you mean 'set'?"),
+    ('m.yaml:6:10: arms.near.sett', WHOLE.replace('near: {', 'near: {sett: 1, '),
+     "Did you mean 'set'?"),
     ('m.yaml:2', WHOLE.replace('trials: 2', 'trials: 0'), 'expected a number >= 1'),
     ('m.yaml:4', WHOLE.replace('link: loopback', 'lnk: loopback'), "Did you mean 'link'?"),
     ('m.yaml:6', WHOLE.replace('controller.stop_distance_m: 1.0', 'gate: target'),

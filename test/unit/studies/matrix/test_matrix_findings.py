@@ -43,7 +43,7 @@ def test_a_trade_is_no_dominance():
 def test_reactions_that_never_come_are_later_than_any():
     def truth(name, chance):
         return ('FAIL', None) if name == 'blind' else ('PASS', 100.0 + chance.random())
-    [one] = [one for one in dominated(arms(truth, ('first', 'blind')), 'ros')]
+    [one] = list(dominated(arms(truth, ('first', 'blind')), 'ros'))
     assert (one.arm, one.is_shown) == ('blind', True)
     assert {figure.figure for figure in one.behind_in if figure.is_shown} == {
         'hazards missed', 'reaction'}
