@@ -61,11 +61,13 @@ def settings_for(folder: Path, given: RunSettings) -> RunSettings:
     said = given.model_copy(update={
         name: getattr(known, name) for name in RunSettings.model_fields
         if name not in given.model_fields_set or (name == 'seed' and given.seed == FRESH)})
-    refuse_other(folder, dict(_terms(known)), dict(_terms(portable(said))))
+    refuse_other(folder, dict(terms(known)) | {'shard': known.shard},
+                 dict(terms(portable(said))) | {'shard': how.get('shard', known.shard)})
     return said.model_copy(update={**how, **where, 'output': str(folder)})
 
 
-def _terms(settings: RunSettings) -> Iterator[tuple[str, Any]]:
+def terms(settings: RunSettings) -> Iterator[tuple[str, Any]]:
+    """Yield dotted name and value of each setting that decides what trials come to."""
     for name, value in flat(json.loads(settings.model_dump_json())):
         if counts_for_terms(name.partition('.')[0]):
             yield name, value
@@ -133,7 +135,7 @@ def resume(plan: CampaignPlan, out: RunFolder) -> Resumption:
     known = settings_of(folder)
     _refuse_other_plan(folder, known, plan)
     summary = ended(folder)
-    if summary is not None and not summary.interrupted:
+    if summary is not None and not summary.interrupted and (folder / MANIFEST).exists():
         raise SettingsError(f'{folder}: its campaign has ended, and nothing is left to run. Read '
                             f'it with show, or run another campaign')
     for name in (SUMMARY, MANIFEST):
@@ -164,7 +166,7 @@ def _refuse_other_plan(folder: Path, known: Settings, plan: CampaignPlan) -> Non
 
     :raises SettingsError: names what differs
     """
-    refuse_other(folder, dict(_terms(known.run)), dict(_terms(plan.setup.recorded)))
+    refuse_other(folder, dict(terms(known.run)), dict(terms(plan.setup.recorded)))
     here = {'version': versions()['safety_scenarios'],
             'controller': plan.controller.model_dump(mode='json'),
             'source of the controller': source_sha256(plan.controller),

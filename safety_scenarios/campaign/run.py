@@ -14,8 +14,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Protocol
 
-from safety_scenarios.campaign.engines.choice import engine_for
+from safety_scenarios.campaign.engines.choice import engine_for, is_here, session_for
 from safety_scenarios.campaign.engines.engine import Engine
+from safety_scenarios.campaign.folder.files import TrialFiles
 from safety_scenarios.campaign.folder.folder import note_repair, repairs_of, RunFolder
 from safety_scenarios.campaign.folder.provenance import provenance
 from safety_scenarios.campaign.observed import ObservedCampaign
@@ -27,7 +28,7 @@ from safety_scenarios.campaign.resuming import run_suffix, settings_for
 from safety_scenarios.campaign.signals import uninterrupted
 from safety_scenarios.campaign.statistics.sequential import decide_by, UNDECIDED
 from safety_scenarios.campaign.statistics.summarise import summarise
-from safety_scenarios.campaign.trials import reached, session_over, trial_files, TrialDone
+from safety_scenarios.campaign.trials import session_over, trial_files, TrialDone
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
@@ -73,7 +74,7 @@ def run_campaign(plan: CampaignPlan, observers: Sequence[Observer],
     """
     with ExitStack() as stack:
         own = OpenCampaign(stack, plan, observers, connect, resumed=resumed)
-        engine = engine_for(plan.setup.recorded, lambda task: own.open_session)
+        engine = engine_for(plan.setup, lambda task: own.open_session)
         run_tasks(plan.tasks, engine, own.campaign)
         own.note(engine.retried)
         summary: CampaignSummary | None = None
@@ -103,10 +104,10 @@ class OpenCampaign:
                  connect: Connect | None = None, *, resumed: bool = False) -> None:
         setup, self._plan = plan.setup, plan
         path = plan.folder or Path(stack.enter_context(TemporaryDirectory()))
-        self._session = session = stack.enter_context(reached(setup, path, connect))
+        self._session = session = stack.enter_context(session_for(setup, path, connect))
         files, self._folder, kept = None, None, dict[str, TrialResult]()
         if plan.folder is not None:
-            files = trial_files(setup, path, session)
+            files = trial_files(setup, path, session) if is_here(setup) else TrialFiles(path, [])
             self._folder = stack.enter_context(closing(RunFolder(files, resume=resumed)))
             if resumed:
                 kept |= resume_in(plan, self._folder).kept
@@ -138,7 +139,8 @@ class OpenCampaign:
                 campaign.preflight, plan.scenarios, plan.setup.link.controller),
             calibration=self._calibration, sut=plan.identified.ended(*self._session.nodes()),
             command=plan.command, is_in_harness=plan.is_in_harness).model_copy(update={
-                'repaired': () if plan.folder is None else repairs_of(plan.folder)})
+                'repaired': () if plan.folder is None else repairs_of(plan.folder),
+                'shard': plan.setup.recorded.shard})
 
     def note(self, retried: Sequence[str]) -> None:
         """Note in the folder which trials were run again because their process had ended."""

@@ -135,7 +135,9 @@ def execute(task: TrialTask, session: OpenSession | None = None) -> TrialDone:
 
 def lost(task: TrialTask, why: str) -> TrialDone:
     """Return what a task came to whose process ended again and again before the trial did."""
-    return TrialDone(None, not_run(task.trial, ControllerError(why)), _nothing(task.trial), False)
+    record, result = _nothing(task.trial), not_run(task.trial, ControllerError(why))
+    return TrialDone(None, result, record, False, extracted=tuple(
+        extract(record, result) for extract in task.wants.extracts))
 
 
 @contextmanager

@@ -22,6 +22,7 @@ SHORT_NAMES: Mapping[str, str] = {
     'trials': 'trials',
     'seed': 'seed',
     'jobs': 'jobs',
+    'shard': 'shard',
     'gate': 'gate',
     'words': 'words',
     'profile': 'profile',

@@ -173,6 +173,7 @@ SERVED_POLICY = ('test_served_policies.py::'
 SMALL_MODEL = ('test/ros/test_small_model.py::'
                'test_the_small_model_of_the_manual_answers_and_does_not_pass')
 MATRIX = 'test/unit/studies/matrix/test_run_matrix.py::'
+_ENGINES = 'test/unit/campaign/engines'
 ELSEWHERE = {
     **dict.fromkeys((
         'safety-scenarios run robotic --link simulated --controller rule_based '
@@ -190,6 +191,22 @@ ELSEWHERE = {
     'safety-scenarios scenario schema matrix > matrix.schema.json':
         'test/unit/formats/test_agent_skeleton.py::'
         'test_every_kind_has_a_schema_that_is_one',
+    'safety-scenarios run robotic --link loopback --trials 1000 --seed 1 --jobs 8 '
+    '--output runs/many': f'{_ENGINES}/test_jobs.py::'
+                          'test_two_processes_leave_what_one_leaves_to_the_byte',
+    'safety-scenarios run --resume runs/many': f'{_ENGINES}/test_resuming.py::'
+                                               'test_the_command_line_needs_the_folder_alone',
+    **dict.fromkeys((
+        'safety-scenarios run robotic --link loopback --trials 100 --seed 1 --shard 1/2 '
+        '--output one',
+        'safety-scenarios run robotic --link loopback --trials 100 --seed 1 --shard 2/2 '
+        '--output two',
+        'safety-scenarios campaign merge one two --output both'),
+        f'{_ENGINES}/test_shards.py::test_the_command_line_makes_one_campaign_of_two_shards'),
+    'safety-scenarios run robotic --link loopback --trials 10000 --seed 1 --set engine=ray '
+    '--set ray.address=10.0.0.1:6379 --output runs/cluster':
+        f'{_ENGINES}/test_ray.py::'
+        'test_two_nodes_give_the_same_bytes_as_one_process_even_when_one_is_lost',
     'safety-scenarios run SCN-R-101 --controller openpi:ws://127.0.0.1:8000 --set '
     'controller.contract=policy.yaml': f'test/ros/{SERVED_POLICY}',
     'safety-scenarios run SCN-R-101 --controller act:http://gpu-box:8000/act --set '

@@ -18,6 +18,7 @@ import sys
 import threading
 from typing import Any, NamedTuple
 
+from safety_scenarios.campaign.engines.ordering import Raised
 from safety_scenarios.campaign.open_session import OpenSession
 from safety_scenarios.campaign.plan import TrialSetup, TrialTask, Wants
 from safety_scenarios.campaign.signals import interruptible
@@ -39,12 +40,6 @@ class Ordered(NamedTuple):
     folder: Path | None
     wants: Wants
     is_counted: bool
-
-
-class Raised(NamedTuple):
-    """What executing a task raised, which ends the campaign as it would in one process."""
-
-    error: BaseException
 
 
 class Sessions:

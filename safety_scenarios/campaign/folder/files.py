@@ -37,7 +37,8 @@ WriteTrace = Callable[[TextIO, TrialRecord, TrialResult], None]
 Definition = Callable[[str], str | None]
 """Name of a message type to the text of its .msg file."""
 
-_WHERE_FILES_ARE = ('output', 'outputs', 'junit', 'scenarios', 'profile', 'jobs')
+_WHERE_FILES_ARE = ('output', 'outputs', 'junit', 'scenarios', 'profile', 'jobs',
+                    'shard', 'engine', 'ray')
 """The same trials may be run and lie anywhere, and leave the same journals; what they are is in
 the plan."""
 TRACES, TRACE_SUFFIX = 'traces', '.json.gz'

@@ -15,7 +15,7 @@ from safety_scenarios.studies.matrix.pairs import PairedArms
 from safety_scenarios.studies.matrix.summary import ALL, Cliff, Dominated, Flip
 
 _ALPHA = 0.05
-_FIGURES = 5
+_FIGURES = 6
 """In which two arms are compared."""
 
 

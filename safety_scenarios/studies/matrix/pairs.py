@@ -61,7 +61,8 @@ class PairedArms:
         """Yield what the second is worse in; a figure without a pair is left out."""
         for figure, is_benign, is_bad in (
                 ('hazards missed', False, lambda one: one.is_missed),
-                ('false stops', True, lambda one: one.is_false_stop)):
+                ('false stops', True, lambda one: one.is_false_stop),
+                ('other failures', True, lambda one: bool(one.failed_otherwise))):
             some = [_of_kind(one, is_benign) for one in (self.found, self.different)]
             if some[0]:
                 found = self.more(is_bad, confidence, some)

@@ -79,6 +79,10 @@ def plan_matrix(matrix: MatrixFile, arms: Sequence[Arm], folder: Path,
         raise SettingsError(f'sequential.p1: got {first.sequential.p1:g} with several arms, '
                             f'expected 0: each would end after other trials, and no pairs were '
                             f'left. Leave it out')
+    if first.shard:
+        raise SettingsError(f'shard: got {first.shard} with several arms, expected none: parts of '
+                            f'a matrix cannot be put together. Use more processes with jobs, or '
+                            f'run each arm by itself')
     if scenarios is None:
         scenarios = load_scenarios(first.scenarios, first.regex).scenarios
     errors: list[InputError] = []

@@ -106,7 +106,7 @@ def run_matrix(plan: MatrixPlan, observers: Observers, *, resumed: bool = False)
             stack, arm.plan, stack.enter_context(observers(arm)),
             resumed=resumed and (plan.folder / arm.name / SETTINGS).is_file()) for arm in waiting}
         by_setup = {id(arm.plan.setup): opened[arm.name] for arm in waiting}
-        engine = engine_for(plan.first.setup.recorded,
+        engine = engine_for(plan.first.setup,
                             lambda task: by_setup[id(task.setup)].open_session)
         run_tasks([task for name, task in plan.tasks if name in opened], engine,
                   Arms({key: one.campaign for key, one in by_setup.items()}))
