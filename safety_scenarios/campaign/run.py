@@ -123,7 +123,7 @@ class OpenCampaign:
             observer.campaign_began(Beginning(
                 plan.controller, session.where, plan.seed, len(plan.trials), self._calibration,
                 plan.folder, setup.sut, bool(setup.recorded.record), plan.command,
-                plan.is_in_harness))
+                len(kept), plan.is_in_harness))
         open_link = above_floor(session.open_link, self._calibration, setup.judged_by.gate)
         self.open_session = session_over(setup, open_link, path, files, self.campaign.sinks)
 

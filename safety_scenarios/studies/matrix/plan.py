@@ -110,7 +110,7 @@ def _suffix(folder: Path) -> str | None:
 
 def _warm(arm: Arm) -> Any:
     """Return an arm's settings, with a warm-up where time is real and none was asked for."""
-    is_real = arm.settings.link == 'ros'
+    is_real = arm.settings.link == 'ros' and not arm.settings.clock.lockstep
     is_asked = 'warmup' in arm.settings.model_fields_set
     return arm.settings if is_asked or not is_real else \
         arm.settings.model_copy(update={'warmup': _WARMUP})

@@ -17,13 +17,14 @@ from safety_scenarios.campaign.engines.choice import engine_for
 from safety_scenarios.campaign.folder.files import write_whole
 from safety_scenarios.campaign.folder.folder import ended, MANIFEST, SETTINGS
 from safety_scenarios.campaign.observed import ObservedCampaign
+from safety_scenarios.campaign.open_session import OpenSession
 from safety_scenarios.campaign.plan import TrialTask
 from safety_scenarios.campaign.rejudging.rejudge import results_of
 from safety_scenarios.campaign.run import OpenCampaign, run_tasks
 from safety_scenarios.campaign.signals import uninterrupted
 from safety_scenarios.campaign.trials import TrialDone
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.studies.matrix.file import FILE, read_matrix, write_matrix
+from safety_scenarios.studies.matrix.file import FILE, Order, read_matrix, write_matrix
 from safety_scenarios.studies.matrix.plan import MatrixPlan, PlannedArm
 from safety_scenarios.studies.matrix.summarise import ArmDone, summarise
 from safety_scenarios.studies.matrix.summary import MatrixSummary
@@ -90,6 +91,28 @@ class Arms:
         self._campaigns[id(task.setup)].take(task, done)
 
 
+class _Turns:
+    """
+    Gives each task the session of its arm.
+
+    Where arms take turns in blocks, the link of one is closed before that of the next is opened:
+    no controller waits, and takes time from the processor, while another one is measured.
+
+    :param sessions: by the id of what the trials of each arm have in common
+    """
+
+    def __init__(self, sessions: Mapping[int, OpenSession], order: Order | None) -> None:
+        self._sessions, self._order = sessions, order
+        self._last: OpenSession | None = None
+
+    def __call__(self, task: TrialTask) -> OpenSession:
+        session = self._sessions[id(task.setup)]
+        if self._order == 'block' and self._last is not None and self._last is not session:
+            self._last.leave()
+        self._last = session
+        return session
+
+
 def run_matrix(plan: MatrixPlan, observers: Observers, *, resumed: bool = False) -> MatrixDone:
     """
     Run a planned matrix and write its folder.
@@ -106,8 +129,8 @@ def run_matrix(plan: MatrixPlan, observers: Observers, *, resumed: bool = False)
             stack, arm.plan, stack.enter_context(observers(arm)),
             resumed=resumed and (plan.folder / arm.name / SETTINGS).is_file()) for arm in waiting}
         by_setup = {id(arm.plan.setup): opened[arm.name] for arm in waiting}
-        engine = engine_for(plan.first.setup,
-                            lambda task: by_setup[id(task.setup)].open_session)
+        engine = engine_for(plan.first.setup, _Turns(
+            {key: one.open_session for key, one in by_setup.items()}, plan.matrix.order))
         run_tasks([task for name, task in plan.tasks if name in opened], engine,
                   Arms({key: one.campaign for key, one in by_setup.items()}))
         with uninterrupted():

@@ -152,7 +152,7 @@ def test_a_matrix_that_was_killed_is_gone_on_with_and_comes_to_the_same(
     shutil.copytree(folder, left)
     cut(left, {'rule': 2, 'late': 0})  # slow had ended
     shutil.rmtree(left / 'late')
-    assert main(['run', QUICK, '--resume', str(left), '--set', 'jobs=2', '-q']) == 0
+    assert main(['run', QUICK, '--resume', str(left), '--jobs', '2', '-q']) == 0
     assert MatrixSummary.model_validate_json((left / 'matrix.json').read_bytes()) == summary
     for arm in ARMS:
         assert (left / arm / 'trials.jsonl').read_bytes() == (
