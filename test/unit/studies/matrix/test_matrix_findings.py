@@ -147,7 +147,8 @@ def test_flips_are_of_the_same_trial_and_lead_to_it_in_every_arm():
 def test_false_stops_are_compared_among_benign_variants_alone():
     quiet, nervous = benign(*['PASS'] * 12), benign(*['FAIL'] * 12)
     found = {one.figure: one for one in PairedArms.of(quiet, nervous, 'ros').differences(0.95)}
-    assert set(found) == {'false stops'} and found['false stops'].estimate.value == 1.0
+    assert set(found) == {'false stops', 'other failures'}
+    assert found['false stops'].estimate.value == 1.0 and found['other failures'].sign == 0
     assert found['false stops'].is_shown
 
 
