@@ -45,38 +45,33 @@ def cliffs(matrix: MatrixFile, arms: Results, link: str) -> Iterator[Cliff]:
     """
     Yield where passes fall from one value of an axis to the next, in the order of the file.
 
-    Of all scenarios together by the interval of the difference, and of each one by McNemar's
-    exact test; adjusted for all steps that are looked at. What grows is no cliff.
+    In all trials of these scenarios together, and in each scenario, by McNemar's exact test over
+    the pairs of trials; adjusted for all steps that are looked at, and twice for these two
+    questions. It is a statement about trials of these scenarios. What grows is no cliff.
     """
     steps = [(axis, line, one, other) for axis in matrix.axes
              for line, one, other in neighbours(matrix, axis)
              if one in arms and other in arms]
     for axis, line, one, other in steps:
         pairs = PairedArms.of(arms[one], arms[other], link)
-        confidence = 1.0 - _ALPHA / (2 * len(steps))
-        whole = _cliff(pairs, (axis, line, one, other), matrix, confidence)
-        if whole is not None and whole.lost.low is not None and whole.lost.low > 0.0:
-            yield whole
-        for scenario_id, p in pairs.losses():
+        for scenario_id, p in ((ALL, pairs.loss()), *pairs.losses()):
             adjusted = min(1.0, p * 2 * len(steps))
-            cliff = _cliff(pairs.only(scenario_id), (axis, line, one, other), matrix, confidence)
-            if cliff is not None and adjusted < _ALPHA and (cliff.lost.value or 0.0) > 0.0:
-                yield cliff.model_copy(update={'scenario_id': scenario_id, 'p': adjusted})
+            if adjusted < _ALPHA:
+                some = pairs.only(scenario_id) if scenario_id else pairs
+                cliff = _cliff(some, (axis, line, one, other), matrix)
+                if (cliff.lost.value or 0.0) > 0.0:
+                    yield cliff.model_copy(update={'scenario_id': scenario_id, 'p': adjusted})
 
 
-def _cliff(pairs: PairedArms, step: tuple[str, str, str, str], matrix: MatrixFile,
-           confidence: float) -> Cliff | None:
+def _cliff(pairs: PairedArms, step: tuple[str, str, str, str], matrix: MatrixFile) -> Cliff:
     axis, line, one, other = step
     both = [pair for mine in pairs.found.values() for pair in mine]
-    if not both:
-        return None
     before, after = (text_of(matrix.arms[name].at[axis]) for name in (one, other))
     return Cliff(
         axis=axis, line=line, scenario_id=ALL, before=before, after=after, arms=(one, other),
         passed=(sum(first.verdict is Verdict.PASS for first, _ in both),
                 sum(second.verdict is Verdict.PASS for _, second in both)),
-        pairs=len(both), p=None,
-        lost=pairs.more(lambda result: result.verdict is Verdict.FAIL, confidence))
+        pairs=len(both), p=1.0, lost=pairs.lost())
 
 
 def neighbours(matrix: MatrixFile, axis: str) -> Iterator[tuple[str, str, str]]:

@@ -90,6 +90,18 @@ class PairedArms:
         return PairedArms(*({scenario_id: one[scenario_id]}
                             for one in (self.found, self.different)))
 
+    def loss(self) -> float:
+        """Return McNemar's p-value of all pairs together; the larger one, as of one scenario."""
+        return max(_mcnemar([pair for mine in one.values() for pair in mine])
+                   for one in (self.found, self.different))
+
+    def lost(self) -> Estimate:
+        """Return in what share of trials of these scenarios a pass becomes a fail, less gains."""
+        return no_narrower(*(difference_of_shares([
+            (int(_changes(one, two, Verdict.PASS)), int(_changes(one, two, Verdict.FAIL)), 1)
+            for mine in some.values() for one, two in mine])
+            for some in (self.found, self.different)))
+
     def losses(self) -> Iterator[tuple[str, float]]:
         """
         Yield each scenario with a pair that only one passes, and McNemar's exact p-value.
@@ -120,9 +132,12 @@ def _sign(value: float | None) -> int:
 
 
 def _mcnemar(pairs: Sequence[Both]) -> float:
-    lost = sum(one.verdict is Verdict.PASS and two.verdict is Verdict.FAIL for one, two in pairs)
-    won = sum(two.verdict is Verdict.PASS and one.verdict is Verdict.FAIL for one, two in pairs)
-    return mcnemar(lost, won)
+    return mcnemar(*(sum(_changes(one, two, before) for one, two in pairs)
+                     for before in (Verdict.PASS, Verdict.FAIL)))
+
+
+def _changes(one: TrialResult, two: TrialResult, before: Verdict) -> bool:
+    return one.verdict is before and two.verdict is not before
 
 
 def _units(pairs: Pairs) -> list[Sequence[Both]]:

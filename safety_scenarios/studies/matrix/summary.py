@@ -143,16 +143,14 @@ class Cliff(Noun):
     pairs: int
     lost: Estimate
     """Share of pairs that pass before and fail after, less those of which the reverse is true."""
-    p: float | None
-    """McNemar's exact test, adjusted for every scenario and step; None over all scenarios, where
-    the interval counts."""
+    p: float
+    """McNemar's exact test, adjusted for every scenario and step."""
 
     def __str__(self) -> str:
         where = f' in {self.scenario_id}' if self.scenario_id else ''
-        how = f', p = {self.p:.2g}' if self.p is not None else ''
         return (f'{self.line + ": " if self.line else ""}{self.axis} from {self.before} to '
                 f'{self.after}{where}: passes fall from {self.passed[0]} to {self.passed[1]} of '
-                f'{counted(self.pairs, "pair")} (lost {told(self.lost)}{how})')
+                f'{counted(self.pairs, "pair")} (lost {told(self.lost)}, p = {self.p:.2g})')
 
 
 class Flip(Noun):
