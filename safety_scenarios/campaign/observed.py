@@ -46,12 +46,14 @@ class ObservedCampaign(Campaign):
 
     :param folder: takes the line of each trial before anybody else knows of it
     :param decide: ends a scenario before all of its trials were run
+    :param kept: trial id to its result, of trials that were run before the campaign was cut off
     """
 
     def __init__(self, observers: Sequence[Observer] = (), folder: RunFolder | None = None,
-                 decide: Decide = undecided) -> None:
+                 decide: Decide = undecided, kept: Mapping[str, TrialResult] = {}) -> None:
         super().__init__()
         self._observers, self._folder, self._decide = observers, folder, decide
+        self._kept = kept
         self._counts: Counter[str] = Counter()
         self._failures: Counter[str] = Counter()
         self._waiting: Counter[str] = Counter()
@@ -89,7 +91,7 @@ class ObservedCampaign(Campaign):
         interrupted = done.interrupted
         scenario_id = done.result.scenario_id
         self._waiting[scenario_id] -= 1
-        self.note_preflight(done)
+        self.note_preflight(task, done)
         with uninterrupted():
             if self._folder is not None:
                 self._folder.add(done.result, done.written)
@@ -108,33 +110,35 @@ class ObservedCampaign(Campaign):
         if done.began and not done.result.warmup:
             self._ask(done.result)
 
-    def keep(self, tasks: Sequence[TrialTask],
-             kept: Mapping[str, TrialResult]) -> Sequence[TrialTask]:
+    def keep(self, tasks: Sequence[TrialTask]) -> Sequence[TrialTask]:
         """
         Take the results of trials that were run before the campaign was cut off.
 
         What was extracted from them is where the observers have left it.
 
-        :param kept: trial id to its result
         :return: tasks that leave no files, and show again what they have shown of the wiring
         """
         again: list[TrialTask] = []
         for task in tasks:
-            result = kept.get(task.trial.trial_id)
+            result = self._kept.get(task.trial.trial_id)
             if result is None:
                 continue
             began = has_begun(result)
             if began and task.wants.preflight and task.setup.link_plugin.is_repeatable:
                 again.append(replace(task, wants=Wants(preflight=True), is_counted=False))
-            self._keep(task, result, began)
+            self._take_again(task, result, began)
         return again
 
-    def note_preflight(self, done: TrialDone) -> None:
+    def is_kept(self, task: TrialTask) -> bool:
+        """Return whether a trial was run before the campaign was cut off."""
+        return task.trial.trial_id in self._kept
+
+    def note_preflight(self, task: TrialTask, done: TrialDone) -> None:
         """Keep what the first trial of a scenario shows of the wiring."""
         if done.preflight is not None:
             self.preflight.append(done.preflight)
 
-    def _keep(self, task: TrialTask, result: TrialResult, began: bool) -> None:
+    def _take_again(self, task: TrialTask, result: TrialResult, began: bool) -> None:
         path = None if task.folder is None else task.folder / journal_path(task.trial.trial_id)
         done = TrialDone(path if path is not None and path.exists() else None, result,
                          TrialRecord(trial=task.trial, events=()), began)

@@ -67,8 +67,8 @@ RUN: dict[str, tuple[int, tuple[tuple[str, str], ...]]] = {
     f'safety-scenarios evaluate runs/today --set {SHOWN}:ros.invariants[0].still=0.05': (0, ()),
     'safety-scenarios evaluate runs/today --scenario stricter.yaml --output runs/today-stricter': (
         0, ()),
-    'safety-scenarios campaign matrix runs/today --requirements requirements.txt '
-    '--output matrix.csv': (0, ()),
+    'safety-scenarios campaign coverage runs/today --requirements requirements.txt '
+    '--output coverage.csv': (0, ()),
     'safety-scenarios export runs/today --output tables': (0, ()),
     'safety-scenarios export runs/before runs/after --format parquet --table trials '
     '--output tables': (0, ()),
@@ -126,14 +126,14 @@ RUN: dict[str, tuple[int, tuple[tuple[str, str], ...]]] = {
     '--set sut_version=${{ github.sha }} --junit junit-dds.xml --output results/dds': (
         0, (('my_policy', 'my_policy:Policy' + IN_LOOPBACK), ('--trials 3', ''),
             ('${{ github.sha }}', '0a1b2c3'))),
-    'safety-scenarios campaign matrix results/loopback --requirements requirements.txt '
-    '--output matrix.csv': (0, (('matrix results/loopback', 'matrix results/good'),)),
+    'safety-scenarios campaign coverage results/loopback --requirements requirements.txt '
+    '--output coverage.csv': (0, (('coverage results/loopback', 'coverage results/good'),)),
     'safety-scenarios run scenarios --link loopback --controller my_policy --trials 20 '
     '--set sut_version=$CI_COMMIT_SHA --junit junit.xml --output results': (
         0, (('my_policy', 'my_policy:Policy'), ('--trials 20', ''),
             ('$CI_COMMIT_SHA', '0a1b2c3'), ('results', 'results/gitlab'))),
-    'safety-scenarios campaign matrix results --requirements requirements.txt '
-    '--output matrix.csv': (0, (('matrix results', 'matrix results/good'),))}
+    'safety-scenarios campaign coverage results --requirements requirements.txt '
+    '--output coverage.csv': (0, (('coverage results', 'coverage results/good'),))}
 """None reads what another has written: CI runs every third of them."""
 
 LAUNCH = 'test/ros/test_launch.py::'
@@ -172,8 +172,25 @@ SERVED_POLICY = ('test_served_policies.py::'
                  'test_a_policy_behind_openpi_stops_and_its_server_time_is_a_part')
 SMALL_MODEL = ('test/ros/test_small_model.py::'
                'test_the_small_model_of_the_manual_answers_and_does_not_pass')
+MATRIX = 'test/unit/studies/matrix/test_run_matrix.py::'
 _ENGINES = 'test/unit/campaign/engines'
 ELSEWHERE = {
+    **dict.fromkeys((
+        'safety-scenarios run robotic --link simulated --controller rule_based '
+        '--controller learned --trials 5',
+        'safety-scenarios run robotic --link simulated --controller rule_based '
+        '--controller learned',
+        'safety-scenarios run --matrix matrix.yaml --output runs/matrix'),
+        f'{MATRIX}test_several_controllers_on_the_command_line_are_arms'),
+    'safety-scenarios run --resume runs/matrix':
+        f'{MATRIX}test_a_matrix_that_was_killed_is_gone_on_with_and_comes_to_the_same',
+    'safety-scenarios show runs/matrix':
+        f'{MATRIX}test_the_exit_code_is_that_of_the_worst_arm_that_counts',
+    'safety-scenarios report runs/matrix':
+        f'{MATRIX}test_a_setting_that_never_reached_the_controller_is_a_warning_everywhere',
+    'safety-scenarios scenario schema matrix > matrix.schema.json':
+        'test/unit/formats/test_agent_skeleton.py::'
+        'test_every_kind_has_a_schema_that_is_one',
     'safety-scenarios run robotic --link loopback --trials 1000 --seed 1 --jobs 8 '
     '--output runs/many': f'{_ENGINES}/test_jobs.py::'
                           'test_two_processes_leave_what_one_leaves_to_the_byte',
