@@ -8,7 +8,7 @@ All trials of one scenario are run, then those of the next; no trial can spoil a
 """
 
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import closing, ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -25,13 +25,18 @@ from safety_scenarios.campaign.plan import CampaignPlan, plan_campaign, TrialTas
 from safety_scenarios.campaign.policy_refusals import with_chunks
 from safety_scenarios.campaign.refusals import above_floor
 from safety_scenarios.campaign.signals import uninterrupted
-from safety_scenarios.campaign.statistics.sequential import Decide, decide_by, UNDECIDED, undecided
+from safety_scenarios.campaign.statistics.sequential import (
+    Decide,
+    decide_by,
+    not_fixed,
+    undecided,
+)
 from safety_scenarios.campaign.statistics.summarise import summarise
 from safety_scenarios.campaign.trials import execute, reached, trial_files
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.scenario.settings import RunSettings, SequentialTest
+from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.session import Beginning, Connect, Observer
 from safety_scenarios.trial.summary import CampaignSummary, Preflight
@@ -109,7 +114,10 @@ def run_campaign(plan: CampaignPlan, observers: Sequence[Observer],
                     campaign.results, controller=plan.controller, link=setup.link.name,
                     seed=plan.seed, planned=len(plan.trials) - campaign.saved,
                     interrupted=campaign.interrupted,
-                    stopped_early=_decisions(plan.sequential, campaign),
+                    stopped_early=not_fixed(plan.sequential, (
+                        (one.scenario.id, one.index) for one in plan.trials), (
+                        (one.scenario_id, one.index) for one in campaign.results),
+                        campaign.stopped_early),
                     latency_law=plan.latency_law, preflight=with_chunks(
                         campaign.preflight, plan.scenarios, setup.link.controller),
                     calibration=calibration, sut=plan.identified.ended(*session.nodes()),
@@ -155,14 +163,6 @@ def run_tasks(tasks: Iterable[TrialTask], session: OpenSession,
             raise
         campaign.interrupted = True
     return campaign
-
-
-def _decisions(rule: SequentialTest, campaign: Campaign) -> Mapping[str, str]:
-    """Return what the sequential test decided of each scenario, or that it did not."""
-    if not rule.p1:
-        return {}
-    return {result.scenario_id: UNDECIDED
-            for result in campaign.results} | campaign.stopped_early
 
 
 def _output(settings: RunSettings) -> Path:

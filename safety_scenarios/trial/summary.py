@@ -227,9 +227,10 @@ class ScenarioSummary(Noun):
     """Upper 95 % bound of the 99th percentile for any law, plus the harness' uncertainty; no
     number where these trials cannot carry one. One that was not measured counts as no reaction."""
     failed: Estimate
-    """Share of trials that did not pass; of a sequential test, valid at any stop."""
+    """Share of trials that did not pass; valid at any stop where ``stopped_early`` says why."""
     stopped_early: str | None
-    """What the sequential test decided before every planned trial was made."""
+    """Why the number of trials was not fixed beforehand, such as what a sequential test decided:
+    the intervals are those that hold at any stop. None: it was fixed."""
     claims: tuple[str, ...]
     """What this sample is too small to claim."""
     notes: dict[str, str]
