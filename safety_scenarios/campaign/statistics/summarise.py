@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal
 
 from safety_scenarios.campaign.statistics.breakdown import scored, weighed
+from safety_scenarios.campaign.statistics.claimable import claimable
 from safety_scenarios.campaign.statistics.confidence_sequences import (
     anytime,
     anytime_over_clusters,
@@ -97,7 +98,8 @@ def summarise(results: Sequence[TrialResult], *, controller: str | ControllerSpe
                         for result in counted),
         preflight=tuple(preflight), calibration=calibration, chance=_chance(counted),
         command=command, is_in_harness=is_in_harness, sut=sut, weighed=weighed(counted),
-        scores=scored(counted), world=of_campaign(
+        scores=scored(counted), claims=claimable(counted, early, link, any(
+            sut.doubts) if sut is not None else False), world=of_campaign(
             {name: [result for result in found if not result.warmup]
              for name, found in rows.items()}, bool(early), link))
 
