@@ -22,8 +22,8 @@ import numpy
 from numpy.random import Generator
 from rich.console import Console
 from safety_scenarios.campaign.statistics.agreement import cohen_kappa
-from safety_scenarios.campaign.statistics.paired import median_over_clusters
 from safety_scenarios.campaign.statistics.confidence_sequences import anytime
+from safety_scenarios.campaign.statistics.paired import median_over_clusters
 from safety_scenarios.campaign.statistics.proportions import (
     clopper_pearson,
     clustered,

@@ -90,8 +90,8 @@ COMMANDS: Mapping[str, Command | Verbs] = {
                         'browser.'),
         'film': Command('filming:film', 'Draw a trial of the campaign in DIR from its record; '
                         'nothing is run again.'),
-        'matrix': Command('reporting:matrix', 'Show which hazards, requirements and clauses the '
-                          'campaign in FOLDER covers, and how.'),
+        'coverage': Command('reporting:coverage', 'Show which hazards, requirements and clauses '
+                            'the campaign in FOLDER covers, and how.'),
         'verify': Command('evaluating:verify_folder', 'Check whether the files in FOLDER are '
                           'those that the campaign wrote.'),
         'sign': Command('evaluating:sign_folder', 'Sign the campaign in FOLDER with an SSH key.'),

@@ -10,7 +10,7 @@ from rich.markup import escape
 from safety_scenarios.cli.completion import CampaignFolder
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.reports.claim_plan import assumed_time, claim_lines, claim_table
-from safety_scenarios.reports.console_report import Screen, console
+from safety_scenarios.reports.console_report import console, Screen
 from safety_scenarios.studies.designs.claim import read_claim
 from safety_scenarios.studies.designs.claim_plan import measured_time, plan_claim
 

@@ -8,6 +8,9 @@ import sys
 import click
 from rich.text import Text
 from safety_scenarios.cli.completion import CampaignFolder
+from safety_scenarios.errors import SettingsError
+from safety_scenarios.reports.matrix_tables import show_matrix
+from safety_scenarios.reports.outputs.matrix_report import is_matrix, read_summary
 from safety_scenarios.reports.outputs.stored_trials import trials_in, view_in
 from safety_scenarios.reports.page.claims import claims_of
 from safety_scenarios.reports.trial_view.display import on_one_line
@@ -31,7 +34,8 @@ def show(folder: Path, trial: str | None) -> None:
     trial's id or the beginning of one, the id of a scenario for its first trial, or
     SCENARIO:INDEX. What is shown is judged again from its records; nothing is run. In a pipe the
     output is 80 columns of plain text; the environment variable NO_COLOR takes the colours away.
-    Exits as evaluate does, of one trial by its verdict.
+    Exits as evaluate does, of one trial by its verdict. DIR may be that of a matrix: its arms are
+    shown side by side.
 
     \b
     safety-scenarios show runs/today
@@ -39,6 +43,13 @@ def show(folder: Path, trial: str | None) -> None:
     safety-scenarios show runs/today SCN-R-101
     """
     console = screen()
+    if is_matrix(folder):
+        if trial is not None:
+            raise SettingsError(f'TRIAL: got {trial} with the folder of a matrix, expected that '
+                                f'of one arm, such as {folder}/ARM')
+        matrix, _ = read_summary(folder)
+        show_matrix(console, matrix)
+        sys.exit(matrix.exit_code)
     if trial is not None:
         view = view_in(folder, trial)
         for part in trial_of(view, console):

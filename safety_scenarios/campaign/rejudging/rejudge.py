@@ -24,12 +24,12 @@ from safety_scenarios.campaign.folder.evidence import (
     Flaw,
     Line,
     other_than_found,
-    RECORDINGS,
     unlike_settings,
 )
 from safety_scenarios.campaign.folder.files import (
     journal_path,
     plan_sha256,
+    RECORDINGS,
     terms_of,
     trace_path,
     trace_writer,

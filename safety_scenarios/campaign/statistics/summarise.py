@@ -87,8 +87,8 @@ def summarise(results: Sequence[TrialResult], *, controller: str | ControllerSpe
         seed=seed, planned=planned, completed=len(results),
         interrupted=interrupted, verdict=Verdict.worst(verdicts), exit_code=exit_code(verdicts),
         verdicts=_count(result.verdict.value for result in counted),
-        missed=_rate(hazards, lambda result: result.is_missed, early, link),
-        false_stops=_rate(benign, lambda result: result.is_false_stop, early, link),
+        missed=rate(hazards, lambda result: result.is_missed, link, early),
+        false_stops=rate(benign, lambda result: result.is_false_stop, link, early),
         failed_otherwise=_otherwise(benign),
         scenarios=tuple(_row(found, early.get(scenario_id), latency_law, link)
                         for scenario_id, found in rows.items()
@@ -275,8 +275,8 @@ def _chance(results: Sequence[TrialResult]) -> float | None:
     return sum(levels) / len(levels) if levels else None
 
 
-def _rate(results: Sequence[TrialResult], is_bad: Callable[[TrialResult], bool],
-          stopped_early: Mapping[str, str], link: str) -> Rate:
+def rate(results: Sequence[TrialResult], is_bad: Callable[[TrialResult], bool], link: str,
+         stopped_early: Mapping[str, str] = {}) -> Rate:
     """Return a rate of the trials that PASS or FAIL."""
     strata, differing = (_strata(some, is_bad) for some in (results, distinct(results, link)))
     bad, of = (sum(map(sum, strata.values())), sum(map(len, strata.values())))

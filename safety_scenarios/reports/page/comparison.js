@@ -275,7 +275,8 @@
   }
 
   function variedTable(plot, percent, ms) {
-    const heads = ['', plot.parameter, 'trials', 'differ', 'passed', 'median latency'];
+    const heads = ['', plot.parameter, 'trials', 'not judged', 'differ', 'passed',
+      'median latency'];
     return make('details', {}, make('summary', {}, 'As numbers'),
       make('div', { class: 'ss-wide', tabindex: 0, role: 'region', 'aria-label': plot.title },
         make('table', { class: 'ss-table' },
@@ -283,7 +284,7 @@
             words(name))))),
           make('tbody', {}, plot.series.flatMap((one) => one.steps.map((step) => make('tr', {},
             make('th', { scope: 'row' }, words(one.name)), make('td', {}, at(step)),
-            make('td', {}, step.trials), make('td', {}, step.n),
+            make('td', {}, step.trials), make('td', {}, step.undecided), make('td', {}, step.n),
             make('td', {}, stated(step.passed, percent)),
             make('td', {}, stated(step.ms, ms)))))))));
   }

@@ -106,7 +106,7 @@ def require() -> None:
 
 def render(sources: Sequence[Source], comparison: Mapping[str, Any] | None = None, *,
            varied: Sequence[Mapping[str, Any]] = (), beside: str = 'report_data',
-           made: str = '') -> Page:
+           made: str = '', matrix: Mapping[str, Any] | None = None) -> Page:
     """
     Return the page of one campaign, or of several against each other.
 
@@ -114,6 +114,7 @@ def render(sources: Sequence[Source], comparison: Mapping[str, Any] | None = Non
     :param varied: trials over what was varied, as ``showVaried`` of ``comparison.js`` draws them
     :param beside: the folder of files that the page loads, by its name relative to the page
     :param made: when and by what it was made
+    :param matrix: what its arms came to, which the sources are, as ``matrix_tables`` has it
     :raises MissingDependencyError: jinja2 or plotly is not installed
     """
     require()
@@ -131,7 +132,7 @@ def render(sources: Sequence[Source], comparison: Mapping[str, Any] | None = Non
             'beside': beside, 'comparison': comparison, 'varied': varied}
     html = environment.get_template('report.html.j2').render(
         sources=[_content(source, number) for number, source in enumerate(sources)],
-        made=made, title=', '.join(source.name for source in sources),
+        made=made, title=', '.join(source.name for source in sources), matrix=matrix,
         metres=tables.METRES, has_comparison=comparison is not None,
         has_varied=bool(varied),
         style=Markup('\n'.join(_texts(_STYLES))),

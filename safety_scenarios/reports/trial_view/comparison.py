@@ -28,8 +28,9 @@ def varied(found: Sequence[Degradation]) -> Sequence[Mapping[str, Any]]:
     """
     Return plots: [{title parameter scenario series notes}].
 
-    ``series`` are [{name steps}], steps [{low high trials passed ms n}]; ``passed`` and ``ms`` are
-    [value, low, high], each None where there is no number, ``n`` counts trials that differ.
+    ``series`` are [{name steps}], steps [{low high trials passed ms n undecided}]; ``passed`` and
+    ``ms`` are [value, low, high], each None where there is no number, ``n`` counts trials that
+    differ, ``undecided`` those that are INCONCLUSIVE or ERROR.
     """
     return [_plot(one) for one in found[:_PLOTS]]
 
@@ -50,7 +51,8 @@ def _plot(one: Degradation) -> Mapping[str, Any]:
 
 def _step(step: Step) -> Mapping[str, Any]:
     return {'low': rounded(step.low, 4), 'high': rounded(step.high, 4), 'trials': step.trials,
-            'passed': _numbers(step.passed), 'ms': _numbers(step.median_ms), 'n': step.passed.n}
+            'passed': _numbers(step.passed), 'ms': _numbers(step.median_ms), 'n': step.passed.n,
+            'undecided': step.undecided}
 
 
 def _numbers(found: Estimate) -> Sequence[float | int | None]:

@@ -39,8 +39,8 @@ def test_trials_whose_number_was_not_fixed_have_the_wider_bound():
 
 def test_several_scenarios_have_a_bound_of_their_average_that_holds_though_they_differ():
     """Half of them never fail, the other half at twice the average."""
-    rows = [found for found in claimable(
-        [*many(n=30), *many(n=30, scenario='B'), benign_variant('FAIL', STOPPED)], (), 'ros')]
+    rows = claimable(
+        [*many(n=30), *many(n=30, scenario='B'), benign_variant('FAIL', STOPPED)], (), 'ros')
     whole = next(one for one in rows if one.scenario_id is None)
     assert (whole.scenarios, whole.bound.n) == (2, 60)
     for average in (0.02, 0.05, 0.2):

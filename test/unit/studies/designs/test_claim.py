@@ -50,7 +50,8 @@ def test_a_claim_is_read_as_it_is_said(text, claim):
     ('miss rate <= 1e-3 in 95 %', "got 'in', expected 'at' and a confidence"),
     ('miss rate <= 1e-3 at 30 %', 'got a confidence of 30 %, expected at least 50 %'),
     ('miss rate <= 1e-3 at 95 % or so', "got 'or so' behind the claim"),
-    ('', "got '', expected one of miss rate"), ('miss rate <= ' + '9' * 500, 'got 513 characters')])
+    ('', "got '', expected one of miss rate"),
+    ('miss rate <= ' + '9' * 500, 'got 513 characters')])
 def test_what_is_no_claim_is_refused_with_what_would_be_one(text, says):
     with pytest.raises(SettingsError, match=says) as caught:
         read_claim(text)
