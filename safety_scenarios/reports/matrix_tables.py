@@ -19,7 +19,7 @@ from safety_scenarios.trial.summary import Rate
 
 HEAD = ('arm', 'passed', 'not judged', 'missed', 'false stops', 'reaction ms', 'worst ms',
         'nearest m', 'task s', 'lost s')
-"""Columns of the table; intervals in brackets, n behind them. Missed: hazards; nearest: to anybody;
+"""Columns of the table; intervals in brackets, n behind. Missed: hazards; nearest: to anybody;
 task: until it was done; lost: time in which the robot stood and nothing called for it."""
 NOTHING = '-'
 _MOST = 12

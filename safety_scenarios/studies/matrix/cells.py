@@ -26,11 +26,12 @@ def cells(arms: Results, link: str) -> Iterator[Cell]:
     scenarios = dict.fromkeys(one.scenario_id for some in arms.values() for one in some)
     for name in (ALL, *scenarios):
         for arm, results in arms.items():
-            yield _cell(name, arm, [one for one in results
+            yield cell(name, arm, [one for one in results
                                     if not name or one.scenario_id == name], link)
 
 
-def _cell(scenario: str, arm: str, results: Sequence[TrialResult], link: str) -> Cell:
+def cell(scenario: str, arm: str, results: Sequence[TrialResult], link: str) -> Cell:
+    """Return one arm over one scenario; empty: over all that have a result."""
     rows: dict[str, list[TrialResult]] = {}
     for result in results:
         rows.setdefault(result.scenario_id, []).append(result)
