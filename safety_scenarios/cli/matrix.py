@@ -54,14 +54,14 @@ def run_arms(file: Path | None, controllers: Sequence[str], given: Mapping[str, 
     plan = plan_matrix(frozen, arms, Path(where))
     settings = arms[0].settings
     interruptible()
-    done = run_matrix(plan, _observed)
-    page = _page(plan, done, settings)
-    _show(done, settings, plan.folder, page)
+    done = run_matrix(plan, observed)
+    page = write_page(plan, done, settings)
+    show_done(done, settings, plan.folder, page)
     return done.summary.exit_code
 
 
 @contextmanager
-def _observed(arm: PlannedArm) -> Iterator[Sequence[Observer]]:
+def observed(arm: PlannedArm) -> Iterator[Sequence[Observer]]:
     """Give who observes one arm: what keeps its drawings, and outputs that are its own."""
     settings = arm.arm.settings
     own: dict[str, Any] = {'outputs': tuple(
@@ -74,20 +74,22 @@ def _observed(arm: PlannedArm) -> Iterator[Sequence[Observer]]:
         yield [*observers, *([Views()] if 'page' in settings.outputs and is_wanted() else [])]
 
 
-def _page(plan: MatrixPlan, done: MatrixDone, settings: RunSettings) -> Path | None:
+def write_page(plan: MatrixPlan, done: MatrixDone, settings: RunSettings,
+               answer: Sequence[str] = ()) -> Path | None:
     """Write the page; that it cannot be written changes no verdict."""
     page = plan.folder / PAGE
     if 'page' not in settings.outputs or not is_wanted():
         return None
     try:
-        report_run(plan.folder, plan.matrix, done.arms, done.summary, page)
+        report_run(plan.folder, plan.matrix, done.arms, done.summary, page, answer)
     except Exception as error:
         warn(f'note: no {PAGE}: {in_words(error)}')
         return None
     return page
 
 
-def _show(done: MatrixDone, settings: RunSettings, folder: Path, page: Path | None) -> None:
+def show_done(done: MatrixDone, settings: RunSettings, folder: Path, page: Path | None) -> None:
+    """Print what a matrix came to, as the settings ask for it."""
     screen = console()
     if settings.console in ('json', 'quiet'):
         for text in done.summary.check.warnings:

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""``plan``: what a claim takes."""
+"""``plan``: what a claim takes, and designs that are locked."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from safety_scenarios.studies.designs.claim_plan import measured_time, plan_clai
 
 
 @click.command('plan', epilog='Exit codes: 0 planned; 2 wrong input or usage.')
-@click.option('--claim', metavar='TEXT', required=True,
+@click.option('--claim', metavar='TEXT',
               help="What shall be shown, such as 'miss rate <= 1e-3 at 95 %', 'pass rate >= 99 "
                    "%', 'p99 reaction <= 500 ms at 95 %' or 'difference of failures <= 2 %'.")
 @click.option('--from', 'measured', type=CampaignFolder(), metavar='DIR',
@@ -24,15 +24,31 @@ from safety_scenarios.studies.designs.claim_plan import measured_time, plan_clai
 @click.option('--assume', type=float, multiple=True, metavar='RATE',
               help='True rate for which the power is given; repeat it for several.')
 @click.option('--hours', type=float, metavar='H', help='Time in which it shall be done.')
-def plan(claim: str, measured: Path | None, assume: tuple[float, ...],
-         hours: float | None) -> None:
+@click.option('--lock', 'file', metavar='FILE',
+              type=click.Path(exists=True, dir_okay=False, path_type=Path),
+              help='Design to freeze: question, arms, scenarios, trials, seed, test and limits.')
+def plan(claim: str | None, measured: Path | None, assume: tuple[float, ...],
+         hours: float | None, file: Path | None) -> None:
     r"""
-    Say how many trials, hours and processes a claim takes, and what looking early costs.
+    Say what a claim takes, or lock a design before its first trial.
+
+    A claim takes trials, hours and processes; looking early costs more of them. A lock (doc/
+    designs.md) writes FILE.lock, and run --design FILE runs exactly that.
 
     \b
     safety-scenarios plan --claim 'miss rate <= 1e-3 at 95 %'
     safety-scenarios plan --claim 'p99 reaction <= 500 ms at 95 %' --from runs/today --hours 8
+    safety-scenarios plan --lock design.yaml
     """
+    if (claim is None) == (file is None):
+        raise click.UsageError('expected one of --claim TEXT and --lock FILE')
+    if file is not None:
+        if measured or assume or hours is not None:
+            raise click.UsageError('--lock: --from, --assume and --hours belong to --claim')
+        from safety_scenarios.cli.designs import lock
+        lock(file)
+        return
+    assert claim is not None
     if hours is not None and not 0.0 < hours < 1e6:
         raise SettingsError(f'--hours: got {hours:g}, expected a number above 0')
     wanted = read_claim(claim)

@@ -51,13 +51,17 @@ _EPILOG = ('Exit codes: 0 every trial PASS; 1 some FAIL; 2 wrong input or usage;
               type=click.Path(exists=True, dir_okay=False, path_type=Path),
               help='Run the controllers and settings of a matrix file on the same trials '
                    '(doc/matrix.md); SCENARIO may be left out.')
+@click.option('--design', metavar='FILE', cls=Option, section='Controller',
+              type=click.Path(exists=True, dir_okay=False, path_type=Path),
+              help='Run a locked design, and refuse whatever is not as it was locked '
+                   '(doc/designs.md).')
 @click.option('--live', is_flag=True, cls=Option, section='Results',
               help='Show the campaign on the whole terminal while it runs (doc/live.md).')
 @console_options()
 @set_option('controller.delay_ms=400 or judge.model=NAME')
 @click.pass_context
 def run(context: click.Context, /, scenarios: tuple[str, ...], live: bool, matrix: Path | None,
-        controller: tuple[str, ...], **values: Any) -> None:
+        design: Path | None, controller: tuple[str, ...], **values: Any) -> None:
     r"""
     Run scenarios against a controller and judge it.
 
@@ -72,9 +76,15 @@ def run(context: click.Context, /, scenarios: tuple[str, ...], live: bool, matri
     safety-scenarios run robotic --controller external --remap cmd_vel:=/base/cmd_vel
     safety-scenarios run robotic --link simulated --controller rule_based --controller learned
     """
-    if not scenarios and matrix is None:
+    if not scenarios and matrix is None and design is None:
         raise click.UsageError("Missing argument 'SCENARIO...'.", context)
     refuse_mix_ups(scenarios, values[SET])
+    if design is not None:
+        if scenarios or matrix or controller:
+            raise click.UsageError('--design: scenarios, --matrix and --controller are in the '
+                                   'design, expected none of them here', context)
+        from safety_scenarios.cli.designs import run_design
+        sys.exit(run_design(design, given_in(values, console_chosen(context)), live=live))
     if matrix is not None or len(controller) > 1:
         from safety_scenarios.cli.matrix import run_arms
         sys.exit(run_arms(matrix, controller, given_in(

@@ -13,6 +13,7 @@ A claim in words, such as ``miss rate <= 1e-3 at 95 %``.
     unit       = "%" | "ms" | "s"
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 import math
 import re
@@ -27,7 +28,7 @@ EXAMPLES = ('miss rate <= 1e-3 at 95 %', 'false stop rate <= 2 %', 'pass rate >=
 _CONFIDENCE = 0.95
 _LONGEST = 200
 _WORD = re.compile(r'<=|>=|%|[0-9.]+(?:e[+-]?[0-9]+)?|[a-z]+|\S', re.ASCII)
-_SHARES: tuple[Subject, ...] = ('miss rate', 'false stop rate', 'failure rate', 'pass rate',
+_SHARES: Sequence[Subject] = ('miss rate', 'false stop rate', 'failure rate', 'pass rate',
                                 'difference of failures')
 
 
@@ -65,7 +66,7 @@ class Claim:
 
     def __str__(self) -> str:
         relation = '>=' if self.subject == 'pass rate' else '<='
-        name, limit = self.subject, f'{self.limit:g}'
+        name, limit = str(self.subject), f'{self.limit:g}'
         if self.subject == 'reaction':
             name, limit = f'p{100.0 * self.quantile:.12g} reaction', f'{self.limit:g} ms'
         return f'{name} {relation} {limit} at {100.0 * self.confidence:.12g} %'
