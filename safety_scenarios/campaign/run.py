@@ -7,7 +7,7 @@ One campaign from its plan to its summary.
 All trials of one scenario are run, then those of the next; no trial can spoil another.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing, ExitStack
 from datetime import datetime, timezone
 from pathlib import Path
@@ -26,13 +26,13 @@ from safety_scenarios.campaign.refusals import above_floor
 from safety_scenarios.campaign.resuming import resume as resume_in
 from safety_scenarios.campaign.resuming import run_suffix, settings_for
 from safety_scenarios.campaign.signals import uninterrupted
-from safety_scenarios.campaign.statistics.sequential import decide_by, UNDECIDED
+from safety_scenarios.campaign.statistics.sequential import decide_by, not_fixed
 from safety_scenarios.campaign.statistics.summarise import summarise
 from safety_scenarios.campaign.trials import session_over, trial_files, TrialDone
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.scenario.settings import RunSettings, SequentialTest
+from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.session import Beginning, Connect, Observer
 from safety_scenarios.trial.summary import CampaignSummary
 
@@ -134,7 +134,10 @@ class OpenCampaign:
             campaign.results, controller=plan.controller, link=plan.setup.link.name,
             seed=plan.seed, planned=len(plan.trials) - campaign.saved,
             interrupted=campaign.interrupted,
-            stopped_early=_decisions(plan.sequential, campaign),
+            stopped_early=not_fixed(plan.sequential, (
+                (one.scenario.id, one.index) for one in plan.trials), (
+                (one.scenario_id, one.index) for one in campaign.results),
+                campaign.stopped_early),
             latency_law=plan.latency_law, preflight=with_chunks(
                 campaign.preflight, plan.scenarios, plan.setup.link.controller),
             calibration=self._calibration, sut=plan.identified.ended(*self._session.nodes()),
@@ -202,14 +205,6 @@ def run_tasks(tasks: Sequence[TrialTask], engine: Engine, campaign: Taker) -> No
         if stop.__cause__ is not None:
             raise
         campaign.interrupted = True
-
-
-def _decisions(rule: SequentialTest, campaign: ObservedCampaign) -> Mapping[str, str]:
-    """Return what the sequential test decided of each scenario, or that it did not."""
-    if not rule.p1:
-        return {}
-    return {result.scenario_id: UNDECIDED
-            for result in campaign.results} | campaign.stopped_early
 
 
 def _output(settings: RunSettings) -> Path:

@@ -51,6 +51,8 @@ COMMANDS: Mapping[str, Command | Verbs] = {
                       'several they are compared.'),
     'compare': Command('comparing:compare', 'Compare two campaigns, run with the same seed, '
                        'scenario by scenario.'),
+    'plan': Command('planning:plan', 'Say how many trials a claim takes, or lock a design before '
+                    'its first trial.'),
     'evaluate': Command('evaluating:evaluate', 'Judge the trials in FOLDER again from their '
                         'records, without a robot and without ROS.'),
     'export': Command('reporting:export_campaigns', 'Write campaigns as tables, figures or '

@@ -62,14 +62,14 @@ def run_arms(file: Path | None, controllers: Sequence[str], given: Mapping[str, 
     plan = plan_matrix(frozen, arms, folder)
     settings = arms[0].settings
     interruptible()
-    done = run_matrix(plan, _observed, resumed=resume is not None)
-    page = _page(plan, done, settings)
-    _show(done, given.get('console', 'normal'), plan.folder, page)
+    done = run_matrix(plan, observed, resumed=resume is not None)
+    page = write_page(plan, done, settings)
+    show_done(done, given.get('console', 'normal'), plan.folder, page)
     return done.summary.exit_code
 
 
 @contextmanager
-def _observed(arm: PlannedArm) -> Iterator[Sequence[Observer]]:
+def observed(arm: PlannedArm) -> Iterator[Sequence[Observer]]:
     """Give who observes one arm: what keeps its drawings, and outputs that are its own."""
     settings = arm.arm.settings
     own: dict[str, Any] = {'outputs': tuple(
@@ -82,20 +82,26 @@ def _observed(arm: PlannedArm) -> Iterator[Sequence[Observer]]:
         yield [*observers, *([Views()] if 'page' in settings.outputs and is_wanted() else [])]
 
 
-def _page(plan: MatrixPlan, done: MatrixDone, settings: RunSettings) -> Path | None:
+def write_page(plan: MatrixPlan, done: MatrixDone, settings: RunSettings,
+               answer: Sequence[str] = ()) -> Path | None:
     """Write the page; that it cannot be written changes no verdict."""
     page = plan.folder / PAGE
     if 'page' not in settings.outputs or not is_wanted():
         return None
     try:
-        report_run(plan.folder, plan.matrix, done.arms, done.summary, page)
+        report_run(plan.folder, plan.matrix, done.arms, done.summary, page, answer)
     except Exception as error:
         warn(f'note: no {PAGE}: {in_words(error)}')
         return None
     return page
 
 
-def _show(done: MatrixDone, detail: str, folder: Path, page: Path | None) -> None:
+def show_done(done: MatrixDone, detail: str, folder: Path, page: Path | None) -> None:
+    """
+    Print what a matrix came to.
+
+    :param detail: the setting ``console``
+    """
     screen = console()
     if detail in ('json', 'quiet'):
         for text in done.summary.check.warnings:

@@ -14,6 +14,7 @@ from safety_scenarios.campaign.folder.folder import PAGE
 from safety_scenarios.campaign.rejudging.rejudge import rejudge, told
 from safety_scenarios.cli.completion import CampaignFolder
 from safety_scenarios.errors import SettingsError, TraceError
+from safety_scenarios.reports.design_text import answer_lines
 from safety_scenarios.reports.outputs.columns import Table, TABLE_NAMES
 from safety_scenarios.reports.outputs.exporting import export, Format, FORMATS, judged
 from safety_scenarios.reports.outputs.matrix_report import is_matrix, report_matrix
@@ -36,29 +37,37 @@ from safety_scenarios.studies.selftest.kill_matrix import KillMatrix
 @click.option('--again', is_flag=True,
               help='Judge every trial again from its record first, as evaluate does, instead of '
                    'showing what the campaign wrote.')
+@click.option('--unblind', is_flag=True,
+              help='Open the codes of a blinded design, and note that in DIR.')
 def report(folders: tuple[Path, ...], output: Path | None, matrix: Path | None,
-           again: bool) -> None:
+           again: bool, unblind: bool) -> None:
     r"""
     Write the campaign in DIR as one HTML file; with several they are compared.
 
     DIR may be the folder of a matrix: then the page shows its arms side by side. It needs no
     network and the extra report (pip install 'safety_scenarios[report]'). A run writes it by
-    itself.
+    itself. Of a locked design the answer to its question comes first.
 
     \b
     safety-scenarios report runs/today
     safety-scenarios report runs/before runs/after --output compared.html
     """
+    from safety_scenarios.cli.designs import answered, opened
+    for folder in folders:
+        if not opened(folder, unblind):
+            sys.exit(3)
+    found = answered(folders[0]) if len(folders) == 1 else None
     page = page_for(folders, output)
     if len(folders) == 1 and is_matrix(folders[0]):
-        flaws = report_matrix(folders[0], page, again=again)
+        flaws = report_matrix(
+            folders[0], page, again=again, answer=list(answer_lines(found)) if found else ())
     else:
         flaws = write_report(folders, page, again=again,
                              matrix=None if matrix is None else _matrix(matrix))
     click.echo(str(page))
     for text in flaws:
         click.echo(f'error: {text}', err=True)
-    sys.exit(3 if flaws else 0)
+    sys.exit(3 if flaws or (found is not None and found.shown == 'cannot be said') else 0)
 
 
 def page_for(folders: Sequence[Path], output: Path | None, option: str = '--output') -> Path:

@@ -53,6 +53,10 @@ _EPILOG = ('Exit codes: 0 every trial PASS; 1 some FAIL; 2 wrong input or usage;
               type=click.Path(exists=True, dir_okay=False, path_type=Path),
               help='Run the controllers and settings of a matrix file on the same trials '
                    '(doc/matrix.md); SCENARIO may be left out.')
+@click.option('--design', metavar='FILE', cls=Option, section='Controller',
+              type=click.Path(exists=True, dir_okay=False, path_type=Path),
+              help='Run a locked design, and refuse whatever is not as it was locked '
+                   '(doc/designs.md).')
 @click.option('--resume', metavar='DIR', cls=Option, section='Results',
               type=click.Path(exists=True, file_okay=False, path_type=Path),
               help='Go on with the campaign or matrix in DIR, which was cut off; SCENARIO may be '
@@ -63,7 +67,8 @@ _EPILOG = ('Exit codes: 0 every trial PASS; 1 some FAIL; 2 wrong input or usage;
 @set_option('controller.delay_ms=400 or judge.model=NAME')
 @click.pass_context
 def run(context: click.Context, /, scenarios: tuple[str, ...], live: bool, matrix: Path | None,
-        resume: Path | None, controller: tuple[str, ...], **values: Any) -> None:
+        design: Path | None, resume: Path | None, controller: tuple[str, ...],
+        **values: Any) -> None:
     r"""
     Run scenarios against a controller and judge it.
 
@@ -79,9 +84,15 @@ def run(context: click.Context, /, scenarios: tuple[str, ...], live: bool, matri
     safety-scenarios run robotic --link simulated --controller rule_based --controller learned
     safety-scenarios run --resume results
     """
-    if not scenarios and matrix is None and resume is None:
+    if not scenarios and matrix is None and design is None and resume is None:
         raise click.UsageError("Missing argument 'SCENARIO...'.", context)
     refuse_mix_ups(scenarios, values[SET])
+    if design is not None:
+        if scenarios or matrix or controller or resume:
+            raise click.UsageError('--design: scenarios, --matrix, --controller and --resume have '
+                                   'no place beside it: it says what is run', context)
+        from safety_scenarios.cli.designs import run_design
+        sys.exit(run_design(design, given_in(values, console_chosen(context)), live=live))
     if matrix is not None or len(controller) > 1 or (resume and (resume / FILE).is_file()):
         from safety_scenarios.cli.matrix import run_arms
         sys.exit(run_arms(matrix, controller, given_in(

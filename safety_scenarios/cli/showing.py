@@ -12,13 +12,14 @@ from safety_scenarios.errors import SettingsError
 from safety_scenarios.reports.matrix_tables import show_matrix
 from safety_scenarios.reports.outputs.matrix_report import is_matrix, read_summary
 from safety_scenarios.reports.outputs.stored_trials import trials_in, view_in
+from safety_scenarios.reports.page.claims import claims_of
 from safety_scenarios.reports.trial_view.display import on_one_line
 from safety_scenarios.reports.trial_view.terminal import list_of, screen, trial_of, worst_first
 from safety_scenarios.scenario.result import exit_code
 from safety_scenarios.scenario.verdict import Verdict
 
-_MOST, _MOST_ROWS = 10, 30
-"""Flaws of a folder, and trials, that are shown one by one."""
+_MOST, _MOST_ROWS, _MOST_CLAIMS = 10, 30, 4
+"""Flaws of a folder, trials, and claims, that are shown one by one."""
 
 
 @click.command('show')
@@ -69,6 +70,14 @@ def show(folder: Path, trial: str | None) -> None:
     if rows:
         console.print(Text(f'In detail: safety-scenarios show {folder} {rows[0].number}'),
                       soft_wrap=True)
+    claims = claims_of(found.summary, found.results, found.settings, found.flaws)
+    for title, texts in (('May be claimed', claims.may), ('About', claims.about),
+                         ('May not be claimed', claims.may_not)):
+        for text in texts[:_MOST_CLAIMS]:
+            console.print(Text(f'{title}: {on_one_line(text, 400)}'), soft_wrap=True)
+    if len(claims.may) > _MOST_CLAIMS:
+        console.print(f'and {len(claims.may) - _MOST_CLAIMS} more claims: campaign.json, claims',
+                      markup=False)
     console.print(Text(f'{found.summary.verdict.value}, exit code {found.summary.exit_code}, '
                        f'judged again from the records'))
     sys.exit(found.summary.exit_code)

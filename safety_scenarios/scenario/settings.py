@@ -176,6 +176,8 @@ class RunSettings(Profile):
     sut_version: str = Field(default='', max_length=200, pattern=r'^[^\x00-\x1f\x7f]*$')
     """Version of what is judged, in your words, such as a tag or a commit; it stands in the
     results."""
+    design: str = Field(default='', pattern=r'^([0-9a-f]{64})?$')
+    """SHA-256 of the locked design that this campaign belongs to; run --design sets it."""
     sut_artifact: tuple[str, ...] = ()
     """File or folder that the controller is made of, such as a checkpoint or a params file; its
     SHA-256 stands in the results, and no campaign passes in which it changes."""

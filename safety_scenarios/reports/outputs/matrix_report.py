@@ -68,11 +68,13 @@ def _summary(matrix: MatrixFile, folders: Sequence[Path],
     return found.model_copy(update={'notes': (*flaws, *found.notes)})
 
 
-def report_matrix(folder: Path, output: Path, *, again: bool = False) -> Sequence[str]:
+def report_matrix(folder: Path, output: Path, *, again: bool = False,
+                  answer: Sequence[str] = ()) -> Sequence[str]:
     """
     Write the page of a matrix.
 
     :param again: judge every trial again from its record, which takes longer
+    :param answer: to the question of a locked design, in sentences
     :return: what in the folders is not as their campaigns left it
     :raises InputError: a folder that is none, or a page that cannot be written
     """
@@ -81,12 +83,12 @@ def report_matrix(folder: Path, output: Path, *, again: bool = False) -> Sequenc
     matrix, folders = arm_folders(folder)
     films = [with_films(source, arm, output)
              for source, arm in zip(sources, folders, strict=True)]
-    _write(matrix, folders, films, found, output)
+    _write(matrix, folders, films, found, output, answer)
     return [f'{source.name}: {text}' for source in sources for text in source.trust.flaws]
 
 
 def report_run(folder: Path, matrix: MatrixFile, arms: Mapping[str, ArmDone],
-               found: MatrixSummary, output: Path) -> None:
+               found: MatrixSummary, output: Path, answer: Sequence[str] = ()) -> None:
     """
     Write the page of a matrix that has just been run, as its trials were judged then.
 
@@ -94,11 +96,11 @@ def report_run(folder: Path, matrix: MatrixFile, arms: Mapping[str, ArmDone],
     """
     sources = [source_in(arm.folder, arm.summary, arm.results, Trust(
         (), 'as judged while the matrix ran', None, 'not signed yet')) for arm in arms.values()]
-    _write(matrix, [arm.folder for arm in arms.values()], sources, found, output)
+    _write(matrix, [arm.folder for arm in arms.values()], sources, found, output, answer)
 
 
 def _write(matrix: MatrixFile, folders: Sequence[Path], sources: Sequence[Source],
-           found: MatrixSummary, output: Path) -> None:
+           found: MatrixSummary, output: Path, answer: Sequence[str]) -> None:
     sources = [replace(source, name=name)
                for name, source in zip(matrix.arms, sources, strict=True)]
     comparison: Mapping[str, Any]
@@ -110,7 +112,7 @@ def _write(matrix: MatrixFile, folders: Sequence[Path], sources: Sequence[Source
             [source.summary for source in sources]))
     except (InputError, TraceError) as error:
         comparison = {'why': str(error)}
-    write(sources, output, comparison, matrix=page_view(found),
+    write(sources, output, comparison, matrix={**page_view(found), 'answer': answer},
           varying=over_axes(matrix, sources))
 
 

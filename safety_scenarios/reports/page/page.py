@@ -22,6 +22,7 @@ import zlib
 
 from safety_scenarios.errors import MissingDependencyError
 from safety_scenarios.reports.page import first_screen, tables
+from safety_scenarios.reports.page.claims import claims_of
 from safety_scenarios.reports.page.source import margin_of, Source, with_unit
 
 LONGEST = 4000
@@ -214,6 +215,8 @@ def _content(source: Source, number: int) -> Mapping[str, Any]:
         'calibration': tables.calibration(source), 'kills': tables.kill_rows(source),
         'matrix': source.kill_matrix, 'interlocks': tables.interlock_rows(source),
         'provenance': tables.provenance(source), 'sure': tables.sure_rows(source),
+        'claims': claims_of(source.summary, source.counted, source.settings,
+                            source.trust.flaws),
         'is_world': any(row.world is not None for row in source.summary.scenarios),
         'started': str(source.settings.get('started', ''))[:16].replace('T', ' '),
     }
