@@ -49,8 +49,8 @@ COMMANDS: Mapping[str, Command | Verbs] = {
                     'detail.'),
     'report': Command('reporting:report', 'Write the campaign in DIR as one HTML file; with '
                       'several they are compared.'),
-    'compare': Command('comparing:compare', 'Compare two campaigns, run with the same seed, '
-                       'scenario by scenario.'),
+    'compare': Command('comparing:compare', 'Compare campaigns, run with the same seed, with '
+                       'the first one, scenario by scenario.'),
     'evaluate': Command('evaluating:evaluate', 'Judge the trials in FOLDER again from their '
                         'records, without a robot and without ROS.'),
     'export': Command('reporting:export_campaigns', 'Write campaigns as tables, figures or '

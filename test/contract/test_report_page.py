@@ -11,8 +11,8 @@ import subprocess
 import sys
 
 import pytest
+from safety_scenarios.campaign.side_by_side import side_by_side
 from safety_scenarios.reports.outputs import report as reporting
-from safety_scenarios.reports.outputs.comparison import side_by_side
 from safety_scenarios.reports.outputs.report import source_of, write
 from safety_scenarios.reports.page import page as html_page
 from safety_scenarios.reports.trial_view.comparison import compared

@@ -40,6 +40,7 @@ from safety_scenarios.campaign.folder.folder import (
 from safety_scenarios.campaign.folder.provenance import versions
 from safety_scenarios.campaign.folder.signing import is_signed
 from safety_scenarios.campaign.rejudging.rejudge import rejudge, summary_of, told
+from safety_scenarios.campaign.side_by_side import side_by_side
 from safety_scenarios.campaign.signals import uninterrupted
 from safety_scenarios.campaign.statistics.summarise import latency_quantile
 from safety_scenarios.errors import (
@@ -53,7 +54,7 @@ from safety_scenarios.errors import (
 )
 from safety_scenarios.reports.film.files import links_to_films
 from safety_scenarios.reports.outputs.assurance import CHANGED, claim_of, unclaimed
-from safety_scenarios.reports.outputs.comparison import over_what_varied, side_by_side
+from safety_scenarios.reports.outputs.comparison import over_what_varied
 from safety_scenarios.reports.page.page import compact, LOADED, render, require, visible_in
 from safety_scenarios.reports.page.source import Source, Trust
 from safety_scenarios.reports.trial_view.comparison import compared

@@ -10,9 +10,9 @@ import shutil
 import pytest
 from safety_scenarios.campaign.rejudging.rejudge import results_of
 from safety_scenarios.campaign.run import run
+from safety_scenarios.campaign.side_by_side import refuse_incomparable
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.formats.loading import load_scenarios
-from safety_scenarios.reports.outputs.comparison import refuse_incomparable
 from safety_scenarios.scenario.settings import RunSettings
 
 SCENARIO = 'SCN-R-101'

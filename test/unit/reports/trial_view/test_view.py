@@ -11,11 +11,11 @@ import pytest
 from safety_scenarios.campaign.folder.evidence import evidence_of
 from safety_scenarios.campaign.rejudging.stored_trial import judged
 from safety_scenarios.campaign.run import run
+from safety_scenarios.campaign.side_by_side import side_by_side
 from safety_scenarios.cli.main import main
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.motion.signals import Signals
 from safety_scenarios.reports.film.files import links_to_films
-from safety_scenarios.reports.outputs.comparison import side_by_side
 from safety_scenarios.reports.scene.trial_scene import build_scene
 from safety_scenarios.reports.trial_view.comparison import compared
 from safety_scenarios.reports.trial_view.display import changes, fewer, places
