@@ -51,6 +51,8 @@ COMMANDS: Mapping[str, Command | Verbs] = {
                       'several they are compared.'),
     'compare': Command('comparing:compare', 'Compare campaigns, run with the same seed, with '
                        'the first one, scenario by scenario.'),
+    'bisect': Command('bisecting:bisect', 'Find which CHECKPOINT between GOOD and BAD was the '
+                      'first to lose what GOOD can.'),
     'evaluate': Command('evaluating:evaluate', 'Judge the trials in FOLDER again from their '
                         'records, without a robot and without ROS.'),
     'export': Command('reporting:export_campaigns', 'Write campaigns as tables, figures or '

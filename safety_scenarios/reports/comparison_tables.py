@@ -16,6 +16,7 @@ from safety_scenarios.reports.console_tables import (
     with_interval,
 )
 from safety_scenarios.scenario.verdict import Estimate
+from safety_scenarios.studies.designs.bisect import Bisection, Visit
 from safety_scenarios.studies.designs.limits import GateOutcome
 from safety_scenarios.trial.summary import WorldComparison
 
@@ -162,3 +163,40 @@ def gate_table(found: GateOutcome) -> Table:
         rows.add_row(escape(f'{one.limit} ({about})' if about else str(one.limit)), escape(of),
                      escape(one.found), answer + (f': {escape(one.why)}' if one.why else ''))
     return rows
+
+
+def visit_text(visit: Visit, names: Sequence[str]) -> str:
+    """Return what some trials with one checkpoint came to."""
+    beside = f', {visit.undecided} undecided' if visit.undecided else ''
+    return f'{names[visit.checkpoint]}: {visit.failed} of {visit.of} failed{beside}'
+
+
+def bisection_table(found: Bisection) -> Table:
+    """Return a row for each checkpoint that was run: what it failed, and how likely it is."""
+    rows = Table(title='Bisection', title_justify='left', title_style='bold')
+    for name in ('checkpoint', 'failed', 'undecided', 'first bad one'):
+        rows.add_column(name, overflow='fold')
+    for place, name in enumerate(found.checkpoints):
+        visits = [one for one in found.visits if one.checkpoint == place]
+        if visits:
+            rows.add_row(escape(name), f'{sum(one.failed for one in visits)} of '
+                         f'{sum(one.of for one in visits)}',
+                         str(sum(one.undecided for one in visits)),
+                         f'{found.posterior[place]:.3g}' if found.posterior else '')
+    return rows
+
+
+def bisection_lines(found: Bisection) -> Iterator[str]:
+    """Yield the answer, and what it took."""
+    names = found.checkpoints
+    if found.answer == 'found' and found.first_bad is not None:
+        yield (f'{names[found.first_bad]} is the first bad checkpoint (probability '
+               f'{found.probability:.3g}); {names[found.first_bad - 1]} is the last good one')
+    elif found.answer == 'no single step':
+        yield (f'no single step: the checkpoints fail at different rates (probability '
+               f'{found.probability:.3g}), so that none of them lost it alone')
+    elif found.answer == 'undecided':
+        yield f'undecided: {found.why}'
+    else:
+        yield f'{names[0]} is not shown to be better than {names[-1]}: {found.why}'
+    yield f'{counted(found.trials, "trial")}; all checkpoints with all worlds: {found.grid}'

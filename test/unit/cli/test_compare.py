@@ -145,7 +145,7 @@ def test_a_folder_without_results_is_named(runs, tmp_path, capsys):
     assert f'{folder}/trials.jsonl: cannot be read' in shown.err
     code, shown = compared(capsys, tmp_path, tmp_path)
     assert code == 2
-    assert f'{tmp_path}/settings.json: cannot be read' in shown.err
+    assert f'{tmp_path}: got no campaign in it' in shown.err
 
 
 def test_a_broken_line_is_named_with_its_number(runs, tmp_path, capsys):
