@@ -74,7 +74,8 @@ def change_point(counts: Counts) -> ChangePoint:
                          for part in (slice(None, place), slice(place, None)))
         logs.append(_log_mean((before[:, None] + after[None, :])[is_apart]))
     step = [one + math.log((1.0 - _NO_STEP) / (len(counts) - 1)) for one in logs]
-    own = math.fsum(_log_beta(one, all_ - one) for one, all_ in counts) + math.log(_NO_STEP)
+    own = math.fsum(_log_beta(one, all_ - one) for one, all_ in counts) + math.log(_NO_STEP) \
+        if len(counts) > 2 else -math.inf  # between two there is a step
     most = max(*step, own)
     weights = [math.exp(one - most) for one in (*step, own)]
     total = math.fsum(weights)
