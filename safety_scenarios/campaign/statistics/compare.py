@@ -200,10 +200,11 @@ def _doubts(arm: _Against) -> Iterator[str]:
                 for text in shown([questions(alike, stopped)])[0])
     yield from _chosen(alike, stopped)
     alone = without(arm.decided[1], stopped)
-    least = [least_p(len(both)), *(len(alone) * mcnemar(len(mine), 0) for mine in alone.values())]
+    least = [least_p(len(both)), mcnemar(sum(map(len, alone.values())), 0),
+             *(len(alone) * mcnemar(len(mine), 0) for mine in alone.values())]
     if both and min(least) >= ALPHA:
-        yield ('so few pairs can show no regression: 6 scenarios are needed, or more trials of '
-               'one that do not repeat each other, 6 if it is the only one')
+        yield ('so few pairs can show no regression: 6 pairs are needed that do not repeat each '
+               'other')
 
 
 def _chosen(alike: Sequence[Pairs], stopped: Collection[str]) -> Iterator[str]:

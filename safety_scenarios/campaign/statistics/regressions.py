@@ -4,8 +4,9 @@
 """
 In what one controller is worse than another, with one error rate for everything that is asked.
 
-Five questions are asked of each pair of campaigns: more failures, later reactions and later
-standstills over scenarios; more failures and later reactions in one scenario. The chance that
+Six questions are asked of each pair of campaigns: more failures, later reactions and later
+standstills over scenarios, which is about scenarios like these; more failures in these scenarios
+together; more failures and later reactions in one of them. The chance that
 equal controllers give any answer "worse" is 5 % at most, over all questions and all arms.
 """
 
@@ -72,6 +73,7 @@ def questions(some: Sequence[Pairs], stopped: Collection[str]) -> Sequence[Quest
                largest(failures_over, some))],
         [_over('reacts later', later_reactions(some[0]), largest(latencies_over, some))],
         [_over('is confirmed later', later_confirmed(some[0]), largest(confirmed_over, some))],
+        [_failing_together([outcomes(one) for one in here])],
         list(failing_alone([outcomes(one) for one in here])), list(_later_alone(here))]
 
 
@@ -104,6 +106,20 @@ def shown(arms: Sequence[Sequence[Question]]) -> list[tuple[str, ...]]:
 def _over(what: str, differences: Sequence[int], p: float) -> Answer:
     return Answer(f'{what}, over scenarios: ', p, sum(differences) > 0,
                   least_p(sum(difference != 0 for difference in differences)))
+
+
+def _failing_together(some: Sequence[Mapping[str, Outcomes]]) -> Answer:
+    """
+    Return whether the second fails more often in these scenarios, each pair a draw of its own.
+
+    By McNemar's exact test, which holds if both are equal in each of these scenarios.
+    """
+    sums = [sum(one.values(), Outcomes()) for one in some]
+    counts = [(one[True, False], one[False, True]) for one in sums]
+    worse, better = counts[0]
+    return Answer(f'fails more often, in these scenarios: {worse} of {sums[0].total()} pairs '
+                  f'against {better}, ', max(mcnemar(*one) for one in counts), worse > better,
+                  mcnemar(sum(counts[-1]), 0))
 
 
 def failing_alone(some: Sequence[Mapping[str, Outcomes]]) -> Iterator[Answer]:
@@ -158,4 +174,4 @@ def if_undecided_had_failed(found: Pairs, stopped: Collection[str]) -> tuple[str
     more = more_failures(passed)
     alone = {name: counts for name, counts in passed.items() if name not in stopped}
     return shown([[[_over('fails more often', more, over_clusters(more))],
-                   list(failing_alone([alone]))]])[0]
+                   [_failing_together([alone])], list(failing_alone([alone]))]])[0]

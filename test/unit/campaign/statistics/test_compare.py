@@ -71,7 +71,8 @@ def test_one_deterministic_scenario_that_got_lost_among_many_is_not_green():
         alike(20, 20), alike(20, 20, failed=20))]
     found = compare(alike(20, 20), lost, 'loopback')
     assert found.regression_code == 3 and not found.regressions
-    assert 'fails more often in S3' in found.doubts[0] and 'Run other seeds' in found.doubts[0]
+    assert any('fails more often in S3' in doubt and 'Run other seeds' in doubt
+               for doubt in found.doubts)
 
 
 def test_repeats_beside_trials_that_differ_count_once():
@@ -168,7 +169,8 @@ def test_a_regression_is_found_by_what_both_decided_and_by_nothing_else():
     worse = [*campaign(6, 20)[:-8], *campaign(6, 20, failed=20)[-8:]]
     found = compare(campaign(6, 20), worse)
     assert found.regression_code == 1
-    assert 'fails more often in S5: 8 of 20 pairs' in found.regressions[0]
+    assert [text.partition(' pairs')[0] for text in found.regressions] == [
+        'fails more often, in these scenarios: 8 of 120', 'fails more often in S5: 8 of 20']
 
 
 @for_each(('after_ms', 'uncertainty_ms', 'code'), [
@@ -206,7 +208,7 @@ def test_what_could_not_be_compared_is_never_green():
 
 
 @for_each(('scenarios', 'trials', 'code'), [
-    (1, 5, 3), (1, 6, 0), (2, 6, 3), (2, 7, 0), (5, 1, 3), (6, 1, 0)])
+    (1, 5, 3), (1, 6, 0), (2, 2, 3), (2, 3, 0), (5, 1, 3), (6, 1, 0)])
 def test_a_gate_that_no_result_could_fail_is_never_green(scenarios, trials, code):
     same = campaign(scenarios, trials)
     assert compare(same, same).regression_code == code
