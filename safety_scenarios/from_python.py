@@ -74,6 +74,8 @@ def run(*scenarios: str | os.PathLike[str] | Scenario, controller: GivenControll
 class _Kept(Observer):
     """Keeps the results, and lets go of the records."""
 
+    reads_events = False
+
     def __init__(self) -> None:
         self.results: list[TrialResult] = []
         self.warnings: list[Problem] = []

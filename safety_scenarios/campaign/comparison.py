@@ -160,9 +160,11 @@ class Step:
     high: float
     trials: int
     passed: Estimate
-    """Share of trials that passed; what could not be judged did not."""
+    """Share of the trials that PASS or FAIL which passed."""
     median_ms: Estimate
     """Of the measured latencies."""
+    undecided: int = 0
+    """Trials that are INCONCLUSIVE or ERROR, and so in no share."""
 
 
 @dataclass(frozen=True)

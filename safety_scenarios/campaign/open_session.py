@@ -3,13 +3,14 @@
 
 """How a campaign reaches its controller, and what stays open between trials."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from importlib import import_module
 from types import TracebackType
 from typing import Any
 
 from safety_scenarios import registry
+from safety_scenarios.campaign.folder.files import TrialFiles
 from safety_scenarios.campaign.judging import Ask, unasked
 from safety_scenarios.campaign.signals import uninterrupted
 from safety_scenarios.errors import ControllerError, missing_ros, TraceError
@@ -22,7 +23,7 @@ from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.trial.link import Link
 from safety_scenarios.trial.run import INTERRUPTED
-from safety_scenarios.trial.session import LinkPlugin, Observer, OpenLink
+from safety_scenarios.trial.session import LinkPlugin, OpenLink
 from safety_scenarios.trial.summary import Preflight, PreflightRow
 from safety_scenarios.trial.trial import END, Trial, TrialRecord
 
@@ -51,26 +52,33 @@ def from_ros(module: str, feature: str, instead: str = '') -> Any:
         raise missing_ros(error, feature, instead) from error
 
 
+TakeEvents = Callable[[Trial], Sequence[EventSink]]
+"""Trial that comes next to what takes its events."""
+
+
+def no_sinks(trial: Trial) -> Sequence[EventSink]:
+    """Return that nothing takes events."""
+    return ()
+
+
 class OpenSession(AbstractContextManager['OpenSession']):
     """
-    The link of one scenario at a time, the judge, and the observers of every trial.
+    What stays open between trials: the link, the judge, and what writes the files of a trial.
 
-    What an observer raises (a full disk) ends the campaign; anything else costs its scenario.
+    :ivar judge: called between trials, never while one is running
 
-    :ivar results: of the trials that every observer knows of
-    :ivar preflight: of each scenario, what its first trial showed of the wiring
-
-    :param open_link: scenario to a link, opened for all trials of that scenario
-    :param judge: called between trials, never while one is running
+    :param open_link: scenario to a link
+    :param files: writes those of each trial; None: no trial leaves any
+    :param begins_anew: open a link for each trial, so that no trial depends on those before it;
+        else one for all trials of a scenario
+    :param sinks: are fed the events of a trial while it runs
     """
 
-    def __init__(self, open_link: OpenLink, observers: Sequence[Observer] = (),
-                 judge: Ask = unasked) -> None:
-        self.results: list[TrialResult] = []
-        self.preflight: list[Preflight] = []
+    def __init__(self, open_link: OpenLink, files: TrialFiles | None = None, judge: Ask = unasked,
+                 *, begins_anew: bool = False, sinks: TakeEvents = no_sinks) -> None:
         self.judge = judge
-        self._open_link = open_link
-        self._observers = observers
+        self._open_link, self._files, self._sinks = open_link, files, sinks
+        self._begins_anew = begins_anew
         self._stack = ExitStack()
         self._scenario: Scenario | None = None
         self._link: Link | None = None
@@ -78,17 +86,17 @@ class OpenSession(AbstractContextManager['OpenSession']):
 
     def turn_to(self, scenario: Scenario) -> None:
         """
-        Close the link of another scenario.
+        Close the link of an earlier trial, unless it is for this one too.
 
         :raises ControllerError: it could not be closed
         """
-        if self._scenario is None or self._scenario.id != scenario.id:
+        if self._begins_anew or self._scenario is None or self._scenario.id != scenario.id:
             self._close()
             self._scenario, self._failure = scenario, None
 
     def link(self) -> Link:
         """
-        Return the link of the scenario; what broke it is raised for each of its trials.
+        Return the link of the trial; what broke it is raised for each trial that it is for.
 
         :raises Exception: whatever a link plug-in raises
         """
@@ -100,7 +108,7 @@ class OpenSession(AbstractContextManager['OpenSession']):
         return self._link
 
     def give_up(self, error: BaseException) -> BaseException:
-        """Close the broken link, and return why no further trial of its scenario can be run."""
+        """Close the broken link, and return why no further trial that it is for can be run."""
         try:
             self._stack.__exit__(type(error), error, error.__traceback__)
         except (Exception, SystemExit) as worse:
@@ -111,29 +119,20 @@ class OpenSession(AbstractContextManager['OpenSession']):
     def sinks(self, trial: Trial) -> Sequence[EventSink]:
         """Return what takes the events of the trial while it runs; a signal waits until then."""
         with uninterrupted():
-            return [sink for observer in self._observers for sink in observer.sinks(trial)]
+            files = () if self._files is None else self._files.sinks(trial)
+            return [*files, *self._sinks(trial)]
 
-    def keep_preflight(self, link: Link, record: TrialRecord) -> None:
-        """Keep what the first trial of a scenario shows of the wiring."""
-        scenario_id = record.trial.scenario.id
-        if not any(found.scenario_id == scenario_id for found in self.preflight):
-            self.preflight.append(preflight_of(link, record))
-
-    def report(self, record: TrialRecord, result: TrialResult) -> bool:
+    def write(self, record: TrialRecord, result: TrialResult) -> Mapping[str, str]:
         """
-        Let every observer know of a trial; return whether one of them was interrupted.
+        Write the files of a trial; a signal waits until then.
 
-        What an observer has written is counted, and nothing else is: a signal waits until then.
+        :return: names of files to their hashes, as the manifest has them
+        :raises TraceError: the disk is full, or the folder is gone
         """
-        interrupted = False
+        if self._files is None:
+            return {}
         with uninterrupted():
-            for observer in self._observers:
-                try:
-                    observer.trial_ended(record, result)
-                except KeyboardInterrupt:  # it ends the campaign, after the other observers
-                    interrupted = True
-            self.results.append(result)
-        return interrupted
+            return self._files.write(record, result)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  traceback: TracebackType | None) -> None:

@@ -45,7 +45,7 @@ from safety_scenarios.trial.on_robot import on_robot, scanner_frames
 from safety_scenarios.trial.parameters import to_text
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.record.planned_trial import PlannedTrial
-from safety_scenarios.trial.session import LinkPlugin
+from safety_scenarios.trial.session import Extract, LinkPlugin
 from safety_scenarios.trial.trial import Trial
 
 _Found = TypeVar('_Found')
@@ -69,6 +69,20 @@ class TrialSetup:
     """Of everything that is planned in the campaign."""
     recorded: RunSettings
     """The settings, as the files of the campaign show them; they also name the files wanted."""
+    begins_anew: bool = False
+    """Whether each trial has a link of its own, with a clock and a controller that begin anew."""
+
+
+@dataclass(frozen=True)
+class Wants:
+    """What a campaign wants to know of a trial beside its result."""
+
+    preflight: bool = False
+    """What the trial shows of the wiring."""
+    events: bool = False
+    """Its events: from the journal, or without one with the record."""
+    extracts: tuple[Extract, ...] = ()
+    """Functions of modules, called where the trial was run."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +93,7 @@ class TrialTask:
     trial: Trial
     folder: Path | None = None
     """Of the campaign, where the trial's files go; None: it leaves none."""
+    wants: Wants = Wants()
 
 
 @dataclass(frozen=True)
@@ -118,12 +133,7 @@ class CampaignPlan:
 
     @property
     def tasks(self) -> tuple[TrialTask, ...]:
-        """
-        Return the trials as tasks, in order.
-
-        In another process they are not calibrated: a latency over ROS has the uncertainty of an
-        unknown host.
-        """
+        """Return the trials as tasks, in order."""
         return tuple(TrialTask(self.setup, trial, self.folder) for trial in self.trials)
 
 
@@ -169,7 +179,8 @@ def plan_campaign(settings: RunSettings, scenarios: Sequence[Scenario], *,
     entries = tuple(planned_entries(trials))
     return CampaignPlan(
         TrialSetup(link, plugin, are, judge, settings.judged_by, identified.identity,
-                   plan_sha256(entries), portable(settings)),
+                   plan_sha256(entries), portable(settings),
+                   plugin.is_repeatable and not settings.keeps_controller),
         chosen, trials, entries, identified, folder, settings.seed, settings.sequential,
         settings.latency_law, plugin.in_this_process and against.is_in_harness)
 

@@ -31,7 +31,7 @@ _LEAVES_JUDGING_ALONE = frozenset({
     'seed', 'output', 'outputs', 'namespace', 'node_name', 'remap', 'domain_id',
     'connect_timeout_s', 'realtime', 'command_type', 'period_ms', 'trace_profile',
     'trace_without_apps', 'record', 'record_images', 'server', 'latency_law', 'sut_version',
-    'sut_artifact', 'sut_image_digest', 'junit', 'live_topics', 'judge.timeout_s',
+    'design', 'sut_artifact', 'sut_image_digest', 'junit', 'live_topics', 'judge.timeout_s',
     'judge.cache', 'judge.allow_same_model'})
 """Who is judged, on which trials, and what is written; seeds are compared trial by trial."""
 

@@ -5,31 +5,40 @@
 One trial as one step: task in, result out.
 
 A task holds values and names only, so that it can be pickled and executed in another process or
-on another machine; ``execute`` needs nothing else. A campaign in one process maps the same
-function over its tasks. It gives it an open session too, whose link stays open for all trials of
-a scenario, as opening one takes seconds over DDS.
+on another machine; ``execute`` needs nothing else. Every engine maps this function over tasks. It
+gives it an open session too, because to reach a controller over DDS takes seconds.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
+from safety_scenarios import registry
 from safety_scenarios.are.apps_world import with_apps
 from safety_scenarios.campaign.folder.files import files_of, journal_path, TrialFiles
 from safety_scenarios.campaign.judging import Ask, judge_of, unasked
-from safety_scenarios.campaign.open_session import OpenSession
+from safety_scenarios.campaign.open_session import (
+    no_sinks,
+    OpenSession,
+    preflight_of,
+    TakeEvents,
+)
 from safety_scenarios.campaign.plan import TrialSetup, TrialTask
-from safety_scenarios.errors import TraceError
+from safety_scenarios.campaign.refusals import above_floor
+from safety_scenarios.errors import ControllerError, TraceError
 from safety_scenarios.judging.evaluate import evaluate, not_run, unbound
 from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.event import EventSink
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.settings import JudgedBy
+from safety_scenarios.trial.journal import read_journal
 from safety_scenarios.trial.link import Link
 from safety_scenarios.trial.run import INTERRUPTED, run_trial
-from safety_scenarios.trial.session import Connect, Observer, Session
+from safety_scenarios.trial.session import Connect, OpenLink, Session
+from safety_scenarios.trial.summary import Preflight
 from safety_scenarios.trial.trial import Trial, TrialRecord
 
 _AS_SET = JudgedBy()
@@ -43,10 +52,34 @@ class TrialDone:
     """The journal, from which the record can be read; None without a folder, or when the trial
     could not begin."""
     result: TrialResult
+    record: TrialRecord
+    """Without its events where they stayed in another process; see ``with_events``."""
     began: bool = True
     """False where nothing was measured: the link is broken, or an agent has no controller."""
     interrupted: bool = False
     """Whether the user wants the campaign to end."""
+    written: Mapping[str, str] = field(default_factory=dict)
+    """Names of the files of the trial to their hashes, as the manifest has them."""
+    preflight: Preflight | None = None
+    """What the trial shows of the wiring, where that was asked for and it began."""
+    extracted: tuple[Any, ...] = ()
+    """What the ``extracts`` of the task have returned."""
+    wants_events: bool = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the events behind, unless they are wanted and are in no journal."""
+        events = self.record.events if self.wants_events and self.record_path is None else ()
+        return {**self.__dict__, 'record': self.record.model_copy(update={'events': events})}
+
+    def with_events(self) -> TrialRecord:
+        """
+        Return the record with its events, read from the journal if they are there alone.
+
+        :raises TraceError: the journal cannot be read
+        """
+        if self.record.events or self.record_path is None:
+            return self.record
+        return read_journal(self.record_path, registry.resolve)
 
 
 @dataclass(frozen=True)
@@ -60,22 +93,22 @@ class Performed:
 
 def execute(task: TrialTask, session: OpenSession | None = None) -> TrialDone:
     """
-    Execute one trial: in the loop of a campaign, in a process pool, or on another machine.
+    Execute one trial and write its files: in a loop, in another process, or on another machine.
 
-    The same task gives the same result. Over loopback, whose clock and controller begin anew with
-    each link, that of a scenario's first trial is to the byte what a campaign in one process
-    gets; the clock of the campaign's later ones goes on from the trial before.
+    The same task gives the same result. Over links in simulated time a link, with its clock and
+    its controller, begins anew for each trial, so that the result is the same to the byte
+    wherever and after whatever other trial it is executed.
 
     :param session: what is open already, and stays open for the next trial; without one, this
-        trial has a link of its own and writes its own files
+        trial has a session of its own
     :raises InputError: the settings cannot be carried out, whatever the trial is
     :raises TraceError: a file cannot be written
-    :raises ControllerError: the link of the scenario before could not be closed
+    :raises ControllerError: the link of the trial before could not be closed
     """
     if session is None:
         with open_session(task) as own, own:
             return execute(task, own)
-    trial, began = task.trial, True
+    trial, began, preflight = task.trial, True, None
     session.turn_to(trial.scenario)
     if is_unbound(trial):
         began, done = False, Performed(_nothing(trial), unbound(trial))
@@ -84,32 +117,55 @@ def execute(task: TrialTask, session: OpenSession | None = None) -> TrialDone:
             link = session.link()
             done = perform(trial, link, task.setup.judged_by, session.judge,
                            session.sinks(trial))
-            session.keep_preflight(link, done.record)
+            if task.wants.preflight:
+                preflight = preflight_of(link, done.record)
         except TraceError:
             raise  # a full disk would cost every trial to come
-        except (Exception, SystemExit) as error:  # it costs this scenario and no other
+        except (Exception, SystemExit) as error:  # it costs this link and no other
             failure = session.give_up(error)
             began, done = False, Performed(_nothing(trial), not_run(trial, failure))
-    interrupted = session.report(done.record, done.result) or done.interrupted
+    written = session.write(done.record, done.result)
     path = task.folder / journal_path(trial.trial_id) if task.folder else None
-    return TrialDone(path if path and path.exists() else None, done.result, began, interrupted)
+    return TrialDone(
+        path if path and path.exists() else None, done.result, done.record, began,
+        done.interrupted, written, preflight,
+        tuple(extract(done.record, done.result) for extract in task.wants.extracts),
+        task.wants.events)
+
+
+def lost(task: TrialTask, why: str) -> TrialDone:
+    """Return what a task came to whose process ended again and again before the trial did."""
+    return TrialDone(None, not_run(task.trial, ControllerError(why)), _nothing(task.trial), False)
 
 
 @contextmanager
 def open_session(task: TrialTask) -> Iterator[OpenSession]:
     """
-    Open everything that one task needs, for it alone.
+    Open everything that the tasks of one campaign need.
 
     :raises InputError: the settings cannot be carried out
     """
     setup = task.setup
     with ExitStack() as stack:
         folder = task.folder or Path(stack.enter_context(TemporaryDirectory()))
-        judge = judge_of(setup.judge, folder, setup.judged_by.words)
         session = stack.enter_context(reached(setup, folder))
-        files = () if task.folder is None else (_Files(stack.enter_context(closing(
-            trial_files(setup, task.folder, session)))),)
-        yield OpenSession(session.open_link, files, judge)
+        open_link = above_floor(session.open_link, session.calibrate(), setup.judged_by.gate)
+        files = None if task.folder is None else stack.enter_context(closing(
+            trial_files(setup, folder, session)))
+        yield session_over(setup, open_link, folder, files)
+
+
+def session_over(setup: TrialSetup, open_link: OpenLink, folder: Path,
+                 files: TrialFiles | None, sinks: TakeEvents = no_sinks) -> OpenSession:
+    """
+    Return what executes the tasks of a campaign over a link.
+
+    :param folder: of the campaign, for the answers of a judge
+    :param files: writes those of each trial; None: no trial leaves any
+    :param sinks: are fed the events of a trial while it runs
+    """
+    return OpenSession(open_link, files, judge_of(setup.judge, folder, setup.judged_by.words),
+                       begins_anew=setup.begins_anew, sinks=sinks)
 
 
 @contextmanager
@@ -135,21 +191,6 @@ def trial_files(setup: TrialSetup, folder: Path, session: Session) -> TrialFiles
     """
     return files_of(setup.recorded, folder, session.definition, setup.sut,
                     controller=setup.link.controller.spec, plan=setup.plan_sha256)
-
-
-class _Files(Observer):
-    """Writes the files of a trial that belongs to no open campaign folder."""
-
-    def __init__(self, files: TrialFiles) -> None:
-        self._files = files
-
-    def sinks(self, trial: Trial) -> Sequence[EventSink]:
-        """Return what writes the journal."""
-        return self._files.sinks(trial)
-
-    def trial_ended(self, record: TrialRecord, result: TrialResult) -> None:
-        """Write the other files."""
-        self._files.write(record, result)
 
 
 def perform(trial: Trial, link: Link, by: JudgedBy = _AS_SET, judge: Ask = unasked,

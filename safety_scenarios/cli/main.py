@@ -53,6 +53,8 @@ COMMANDS: Mapping[str, Command | Verbs] = {
                        'the first one, scenario by scenario.'),
     'bisect': Command('bisecting:bisect', 'Find which CHECKPOINT between GOOD and BAD was the '
                       'first to lose what GOOD can.'),
+    'plan': Command('planning:plan', 'Say how many trials a claim takes, or lock a design before '
+                    'its first trial.'),
     'evaluate': Command('evaluating:evaluate', 'Judge the trials in FOLDER again from their '
                         'records, without a robot and without ROS.'),
     'export': Command('reporting:export_campaigns', 'Write campaigns as tables, figures or '
@@ -93,8 +95,8 @@ COMMANDS: Mapping[str, Command | Verbs] = {
                         'browser.'),
         'film': Command('filming:film', 'Draw a trial of the campaign in DIR from its record; '
                         'nothing is run again.'),
-        'matrix': Command('reporting:matrix', 'Show which hazards, requirements and clauses the '
-                          'campaign in FOLDER covers, and how.'),
+        'coverage': Command('reporting:coverage', 'Show which hazards, requirements and clauses '
+                            'the campaign in FOLDER covers, and how.'),
         'verify': Command('evaluating:verify_folder', 'Check whether the files in FOLDER are '
                           'those that the campaign wrote.'),
         'sign': Command('evaluating:sign_folder', 'Sign the campaign in FOLDER with an SSH key.'),

@@ -125,13 +125,18 @@ def assignments(context: click.Context, option: click.Parameter,
             if name.startswith(begun)]
 
 
-def section_options(*titles: str, leave_out: Sequence[str] = ()) -> Callable[[Function], Function]:
-    """Return a decorator that adds the options of some sections."""
+def section_options(*titles: str, leave_out: Sequence[str] = (),
+                    repeated: Sequence[str] = ()) -> Callable[[Function], Function]:
+    """
+    Return a decorator that adds the options of some sections.
+
+    :param repeated: options that may be given several times, although their setting is one value
+    """
     def decorate(command: Function) -> Function:
         for title in reversed(titles):
             for name, (shown, about) in reversed(list(SECTIONS[title].items())):
                 if name not in leave_out:
-                    command = _option(name, shown, about, title)(command)
+                    command = _option(name, shown, about, title, name in repeated)(command)
         return command
     return decorate
 
@@ -181,7 +186,8 @@ def console_chosen(context: click.Context) -> Mapping[str, str]:
     return {'console': context.meta[_SHOWN]} if _SHOWN in context.meta else {}
 
 
-def _option(name: str, shown: str, about: str, section: str) -> Callable[[Function], Function]:
+def _option(name: str, shown: str, about: str, section: str,
+            is_repeated: bool = False) -> Callable[[Function], Function]:
     setting = setting_at(RunSettings, _DOTTED.get(name, name))
     is_list = get_origin(setting.annotation) is tuple
     words = get_args(setting.annotation) if get_origin(setting.annotation) is Literal else ()
@@ -189,7 +195,8 @@ def _option(name: str, shown: str, about: str, section: str) -> Callable[[Functi
     if not is_list and default not in ('', None):
         about += f' [{default}]'
     return click.option(
-        _flag(name), name, cls=Option, section=section, multiple=is_list, help=about,
+        _flag(name), name, cls=Option, section=section, multiple=is_list or is_repeated,
+        help=about + (' Repeat it to compare several.' if is_repeated else ''),
         metavar=shown or '|'.join(map(str, words)),
         shell_complete=completion.of(name, words))
 
@@ -208,6 +215,17 @@ def build(values: Mapping[str, Any], fixed: Mapping[str, Any] = {},
     :param command: its words; a setting that it does not use is refused
     :raises SettingsError: names the option
     """
+    return _validated(with_profile(given_in(values, fixed, command)), {
+        _DOTTED.get(name, name): name for name in values if name != SET})
+
+
+def given_in(values: Mapping[str, Any], fixed: Mapping[str, Any] = {},
+             command: str = 'run') -> dict[str, Any]:
+    """
+    Return what the options of a command set, nested as the settings are, and nothing else.
+
+    :raises SettingsError: names the option
+    """
     given = {_DOTTED.get(name, name): (name, value) for name, value in values.items()
              if name != SET and value is not None and value != ()}
     flat = {dotted: tuple(value) if isinstance(value, (tuple, list)) else from_text(
@@ -223,8 +241,7 @@ def build(values: Mapping[str, Any], fixed: Mapping[str, Any] = {},
         if command in USED and name.split('.')[0] not in USED[command]:
             raise SettingsError(f'--set {name}: got a setting that {command} does not use, '
                                 f'expected one of {", ".join(sorted(USED[command]))}')
-    return _validated(with_profile(merged(data, read_assignments(RunSettings, texts))),
-                      {dotted: name for dotted, (name, _) in given.items()})
+    return merged(data, read_assignments(RunSettings, texts))
 
 
 def _set_names(texts: Sequence[str]) -> Iterator[str]:

@@ -86,6 +86,8 @@ class ConsoleReport(Observer):
     :param has_page: whether a page is written beside the results
     """
 
+    reads_events = False
+
     def __init__(self, screen: Console, detail: Detail = 'normal', *,
                  has_page: bool = False) -> None:
         self._screen, self._detail, self._has_page = screen, detail, has_page

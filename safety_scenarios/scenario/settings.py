@@ -158,6 +158,8 @@ class RunSettings(Profile):
     sut_version: str = Field(default='', max_length=200, pattern=r'^[^\x00-\x1f\x7f]*$')
     """Version of what is judged, in your words, such as a tag or a commit; it stands in the
     results."""
+    design: str = Field(default='', pattern=r'^([0-9a-f]{64})?$')
+    """SHA-256 of the locked design that this campaign belongs to; run --design sets it."""
     sut_artifact: tuple[str, ...] = ()
     """File or folder that the controller is made of, such as a checkpoint or a params file; its
     SHA-256 stands in the results, and no campaign passes in which it changes."""
@@ -171,6 +173,12 @@ class RunSettings(Profile):
     seed: int = Field(default=FRESH, ge=FRESH, le=2**31 - 1)
     """Seed from which everything random is drawn; -1: a fresh one for each campaign, which is
     printed and stands in the results. The same seed repeats the same trials."""
+    jobs: int = Field(default=1, ge=1, le=1024)
+    """Trials that are run at a time, each in a process of its own (doc/scale.md)."""
+    keep_controller: bool = False
+    """Over link loopback and simulated: keep clock and controller for all trials of a scenario,
+    as over link ros, so that what it has learnt counts; false: each trial begins anew, and is the
+    same whatever ran before it. warmup keeps them too."""
     link: str = Field(default='ros', min_length=1)
     """ros: over DDS; loopback: the controller in this process, in simulated time, without ROS;
     simulated: the same, with a robot that moves in the embedded world; or the name of another
@@ -297,6 +305,11 @@ class RunSettings(Profile):
             raise ValueError(f'got live_topics on with link {self.link}, expected link ros: there '
                              f'are no topics without it')
         return self
+
+    @property
+    def keeps_controller(self) -> bool:
+        """Return whether a trial may depend on those of its scenario that were run before it."""
+        return self.keep_controller or self.warmup > 0
 
     def seeded(self) -> Self:
         """Return the same settings with a seed: a fresh one, unless one was asked for."""

@@ -76,12 +76,32 @@ class OutputContext:
     """Takes one line about what is odd and changes no verdict."""
 
 
+Extract = Callable[[TrialRecord, TrialResult], Any]
+"""What is made of a record where the trial was run; its value can be pickled."""
+
+
 class Observer:
     """
     Is told about one campaign, in this order; what is of no interest is inherited.
 
     What an observer raises (a full disk) ends the campaign.
     """
+
+    reads_events: ClassVar[bool] = True
+    """
+    False: ``trial_ended`` reads no events, so that a record without them will do. It spares
+    reading each record again where trials run in other processes.
+    """
+
+    @property
+    def extract(self) -> Extract | None:
+        """
+        Return a function of a module, to be called in the process in which the trial was run.
+
+        What it returns goes to ``trial_extracted``, which is then called instead of
+        ``trial_ended``; None: ``trial_ended`` is called.
+        """
+        return None
 
     def scenarios_read(self, warnings: Sequence[Problem], notes: Sequence[Problem]) -> None:
         """
@@ -98,6 +118,8 @@ class Observer:
         Return what takes the events of the trial that comes next, while it runs.
 
         A sink is called in the thread that measures: it keeps the event, and does nothing else.
+        Of a trial in another process it gets all events when the trial has ended, if the observer
+        reads events.
         """
         return ()
 
@@ -106,6 +128,13 @@ class Observer:
         One trial has been judged.
 
         :param record: is large; whoever keeps it keeps it for the whole campaign
+        """
+
+    def trial_extracted(self, extracted: Any, result: TrialResult) -> None:
+        """
+        One trial has been judged.
+
+        :param extracted: what ``extract`` has returned
         """
 
     def campaign_ended(self, summary: CampaignSummary) -> None:

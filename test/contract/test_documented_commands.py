@@ -67,8 +67,8 @@ RUN: dict[str, tuple[int, tuple[tuple[str, str], ...]]] = {
     f'safety-scenarios evaluate runs/today --set {SHOWN}:ros.invariants[0].still=0.05': (0, ()),
     'safety-scenarios evaluate runs/today --scenario stricter.yaml --output runs/today-stricter': (
         0, ()),
-    'safety-scenarios campaign matrix runs/today --requirements requirements.txt '
-    '--output matrix.csv': (0, ()),
+    'safety-scenarios campaign coverage runs/today --requirements requirements.txt '
+    '--output coverage.csv': (0, ()),
     'safety-scenarios export runs/today --output tables': (0, ()),
     'safety-scenarios export runs/before runs/after --format parquet --table trials '
     '--output tables': (0, ()),
@@ -126,14 +126,14 @@ RUN: dict[str, tuple[int, tuple[tuple[str, str], ...]]] = {
     '--set sut_version=${{ github.sha }} --junit junit-dds.xml --output results/dds': (
         0, (('my_policy', 'my_policy:Policy' + IN_LOOPBACK), ('--trials 3', ''),
             ('${{ github.sha }}', '0a1b2c3'))),
-    'safety-scenarios campaign matrix results/loopback --requirements requirements.txt '
-    '--output matrix.csv': (0, (('matrix results/loopback', 'matrix results/good'),)),
+    'safety-scenarios campaign coverage results/loopback --requirements requirements.txt '
+    '--output coverage.csv': (0, (('coverage results/loopback', 'coverage results/good'),)),
     'safety-scenarios run scenarios --link loopback --controller my_policy --trials 20 '
     '--set sut_version=$CI_COMMIT_SHA --junit junit.xml --output results': (
         0, (('my_policy', 'my_policy:Policy'), ('--trials 20', ''),
             ('$CI_COMMIT_SHA', '0a1b2c3'), ('results', 'results/gitlab'))),
-    'safety-scenarios campaign matrix results --requirements requirements.txt '
-    '--output matrix.csv': (0, (('matrix results', 'matrix results/good'),))}
+    'safety-scenarios campaign coverage results --requirements requirements.txt '
+    '--output coverage.csv': (0, (('coverage results', 'coverage results/good'),))}
 """None reads what another has written: CI runs every third of them."""
 
 LAUNCH = 'test/ros/test_launch.py::'

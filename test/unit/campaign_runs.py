@@ -6,10 +6,12 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from safety_scenarios.campaign.engines.loop import Loop
 from safety_scenarios.campaign.judging import Ask, unasked
+from safety_scenarios.campaign.observed import Campaign, ObservedCampaign
 from safety_scenarios.campaign.open_session import OpenSession
 from safety_scenarios.campaign.plan import plan_campaign, TrialTask
-from safety_scenarios.campaign.run import Campaign, run_tasks
+from safety_scenarios.campaign.run import run_tasks
 from safety_scenarios.campaign.statistics.sequential import Decide, undecided
 from safety_scenarios.scenario.settings import JudgedBy, RunSettings
 from safety_scenarios.trial.session import Observer, OpenLink
@@ -24,5 +26,7 @@ def run_trials(trials: Iterable[Trial], open_link: OpenLink, observers: Sequence
                judge: Ask = unasked) -> Campaign:
     """Run trials in order, over the link of each scenario."""
     setup = replace(_SETUP, judged_by=by)
-    return run_tasks((TrialTask(setup, trial) for trial in trials),
-                     OpenSession(open_link, observers, judge), decide)
+    campaign = ObservedCampaign(observers, decide=decide)
+    session = OpenSession(open_link, judge=judge, sinks=campaign.sinks)
+    run_tasks([TrialTask(setup, trial) for trial in trials], Loop(lambda task: session), campaign)
+    return campaign

@@ -16,13 +16,14 @@ from typing import Any
 
 from pydantic import ValidationError
 from safety_scenarios.campaign.folder.files import (
+    CHAIN,
     journal_path,
+    RECORDINGS,
     trace_path,
     TRACE_SUFFIX,
     TRACES,
 )
 from safety_scenarios.campaign.folder.folder import (
-    CHAIN,
     hashes,
     MANIFEST,
     refuse_pipes,
@@ -134,7 +135,6 @@ def _different(place: str, got: Any, expected: Any) -> Iterator[str]:
         yield f'got {place} {str(got)[:_LONGEST]}, expected {str(expected)[:_LONGEST]}'
 
 
-RECORDINGS = 'recordings'
 _NO_PLAN = 'holds no plan, so that the set of trials is unknown. Run the campaign again'
 
 

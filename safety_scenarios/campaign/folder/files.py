@@ -14,6 +14,7 @@ import io
 import json
 import os
 from pathlib import Path
+import shutil
 from typing import Any, Protocol, TextIO
 
 from safety_scenarios import registry
@@ -24,9 +25,10 @@ from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.event import EventSink
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.trial.chain import head_of
 from safety_scenarios.trial.gzip_lines import compressed
 from safety_scenarios.trial.identity import Identity
-from safety_scenarios.trial.journal import Journal, SUFFIX
+from safety_scenarios.trial.journal import Journal, SUFFIX, UNFINISHED
 from safety_scenarios.trial.record.planned_trial import PlannedTrial
 from safety_scenarios.trial.session import Observer, TraceContext
 from safety_scenarios.trial.trial import Trial, TrialRecord
@@ -35,11 +37,19 @@ WriteTrace = Callable[[TextIO, TrialRecord, TrialResult], None]
 Definition = Callable[[str], str | None]
 """Name of a message type to the text of its .msg file."""
 
-_WHERE_FILES_ARE = ('output', 'outputs', 'junit', 'scenarios', 'profile')
-"""The same trials may lie anywhere, and leave the same journals; what they are is in the plan."""
+_WHERE_FILES_ARE = ('output', 'outputs', 'junit', 'scenarios', 'profile', 'jobs')
+"""The same trials may be run and lie anywhere, and leave the same journals; what they are is in
+the plan."""
 TRACES, TRACE_SUFFIX = 'traces', '.json.gz'
+RECORDINGS = 'recordings'
 ARE = 'are'
 """Trace writer of every campaign: judging again compares its files with the records."""
+
+
+CHAIN = '#chain'
+"""Behind the name of a journal: the head of its chain of hashes, in the manifest."""
+_BLOCK = 1 << 20
+"""Bytes hashed at a time: a recording need not fit into memory."""
 
 
 class JournalFile(EventSink, Protocol):
@@ -79,10 +89,11 @@ class TrialFiles:
         self._journal = self._open_journal(self.folder / journal_path(trial.trial_id), trial)
         return self._journal, *(sink for trace in self._traces for sink in trace.sinks(trial))
 
-    def write(self, record: TrialRecord, result: TrialResult) -> None:
+    def write(self, record: TrialRecord, result: TrialResult) -> Mapping[str, str]:
         """
         Seal the journal, write the traces, which name the head of its chain, and finish it.
 
+        :return: names of the trial's journal and trace to their hashes, as the manifest has them
         :raises TraceError: the disk is full, or the folder is gone
         """
         if self._journal is not None:
@@ -92,6 +103,11 @@ class TrialFiles:
         if self._journal is not None:
             journal, self._journal = self._journal, None
             journal.close(record)
+        found: dict[str, str] = {}
+        for name in (journal_path(result.trial_id), trace_path(result.trial_id)):
+            if (self.folder / name).is_file():
+                found |= hashed(self.folder, name)
+        return found
 
     def close(self) -> None:
         """Give up a journal that nothing has finished."""
@@ -195,6 +211,36 @@ def trace_path(trial_id: str) -> str:
 def journal_path(trial_id: str) -> str:
     """Return a trial's journal, relative to the campaign's folder."""
     return f'{TRACES}/{trial_id.partition(".")[0]}/{trial_id}{SUFFIX}'
+
+
+def hashed(folder: Path, name: str) -> dict[str, str]:
+    """Return the SHA-256 of a file, and of a journal the head of its chain of hashes too."""
+    path = folder / name
+    head = {f'{name}{CHAIN}': head_of(path)} if name.endswith(SUFFIX) else {}
+    return {name: digest(path), **head}
+
+
+def digest(path: Path) -> str:
+    """Return the SHA-256 of a file, however large it is."""
+    found = hashlib.sha256()
+    with path.open('rb') as file:
+        while block := file.read(_BLOCK):
+            found.update(block)
+    return found.hexdigest()
+
+
+def remove_trial(folder: Path, trial_id: str) -> bool:
+    """Remove every file of a trial, half-written ones too; return whether there was one."""
+    found = False
+    for name in (journal_path(trial_id), trace_path(trial_id)):
+        for path in (folder / name, folder / f'{name}{UNFINISHED}'):
+            found |= path.exists()
+            path.unlink(missing_ok=True)
+    recording = folder / RECORDINGS / trial_id
+    if recording.is_dir():
+        found = True
+        shutil.rmtree(recording)
+    return found
 
 
 def write_whole(path: Path, content: str | bytes | Callable[[TextIO], None]) -> None:

@@ -14,7 +14,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 import fcntl
-import hashlib
 import json
 import os
 from pathlib import Path
@@ -24,8 +23,7 @@ from typing import Any
 
 from pydantic import ValidationError
 from safety_scenarios.campaign.folder.files import (
-    journal_path,
-    trace_path,
+    hashed,
     TrialFiles,
     unwritten,
     write_whole,
@@ -37,9 +35,7 @@ from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.event import EventSink
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.settings import RunSettings
-from safety_scenarios.trial.chain import head_of
 from safety_scenarios.trial.identity import Identity
-from safety_scenarios.trial.journal import SUFFIX
 from safety_scenarios.trial.record.planned_trial import PlannedTrial
 from safety_scenarios.trial.session import Observer
 from safety_scenarios.trial.summary import CampaignSummary
@@ -56,10 +52,6 @@ VIEWS = 'views.jsonl.gz'
 """What is drawn of each trial, kept while the campaign runs."""
 PAGE, PAGE_DATA = 'report.html', 'report_data'
 """A view of the folder, which may be made again at any time: no part of the evidence."""
-CHAIN = '#chain'
-"""Behind the name of a journal: the head of its chain of hashes, in the manifest."""
-_BLOCK = 1 << 20
-"""Bytes hashed at a time: a recording need not fit into memory."""
 
 
 class RunFolder(Observer):
@@ -117,11 +109,16 @@ class RunFolder(Observer):
 
         :raises TraceError: the disk is full, or the folder is gone
         """
-        self._files.write(record, result)
-        for name in (journal_path(result.trial_id), trace_path(result.trial_id)):
-            path = self.folder / name
-            if path.is_file():
-                self._known |= _hashed(self.folder, name)
+        self.add(result, self._files.write(record, result))
+
+    def add(self, result: TrialResult, written: Mapping[str, str]) -> None:
+        """
+        Write the line of a trial whose files are written: the trial is complete.
+
+        :param written: names of its files to their hashes
+        :raises TraceError: the disk is full, or the folder is gone
+        """
+        self._known |= written
         try:
             self._trials.write(result.model_dump_json() + '\n')
             self._trials.flush()
@@ -187,15 +184,8 @@ def hashes(folder: Path, leave_out: Container[str] = ()) -> dict[str, str]:
             is_view = name == PAGE or name.startswith(('logs/', f'{PAGE_DATA}/'))
             if not is_beside and not is_view and name not in leave_out \
                     and (folder / name).is_file():
-                found |= _hashed(folder, name)
+                found |= hashed(folder, name)
     return found
-
-
-def _hashed(folder: Path, name: str) -> dict[str, str]:
-    """Return the SHA-256 of a file, and of a journal the head of its chain of hashes too."""
-    path = folder / name
-    head = {f'{name}{CHAIN}': head_of(path)} if name.endswith(SUFFIX) else {}
-    return {name: digest(path), **head}
 
 
 def note_repair(folder: Path, done: Sequence[str]) -> None:
@@ -247,15 +237,6 @@ def refuse_pipes(folder: Path) -> None:
                 and not os.path.isfile(entry) and not os.path.isdir(entry):
             raise SettingsError(f'{entry.path}: is a pipe, a socket or a device, expected a file: '
                                 f'a campaign leaves nothing else. Take it out')
-
-
-def digest(path: Path) -> str:
-    """Return the SHA-256 of a file, however large it is."""
-    found = hashlib.sha256()
-    with path.open('rb') as file:
-        while block := file.read(_BLOCK):
-            found.update(block)
-    return found.hexdigest()
 
 
 def lines_of(text: str) -> list[str]:

@@ -18,8 +18,8 @@ import time
 from typing import Literal
 
 from pydantic import ValidationError
+from safety_scenarios.campaign.folder.files import digest
 from safety_scenarios.campaign.folder.folder import (
-    digest,
     ended,
     lines_of,
     MANIFEST,

@@ -20,8 +20,8 @@ import shutil
 import subprocess
 
 from safety_scenarios.campaign.folder.evidence import verify
-from safety_scenarios.campaign.folder.files import write_whole
-from safety_scenarios.campaign.folder.folder import digest, MANIFEST
+from safety_scenarios.campaign.folder.files import digest, write_whole
+from safety_scenarios.campaign.folder.folder import MANIFEST
 from safety_scenarios.errors import MissingDependencyError, SettingsError
 from safety_scenarios.scenario.hil import HilSettings
 

@@ -24,12 +24,12 @@ from safety_scenarios.campaign.folder.evidence import (
     Flaw,
     Line,
     other_than_found,
-    RECORDINGS,
     unlike_settings,
 )
 from safety_scenarios.campaign.folder.files import (
     journal_path,
     plan_sha256,
+    RECORDINGS,
     terms_of,
     trace_path,
     trace_writer,
@@ -50,7 +50,7 @@ from safety_scenarios.campaign.rejudging.changes import (
     parsed,
     set_in,
 )
-from safety_scenarios.campaign.statistics.sequential import decide_by, UNDECIDED
+from safety_scenarios.campaign.statistics.sequential import decide_by, not_fixed
 from safety_scenarios.campaign.statistics.summarise import summarise
 from safety_scenarios.errors import SettingsError, TraceError, UnfitPlanError
 from safety_scenarios.judging.evaluate import evaluate
@@ -412,13 +412,14 @@ def _summary(folder: Path, evidence: Evidence, results: Sequence[TrialResult],
         before = ended(folder)
     except TraceError:
         before = None
-    early = {**dict.fromkeys((result.scenario_id for result in results), UNDECIDED), **decided}
     return summarise(
         results, controller=evidence.settings.controller, link=run.link,
         seed=max(run.seed, 0),  # nothing was drawn for what was recorded elsewhere
         planned=planned, latency_law=run.latency_law,
         interrupted=(before is not None and before.interrupted) or len(results) < planned,
-        stopped_early=early if run.sequential.p1 else {},
+        stopped_early=not_fixed(run.sequential, (
+            (one.scenario_id, one.index) for one in evidence.plan.values()), (
+            (one.scenario_id, one.index) for one in results), decided),
         preflight=before.preflight if before else (),
         calibration=before.calibration if before else None,
         sut=before.sut if before and before.sut else evidence.settings.sut,

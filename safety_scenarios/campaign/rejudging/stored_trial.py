@@ -12,8 +12,14 @@ from typing import Any, NoReturn
 
 from safety_scenarios import registry
 from safety_scenarios.campaign.folder.evidence import Evidence
-from safety_scenarios.campaign.folder.files import files_of, journal_path, plan_sha256, terms_of
-from safety_scenarios.campaign.folder.folder import digest, MANIFEST, RunFolder, TRIALS
+from safety_scenarios.campaign.folder.files import (
+    digest,
+    files_of,
+    journal_path,
+    plan_sha256,
+    terms_of,
+)
+from safety_scenarios.campaign.folder.folder import MANIFEST, RunFolder, TRIALS
 from safety_scenarios.campaign.folder.provenance import provenance, versions
 from safety_scenarios.campaign.rejudging.repair import killed
 from safety_scenarios.campaign.statistics.summarise import summarise

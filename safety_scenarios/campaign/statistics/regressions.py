@@ -73,7 +73,7 @@ def questions(some: Sequence[Pairs], stopped: Collection[str]) -> Sequence[Quest
                largest(failures_over, some))],
         [_over('reacts later', later_reactions(some[0]), largest(latencies_over, some))],
         [_over('is confirmed later', later_confirmed(some[0]), largest(confirmed_over, some))],
-        [_failing_together([outcomes(one) for one in here])],
+        [_failing_together([outcomes(one) for one in here])] if len(here[0]) > 1 else [],
         list(failing_alone([outcomes(one) for one in here])), list(_later_alone(here))]
 
 
@@ -174,4 +174,5 @@ def if_undecided_had_failed(found: Pairs, stopped: Collection[str]) -> tuple[str
     more = more_failures(passed)
     alone = {name: counts for name, counts in passed.items() if name not in stopped}
     return shown([[[_over('fails more often', more, over_clusters(more))],
-                   [_failing_together([alone])], list(failing_alone([alone]))]])[0]
+                   [_failing_together([alone])] if len(alone) > 1 else [],
+                   list(failing_alone([alone]))]])[0]

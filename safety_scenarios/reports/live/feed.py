@@ -100,6 +100,8 @@ class Feed(Observer):
     :param period_s: between two pictures
     """
 
+    reads_events = False
+
     def __init__(self, output: Output, period_s: float) -> None:
         self.waiting: deque[tuple[Trial, Event] | Beginning | TrialResult | CampaignSummary] = \
             deque()

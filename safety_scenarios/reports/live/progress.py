@@ -62,6 +62,8 @@ class Bar(Observer):
     :param now_s: steady time
     """
 
+    reads_events = False
+
     def __init__(self, screen: Console, now_s: Callable[[], float] = time.monotonic) -> None:
         self._now_s = now_s
         self._began_s = 0.0

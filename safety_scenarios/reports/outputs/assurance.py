@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from safety_scenarios.campaign.folder.folder import digest, MANIFEST, settings_of
+from safety_scenarios.campaign.folder.files import digest
+from safety_scenarios.campaign.folder.folder import MANIFEST, settings_of
 from safety_scenarios.campaign.folder.many import started_in
 from safety_scenarios.campaign.folder.provenance import versions
 from safety_scenarios.campaign.folder.signing import is_signed

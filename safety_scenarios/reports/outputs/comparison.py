@@ -15,14 +15,19 @@ _UNTOLD = ('seed', 'trials', 'warmup', 'domain_id', 'connect_timeout_s', 'hil',
 """Numbers among the settings that nobody expects a controller to depend on."""
 
 
-def over_what_varied(sources: Sequence[Source]) -> Sequence[Mapping[str, Any]]:
+def over_what_varied(sources: Sequence[Source],
+                     varying: Sequence[Varying] | None = None) -> Sequence[Mapping[str, Any]]:
     """
     Return trials over what was drawn for each, and over what the campaigns differ in.
 
     Nothing of folders that are not as their campaigns left them: a plot would look like evidence.
+
+    :param varying: the campaigns with the numbers that count; None: all in which they differ
     """
     if any(source.trust.flaws for source in sources):
         return ()
+    if varying is not None:
+        return varied(list(degradations(varying)))
     names = [source.name for source in sources]
     names = [name if names.count(name) == 1 else f'{name} ({number})'
              for number, name in enumerate(names, 1)]

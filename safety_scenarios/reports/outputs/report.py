@@ -25,9 +25,8 @@ import zlib
 
 from safety_scenarios import registry
 from safety_scenarios.campaign.folder.evidence import evidence_of, other_than_found
-from safety_scenarios.campaign.folder.files import journal_path, write_whole
+from safety_scenarios.campaign.folder.files import digest, journal_path, write_whole
 from safety_scenarios.campaign.folder.folder import (
-    digest,
     ended,
     lines_of,
     MANIFEST,
@@ -42,6 +41,7 @@ from safety_scenarios.campaign.folder.signing import is_signed
 from safety_scenarios.campaign.rejudging.rejudge import rejudge, summary_of, told
 from safety_scenarios.campaign.side_by_side import side_by_side
 from safety_scenarios.campaign.signals import uninterrupted
+from safety_scenarios.campaign.statistics.degradation import Varying
 from safety_scenarios.campaign.statistics.summarise import latency_quantile
 from safety_scenarios.errors import (
     counted,
@@ -64,7 +64,7 @@ from safety_scenarios.scenario.verdict import Estimate
 from safety_scenarios.studies.selftest.kill_matrix import KillMatrix
 from safety_scenarios.trial.gzip_lines import compressed, read_gzip
 from safety_scenarios.trial.journal import read_journal
-from safety_scenarios.trial.session import Beginning, Observer, OutputContext
+from safety_scenarios.trial.session import Beginning, Extract, Observer, OutputContext
 from safety_scenarios.trial.summary import CampaignSummary, ScenarioSummary
 from safety_scenarios.trial.trial import TrialRecord
 
@@ -78,6 +78,17 @@ _FEW = 32
 """Records up to which no other process is started to read them."""
 
 
+def lines_of_view(record: TrialRecord, result: TrialResult) -> tuple[str, str]:
+    """Return the line of a trial, and that of its scenario."""
+    return (f'{{"trial_id":{compact(result.trial_id)},"view":{drawn(record, result)}}}\n',
+            compact({'scenario_id': result.scenario_id, 'about': about(record)}) + '\n')
+
+
+def is_wanted() -> bool:
+    """Return whether the environment lets a campaign write a page."""
+    return os.environ.get(SWITCH, '').lower() != 'off'
+
+
 class Views(Observer):
     """Keeps what is drawn of each trial, in the campaign's folder, line by line."""
 
@@ -89,7 +100,12 @@ class Views(Observer):
         """Note where the lines go; without a folder nothing is kept."""
         self._path = beginning.folder and beginning.folder / VIEWS
 
-    def trial_ended(self, record: TrialRecord, result: TrialResult) -> None:
+    @property
+    def extract(self) -> Extract:
+        """Return what draws a trial."""
+        return lines_of_view
+
+    def trial_extracted(self, extracted: tuple[str, str], result: TrialResult) -> None:
         """
         Write the trial's line, and before it that of its scenario.
 
@@ -97,11 +113,10 @@ class Views(Observer):
         """
         if self._path is None:
             return
-        line = f'{{"trial_id":{compact(result.trial_id)},"view":{drawn(record, result)}}}\n'
+        line, scenario = extracted
         if result.scenario_id not in self._known:
             self._known.add(result.scenario_id)
-            line = compact({'scenario_id': result.scenario_id, 'about': about(record)}) \
-                + '\n' + line
+            line = scenario + line
         try:
             with self._path.open('ab') as file:
                 file.write(compressed(line.encode()))
@@ -115,6 +130,8 @@ class Report(Observer):
 
     :param context: takes the path, or one line that says why there is no page
     """
+
+    reads_events = False
 
     def __init__(self, context: OutputContext) -> None:
         self._context = context
@@ -137,13 +154,13 @@ class Report(Observer):
     def write(self) -> None:
         """Write the page, once the manifest is written that it names."""
         folder, summary = self._folder, self._summary
-        if folder is None or summary is None or os.environ.get(SWITCH, '').lower() == 'off':
+        if folder is None or summary is None or not is_wanted():
             return
         try:
             require()
             page = folder / PAGE
             with uninterrupted():  # launch sends SIGTERM some time after SIGINT
-                write([_source(folder, summary, self._results,
+                write([source_in(folder, summary, self._results,
                                Trust((), _AT_END, _manifest(folder), 'not signed yet'))], page)
             if 'console' not in self._context.settings.outputs:  # which names the folder
                 self._context.tell(f'  {page}')
@@ -174,13 +191,14 @@ def report(folders: Sequence[Path], output: Path, *, again: bool = False,
     :raises InputError: a folder that is none, or a page that cannot be written
     """
     require()
-    sources = [_with_films(source_of(folder, again=again, matrix=matrix), folder, output)
+    sources = [with_films(source_of(folder, again=again, matrix=matrix), folder, output)
                for folder in folders]
     write(sources, output, None if len(sources) < 2 else comparison or _comparison(folders))
     return [f'{source.name}: {text}' for source in sources for text in source.trust.flaws]
 
 
-def _with_films(source: Source, folder: Path, page: Path) -> Source:
+def with_films(source: Source, folder: Path, page: Path) -> Source:
+    """Return a campaign with links to the films of its trials."""
     known = {result.trial_id for result in source.results}
     return replace(source, films=links_to_films(folder, page, known))
 
@@ -210,7 +228,7 @@ def source_of(folder: Path, *, again: bool = False, matrix: KillMatrix | None = 
         flaws = [*told(evidence.flaws), *_unlike(folder, summary)]
     signature = 'signed; check it with safety-scenarios campaign verify --signers' \
         if is_signed(folder) else 'not signed'
-    return _source(folder, summary, results, Trust(
+    return source_in(folder, summary, results, Trust(
         tuple(flaws), _AGAIN if again else _AS_WRITTEN, _manifest(folder), signature), matrix)
 
 
@@ -228,8 +246,9 @@ def _unlike(folder: Path, found: CampaignSummary) -> Iterator[str]:
                 for text in other_than_found(before, found, entirely=False))
 
 
-def _source(folder: Path, summary: CampaignSummary, results: Sequence[TrialResult],
-            trust: Trust, matrix: KillMatrix | None = None) -> Source:
+def source_in(folder: Path, summary: CampaignSummary, results: Sequence[TrialResult],
+              trust: Trust, matrix: KillMatrix | None = None) -> Source:
+    """Return a campaign whose results and summary are known, with what is drawn of its trials."""
     is_kept = not any(text.startswith((VIEWS, MANIFEST)) for text in trust.flaws)
     views, known = _kept(folder) if is_kept else ({}, {})
     missing = [result for result in results if result.trial_id not in views
@@ -340,15 +359,20 @@ def _interlocks(folder: Path) -> Iterator[Mapping[str, Any]]:
 
 
 def write(sources: Sequence[Source], output: Path,
-          comparison: Mapping[str, Any] | None = None) -> None:
+          comparison: Mapping[str, Any] | None = None, *,
+          matrix: Mapping[str, Any] | None = None,
+          varying: Sequence[Varying] | None = None) -> None:
     """
     Write the page, and beside it what it loads when a trial is opened.
 
+    :param matrix: what the campaigns came to as arms of a matrix
+    :param varying: over what they are drawn; None: over every number in which they differ
     :raises SettingsError: it cannot be written
     """
     beside = output.with_name(PAGE_DATA if output.name == PAGE else f'{output.stem}_data')
     now = datetime.now(timezone.utc).isoformat(timespec='seconds').replace('+00:00', 'Z')
-    page = render(sources, comparison, beside=beside.name, varied=over_what_varied(sources), made=(
+    page = render(sources, comparison, beside=beside.name, matrix=matrix,
+                  varied=over_what_varied(sources, varying), made=(
         f'Made at {now} by safety_scenarios {versions()["safety_scenarios"] or "?"}.'))
     try:
         _clear(beside)

@@ -18,6 +18,8 @@ from safety_scenarios.reports import comparison_tables
 from safety_scenarios.reports.trial_view.display import on_one_line, rounded
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.verdict import Estimate
+from safety_scenarios.studies.matrix.cells import cell
+from safety_scenarios.studies.matrix.summary import ALL
 
 _PLOTS, _SERIES = 60, 24
 """At most so many plots, and lines in one of them."""
@@ -27,8 +29,9 @@ def varied(found: Sequence[Degradation]) -> Sequence[Mapping[str, Any]]:
     """
     Return plots: [{title parameter scenario series notes}].
 
-    ``series`` are [{name steps}], steps [{low high trials passed ms n}]; ``passed`` and ``ms`` are
-    [value, low, high], each None where there is no number, ``n`` counts trials that differ.
+    ``series`` are [{name steps}], steps [{low high trials passed ms n undecided}]; ``passed`` and
+    ``ms`` are [value, low, high], each None where there is no number, ``n`` counts trials that
+    differ, ``undecided`` those that are INCONCLUSIVE or ERROR.
     """
     return [_plot(one) for one in found[:_PLOTS]]
 
@@ -49,7 +52,8 @@ def _plot(one: Degradation) -> Mapping[str, Any]:
 
 def _step(step: Step) -> Mapping[str, Any]:
     return {'low': rounded(step.low, 4), 'high': rounded(step.high, 4), 'trials': step.trials,
-            'passed': _numbers(step.passed), 'ms': _numbers(step.median_ms), 'n': step.passed.n}
+            'passed': _numbers(step.passed), 'ms': _numbers(step.median_ms), 'n': step.passed.n,
+            'undecided': step.undecided}
 
 
 def _numbers(found: Estimate) -> Sequence[float | int | None]:
@@ -74,10 +78,13 @@ def compared(campaigns: Sequence[Campaign]) -> dict[str, Any]:
     ``paired``       [{name scenarios points of}]: points are [scenario's place, ms of the first,
                      ms of this, verdict of the first, of this, trial of the first, of this];
                      ms is None where there was no reaction or none was measured
-    ``flips``        [{name of list}]: pairs with other verdicts, lost ones first:
-                     [scenario, number, verdict, verdict, reason, trial of the first, of this]
+    ``flips``        [{name of list open_of open}]: pairs of which one passes and the other fails,
+                     lost ones first: [scenario, number, verdict, verdict, reason, trial of the
+                     first, of this]; ``open``: those with other verdicts of which one is
+                     INCONCLUSIVE or ERROR, which tells nothing of a controller
     ``pareto``       [{title x y points}]: axes {name unit}, less is better on both; points
-                     {name scenario x y x_range y_range front}
+                     {name scenario x y x_range y_range front}; not on the front is what another
+                     one beats by more than the intervals
     ===============  =============================================================================
     """
     others = [one for one in campaigns if one.against is not None]
@@ -166,11 +173,22 @@ def _flips(one: Campaign) -> Mapping[str, Any]:
     """Return the pairs with other verdicts: those that have become worse first."""
     found = sorted((pair for pair in one.pairs if pair[0].verdict is not pair[1].verdict),
                    key=lambda pair: pair[0].verdict.rank - pair[1].verdict.rank)
-    return {'name': on_one_line(one.name, 120), 'of': len(found), 'list': [
-        [on_one_line(before.scenario_id, 100), before.index + 1, before.verdict.value,
-         after.verdict.value, on_one_line(max(
-             (before, after), key=lambda side: side.verdict.rank).reason, 300),
-         before.trial_id, after.trial_id] for before, after in found[:_FLIPS]]}
+    decided = [pair for pair in found if _is_decided(pair)]
+    open_ = [pair for pair in found if not _is_decided(pair)]
+    return {'name': on_one_line(one.name, 120), 'of': len(decided),
+            'list': [_flip(*pair) for pair in decided[:_FLIPS]], 'open_of': len(open_),
+            'open': [_flip(*pair) for pair in open_[:_FLIPS]]}
+
+
+def _is_decided(pair: Pair) -> bool:
+    return all(side.is_decided for side in pair)
+
+
+def _flip(before: TrialResult, after: TrialResult) -> Sequence[Any]:
+    return [on_one_line(before.scenario_id, 100), before.index + 1, before.verdict.value,
+            after.verdict.value, on_one_line(max(
+                (before, after), key=lambda side: side.verdict.rank).reason, 300),
+            before.trial_id, after.trial_id]
 
 
 def _ms(result: TrialResult) -> float | int | None:
@@ -180,6 +198,14 @@ def _ms(result: TrialResult) -> float | int | None:
 
 def _pareto(campaigns: Sequence[Campaign]) -> Iterator[dict[str, Any]]:
     """Yield safety against what it costs, each plot with the points that no other one beats."""
+    whole = [(one, cell(ALL, one.name, [result for result in one.results if not result.warmup],
+                        one.summary.link)) for one in campaigns]
+    yield _chart('Hazards missed and reaction', ('reaction, median', 'ms'),
+                 ('hazards missed', '1'),
+                 [(one.name, None, found.median_ms, found.missed.share) for one, found in whole])
+    yield _chart('Hazards missed and task time', ('task time, median', 's'),
+                 ('hazards missed', '1'),
+                 [(one.name, None, found.task_s, found.missed.share) for one, found in whole])
     yield _chart('Hazards missed and false stops', ('false stops', '1'), ('hazards missed', '1'),
                  [(one.name, None, one.summary.false_stops.share, one.summary.missed.share)
                   for one in campaigns])
@@ -216,6 +242,8 @@ def _range(found: Estimate | float | None) -> Sequence[float | int | None] | Non
 
 
 def _beats(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Return whether one is no worse on both axes, and better on one of them."""
+    """Return whether one is no worse on both axes, and better on one by more than noise."""
     return bool(one['scenario'] == other['scenario'] and one['x'] <= other['x']
-                and one['y'] <= other['y'] and (one['x'], one['y']) != (other['x'], other['y']))
+                and one['y'] <= other['y'] and any(
+                    one[axis] and other[axis] and one[axis][1] < other[axis][0]
+                    for axis in ('x_range', 'y_range')))

@@ -1,0 +1,324 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Trials in several processes of this machine.
+
+Results come in the order of the tasks, whichever trial ends first. What a trial depends on has to
+be executed before it in the same process: tasks whose link does not begin anew for each trial
+stay together, scenario by scenario, and make one lane. A trial whose process was killed is
+executed once more; what a trial came to is never asked for again.
+"""
+
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+import json
+from multiprocessing.connection import Connection, wait
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from types import TracebackType
+
+from safety_scenarios.campaign.engines.engine import all_wanted, Engine, IsWanted, Outcome
+from safety_scenarios.campaign.engines.worker import Ordered, Raised
+from safety_scenarios.campaign.folder.files import remove_trial
+from safety_scenarios.campaign.plan import TrialSetup, TrialTask, Wants
+from safety_scenarios.campaign.signals import uninterrupted
+from safety_scenarios.campaign.trials import lost, TrialDone
+from safety_scenarios.errors import ControllerError
+
+_BOOT = """
+import json, sys
+descriptor, cores, sys.path[:] = json.loads(sys.argv[1])
+from safety_scenarios.campaign.engines.worker import serve
+serve(descriptor, cores)
+"""
+"""Python code of the new process: it looks for modules where this process does, and imports
+nothing of the program that was started."""
+MOST_TRIES = 2
+"""Of a trial whose process ends: the second time it may be the trial that ends it."""
+_AHEAD = 16
+"""Trials a process may be ahead of the oldest one that still runs, times processes."""
+_AGAIN = -1
+"""Place of a task that was executed already, and is for what comes after it."""
+_PATIENCE_S = 30.0
+"""For trials that were interrupted: what they measured is written."""
+
+
+@dataclass
+class Lane:
+    """Tasks that one process executes one after the other, each with its place in the order."""
+
+    tasks: deque[tuple[int, TrialTask]]
+    executed: list[TrialTask] = field(default_factory=list)
+    """What the process that has it has executed of it."""
+
+    def begin_again(self) -> None:
+        """Let the next process execute first what later trials of the lane may depend on."""
+        if self.executed and not is_in_real_time(self.executed[0]):
+            self.tasks.extendleft((_AGAIN, replace(task, folder=None, wants=Wants()))
+                                  for task in reversed(self.executed))
+        self.executed.clear()
+
+
+@dataclass(eq=False)
+class Worker:
+    """A process, and what it executes."""
+
+    process: subprocess.Popen[bytes]
+    connection: Connection
+    cores: Sequence[int]
+    campaigns: set[int] = field(default_factory=set)
+    """Whose setup it has."""
+    lane: Lane | None = None
+    running: tuple[int, TrialTask] | None = None
+
+
+class Processes(Engine):
+    """
+    Executes tasks in as many processes at a time as there are jobs.
+
+    :ivar retried: trials that were executed again because their process ended, each in a sentence
+
+    :param jobs: number of processes
+    :param cores: for each process those that it may use; empty: all of them
+    """
+
+    def __init__(self, jobs: int, cores: Sequence[Sequence[int]] = ()) -> None:
+        self.retried: list[str] = []
+        self._jobs = jobs
+        self._free_cores = deque(cores)
+        self._workers: list[Worker] = []
+        self._lanes: deque[Lane] = deque()
+        self._ready: dict[int, tuple[TrialTask, TrialDone | Raised] | None] = {}
+        """Place to what came of a task; None: it was not wanted any more."""
+        self._tries: Counter[int] = Counter()
+        self._campaigns: dict[int, tuple[int, TrialSetup]] = {}
+        """By the id of the setup, which is kept for that."""
+        self._next = 0
+        self._is_wanted: IsWanted = all_wanted
+
+    def map(self, tasks: Iterable[TrialTask],  # noqa: A003
+            is_wanted: IsWanted = all_wanted) -> Iterator[Outcome]:
+        """Yield what each task came to; see ``Engine``."""
+        ordered = list(tasks)
+        self._is_wanted, self._next = is_wanted, 0
+        self._tries.clear()
+        self._lanes = deque(lanes_of(ordered))
+        while self._next < len(ordered):
+            with uninterrupted():
+                self._feed()
+            if self._next not in self._ready:
+                self._hear()
+            yield from self._in_order()
+
+    def stop(self) -> Iterator[Outcome]:
+        """Interrupt the trials that are running, and yield what these came to, in order."""
+        self._lanes.clear()
+        for worker in self._workers:
+            worker.lane = None
+            if worker.running is not None:
+                worker.process.send_signal(signal.SIGINT)
+        end_s = time.monotonic() + _PATIENCE_S
+        while self._running and time.monotonic() < end_s:
+            self._hear(end_s - time.monotonic())
+        for place in sorted(self._ready):
+            found = self._ready.pop(place)
+            if found is None:
+                continue
+            task, done = found
+            if isinstance(done, Raised):
+                raise done.error
+            yield task, replace(done, interrupted=False)
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 traceback: TracebackType | None) -> None:
+        """End the processes; trials that still run are given up, with their files."""
+        for worker in self._workers:
+            if worker.running is not None:
+                worker.process.kill()
+            else:
+                with suppress(OSError):
+                    worker.connection.send(None)
+        for worker in self._workers:
+            with suppress(subprocess.TimeoutExpired):
+                worker.process.wait(_PATIENCE_S)
+            if worker.running is not None:
+                _forget(worker.running[1])
+            _end(worker)
+        for found in self._ready.values():
+            if found is not None:
+                _forget(found[0])
+        self._workers.clear()
+        self._ready.clear()
+
+    @property
+    def _running(self) -> Sequence[Worker]:
+        return [worker for worker in self._workers if worker.running is not None]
+
+    def _in_order(self) -> Iterator[Outcome]:
+        """Yield what is ready, as far as nothing before it is missing."""
+        while self._next in self._ready:
+            found = self._ready.pop(self._next)
+            self._next += 1
+            if found is None:
+                continue
+            task, done = found
+            if isinstance(done, Raised):
+                _forget(task)
+                raise done.error
+            if self._is_wanted(task):
+                yield task, done
+            else:  # decided by trials before it, while it was running
+                _forget(task)
+
+    def _feed(self) -> None:
+        """Give each process that waits its next task; begin one where there is more to do."""
+        for worker in self._workers:
+            if worker.running is None and (found := self._next_task(worker.lane)) is not None:
+                self._send(worker, *found)
+        while len(self._workers) < self._jobs \
+                and (found := self._next_task(None)) is not None:
+            self._send(self._started(), *found)
+
+    def _next_task(self, lane: Lane | None) -> tuple[Lane, int, TrialTask] | None:
+        """Return the next task of a lane, or of the next one that has some."""
+        while lane is not None or (lane := self._next_lane()) is not None:
+            while lane.tasks:
+                place, task = lane.tasks.popleft()
+                if self._is_wanted(task):
+                    return lane, place, task
+                self._ready[place] = None
+            lane = None
+        return None
+
+    def _next_lane(self) -> Lane | None:
+        """Return the next lane, unless it is too far ahead: what is ready waits for its turn."""
+        if not self._lanes:
+            return None
+        [(first, _), *more] = self._lanes[0].tasks
+        if not more and first > self._next + _AHEAD * self._jobs:
+            return None
+        return self._lanes.popleft()
+
+    def _send(self, worker: Worker, lane: Lane, place: int, task: TrialTask) -> None:
+        campaign, _ = self._campaigns.setdefault(
+            id(task.setup), (len(self._campaigns), task.setup))
+        setup = None if campaign in worker.campaigns else task.setup
+        worker.campaigns.add(campaign)
+        worker.lane, worker.running = lane, (place, task)
+        try:
+            worker.connection.send(Ordered(campaign, setup, task.trial, task.folder, task.wants))
+        except OSError:
+            self._lose(worker)
+
+    def _hear(self, within_s: float | None = None) -> None:
+        """Wait for what a process has to say, or for its end."""
+        heard = {worker.connection: worker for worker in self._running}
+        for connection in wait(list(heard), within_s):
+            with uninterrupted():  # half a message would be no message
+                self._take(heard[connection])
+
+    def _take(self, worker: Worker) -> None:
+        assert worker.running is not None
+        try:
+            done: TrialDone | Raised = worker.connection.recv()
+        except (EOFError, OSError):
+            self._lose(worker)
+            return
+        (place, task), worker.running = worker.running, None
+        if worker.lane is not None:
+            worker.lane.executed.append(task)
+        if place != _AGAIN:
+            self._ready[place] = task, done
+        elif isinstance(done, Raised):
+            raise done.error
+
+    def _lose(self, worker: Worker) -> None:
+        """Execute again what a process that has ended was executing, unless it was twice."""
+        self._workers.remove(worker)
+        _end(worker)
+        self._free_cores.append(worker.cores)
+        assert worker.running is not None
+        place, task = worker.running
+        _forget(task)
+        how = ending(worker.process.returncode)
+        lane = worker.lane
+        if lane is None:  # interrupted, and nothing was measured
+            return
+        self._tries[place] += 1
+        if self._tries[place] < MOST_TRIES:
+            self.retried.append(f'{task.trial.trial_id}: run again: its process ended with {how}')
+            lane.tasks.appendleft((place, task))
+        else:
+            self._ready[place] = task, lost(task, (
+                f'the process of the trial ended with {how}, each of {MOST_TRIES} times'))
+        lane.begin_again()
+        if lane.tasks:
+            self._lanes.appendleft(lane)
+
+    def _started(self) -> Worker:
+        """
+        Begin a process, in a session of its own: the terminal interrupts the campaign alone.
+
+        :raises ControllerError: it cannot be begun
+        """
+        cores = self._free_cores.popleft() if self._free_cores else ()
+        ours, theirs = socket.socketpair()
+        with theirs:
+            what = json.dumps([theirs.fileno(), list(cores),
+                               [place or os.getcwd() for place in sys.path]])
+            try:
+                process = subprocess.Popen(
+                    [sys.executable, '-c', _BOOT, what], stdin=subprocess.DEVNULL,
+                    pass_fds=(theirs.fileno(),), start_new_session=True)
+            except OSError as error:
+                ours.close()
+                raise ControllerError(f'jobs: a process could not be started: '
+                                      f'{error.strerror}. Ask for fewer jobs') from error
+        worker = Worker(process, Connection(ours.detach()), cores)
+        self._workers.append(worker)
+        return worker
+
+
+def is_in_real_time(task: TrialTask) -> bool:
+    """Return whether no trial can be the same to the byte as another time."""
+    return not task.setup.link_plugin.is_repeatable
+
+
+def lanes_of(tasks: Sequence[TrialTask]) -> Sequence[Lane]:
+    """Return the tasks that belong into one process, in the order of the first of each."""
+    found: dict[object, Lane] = {}
+    for place, task in enumerate(tasks):
+        stays = not task.setup.begins_anew and (
+            not is_in_real_time(task) or task.setup.recorded.keeps_controller)
+        key: object = (id(task.setup), task.trial.scenario.id) if stays else place
+        found.setdefault(key, Lane(deque())).tasks.append((place, task))
+    return list(found.values())
+
+
+def ending(code: int) -> str:
+    """Return how a process ended, in words."""
+    if code >= 0:
+        return f'exit code {code}'
+    try:
+        return f'signal {-code} ({signal.Signals(-code).name})'
+    except ValueError:
+        return f'signal {-code}'
+
+
+def _end(worker: Worker) -> None:
+    worker.process.kill()
+    worker.process.wait()
+    worker.connection.close()
+
+
+def _forget(task: TrialTask) -> None:
+    """Remove the files of a trial that does not count."""
+    if task.folder is not None:
+        remove_trial(task.folder, task.trial.trial_id)

@@ -1,0 +1,123 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""One campaign while its trials are run: what they came to, and who is told."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from safety_scenarios.campaign.folder.folder import RunFolder
+from safety_scenarios.campaign.plan import TrialTask, Wants
+from safety_scenarios.campaign.signals import uninterrupted
+from safety_scenarios.campaign.statistics.sequential import Decide, undecided
+from safety_scenarios.campaign.trials import TrialDone
+from safety_scenarios.scenario.event import EventSink
+from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.trial.session import Observer
+from safety_scenarios.trial.summary import Preflight
+from safety_scenarios.trial.trial import Trial
+
+
+@dataclass
+class Campaign:
+    """What was run."""
+
+    results: list[TrialResult] = field(default_factory=list)
+    """Of the trials that every observer knows of."""
+    preflight: list[Preflight] = field(default_factory=list)
+    """Of each scenario, what its first trial showed of the wiring."""
+    stopped_early: dict[str, str] = field(default_factory=dict)
+    """Scenario id to what the sequential test decided."""
+    saved: int = 0
+    """Planned trials that its decision made needless."""
+    interrupted: bool = False
+
+
+class ObservedCampaign(Campaign):
+    """
+    Takes what trials came to, in their order, and lets every observer know.
+
+    What an observer raises (a full disk) ends the campaign.
+
+    :param folder: takes the line of each trial before anybody else knows of it
+    :param decide: ends a scenario before all of its trials were run
+    """
+
+    def __init__(self, observers: Sequence[Observer] = (), folder: RunFolder | None = None,
+                 decide: Decide = undecided) -> None:
+        super().__init__()
+        self._observers, self._folder, self._decide = observers, folder, decide
+        self._counts: Counter[str] = Counter()
+        self._failures: Counter[str] = Counter()
+        self._waiting: Counter[str] = Counter()
+        self._seen: set[str] = set()
+
+    def sinks(self, trial: Trial) -> Sequence[EventSink]:
+        """Return what takes the events of a trial that runs in this process."""
+        return [sink for observer in self._observers for sink in observer.sinks(trial)]
+
+    def tasks(self, tasks: Sequence[TrialTask]) -> Sequence[TrialTask]:
+        """Return tasks with what the observers want to know of their trials."""
+        self._waiting.update(task.trial.scenario.id for task in tasks)
+        wants = Wants(preflight=True, events=any(map(_reads_events, self._observers)),
+                      extracts=tuple(observer.extract for observer in self._observers
+                                     if observer.extract is not None))
+        return [replace(task, wants=wants) for task in tasks]
+
+    def is_wanted(self, task: TrialTask) -> bool:
+        """Return whether a trial is needed, or nothing more of its scenario is."""
+        return task.trial.scenario.id not in self.stopped_early
+
+    def take(self, task: TrialTask, done: TrialDone) -> None:
+        """
+        Take what the next trial came to.
+
+        What an observer has written is counted, and nothing else is: a signal waits until then.
+
+        :raises KeyboardInterrupt: the user wants the campaign to end; the trial is counted
+        """
+        interrupted = done.interrupted
+        scenario_id = done.result.scenario_id
+        self._waiting[scenario_id] -= 1
+        if done.preflight is not None and scenario_id not in self._seen:
+            self._seen.add(scenario_id)
+            self.preflight.append(done.preflight)
+        with uninterrupted():
+            if self._folder is not None:
+                self._folder.add(done.result, done.written)
+            extracted = iter(done.extracted)
+            for observer in self._observers:
+                try:
+                    if observer.extract is not None:
+                        observer.trial_extracted(next(extracted), done.result)
+                    else:
+                        _tell(observer, done)
+                except KeyboardInterrupt:  # it ends the campaign, after the other observers
+                    interrupted = True
+            self.results.append(done.result)
+        if interrupted:
+            raise KeyboardInterrupt
+        if done.began and not done.result.warmup:
+            self._ask(done.result)
+
+    def _ask(self, result: TrialResult) -> None:
+        """Let the sequential test decide about the scenario, which may be over by that."""
+        scenario_id = result.scenario_id
+        self._counts[scenario_id] += 1
+        self._failures[scenario_id] += result.verdict is not Verdict.PASS
+        decision = self._decide(self._failures[scenario_id], self._counts[scenario_id])
+        if decision is not None:
+            self.stopped_early[scenario_id] = decision
+            self.saved += self._waiting[scenario_id]
+
+
+def _reads_events(observer: Observer) -> bool:
+    return observer.reads_events and observer.extract is None \
+        and type(observer).trial_ended is not Observer.trial_ended
+
+
+def _tell(observer: Observer, done: TrialDone) -> None:
+    observer.trial_ended(done.with_events() if _reads_events(observer) else done.record,
+                         done.result)
