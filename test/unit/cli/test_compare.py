@@ -143,9 +143,11 @@ def test_a_folder_without_results_is_named(runs, tmp_path, capsys):
     code, shown = compared(capsys, folder, runs / 'late')
     assert code == 2
     assert f'{folder}/trials.jsonl: cannot be read' in shown.err
-    code, shown = compared(capsys, tmp_path, tmp_path)
+    empty = tmp_path / 'empty'
+    empty.mkdir()
+    code, shown = compared(capsys, empty, runs / 'late')
     assert code == 2
-    assert f'{tmp_path}: got no campaign in it' in shown.err
+    assert f'{empty}: got no campaign in it' in shown.err
 
 
 def test_a_broken_line_is_named_with_its_number(runs, tmp_path, capsys):
