@@ -7,7 +7,7 @@ The plan of a campaign: settings and scenarios with everything worked out, befor
 Whatever runs, judges or writes trials sees the plan, and not the settings that it came from.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -194,6 +194,20 @@ def plan_campaign(settings: RunSettings, scenarios: Sequence[Scenario], *,
                    plugin.is_repeatable and not settings.keeps_controller),
         chosen, trials, entries, identified, folder, settings.seed, settings.sequential,
         settings.latency_law, plugin.in_this_process and against.is_in_harness)
+
+
+def only_trials(plan: CampaignPlan, wanted: Collection[tuple[str, int]]) -> CampaignPlan:
+    """
+    Return the plan of some of its trials, and of the warm-up before them.
+
+    :param wanted: scenario id and index of each
+    """
+    scenarios = {name for name, _ in wanted}
+    trials = tuple(one for one in plan.trials if (one.scenario.id, one.index) in wanted
+                   or (one.warmup and one.scenario.id in scenarios))
+    entries = tuple(planned_entries(trials))
+    return replace(plan, trials=trials, entries=entries, setup=replace(
+        plan.setup, plan_sha256=plan_sha256(entries)))
 
 
 def _tells_frames(settings: RunSettings) -> bool:

@@ -49,8 +49,10 @@ COMMANDS: Mapping[str, Command | Verbs] = {
                     'detail.'),
     'report': Command('reporting:report', 'Write the campaign in DIR as one HTML file; with '
                       'several they are compared.'),
-    'compare': Command('comparing:compare', 'Compare two campaigns, run with the same seed, '
-                       'scenario by scenario.'),
+    'compare': Command('comparing:compare', 'Compare campaigns, run with the same seed, with '
+                       'the first one, scenario by scenario.'),
+    'bisect': Command('bisecting:bisect', 'Find which CHECKPOINT between GOOD and BAD was the '
+                      'first to lose what GOOD can.'),
     'plan': Command('planning:plan', 'Say how many trials a claim takes, or lock a design before '
                     'its first trial.'),
     'evaluate': Command('evaluating:evaluate', 'Judge the trials in FOLDER again from their '
@@ -161,7 +163,10 @@ class LazyGroup(click.Group):
         if name not in self.table and not name.startswith('-') and not ctx.resilient_parsing:
             raise click.UsageError(import_module('safety_scenarios.cli.advice').unknown_command(
                 name, ctx.command_path), ctx)
-        return super().resolve_command(ctx, args)
+        found = super().resolve_command(ctx, args)
+        if found[1] is not None and not ctx.resilient_parsing:  # a shell completes a line as it is
+            _refuse_twice(found[1], click.Context(found[1], ctx, found[0]), found[2])
+        return found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands as any group does, from the sentences in the table."""
@@ -173,6 +178,19 @@ class LazyGroup(click.Group):
             if rows:
                 with formatter.section(title):
                     formatter.write_dl(rows)
+
+
+def _refuse_twice(command: click.Command, ctx: click.Context, args: Sequence[str]) -> None:
+    """
+    Refuse an option that takes one value and was given twice: click would take the last one.
+
+    :raises UsageError: names the option
+    """
+    _, _, given = command.make_parser(ctx).parse_args(args=list(args))
+    for one in given:
+        if isinstance(one, click.Option) and not (one.multiple or one.is_flag or one.count) \
+                and given.count(one) > 1:
+            raise click.UsageError(f'{one.opts[0]}: got it twice, expected it once', ctx)
 
 
 def _short(name: str, text: str, limit: int) -> str:

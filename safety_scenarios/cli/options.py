@@ -106,20 +106,7 @@ class Option(click.Option):
 
 
 class InSections(click.Command):
-    """A command whose help lists the options in sections, and that takes each but once."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """
-        Read the options.
-
-        :raises UsageError: one that takes one value was given twice
-        """
-        _, _, given = self.make_parser(ctx).parse_args(args=list(args))
-        for one in () if ctx.resilient_parsing else given:  # a shell completes a line as it is
-            if isinstance(one, click.Option) and not (one.multiple or one.is_flag) \
-                    and given.count(one) > 1:
-                raise click.UsageError(f'{one.opts[0]}: got it twice, expected it once', ctx)
-        return super().parse_args(ctx, args)
+    """A command whose help lists the options in sections."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write a section for each title, in the order in which the options come."""

@@ -58,9 +58,9 @@ RUN: dict[str, tuple[int, tuple[tuple[str, str], ...]]] = {
     'safety-scenarios run SCN-R-105 --link simulated': (0, ()),
     'safety-scenarios run SCN-R-105 --link simulated --controller repeat_last': (1, ()),
     'safety-scenarios compare runs/before runs/after': (0, ()),
-    'safety-scenarios compare runs/last_week runs/today --fail-on-regression': (0, ()),
-    'safety-scenarios compare results/good results/new --fail-on-regression '
-    '--json comparison.json': (0, ()),
+    'safety-scenarios compare runs/last_week runs/today --margin 2%': (3, ()),  # too few trials
+    'safety-scenarios compare results/good results/new --gate gate.yaml '
+    '--json comparison.json': (3, ()),
     'safety-scenarios evaluate runs/today': (0, ()),
     'safety-scenarios evaluate runs/today --from recording': (0, ()),
     f'safety-scenarios evaluate runs/today --set {SHOWN}:latency_budget.critical_ms=400': (0, ()),
@@ -275,6 +275,10 @@ ELSEWHERE = {
     'safety-scenarios report runs/before runs/after --output compared.html':
         'test/unit/cli/test_report.py::'
         'test_two_campaigns_are_compared_and_two_that_cannot_be_say_why',
+    "safety-scenarios bisect onnx:ckpt_1.onnx onnx:ckpt_9.onnx 'onnx:ckpt_*.onnx' "
+    '--scenario robotic --link loopback --trials 20':
+        'test/unit/studies/designs/test_bisect.py::'
+        'test_controllers_of_the_package_are_bisected_by_campaigns_that_can_be_judged_again',
     'safety-scenarios selftest checks':
         f'{SELFTEST}test_every_check_of_every_shipped_scenario_can_fail',
     'safety-scenarios scenario validate my_scenario.yaml --regex python':
@@ -613,6 +617,8 @@ def place(tmp_path_factory):
     (folder / 'stricter.yaml').write_text(stricter.replace('critical_ms: 500', 'critical_ms: 400'))
     agents = (ROOT / 'doc' / 'agents.md').read_text(encoding='utf-8')
     (folder / 'greeting.yaml').write_text(agents.partition('```yaml\n')[2].partition('```')[0])
+    gate = (ROOT / 'doc' / 'ci.md').read_text(encoding='utf-8').partition('--gate gate.yaml')[2]
+    (folder / 'gate.yaml').write_text(gate.partition('```yaml\n')[2].partition('```')[0])
     shutil.copy(ROOT / 'test' / 'data' / 'are' / 'person_near_robot.json', folder)
     (folder / 'answers.jsonl').write_text('{"scenario_id": "NOBODY", "response": "", '
                                           '"latency_ms": 1}\n')

@@ -12,10 +12,10 @@ import sys
 
 import pytest
 from safety_scenarios.reports.outputs import report as reporting
-from safety_scenarios.reports.outputs.comparison import side_by_side
 from safety_scenarios.reports.outputs.report import source_of, write
 from safety_scenarios.reports.page import page as html_page
 from safety_scenarios.reports.trial_view.comparison import compared
+from safety_scenarios.studies.side_by_side import side_by_side
 from unit.campaign.statistics.test_summarise import trial
 from unit.reports.test_first_screen import source
 

@@ -11,7 +11,6 @@ from typing import Any
 from safety_scenarios.campaign.statistics.degradation import as_number, Varying
 from safety_scenarios.errors import InputError, SettingsError, TraceError
 from safety_scenarios.reports.matrix_tables import page_view
-from safety_scenarios.reports.outputs.comparison import beside_each_other
 from safety_scenarios.reports.outputs.report import source_in, source_of, with_films, write
 from safety_scenarios.reports.page.page import require
 from safety_scenarios.reports.page.source import Source, Trust
@@ -21,6 +20,7 @@ from safety_scenarios.studies.matrix.file import FILE, MatrixFile, read_matrix
 from safety_scenarios.studies.matrix.findings import lines
 from safety_scenarios.studies.matrix.summarise import ArmDone, summarise
 from safety_scenarios.studies.matrix.summary import MatrixSummary
+from safety_scenarios.studies.side_by_side import beside_each_other
 
 
 def is_matrix(folder: Path) -> bool:

@@ -53,7 +53,7 @@ from safety_scenarios.errors import (
 )
 from safety_scenarios.reports.film.files import links_to_films
 from safety_scenarios.reports.outputs.assurance import CHANGED, claim_of, unclaimed
-from safety_scenarios.reports.outputs.comparison import over_what_varied, side_by_side
+from safety_scenarios.reports.outputs.comparison import over_what_varied
 from safety_scenarios.reports.page.page import compact, LOADED, render, require, visible_in
 from safety_scenarios.reports.page.source import Source, Trust
 from safety_scenarios.reports.trial_view.comparison import compared
@@ -61,6 +61,7 @@ from safety_scenarios.reports.trial_view.view import view_of
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.verdict import Estimate
 from safety_scenarios.studies.selftest.kill_matrix import KillMatrix
+from safety_scenarios.studies.side_by_side import side_by_side
 from safety_scenarios.trial.gzip_lines import compressed, read_gzip
 from safety_scenarios.trial.journal import read_journal
 from safety_scenarios.trial.session import Beginning, Extract, Observer, OutputContext

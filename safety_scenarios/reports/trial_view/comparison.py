@@ -9,18 +9,17 @@ campaign's summary.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
-from safety_scenarios.campaign.comparison import Comparison, Degradation, Step
+from safety_scenarios.campaign.comparison import Degradation, Step
 from safety_scenarios.errors import counted
-from safety_scenarios.reports import console_tables
+from safety_scenarios.reports import comparison_tables
 from safety_scenarios.reports.trial_view.display import on_one_line, rounded
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.verdict import Estimate
 from safety_scenarios.studies.matrix.cells import cell
 from safety_scenarios.studies.matrix.summary import ALL
-from safety_scenarios.trial.summary import CampaignSummary
+from safety_scenarios.studies.side_by_side import Campaign
 
 _PLOTS, _SERIES = 60, 24
 """At most so many plots, and lines in one of them."""
@@ -65,22 +64,6 @@ Pair = tuple[TrialResult, TrialResult]
 _ALPHA = 0.05
 _PAIRS, _FLIPS = 1500, 400
 """At most so many pairs and flips."""
-
-
-@dataclass(frozen=True)
-class Campaign:
-    """One of the campaigns that are compared."""
-
-    name: str
-    results: Sequence[TrialResult]
-    """By their records."""
-    summary: CampaignSummary
-    against: Comparison | None = None
-    """How it compares with the first one; None of the first itself."""
-    pairs: Sequence[Pair] = field(default=())
-    """Its trials beside those of the first, which comes first."""
-    warning: str = ''
-    """Why the comparison may be void: that both put out the same in every trial."""
 
 
 def compared(campaigns: Sequence[Campaign]) -> dict[str, Any]:
@@ -138,9 +121,9 @@ def _answer(first: Campaign, one: Campaign) -> Mapping[str, Any]:
     return {'name': on_one_line(one.name, 120), 'sentence': on_one_line(_sentence(first, one)),
             'is_worse': bool(found.regressions),
             'rows': [[on_one_line(cell, 600) for cell in row]
-                     for row in console_tables.comparison_rows(found)],
+                     for row in comparison_tables.comparison_rows(found)],
             'notes': [on_one_line(text, 600) for text in (
-                *filter(None, [one.warning]), *console_tables.notes(found))],
+                *filter(None, [one.warning]), *comparison_tables.notes(found))],
             'doubts': [on_one_line(text, 600) for text in found.doubts]}
 
 
@@ -154,7 +137,8 @@ def _sentence(first: Campaign, one: Campaign) -> str:
     if not found.decided:
         return 'Nothing could be compared: no pair of trials is PASS or FAIL in both.'
     fewer, sooner = found.failures_difference.value, found.median_difference_ms.value
-    if any(found.undecided):  # what nobody could tell counts as not passed: no proof of better
+    bounds = found.failures_bounds  # no proof of better, if the undecided trials may hide it
+    if bounds.value is None or bounds.high is None or (any(found.undecided) and bounds.high >= 0):
         fewer = None
     better = [text for text, is_better in (
         (f'fails significantly less often, over scenarios (p = {found.failures_p:.3g})',

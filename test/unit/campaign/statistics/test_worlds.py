@@ -14,8 +14,8 @@ from safety_scenarios.campaign.statistics.breakdown import bounded_mean
 from safety_scenarios.campaign.statistics.compare import compare
 from safety_scenarios.campaign.statistics.proportions import clopper_pearson
 from safety_scenarios.campaign.statistics.summarise import summarise
+from safety_scenarios.reports.comparison_tables import comparison_table
 from safety_scenarios.reports.console_report import table, totals
-from safety_scenarios.reports.console_tables import comparison_table
 from safety_scenarios.scenario.result import Finding, TrialResult
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.scenario.world.figures import TaskFigures, WorldFigures

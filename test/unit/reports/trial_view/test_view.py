@@ -15,7 +15,6 @@ from safety_scenarios.cli.main import main
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.motion.signals import Signals
 from safety_scenarios.reports.film.files import links_to_films
-from safety_scenarios.reports.outputs.comparison import side_by_side
 from safety_scenarios.reports.scene.trial_scene import build_scene
 from safety_scenarios.reports.trial_view.comparison import compared
 from safety_scenarios.reports.trial_view.display import changes, fewer, places
@@ -24,6 +23,7 @@ from safety_scenarios.reports.trial_view.view import view_of
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.studies.side_by_side import side_by_side
 from safety_scenarios.trial.links.simulated_session import Simulated
 from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import TrialRecord
