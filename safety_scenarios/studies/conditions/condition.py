@@ -127,7 +127,7 @@ def find_conditions(axes: Sequence[Axis], outcomes: Sequence[bool], *, alpha: fl
     found: list[Condition] = []
     chance, looked, needed = numpy.random.default_rng(seed), 0, None
     while len(found) < most:
-        level = _Level([Axis(axis.name, [axis.values[place] for place in left], axis.unit)
+        level = _Level([Axis(axis.name, [axis.values[int(place)] for place in left], axis.unit)
                         for axis in axes], told[left])
         looked += level.candidates
         one = level.clearest(alpha, chance)
@@ -327,7 +327,8 @@ def _tail(part: Booleans, outcomes: Booleans) -> float:
 
 def _meet(parts: Sequence[Part], known: Mapping[str, Axis]) -> Booleans:
     """Return which trials meet all of some parts."""
-    return numpy.logical_and.reduce([_meets(part, known[part.axis]) for part in parts])
+    found: Booleans = numpy.all([_meets(part, known[part.axis]) for part in parts], axis=0)
+    return found
 
 
 def _meets(part: Part, axis: Axis) -> Booleans:
