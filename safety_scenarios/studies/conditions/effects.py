@@ -118,7 +118,8 @@ def _terms(columns: Mapping[str, Sequence[tuple[int, Numbers]]], degree: int, wa
 
 
 def _fitted(columns: Mapping[str, Sequence[tuple[int, Numbers]]],
-            terms: Sequence[tuple[tuple[str, int], ...]], values: Numbers) -> tuple[float, Numbers]:
+            terms: Sequence[tuple[tuple[str, int], ...]],
+            values: Numbers) -> tuple[float, Numbers]:
     """Return the leave-one-out fit and the coefficients, the constant first."""
     matrix = numpy.stack([numpy.ones(len(values)), *(
         numpy.prod([columns[name][place][1] for name, place in term], axis=0)
