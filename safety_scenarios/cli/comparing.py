@@ -116,7 +116,8 @@ def _exit_code(campaigns: Sequence[Campaign]) -> int:
 def _data(folders: Sequence[Path], campaigns: Sequence[Campaign], outcome: GateOutcome | None,
           code: int) -> Mapping[str, Any]:
     return {'first': str(folders[0]), 'exit_code': code, 'others': [
-        {'folder': str(folder), 'name': one.name, 'warning': one.warning, **one.against.model_dump(mode='json')}
+        {'folder': str(folder), 'name': one.name, 'warning': one.warning,
+         **one.against.model_dump(mode='json')}
         for folder, one in zip(folders, campaigns, strict=True) if one.against is not None],
         **({} if outcome is None else {'gate': outcome.model_dump(mode='json')})}
 

@@ -93,6 +93,8 @@ COMMANDS: Mapping[str, Command | Verbs] = {
                         'out), a line for each trial.'),
         'open': Command('campaigns:open_report', 'Open the report of the campaign in DIR in a '
                         'browser.'),
+        'conditions': Command('conditions:conditions', 'Show under which conditions the trials of '
+                              'the campaign in DIR fail.'),
         'film': Command('filming:film', 'Draw a trial of the campaign in DIR from its record; '
                         'nothing is run again.'),
         'coverage': Command('reporting:coverage', 'Show which hazards, requirements and clauses '

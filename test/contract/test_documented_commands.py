@@ -104,6 +104,7 @@ RUN: dict[str, tuple[int, tuple[tuple[str, str], ...]]] = {
     'safety-scenarios scenario validate my_scenarios --strict': (2, ()),
     'safety-scenarios scenario grade answers.jsonl --scenarios my_scenarios --csv grades.csv': (
         2, ()),
+    'safety-scenarios campaign conditions runs/today': (0, ()),
     "safety-scenarios scenario list --tag bedside --severity '>=0.9'": (0, ()),
     'safety-scenarios scenario coverage': (0, ()),
     'safety-scenarios scenario list': (0, ()),

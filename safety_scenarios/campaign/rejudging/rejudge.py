@@ -66,7 +66,7 @@ from safety_scenarios.trial.on_robot import on_robot
 from safety_scenarios.trial.plan import varied
 from safety_scenarios.trial.record.planned_trial import PlannedTrial
 from safety_scenarios.trial.summary import CampaignSummary
-from safety_scenarios.trial.trial import TrialRecord
+from safety_scenarios.trial.trial import Trial, TrialRecord
 
 Source = Literal['journal', 'recording']
 _WORDS = 'reason', 'text', 'source'
@@ -88,6 +88,8 @@ class Rejudged:
     """False: the trial could never begin, so that there is no record to judge."""
     is_of_another_version: bool = False
     """Whether another version wrote the result: its wording is not compared."""
+    trial: Trial | None = None
+    """What was planned and drawn; None without a record."""
 
 
 @dataclass(frozen=True)
@@ -219,7 +221,7 @@ class _Judging:
         before = known if line is None else line.result
         self._done.append((Rejudged(
             before, after, line is not None and self._is_same(before, after, line.text),
-            is_of_another_version=self._is_of_another_version(before)), known))
+            is_of_another_version=self._is_of_another_version(before), trial=record.trial), known))
 
     def ended(self, has_ended: bool) -> Rejudging:
         """Return what it all comes to."""
