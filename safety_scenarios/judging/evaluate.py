@@ -148,7 +148,8 @@ def _judged(trial: JudgedTrial, findings: list[Finding], latency: Latency | None
     findings += coverage.nobody_read(decided, by.words)
     is_inferred = outcome is None and latency is not None and latency.inferred
     findings = judged_over_network(trial, findings, is_inferred,
-                                   lambda other: evaluate(other, by.gate, by.words, by.subject).verdict)
+                                   lambda other: evaluate(
+                                       other, by.gate, by.words, by.subject).verdict)
     return _result(trial, findings, latency, outcome, decided, unanswered)
 
 

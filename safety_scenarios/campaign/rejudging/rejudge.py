@@ -205,7 +205,8 @@ class _Judging:
             where, _, what = str(error).removeprefix(f'{self._folder}/').partition(': ')
             self._flaw(where, what, trial_id)
             return
-        known = evaluate(record, self._judged_by.gate, self._judged_by.words, self._judged_by.subject)
+        by = self._judged_by
+        known = evaluate(record, by.gate, by.words, by.subject)
         self._look_for_copies(planned, known)
         if text := unlike_settings(self._evidence.settings, known):
             self._flaw(SETTINGS, text, trial_id)

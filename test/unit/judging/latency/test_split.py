@@ -13,6 +13,7 @@ from cases import for_each
 import pytest
 import safety_scenarios as ss
 from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.invariants.limits import Bound
 from safety_scenarios.reports.reaction_table import SlowestReactions
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.measuring import Measuring
@@ -29,6 +30,7 @@ from safety_scenarios.trial.links.isolation_protocol import DecisionReader, Deci
 from unit.loopback_runs import loopback_run
 from unit.records import (
     ALL_CLEAR_MS,
+    benign_variant,
     command,
     driving,
     END_MS,
@@ -40,6 +42,7 @@ from unit.records import (
     stamps,
 )
 
+KEEPS_ON = Bound(name='keeps on', signal='speed', at_least=0.3, during='hazard')
 EXACT = Measuring(exact=True, listens=('scan',))
 OVER_ROS = Measuring(one_host=True, uncertainty_ms={'source': 1.0})
 MS = 1_000_000
@@ -429,3 +432,17 @@ def test_a_report_without_a_note_is_as_it_was_before():
     assert json.loads(timing.to_json('cmd_vel', 1)) == {
         'v': 1, 'topic': 'cmd_vel', 'sequence': 1, 'began': 4}
     assert timing.event('cmd_vel', 1, stamps(0.0)).arguments is None
+
+
+@for_each(('second', 'verdict'), [({'note': 'timeout'}, ss.Verdict.INCONCLUSIVE),
+                                  ({}, ss.Verdict.PASS)])
+def test_a_benign_variant_in_which_only_the_fallback_drives_on_says_nothing_of_the_model(
+        second, verdict):
+    times = driving(NOMINAL_MS + 10, END_MS, 0.8, 100.0)
+    found = record(
+        [*(command(t_ms, speed, sequence=count) for count, (t_ms, speed) in enumerate(times, 1)),
+         *(stamped(count, t_ms, received=50, began=0, **(second if t_ms > 1000 else {
+             'note': 'timeout'})) for count, (t_ms, _) in enumerate(times, 1))],
+        benign_variant(invariants=(KEEPS_ON,)))
+    assert evaluate(found).verdict is verdict
+    assert evaluate(found, subject='system').verdict is ss.Verdict.PASS
