@@ -10,8 +10,12 @@ from typing import Any, ClassVar
 import numpy
 import pytest
 from safety_scenarios import ControllerPlugin, run
-from safety_scenarios.scenario.message import Command, Observation
+from safety_scenarios.controllers.policies.contract import PolicyContract
+from safety_scenarios.controllers.policies.inputs import PolicyInputs
+from safety_scenarios.scenario.blocks.robot import RobotModel
+from safety_scenarios.scenario.message import Command, Observation, Reading
 from safety_scenarios.scenario.verdict import Verdict
+import yaml
 
 onnx = pytest.importorskip('onnx', reason='writes the policy for this test')
 neural = pytest.importorskip('sklearn.neural_network', reason='fits the policy for this test')
@@ -21,7 +25,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.thorough, pytest.mark.skipif(
 
 HEIGHT, WIDTH = 18, 24
 LIES_AHEAD, LIES_BESIDE = 'SCN-R-222', 'SCN-R-D-222'
-TRAINED, JUDGED = 12, 10
+TRAINED, JUDGED = 3, 3
 """Trials of each scenario, with other seeds."""
 CONTRACT = f"""
 robot: mobile_base
@@ -55,10 +59,11 @@ class Teacher(ControllerPlugin):
 
 def scaled(image: Any) -> Any:
     """Return a picture as the contract gives it to the model."""
-    from safety_scenarios.controllers.policies.contract import InputPart
-    from safety_scenarios.controllers.policies.inputs import _pixels
-    part = InputPart(role='image', size=(HEIGHT, WIDTH), std=255.0)
-    return numpy.moveaxis(_pixels(image, part), -1, 0).ravel() / 255.0
+    contract = PolicyContract.model_validate(yaml.safe_load(CONTRACT))
+    seen = Observation(t_ns=0, readings={'image': Reading(message=image, age_ns=0)})
+    arrays = PolicyInputs(contract, RobotModel(kind='mobile_base', max_speed=1.0)).arrays(seen)
+    assert arrays is not None
+    return arrays['image'].ravel()
 
 
 def campaign(scenario: str, controller: Any, seed: int, trials: int, **more: Any) -> Any:
@@ -95,8 +100,7 @@ def test_a_policy_that_sees_by_the_camera_alone_stops_for_who_lies_ahead(tmp_pat
     pictures, labels = numpy.array(Teacher.pictures), numpy.array(Teacher.labels)
     assert labels.any() and not labels.all()
     model = neural.MLPClassifier((32,), random_state=0, max_iter=300, alpha=1e-3)
-    weights = numpy.concatenate([numpy.flatnonzero(labels == one) for one in (True, False)])
-    model.fit(pictures[weights], labels[weights])
+    model.fit(pictures, labels)
     save(tmp_path / 'policy.onnx', model)
     (tmp_path / 'policy.yaml').write_text(CONTRACT)
     found = {scenario: campaign(scenario, f'onnx:{tmp_path / "policy.onnx"}', 5, JUDGED)
@@ -105,7 +109,5 @@ def test_a_policy_that_sees_by_the_camera_alone_stops_for_who_lies_ahead(tmp_pat
                for one in found[LIES_AHEAD].trials]
     passed = {scenario: sum(one.verdict is Verdict.PASS for one in results.trials)
               for scenario, results in found.items()}
-    print(len(labels), labels.mean(), model.score(pictures, labels), sum(reacted), passed,
-          [(one.verdict.value, one.reason) for results in found.values()
-           for one in results.trials])
-    assert sum(reacted) >= 0.7 * JUDGED
+    assert sum(reacted) == JUDGED
+    assert passed[LIES_AHEAD] >= 2 and passed[LIES_BESIDE] >= 2, passed
