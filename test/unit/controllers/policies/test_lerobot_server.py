@@ -21,7 +21,6 @@ from safety_scenarios.errors import SettingsError
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.message import Command, CommandStamps, Message
 from safety_scenarios.scenario.settings import ControllerSettings
-from unit.controllers.observations import pose, seen
 
 pytest.importorskip('grpc', reason='the extra lerobot is not installed')
 from safety_scenarios.controllers.policies.servers.lerobot import (  # noqa: E402
@@ -30,6 +29,7 @@ from safety_scenarios.controllers.policies.servers.lerobot import (  # noqa: E40
     pieces,
 )
 from safety_scenarios.controllers.policies.servers.pickled import read_actions  # noqa: E402
+from unit.controllers.observations import pose, seen  # noqa: E402
 from unit.controllers.policies.lerobot_server import (  # noqa: E402
     delayed,
     lerobot,
