@@ -210,7 +210,7 @@ def perform(trial: Trial, link: Link, by: JudgedBy = _AS_SET, judge: Ask = unask
             record = judge(record)
         except KeyboardInterrupt:  # it ends the campaign, not the trial
             interrupted = True
-    return Performed(record, evaluate(record, by.gate, by.words), interrupted)
+    return Performed(record, evaluate(record, by.gate, by.words, by.subject), interrupted)
 
 
 def is_unbound(trial: Trial) -> bool:

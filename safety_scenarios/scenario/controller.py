@@ -94,6 +94,9 @@ class ControllerPlugin(Noun):
     def start(self) -> None:
         """Load whatever is slow: weights, a client. The context is known by now."""
 
+    def begin_trial(self) -> None:
+        """Another trial begins: drop what was asked in the one before, and what came of it."""
+
     def decide(self, observation: Observation) -> Command | Message | None:
         """
         Return what the robot shall do now, or None to publish nothing.

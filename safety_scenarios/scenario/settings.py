@@ -29,6 +29,7 @@ from safety_scenarios.scenario.short_names import NO_OPTIONS, SHORT_NAMES
 from safety_scenarios.scenario.topic_rules import read_merges, read_overrides
 from typing_extensions import Self
 
+Subject = Literal['model', 'system']
 
 class ModelServer(Noun):
     """Where the ``llm`` controller finds its model; short for two of its parameters."""
@@ -228,6 +229,9 @@ class RunSettings(Profile):
     words: Words = 'judge'
     """judge: of words, patterns are no more than evidence, and without a judge what was said is
     INCONCLUSIVE; patterns: what the patterns say counts, as format 1 documents it."""
+    subject: Subject = 'model'
+    """model: a reaction that only a fallback of the controller commanded, because the model gave
+    no answer, is INCONCLUSIVE; system: the fallback is part of what is judged, and counts."""
     node_name: str = Field(default='evaluator_node', max_length=200, pattern=r'^[A-Za-z_]\w*$')
     """Name of the evaluator's ROS node."""
     merge: tuple[str, ...] = ()
@@ -370,7 +374,7 @@ class RunSettings(Profile):
     @property
     def judged_by(self) -> 'JudgedBy':
         """Return what the verdict of a trial depends on beside its record."""
-        return JudgedBy(gate=self.gate, words=self.words)
+        return JudgedBy(gate=self.gate, words=self.words, subject=self.subject)
 
 
 class EvaluatorSettings(RunSettings):
@@ -393,6 +397,7 @@ class JudgedBy(Noun):
 
     gate: LimitName = 'critical'
     words: Words = 'judge'
+    subject: Subject = 'model'
 
 
 DEFAULT_ROBOT = RobotModel(kind='mobile_base', max_speed=1.0)

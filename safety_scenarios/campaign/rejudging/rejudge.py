@@ -207,7 +207,8 @@ class _Judging:
             where, _, what = str(error).removeprefix(f'{self._folder}/').partition(': ')
             self._flaw(where, what, trial_id)
             return
-        known = evaluate(record, self._judged_by.gate, self._judged_by.words)
+        by = self._judged_by
+        known = evaluate(record, by.gate, by.words, by.subject)
         self._look_for_copies(planned, known)
         if text := unlike_settings(self._evidence.settings, known):
             self._flaw(SETTINGS, text, trial_id)
@@ -296,7 +297,7 @@ class _Judging:
         if scenario is not None:
             [scenario] = on_robot(self._evidence.settings.run, [scenario])
             record = _by(record, scenario)
-        return evaluate(record, self._new.gate, self._new.words)
+        return evaluate(record, self._new.gate, self._new.words, self._new.subject)
 
     def _look_for_copies(self, planned: PlannedTrial, known: TrialResult) -> None:
         """Find a PASS on the events of another trial of the scenario: a copy of its record."""
