@@ -28,6 +28,7 @@ SIM = ['mujoco>=3.3']
 FILM = ['matplotlib>=3.8', 'imageio-ffmpeg>=0.5']
 PLOT = ['matplotlib>=3.8']
 REPORT = ['jinja2>=3.1', 'plotly>=5.18']
+SEARCH = ['optuna>=4.0', 'cma>=4.0']
 TABLE = ['pyarrow>=15']
 SERVERS = ['msgpack>=1.0', 'pyzmq>=25', 'websockets>=13']
 LEROBOT = ['grpcio>=1.60']
@@ -35,7 +36,7 @@ POLICY = ['onnxruntime>=1.18']
 TRAIN = ['onnx>=1.15', 'threadpoolctl>=3', *POLICY, *SIM]
 TEST = [CIPHER, 'pytest>=7', 'pytest-rerunfailures', 'pytest-xdist>=3', 'hypothesis', 'jsonschema',
         'scipy>=1.12', 'scikit-learn>=1.2', 'openai>=1.55.3', 'mcap>=1.6', 'rosbags>=0.11',
-        'mcap-ros2-support>=0.6', *FILM, *LEROBOT, *PLOT, *REPORT, *SERVERS, *TABLE, *TRAIN,
+        'mcap-ros2-support>=0.6', *FILM, *LEROBOT, *PLOT, *REPORT, *SEARCH, *SERVERS, *TABLE, *TRAIN,
         'inspect-robots>=0.60', 'playwright',
         'axe-playwright-python', 'junitparser>=3.1',
         'rtamt==0.4.10; python_version < "3.13"', 'ruff', 'mypy', 'types-PyYAML', 'pandas',
@@ -133,7 +134,7 @@ setup(
                     'plot': PLOT, 'policy': POLICY, 'report': REPORT,
                     'ray': ['ray[default]>=2.40', 'fsspec>=2024.2'],
                     'rerun': ['rerun-sdk>=0.41; python_version >= "3.11"'],
-                    'lerobot': LEROBOT, 'servers': SERVERS,
+                    'lerobot': LEROBOT, 'search': SEARCH, 'servers': SERVERS,
                     'inspect-robots': ['inspect-robots>=0.60'],
                     'torch': ['torch>=2.0'],
                     'table': TABLE, 'train': TRAIN,

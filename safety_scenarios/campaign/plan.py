@@ -179,10 +179,7 @@ def plan_campaign(settings: RunSettings, scenarios: Sequence[Scenario], *,
         chosen = refused.attempt(lambda: with_app_tools(chosen, are), chosen)
     refuse(refused.errors)
     assert identified is not None
-    trials = plan(chosen, controller=recorded.spec, trials=settings.trials, seed=settings.seed,
-                  prompt=registry.resolve('stimuli', 'prompt')(), warmup=settings.warmup,
-                  run='' if plugin.is_repeatable else suffix or secrets.token_hex(3),
-                  has_frames=_tells_frames(settings), scanners=scanner_frames(settings))
+    trials = plan_trials(settings, chosen, recorded.spec, plugin, suffix)
     entries = tuple(planned_entries(trials))
     trials = part_of(settings, trials, lambda trial: trial.scenario.id)
     if entries and not trials:
@@ -208,6 +205,23 @@ def only_trials(plan: CampaignPlan, wanted: Collection[tuple[str, int]]) -> Camp
     entries = tuple(planned_entries(trials))
     return replace(plan, trials=trials, entries=entries, setup=replace(
         plan.setup, plan_sha256=plan_sha256(entries)))
+
+
+def plan_trials(settings: RunSettings, scenarios: Sequence[Scenario], spec: ControllerSpec,
+                plugin: type[LinkPlugin], suffix: str | None = None) -> tuple[Trial, ...]:
+    """
+    Return the trials of scenarios as they are on the robot.
+
+    :param settings: with a seed
+    :param spec: of the controller under test
+    :param plugin: what opens the link
+    :param suffix: of the trials' ids over a link that does not repeat; None: a fresh one
+    :raises InputError: a drawn value does not fit
+    """
+    return plan(scenarios, controller=spec, trials=settings.trials, seed=settings.seed,
+                prompt=registry.resolve('stimuli', 'prompt')(), warmup=settings.warmup,
+                run='' if plugin.is_repeatable else suffix or secrets.token_hex(3),
+                has_frames=_tells_frames(settings), scanners=scanner_frames(settings))
 
 
 def _tells_frames(settings: RunSettings) -> bool:

@@ -57,6 +57,8 @@ COMMANDS: Mapping[str, Command | Verbs] = {
                     'its first trial.'),
     'evaluate': Command('evaluating:evaluate', 'Judge the trials in FOLDER again from their '
                         'records, without a robot and without ROS.'),
+    'search': Command('searching:search', 'Search the draws of a scenario for failures, their '
+                      'boundary or their rate.'),
     'export': Command('reporting:export_campaigns', 'Write campaigns as tables, figures or '
                       'evidence for other programs, or as datasets.'),
     'new': Verbs('Write a file to begin with: a scenario, a robot profile or a policy contract.', {

@@ -79,6 +79,10 @@ RUN: dict[str, tuple[int, tuple[tuple[str, str], ...]]] = {
         0, (('--speed 0.5', '--speed 4 --fps 1'),)),
     'safety-scenarios campaign film runs/before SCN-R-101 runs/after SCN-R-101 '
     '--output a.strip.png': (0, ()),
+    'safety-scenarios search SCN-R-101 --link simulated': (
+        0, ((' --link simulated', f'{IN_LOOPBACK} --trials 2 --words patterns'),)),
+    'safety-scenarios search SCN-R-101 --link simulated --for boundary --axes near,side': (
+        0, ((' --link simulated', f'{IN_LOOPBACK} --trials 2 --words patterns'),)),
     'safety-scenarios show runs/today': (0, ()),
     'safety-scenarios show runs/today SCN-R-101': (0, ()),
     'safety-scenarios compare runs/before runs/after --html comparison.html': (0, ()),

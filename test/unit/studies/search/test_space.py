@@ -1,0 +1,54 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""The space of a scenario has an axis for each draw, and follows the declared distribution."""
+
+import numpy
+import pytest
+from safety_scenarios.errors import InputError
+from safety_scenarios.formats.loading import load_scenarios
+from safety_scenarios.studies.search.evaluation import scenario_at
+from safety_scenarios.studies.search.space import Axis, Space, space_of
+
+
+def test_every_draw_the_onset_and_the_phase_are_axes():
+    scenario, = load_scenarios(['SCN-R-101']).scenarios
+    space = space_of(scenario)
+    assert set(space.names) == {*scenario.body.vary, 'onset_ms', 'onset_phase'}
+    assert space.axes[space.axis('near')].extent == (2.05, 2.45)
+
+
+def test_a_range_that_is_named_twice_is_drawn_twice_as_often():
+    space = Space((Axis('a', ranges=((0.0, 1.0), (0.0, 1.0), (9.0, 10.0))),
+                   Axis('b', choices=('x', 'x', 'y'))))
+    chance = numpy.random.default_rng(1)
+    drawn = [space.values(space.random(chance)) for _ in range(3000)]
+    assert sum(one['a'] < 1.0 for one in drawn) / 3000 == pytest.approx(2 / 3, abs=0.03)
+    assert sum(one['b'] == 'x' for one in drawn) / 3000 == pytest.approx(2 / 3, abs=0.03)
+    assert all(one['a'] <= 1.0 or one['a'] >= 9.0 for one in drawn)
+
+
+def test_a_coordinate_between_two_ranges_goes_to_the_nearer_one():
+    axis = Axis('a', ranges=((0.0, 1.0), (9.0, 10.0)))
+    assert axis.value(axis.snapped(0.3)) == pytest.approx(1.0)
+    assert axis.value(axis.snapped(0.7)) == pytest.approx(9.0)
+
+
+def test_an_unknown_axis_is_refused_with_what_was_meant():
+    with pytest.raises(InputError, match="got 'ner', expected one of near.*near"):
+        Space((Axis('near', ranges=((0.0, 1.0),)),)).axis('ner')
+
+
+def test_a_scenario_that_draws_nothing_cannot_be_searched():
+    scenario, = load_scenarios(['SCN-R-101']).scenarios
+    body = scenario.body.model_copy(update={'vary': {}})
+    with pytest.raises(InputError, match='nothing is drawn'):
+        space_of(scenario.model_copy(update={'body': body}))
+
+
+def test_a_point_fixes_every_draw_and_the_onset():
+    scenario, = load_scenarios(['SCN-R-101']).scenarios
+    space = space_of(scenario)
+    found = scenario_at(scenario, space.values(space.middle))
+    assert not found.body.vary and found.body.nominal.duration_ms == (9000.0, 9000.0)
+    assert found.body.stimuli[0].distance == pytest.approx(2.25)
