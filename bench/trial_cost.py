@@ -12,6 +12,7 @@ origin and its rays. ``trial_cost.py [ROUNDS [TRIALS [SCENARIO [CONTROLLER]]]]``
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, ExitStack
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 import resource
 from statistics import median
@@ -89,8 +90,8 @@ def _stepped(model: Any, data: Any, steps: int, forces: Any) -> None:
 def trial_cost(rounds: int, trials: int, scenario: Path = STEPS_NEAR,
                controller: str = 'rule_based') -> list[Figure]:
     """Return what a simulated second costs in each way, and how they compare."""
-    settings = RunSettings(scenarios=(str(scenario),), link='simulated', world='mujoco',
-                           trials=trials, seed=_SEED, controller=controller, calibration='off')
+    settings = RunSettings(scenarios=(str(scenario),), link='simulated', trials=trials,
+                           seed=_SEED, controller=controller, calibration='off')
     calls = Calls()
     with calls.counted():
         calls.simulated_s = _judged(settings)
@@ -153,20 +154,20 @@ def _length_s(record: TrialRecord) -> float:
 def _gauntlet() -> tuple[Callable[[], object], float] | None:
     """Return a campaign of another harness on MuJoCo and its simulated seconds, if installed."""
     try:
-        from gauntlet.env.tabletop import TabletopEnv
-        from gauntlet.policy.scripted import ScriptedPolicy
-        from gauntlet.runner.runner import Runner
-        from gauntlet.suite.schema import Suite
+        robots: Any = import_module('gauntlet.env.tabletop')
+        policies: Any = import_module('gauntlet.policy.scripted')
+        runners: Any = import_module('gauntlet.runner.runner')
+        suites: Any = import_module('gauntlet.suite.schema')
     except ImportError:
         return None
-    suite = Suite.model_validate({
+    suite = suites.Suite.model_validate({
         'name': 'cost', 'env': 'tabletop', 'episodes_per_cell': _EPISODES, 'seed': _SEED,
         'axes': {'lighting_intensity': {'low': 0.5, 'high': 1.0, 'steps': 2}}})
-    runner = Runner(n_workers=1, env_factory=lambda: TabletopEnv(max_steps=_STEPS))
+    runner = runners.Runner(n_workers=1, env_factory=lambda: robots.TabletopEnv(max_steps=_STEPS))
 
     def roll() -> Any:
-        return runner.run(policy_factory=ScriptedPolicy, suite=suite)
-    return roll, sum(one.step_count for one in roll()) * TabletopEnv().control_dt
+        return runner.run(policy_factory=policies.ScriptedPolicy, suite=suite)
+    return roll, sum(one.step_count for one in roll()) * robots.TabletopEnv().control_dt
 
 
 if __name__ == '__main__':
