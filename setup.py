@@ -36,8 +36,8 @@ POLICY = ['onnxruntime>=1.18']
 TRAIN = ['onnx>=1.15', 'threadpoolctl>=3', *POLICY, *SIM]
 TEST = [CIPHER, 'pytest>=7', 'pytest-rerunfailures', 'pytest-xdist>=3', 'hypothesis', 'jsonschema',
         'scipy>=1.12', 'scikit-learn>=1.2', 'openai>=1.55.3', 'mcap>=1.6', 'rosbags>=0.11',
-        'mcap-ros2-support>=0.6', *FILM, *LEROBOT, *PLOT, *REPORT, *SEARCH, *SERVERS, *TABLE, *TRAIN,
-        'inspect-robots>=0.60', 'playwright',
+        'mcap-ros2-support>=0.6', *FILM, *LEROBOT, *PLOT, *REPORT, *SEARCH, *SERVERS, *TABLE,
+        *TRAIN, 'inspect-robots>=0.60', 'playwright',
         'axe-playwright-python', 'junitparser>=3.1',
         'rtamt==0.4.10; python_version < "3.13"', 'ruff', 'mypy', 'types-PyYAML', 'pandas',
         'reuse', 'colcon-core', 'colcon-ros', 'colcon-test-result', 'colcon-python-setup-py']
