@@ -22,7 +22,7 @@ from safety_scenarios.campaign.identity import Identified, identify
 from safety_scenarios.campaign.judging import plan_judge
 from safety_scenarios.campaign.open_session import connection
 from safety_scenarios.campaign.refusals import refusals, unbound
-from safety_scenarios.errors import InputError, refuse
+from safety_scenarios.errors import InputError, refuse, SettingsError
 from safety_scenarios.formats.portable_names import portable, portable_name
 from safety_scenarios.formats.profile_file import load_profile
 from safety_scenarios.formats.rubrics import scored_by
@@ -176,6 +176,8 @@ def plan_campaign(settings: RunSettings, scenarios: Sequence[Scenario], *,
                   prompt=registry.resolve('stimuli', 'prompt')(), warmup=settings.warmup,
                   run='' if plugin.is_repeatable else secrets.token_hex(3),
                   has_frames=_tells_frames(settings), scanners=scanner_frames(settings))
+    trials = _only(trials, settings.only)
+    chosen = tuple(one for one in chosen if any(each.scenario.id == one.id for each in trials))
     entries = tuple(planned_entries(trials))
     return CampaignPlan(
         TrialSetup(link, plugin, are, judge, settings.judged_by, identified.identity,
@@ -185,18 +187,22 @@ def plan_campaign(settings: RunSettings, scenarios: Sequence[Scenario], *,
         settings.latency_law, plugin.in_this_process and against.is_in_harness)
 
 
-def only_trials(plan: CampaignPlan, wanted: Collection[tuple[str, int]]) -> CampaignPlan:
+def _only(trials: Sequence[Trial], wanted: Collection[str]) -> tuple[Trial, ...]:
     """
-    Return the plan of some of its trials, and of the warm-up before them.
+    Return some trials, and the warm-up of their scenarios.
 
-    :param wanted: scenario id and index of each
+    :param wanted: each as SCENARIO:INDEX; none: all
+    :raises SettingsError: there is no such trial
     """
-    scenarios = {name for name, _ in wanted}
-    trials = tuple(one for one in plan.trials if (one.scenario.id, one.index) in wanted
-                   or (one.warmup and one.scenario.id in scenarios))
-    entries = tuple(planned_entries(trials))
-    return replace(plan, trials=trials, entries=entries, setup=replace(
-        plan.setup, plan_sha256=plan_sha256(entries)))
+    wanted = set(wanted)
+    missing = wanted - {f'{one.scenario.id}:{one.index}' for one in trials}
+    if missing:
+        raise SettingsError(f'only: got {min(missing)}, expected a trial that is planned, such as '
+                            f'{trials[-1].scenario.id}:{trials[-1].index}')
+    scenarios = {one.rpartition(':')[0] for one in wanted}
+    return tuple(one for one in trials if not wanted or (
+        one.scenario.id in scenarios if one.warmup else
+        f'{one.scenario.id}:{one.index}' in wanted))
 
 
 def _tells_frames(settings: RunSettings) -> bool:
