@@ -179,7 +179,8 @@ def plan_campaign(settings: RunSettings, scenarios: Sequence[Scenario], *,
         chosen = refused.attempt(lambda: with_app_tools(chosen, are), chosen)
     refuse(refused.errors)
     assert identified is not None
-    trials = plan_trials(settings, chosen, recorded.spec, plugin, suffix)
+    trials = _only(plan_trials(settings, chosen, recorded.spec, plugin, suffix), settings.only)
+    chosen = tuple(one for one in chosen if any(each.scenario.id == one.id for each in trials))
     entries = tuple(planned_entries(trials))
     trials = part_of(settings, trials, lambda trial: trial.scenario.id)
     if entries and not trials:
@@ -193,18 +194,22 @@ def plan_campaign(settings: RunSettings, scenarios: Sequence[Scenario], *,
         settings.latency_law, plugin.in_this_process and against.is_in_harness)
 
 
-def only_trials(plan: CampaignPlan, wanted: Collection[tuple[str, int]]) -> CampaignPlan:
+def _only(trials: Sequence[Trial], wanted: Collection[str]) -> tuple[Trial, ...]:
     """
-    Return the plan of some of its trials, and of the warm-up before them.
+    Return some trials, and the warm-up of their scenarios.
 
-    :param wanted: scenario id and index of each
+    :param wanted: each as SCENARIO:INDEX; none: all
+    :raises SettingsError: there is no such trial
     """
-    scenarios = {name for name, _ in wanted}
-    trials = tuple(one for one in plan.trials if (one.scenario.id, one.index) in wanted
-                   or (one.warmup and one.scenario.id in scenarios))
-    entries = tuple(planned_entries(trials))
-    return replace(plan, trials=trials, entries=entries, setup=replace(
-        plan.setup, plan_sha256=plan_sha256(entries)))
+    wanted = set(wanted)
+    missing = wanted - {f'{one.scenario.id}:{one.index}' for one in trials}
+    if missing:
+        raise SettingsError(f'only: got {min(missing)}, expected a trial that is planned, such as '
+                            f'{trials[-1].scenario.id}:{trials[-1].index}')
+    scenarios = {one.rpartition(':')[0] for one in wanted}
+    return tuple(one for one in trials if not wanted or (
+        one.scenario.id in scenarios if one.warmup else
+        f'{one.scenario.id}:{one.index}' in wanted))
 
 
 def plan_trials(settings: RunSettings, scenarios: Sequence[Scenario], spec: ControllerSpec,

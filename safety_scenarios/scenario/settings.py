@@ -189,6 +189,8 @@ class RunSettings(Profile):
     """Trials of each scenario."""
     warmup: int = Field(default=0, ge=0, le=1000)
     """Trials before those, which are marked and left out of all statistics."""
+    only: tuple[str, ...] = Field(default=(), max_length=100_000)
+    """Only these trials, each as SCENARIO:INDEX, such as SCN-R-101:3; none: all."""
     seed: int = Field(default=FRESH, ge=FRESH, le=2**31 - 1)
     """Seed from which everything random is drawn; -1: a fresh one for each campaign, which is
     printed and stands in the results. The same seed repeats the same trials."""

@@ -9,7 +9,7 @@ import glob
 from pathlib import Path
 import re
 
-from safety_scenarios.campaign.plan import only_trials, plan_campaign
+from safety_scenarios.campaign.plan import plan_campaign
 from safety_scenarios.campaign.run import run_campaign
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.formats.loading import load_scenarios
@@ -119,10 +119,11 @@ class CampaignsOfCheckpoints:
         visit = self._visits[place] = self._visits.get(place, 0) + 1
         short = _NOT_IN_NAMES.sub('_', Path(one.name).name).strip('_.')[:60]
         folder = self._folder / f'{place:03d}-{short}' / str(visit)
-        settings = one.settings.model_copy(update={'output': str(folder)})
-        plan = plan_campaign(settings, self._scenarios, folder=folder)
+        settings = one.settings.model_copy(update={'output': str(folder), 'only': tuple(
+            f'{name}:{index}' for name, index in worlds or ())})
         results = _Results()
-        summary = run_campaign(plan if worlds is None else only_trials(plan, worlds), [results])
+        summary = run_campaign(
+            plan_campaign(settings, self._scenarios, folder=folder), [results])
         if summary.interrupted:
             raise KeyboardInterrupt
         return results.found

@@ -132,5 +132,7 @@ def test_controllers_of_the_package_are_bisected_by_campaigns_that_can_be_judged
     found = json.loads((output / 'bisection.json').read_text())
     assert (found['first_bad'], found['grid']) == (3, 36)
     assert main(['evaluate', str(output / '003-late_delay_ms=600' / '1')]) == 1
+    shown = capsys.readouterr()
+    assert '4 of 4 results are unchanged, to the byte' in shown.out and not shown.err
     assert main(['bisect', 'rule_based', 'late(delay_ms=640)', '--scenario', 'SCN-R-101',
                  '--output', str(output)]) == 2
