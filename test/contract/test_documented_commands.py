@@ -212,6 +212,9 @@ ELSEWHERE = {
     '--set ray.address=10.0.0.1:6379 --output runs/cluster':
         f'{_ENGINES}/test_ray.py::'
         'test_two_nodes_give_the_same_bytes_as_one_process_even_when_one_is_lost',
+    'safety-scenarios search SCN-R-101 --link loopback --for rate --trials 20000':
+        'test/unit/studies/search/test_search_command.py::'
+        'test_a_rate_that_cannot_be_stated_exits_3_and_says_why',
     'safety-scenarios run SCN-R-101 --controller openpi:ws://127.0.0.1:8000 --set '
     'controller.contract=policy.yaml': f'test/ros/{SERVED_POLICY}',
     'safety-scenarios run SCN-R-101 --controller act:http://gpu-box:8000/act --set '

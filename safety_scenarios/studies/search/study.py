@@ -25,7 +25,7 @@ from safety_scenarios.studies.search.space import Space, space_of
 
 LOG = 'trials.jsonl'
 _MOST_SEEDS = 2**31
-_FEWEST_FOR_A_RATE = 500
+_FEWEST_FOR_A_RATE = 200
 _PILOT_SHARE, _PILOT_MOST = 0.1, 100
 """Trials that only show how large the margins are."""
 

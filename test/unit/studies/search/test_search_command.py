@@ -74,9 +74,19 @@ def test_a_boundary_map_has_a_table_of_cells(tmp_path):
     assert rows[0] == 'near,onset_phase,probability,state' and len(rows) == 401
 
 
+def test_a_rate_that_cannot_be_stated_exits_3_and_says_why(tmp_path, capsys):
+    code = search(tmp_path / 'found', '--for', 'rate', '--trials', '200',
+                  scenario=_drawn(tmp_path))
+    shown = words(capsys.readouterr().out)
+    assert code == 3
+    assert 'INCONCLUSIVE: no interval is stated, because' in shown and 'of 48 drawn' in shown
+    data = json.loads((tmp_path / 'found' / 'search.json').read_text())
+    assert data['rate']['high'] is None and data['problems']
+
+
 @pytest.mark.parametrize('more, message', [
     (['--for', 'boundary'], 'axes: got nothing, expected two of'),
-    (['--for', 'rate', '--trials', '20'], 'expected at least 500')])
+    (['--for', 'rate', '--trials', '20'], 'expected at least 200')])
 def test_what_cannot_be_searched_is_refused(tmp_path, capsys, more, message):
     assert search(tmp_path / 'found', *more, scenario=_drawn(tmp_path)) == 2
     assert message in words(capsys.readouterr().err)
