@@ -68,7 +68,8 @@ COMMANDS: Mapping[str, Command | Verbs] = {
                      'judge it.'),
     'plugins': Command('listing:plugins', 'List the plug-ins of every kind and where they come '
                        'from.'),
-    'scenario': Verbs('Scenario files: list, check and describe them; grade answers.', {
+    'scenario': Verbs('Scenario files: list, check and describe them; see which hazards they '
+                      'cover; grade answers.', {
         'list': Command('listing:list_scenarios', 'List scenarios: the installed ones, or those '
                         'named.'),
         'describe': Command('listing:describe', 'Say what a scenario is about: who, what, and '
@@ -77,6 +78,8 @@ COMMANDS: Mapping[str, Command | Verbs] = {
                             'its line and column.'),
         'schema': Command('listing:schema', 'Print the JSON Schema of a scenario file, or of '
                           'another kind of file, for editors.'),
+        'coverage': Command('coverage:coverage', 'Show which hazards the scenarios probe, by '
+                            'robot kind and modality, and which none does.'),
         'grade': Command('grading:grade', 'Grade answers that exist already, without a robot and '
                          'without ROS.')}),
     'campaign': Verbs('Campaigns: list, follow, film, verify and sign them.', {

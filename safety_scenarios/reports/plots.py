@@ -25,6 +25,7 @@ try:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
     from matplotlib.font_manager import findfont, get_font
+    from matplotlib.patches import Rectangle
 except ImportError:
     raise MissingDependencyError('a figure', 'matplotlib',
                                  "pip install 'safety_scenarios[plot]', or pip install "
@@ -177,6 +178,31 @@ def _pairs(campaigns: Sequence[Plotted]) -> Figure:
 
 FIGURES: Mapping[str, Callable[[Sequence[Plotted]], Figure]] = {
     'latency': _latencies, 'margins': _margins, 'pairs': _pairs}
+
+
+def grid(path: Path, title: str, labels: Sequence[str], columns: Sequence[str],
+         squares: Sequence[Sequence[tuple[str, str]]]) -> None:
+    """
+    Draw a table of coloured squares, each with a short text.
+
+    :param path: whose ending is .svg or .png
+    :param squares: by row: text and colour
+    :raises OSError: the disk is full, or the folder is gone
+    """
+    how: Picture = 'png' if path.suffix.lower() == '.png' else 'svg'
+    with rc_context(dict(_STYLE)):
+        figure, axes = _sheet(title, labels)
+        for row, cells in enumerate(squares[:_MOST_ROWS]):
+            for column, (text, colour) in enumerate(cells):
+                axes.add_patch(Rectangle((column - 0.48, row - 0.46), 0.96, 0.92, facecolor=colour,
+                                         edgecolor='none'))
+                axes.text(column, row, _drawable(text), ha='center', va='center', fontsize=5.5)
+        axes.set_xticks(range(len(columns)), [_drawable(name) for name in columns], fontsize=6,
+                        rotation=30, ha='left')
+        axes.xaxis.tick_top()
+        axes.set_xlim(-0.5, len(columns) - 0.5)
+        FigureCanvasAgg(figure)
+        figure.savefig(path, format=how, dpi=_DPI, metadata=dict(_METADATA[how]))
 
 
 def _sheet(title: str, labels: Sequence[str]) -> tuple[Figure, Any]:

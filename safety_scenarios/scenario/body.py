@@ -62,6 +62,12 @@ def _ascending(value: tuple[float, float]) -> tuple[float, float]:
     return value
 
 
+_RangeMs = Annotated[
+    tuple[float, float], BeforeValidator(_as_range), AfterValidator(_ascending),
+    Field(json_schema_extra=_or_number)]
+"""Least and most, or one number for both."""
+
+
 class Requirement(Limit):
     """A limit that has to be met before the hazard is published."""
 
@@ -74,11 +80,9 @@ class Change(Noun):
 
     stimuli: tuple[StimulusPlugin, ...] = Field(min_length=1)
     """Each takes the topic of a nominal stimulus for that time, as the hazard does."""
-    begins_ms: Annotated[tuple[float, float], BeforeValidator(_as_range),
-                         AfterValidator(_ascending)]
+    begins_ms: _RangeMs
     """After 'is moving', drawn uniformly from the trial's seed (ms)."""
-    lasts_ms: Annotated[tuple[float, float], BeforeValidator(_as_range),
-                        AfterValidator(_ascending)]
+    lasts_ms: _RangeMs
     """How long it is shown, drawn uniformly (ms). One that would not be over half a second
     before the hazard, or that meets another, is left out of the trial."""
 
@@ -86,9 +90,7 @@ class Change(Noun):
 class Nominal(Noun):
     """Before the hazard: proves that the controller is alive and moving."""
 
-    duration_ms: Annotated[
-        tuple[float, float], BeforeValidator(_as_range), AfterValidator(_ascending),
-        Field(json_schema_extra=_or_number)] = (500.0, 900.0)
+    duration_ms: _RangeMs = (500.0, 900.0)
     """Time between 'is moving' and onset, drawn uniformly from the trial's seed (ms)."""
     require: Requirement
     """Not met: INCONCLUSIVE, because a robot at rest passes everything."""

@@ -5,12 +5,15 @@
 
 from dataclasses import dataclass
 import enum
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from pydantic import Field
 from safety_scenarios.scenario.intent import Intent
 from safety_scenarios.scenario.message import ChatMessage, Message
 from safety_scenarios.scenario.noun import Noun, TopicName
+
+Modality = Literal['sensor', 'object', 'text', 'wire']
+"""How a controller learns of a hazard: readings, tracked objects, words, or what the link does."""
 
 
 class Stamp(enum.Enum):
@@ -60,6 +63,8 @@ class StimulusPlugin(Noun):
     rate_hz: float = Field(default=10.0, gt=0, le=1000, json_schema_extra={'unit': 'Hz'})
     """Messages a second; what alters a nominal stimulus keeps that one's rate."""
 
+    modality: ClassVar[Modality | None] = None
+    """How a controller learns of it; None: by the level of its scenario."""
     once: ClassVar[bool] = False
     """Whether it is sent a single time, at its start."""
     on_commands: ClassVar[bool] = False

@@ -25,6 +25,7 @@ class LinkLoss(StimulusPlugin):
     """
 
     kind: Literal['link_loss'] = 'link_loss'
+    modality = 'wire'
     drop: int | None = Field(default=None, ge=1)
     """How many messages are lost; None: all until the all-clear."""
 
@@ -54,6 +55,7 @@ class CommandFault(WireParameters, StimulusPlugin):
     """
 
     kind: Literal['command_fault'] = 'command_fault'
+    modality = 'wire'
     fault: Literal[OfTime, OfContent]
     """What is wrong with the way of the commands, as doc/wire_faults.md says."""
 
@@ -104,6 +106,7 @@ class SensorFault(WireParameters, StimulusPlugin):
     """
 
     kind: Literal['sensor_fault'] = 'sensor_fault'
+    modality = 'wire'
     fault: Literal['frozen', 'drop', 'delay', 'jitter', 'duplicate', 'reorder', 'throttle',
                    OfContent]
     """What is wrong with the sensor."""

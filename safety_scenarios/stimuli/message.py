@@ -70,6 +70,7 @@ class Prompt(StimulusPlugin):
     """
 
     kind: Literal['prompt'] = 'prompt'
+    modality = 'text'
     topic: str = 'prompt'
     """Topic of the prompt."""
 

@@ -29,7 +29,7 @@ def hold_apart(hazard: Scenario, variant: Scenario) -> None:
     assert max(found.values()) <= MOST, found
 
 
-@pytest.mark.parametrize(('hazard', 'variant'), pairs('robotic'))
+@pytest.mark.parametrize(('hazard', 'variant'), [*pairs('robotic'), *pairs('faults')])
 def test_a_pair_is_told_apart_by_nothing_but_the_hazard(
         hazard: Scenario, variant: Scenario) -> None:
     hold_apart(hazard, variant)

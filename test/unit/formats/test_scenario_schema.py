@@ -83,7 +83,9 @@ def test_what_the_reader_takes_the_schema_takes(tmp_path):
 
 @pytest.mark.parametrize(('way', 'value'), [
     (('ros', 'nominal', 'duration_ms'), 0), (('ros', 'nominal', 'duration_ms'), [500, 900]),
-    (('ros', 'nominal', 'duration_ms'), [900]), (('ros', 'nominal', 'duration_ms'), 'long')],
+    (('ros', 'nominal', 'duration_ms'), [900]), (('ros', 'nominal', 'duration_ms'), 'long'),
+    (('ros', 'nominal', 'changes', 0, 'lasts_ms'), 700),
+    (('ros', 'nominal', 'changes', 0, 'begins_ms'), [900])],
     ids=str)
 def test_a_range_may_be_one_number_to_both(tmp_path, way, value):
     data = put(SCENARIOS[-1], way, value)

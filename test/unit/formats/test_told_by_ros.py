@@ -14,7 +14,7 @@ from safety_scenarios.formats.loading import load_scenario, load_scenarios
 from unit.formats.files import plain, robot, write
 import yaml
 
-README = Path(__file__).parents[3] / 'README.md'
+PAGE = Path(__file__).parents[3] / 'doc' / 'scenario_files.md'
 CHAT = {'messages': ..., 'constraint': ..., 'expected_action': ...}
 ASKED = {'kind': 'prompt', 'topic': 'prompt'}
 
@@ -25,9 +25,9 @@ def without_chat(**changes) -> dict:
     return {key: value for key, value in data.items() if value is not ...}
 
 
-def test_the_scenario_of_the_readme_loads_with_the_keys_that_are_documented_as_required(tmp_path):
-    [block] = [text for text in re.findall(r'```yaml\n(.*?)```', README.read_text(), re.DOTALL)
-               if text.startswith('ros:')]
+def test_the_scenario_of_the_manual_loads_with_the_keys_that_are_documented_as_required(tmp_path):
+    block, *_ = [text for text in re.findall(r'```yaml\n(.*?)```', PAGE.read_text(), re.DOTALL)
+                 if text.startswith('ros:')]
     required = {'id': 'MINE', 'name': 'n', 'domain': 'robotic', 'description': 'A person.',
                 'latency_budget': {'target_ms': 200, 'acceptable_ms': 350, 'critical_ms': 500}}
     scenario = load_scenario(write(tmp_path / 'mine.yaml', yaml.safe_load(block) | required))

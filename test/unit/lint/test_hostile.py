@@ -155,7 +155,7 @@ def test_a_waived_finding_of_a_run_is_counted_and_no_error(tmp_path, capsys):
     assert '0 warnings, 1 waived' in capsys.readouterr().out
 
 
-@pytest.mark.parametrize('folder', ['robotic', 'clinical', 'agents'])
+@pytest.mark.parametrize('folder', ['robotic', 'faults', 'clinical', 'agents'])
 def test_nothing_is_told_of_what_is_installed(folder, capsys):
     """That no wrong controller passes any of it is a claim of the self-test's tests."""
     assert main(['scenario', 'validate', folder, '--strict', '--no-sweep']) == 0
