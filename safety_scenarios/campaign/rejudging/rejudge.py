@@ -73,7 +73,8 @@ _WORDS = 'reason', 'text', 'source'
 """Fields of a result that say in words what other fields say exactly."""
 _NEW_SOURCES = frozenset(('motion',))
 """Of findings that the first versions did not have."""
-_NOT_RUN = 'was not run: it has neither a result nor a record'
+NOT_RUN = 'was not run: it has neither a result nor a record'
+"""How the flaw of a planned trial ends that nothing is there of."""
 
 
 @dataclass(frozen=True)
@@ -228,7 +229,7 @@ class _Judging:
         """Return what it all comes to."""
         known = [result for _, result in self._done]
         decided = _decided(self._evidence, known)
-        self._flaws += [Flaw(TRIALS, f'{trial.trial_id} {_NOT_RUN}', trial.trial_id)
+        self._flaws += [Flaw(TRIALS, f'{trial.trial_id} {NOT_RUN}', trial.trial_id)
                         for trial in self._missing if trial.scenario_id not in decided]
         doubts: dict[str | None, list[str]] = {}
         for flaw in self._flaws:

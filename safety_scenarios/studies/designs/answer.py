@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from safety_scenarios.campaign.folder.folder import Settings, settings_of
-from safety_scenarios.campaign.rejudging.rejudge import rejudge, told
+from safety_scenarios.campaign.rejudging.rejudge import NOT_RUN, rejudge, Rejudging, told
 from safety_scenarios.campaign.statistics.confidence_sequences import anytime, anytime_mean
 from safety_scenarios.campaign.statistics.paired import Both, differing, Pairs, signs
 from safety_scenarios.campaign.statistics.proportions import (
@@ -19,7 +19,7 @@ from safety_scenarios.campaign.statistics.proportions import (
     distinct,
     no_narrower,
 )
-from safety_scenarios.errors import counted, InputError
+from safety_scenarios.errors import counted, InputError, TraceError
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.verdict import Estimate, Verdict
@@ -34,6 +34,7 @@ from safety_scenarios.studies.designs.locking import (
 from safety_scenarios.studies.designs.sealing import KEY, OPENED
 from safety_scenarios.studies.matrix.effective import effective_in
 from safety_scenarios.studies.matrix.pairs import FEWEST_CLUSTERS
+from safety_scenarios.studies.matrix.summarise import ArmDone, check
 
 Shown = Literal['shown', 'not shown', 'cannot be said']
 
@@ -81,6 +82,7 @@ def answer(folder: Path) -> Answer:
     lock = read_lock(folder / LOCKED)
     design, doubts = lock.design, list[str]()
     results: dict[str, Sequence[TrialResult]] = {}
+    done: dict[str, ArmDone] = {}
     codes, opened = _codes(lock, folder, doubts)
     link = ''
     for arm in lock.arms:
@@ -90,15 +92,21 @@ def answer(folder: Path) -> Answer:
             link = settings.run.link
             doubts += [f'arm {arm}: {text}' for text in _unlike(lock, arm, place, settings)]
             found = rejudge(place)
-            doubts += [f'arm {arm}: {text}' for text in told(found.flaws, 5)]
+            may_end = design.stop == 'any' and not _has_gaps(found)
+            doubts += [f'arm {arm}: {text}' for text in told([
+                flaw for flaw in found.flaws
+                if not (may_end and flaw.message.endswith(NOT_RUN))], 5)]
             doubts += [f'arm {arm}: {text}' for text in (
                 found.summary.sut.doubts if found.summary.sut else ())]
             results[arm] = [one.after for one in found if not one.after.warmup]
-        except InputError as error:
+            done[arm] = ArmDone(place, results[arm], found.summary, effective_in(place).shown)
+        except (InputError, TraceError) as error:
             doubts.append(f'arm {arm}: {str(error)[:300]}')
     known = {path.name for path in folder.iterdir() if (path / 'settings.json').is_file()}
     more = sorted(known - {codes.get(arm, arm) for arm in lock.arms})
     doubts += [f'got arm {name}, which the lock does not have' for name in more]
+    if len(done) == len(lock.arms):
+        doubts += check({name: done[name] for name in (design.better, design.than)}).warnings
     statement = _statement(lock)
     if doubts or len(results) < len(lock.arms):
         return Answer(question=design.question, statement=statement, shown='cannot be said',
@@ -110,6 +118,15 @@ def answer(folder: Path) -> Answer:
                   reasons=reasons, claims=tuple(
                       _claim(read_claim(text), results[design.better], lock, link)
                       for text in design.claims), sha256=lock.sha256, opened=opened)
+
+
+def _has_gaps(found: Rejudging) -> bool:
+    """Return whether of some scenario a trial is missing that is not one of the last."""
+    indices: dict[str, list[int]] = {}
+    for one in found:
+        indices.setdefault(one.after.scenario_id, []).append(one.after.index)
+    return any(sorted(mine) != list(range(min(mine), min(mine) + len(mine)))
+               or min(mine) > 0 for mine in indices.values())
 
 
 def _codes(lock: Lock, folder: Path, doubts: list[str]) -> tuple[Mapping[str, str], str]:
@@ -224,7 +241,8 @@ def _test(lock: Lock, pairs: Pairs, missing: int,
         return decided, 'cannot be said', ('no pair of trials is decided in both arms',)
     if decided.low <= limit:
         return decided, 'not shown', (
-            f'the lower end is {100 * decided.low:.3g} %, expected above {100 * limit:g} %',)
+            f'the lower end is {100 * decided.low:.3g} %, expected above '
+            f'{100 * limit if limit else 0:g} %',)
     if open_ and (worst.low is None or worst.low <= limit):
         return decided, 'cannot be said', (
             f'{counted(open_, "pair")} undecided (INCONCLUSIVE, ERROR or not measured): were they '
