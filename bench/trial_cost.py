@@ -5,8 +5,8 @@ What a judged trial in the embedded world costs, beside the physics and the rays
 
 Processor time of this process and its children, taken in turn within each round, as the load of a
 machine changes what a second of it does. The bare calls are those that the same trials make: each
-``mj_step`` with its number of steps and the forces set before it, each ``mj_multiRay`` with its
-origin and its rays. ``trial_cost.py [ROUNDS [TRIALS [SCENARIO [CONTROLLER]]]]``.
+``mj_step`` with its number of steps, from the places, speeds and forces before it, and each
+``mj_multiRay`` with its origin and its rays. ``trial_cost.py [ROUNDS [TRIALS [SCENARIO [CONTROLLER]]]]``.
 """
 
 from collections.abc import Callable, Iterator
@@ -59,7 +59,8 @@ class Calls:
 
         def noted_step(model: Any, data: Any, nstep: int = 1) -> None:
             self.steps += nstep
-            self.made.append((_stepped, (model, data, nstep, data.qfrc_applied.copy())))
+            self.made.append((_stepped, (model, data, nstep, data.qpos.copy(), data.qvel.copy(),
+                                         data.qfrc_applied.copy())))
             step(model, data, nstep)
 
         def noted_cast(*arguments: Any) -> None:
@@ -72,18 +73,14 @@ class Calls:
             yield
 
     def repeat(self, only: Callable[..., Any] | None = None) -> None:
-        """Make the calls again, from where they began; ``only``: those of one function."""
-        seen: set[int] = set()
+        """Make the calls again; ``only``: those of one function."""
         for function, arguments in self.made:
             if only is None or function is only:
-                if id(arguments[1]) not in seen:
-                    seen.add(id(arguments[1]))
-                    mujoco.mj_resetData(*arguments[:2])
                 function(*arguments)
 
 
-def _stepped(model: Any, data: Any, steps: int, forces: Any) -> None:
-    data.qfrc_applied[:] = forces
+def _stepped(model: Any, data: Any, steps: int, places: Any, speeds: Any, forces: Any) -> None:
+    data.qpos[:], data.qvel[:], data.qfrc_applied[:] = places, speeds, forces
     mujoco.mj_step(model, data, steps)
 
 
