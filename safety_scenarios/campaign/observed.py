@@ -57,9 +57,12 @@ class ObservedCampaign(Campaign):
         self._counts: Counter[str] = Counter()
         self._failures: Counter[str] = Counter()
         self._waiting: Counter[str] = Counter()
+        self._live = ''
+        """The trial whose events the observers' sinks have taken while it ran."""
 
     def sinks(self, trial: Trial) -> Sequence[EventSink]:
         """Return what takes the events of a trial that runs in this process."""
+        self._live = trial.trial_id
         return [sink for observer in self._observers for sink in observer.sinks(trial)]
 
     def tasks(self, tasks: Sequence[TrialTask]) -> Sequence[TrialTask]:
@@ -101,7 +104,7 @@ class ObservedCampaign(Campaign):
                     if observer.extract is not None:
                         observer.trial_extracted(next(extracted), done.result)
                     else:
-                        _tell(observer, done)
+                        _tell(observer, done, is_live=self._live == done.result.trial_id)
                 except KeyboardInterrupt:  # it ends the campaign, after the other observers
                     interrupted = True
             self.results.append(done.result)
@@ -146,7 +149,7 @@ class ObservedCampaign(Campaign):
         with uninterrupted():
             for observer in self._observers:
                 if observer.extract is None:
-                    _tell(observer, done)
+                    _tell(observer, done, is_live=False)
             self.results.append(result)
         if began and not result.warmup:
             self._ask(result)
@@ -164,9 +167,21 @@ class ObservedCampaign(Campaign):
 
 def _reads_events(observer: Observer) -> bool:
     return observer.reads_events and observer.extract is None \
-        and type(observer).trial_ended is not Observer.trial_ended
+        and (type(observer).trial_ended is not Observer.trial_ended
+             or type(observer).sinks is not Observer.sinks)
 
 
-def _tell(observer: Observer, done: TrialDone) -> None:
-    observer.trial_ended(done.with_events() if _reads_events(observer) else done.record,
-                         done.result)
+def _tell(observer: Observer, done: TrialDone, *, is_live: bool) -> None:
+    """
+    Let an observer know of a trial.
+
+    :param is_live: its sinks have taken the events while the trial ran
+    """
+    if not _reads_events(observer):
+        observer.trial_ended(done.record, done.result)
+        return
+    record = done.with_events()
+    for sink in () if is_live else observer.sinks(record.trial):
+        for event in record.events:
+            sink.add(event)
+    observer.trial_ended(record, done.result)

@@ -95,6 +95,33 @@ def test_a_trial_that_always_ends_its_process_is_an_error_and_the_others_are_run
     assert 'each of 2 times' in (tmp_path / 'run' / 'trials.jsonl').read_text()
 
 
+class Takes(Observer):
+    """Counts the events of each trial as they happen, and as its record has them."""
+
+    def __init__(self):
+        self.taken, self.trials = [], []
+
+    def sinks(self, trial):
+        return (self,)
+
+    def add(self, event):
+        self.taken.append(event.name)
+
+    def trial_ended(self, record, result):
+        self.trials.append((result.trial_id, len(record.events), len(self.taken)))
+
+
+@pytest.mark.slow
+@pytest.mark.thorough
+def test_an_observer_gets_every_event_of_trials_in_other_processes(tmp_path):
+    here, there, nowhere = Takes(), Takes(), Takes()
+    run(settings(tmp_path / 'one'), [here])
+    run(settings(tmp_path / 'two', jobs=2), [there])
+    run(settings(tmp_path / 'three', jobs=2), [nowhere], files=False)
+    assert here.trials == there.trials == nowhere.trials and len(here.trials) == 6
+    assert here.taken == there.taken == nowhere.taken and len(here.taken) > 1000
+
+
 class Stops(Observer):
     """Ends the campaign after its first trial, as Ctrl-C does."""
 
