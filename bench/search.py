@@ -39,7 +39,7 @@ def by_sampler(name: str, planted: Planted, seed: int, most: int) -> float:
     """Return the trials until a failure, by one of our samplers or Optuna's."""
     history = History()
     search(lambda worlds: [planted.outcome(SPACE.values(world.point)) for world in worlds],
-           SAMPLERS[name](SPACE, seed, history), history, most, seed=0,
+           SAMPLERS[name](SPACE, seed, history), history, most, seed_of=lambda place: 0,
            stop=lambda: bool(history.failures))
     return len(history) if history.failures else math.inf
 
@@ -68,7 +68,7 @@ def compare_planted(seeds: int, most: int, has_staliro: bool) -> None:
     for planted in PLANTED:
         median = expected_trials(planted.share)
         say(f'{planted.name}: 1 in {1 / planted.share:.0f} fails; random search '
-              f'{median:.0f} trials (median), a twentieth {median / 20:.0f}')
+            f'{median:.0f} trials (median), a twentieth {median / 20:.0f}')
         for name in ('guided', 'tpe', 'cma', 'psy-taliro'):
             if name == 'psy-taliro' and not has_staliro:
                 say('  psy-taliro: not installed')
@@ -78,9 +78,9 @@ def compare_planted(seeds: int, most: int, has_staliro: bool) -> None:
                      else by_sampler(name, planted, seed, most) for seed in range(seeds)]
             middle = float(numpy.median(found))
             say(f'  {name:10}: median {middle:.0f}, found {sum(map(math.isfinite, found))} of '
-                  f'{seeds} within {most}, '
-                  f'{median / middle if middle < math.inf else 0:.1f} x sooner than random, '
-                  f'{time.process_time() - began_s:.0f} s of CPU')
+                f'{seeds} within {most}, '
+                f'{median / middle if middle < math.inf else 0:.1f} x sooner than random, '
+                f'{time.process_time() - began_s:.0f} s of CPU')
 
 
 def compare_rare(runs: int) -> None:
@@ -94,8 +94,8 @@ def compare_rare(runs: int) -> None:
             ratios = [one.rate.share / share for one in stated]
             gain = [one.rate.plain_trials / one.trials for one in stated]
             say(f'{name} {share:g}: stated in {len(stated)} of {runs} runs, {hold} hold the '
-                  f'share; estimate / share {numpy.median(ratios):.2f} (median); plain sampling '
-                  f'needs {numpy.median(gain):.0f} x the trials')
+                f'share; estimate / share {numpy.median(ratios):.2f} (median); plain sampling '
+                f'needs {numpy.median(gain):.0f} x the trials')
 
 
 def main() -> None:

@@ -41,31 +41,39 @@ class Failure:
     """Trials of the search that fail like that."""
 
 
-def search(evaluate: Evaluate, sampler: Sampler, history: History, trials: int, *, seed: int,
-           batch: int = 1, tell: Tell = lambda trials, history: None,
+def search(evaluate: Evaluate, sampler: Sampler, history: History, trials: int, *,
+           seed_of: Callable[[int], int], batch: int = 1,
+           tell: Tell = lambda trials, history: None,
            stop: Callable[[], bool] = lambda: False) -> None:
     """
     Try points until so many trials were run; what they come to is in the history.
 
-    :param seed: from which whatever is no axis is drawn, the same in each trial
+    :param seed_of: place of a trial to the seed from which whatever is no axis is drawn
     :param batch: points that are chosen at a time, to be run side by side
     :param stop: asked after each batch, whether to end early
     """
     while len(history) < trials and not stop():
         points = [sampler.ask() for _ in range(min(batch, trials - len(history)))]
-        for point, outcome in zip(points, evaluate([World(point, seed) for point in points])):
+        worlds = [World(point, seed_of(len(history) + place))
+                  for place, point in enumerate(points)]
+        for point, outcome in zip(points, evaluate(worlds)):
             history.add(point, outcome)
         tell(trials, history)
 
 
-def different_failures(space: Space, evaluate: Evaluate, history: History, seed: int,
+def different_failures(space: Space, evaluate: Evaluate, history: History,
+                       seed_of: Callable[[int], int],
                        tell: Callable[[str], None] = lambda text: None) -> Sequence[Failure]:
     """
     Return each way to fail once, made simple.
 
     Two failures are the same where they share a failing check, and a world half way between them
     fails too.
+
+    :param seed_of: as in the search
     """
+    seed = 0
+
     def outcome_at(point: Point) -> Outcome:
         return evaluate([World(point, seed)])[0]
 
@@ -74,7 +82,7 @@ def different_failures(space: Space, evaluate: Evaluate, history: History, seed:
 
     found: list[Failure] = []
     for place in history.failures[:_MOST_LOOKED_AT]:
-        point, outcome = history.points[place], history.outcomes[place]
+        point, outcome, seed = history.points[place], history.outcomes[place], seed_of(place)
         same = _same_as(space, found, point, outcome.failed, fails_like)
         if same is None and len(found) < MOST_DIFFERENT:
             tell(f'trial {place + 1} failed: looking for the simplest world that fails like it')

@@ -130,7 +130,7 @@ class Guided:
         if not elites:
             return self._new()
         left = elites[min(int(self._chance.exponential(1.5)), len(elites) - 1)]
-        self._moved = left, len(self._history)
+        self._moved = left, len(self._history) + len(self._waiting)
         return self._near(self._history.points[left], self._steps.get(left, _FIRST_STEP))
 
     def _sweep(self, elites: Sequence[int], values: NDArray[numpy.float64]) -> Point:

@@ -4,7 +4,7 @@
 """The three questions of a search, asked of one scenario, and what each comes to."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 import math
 from pathlib import Path
 from typing import Any
@@ -130,12 +130,16 @@ def search_failures(asked: Asked, sampler: str = 'guided') -> FailureSearch:
     """
     space, seed = space_of(asked.scenario), asked.settings.seed
     history = History()
+
+    def seed_of(place: int) -> int:
+        """Return that of a campaign's trial where trials are drawn as it draws them."""
+        return seed if sampler != 'random' else (seed + place) % _MOST_SEEDS
     chooses = sampler_of(sampler)(space, seed, history)
     with _opened(asked, space) as trials:
-        search(trials.evaluate, chooses, history, asked.trials, seed=seed,
+        search(trials.evaluate, chooses, history, asked.trials, seed_of=seed_of,
                batch=asked.settings.jobs, tell=_progress(asked, space))
         before = trials.run
-        different = different_failures(space, trials.evaluate, history, seed, asked.tell)
+        different = different_failures(space, trials.evaluate, history, seed_of, asked.tell)
         more = trials.run - before
     saved = list(save(space, asked.scenario, asked.data, different, asked.folder,
                       asked.settings, asked.controller))
@@ -217,7 +221,8 @@ def search_rate(asked: Asked) -> RateSearch:
                          f'{_FEWEST_FOR_A_RATE}')
     space, seed = space_of(asked.scenario), asked.settings.seed
     with _opened(asked, space) as trials:
-        scales = Scales(_pilot(trials.evaluate, space, asked, seed))
+        pilot = _pilot(trials.evaluate, space, asked, seed)
+        scales = Scales(pilot)
         tell = _counter(asked)
 
         def margins(cube: Any) -> Any:
@@ -228,6 +233,10 @@ def search_rate(asked: Asked) -> RateSearch:
         found = estimate(margins, len(space.axes) + 1,
                          asked.trials - min(_PILOT_MOST, math.ceil(_PILOT_SHARE * asked.trials)),
                          seed)
+    undecided = sum(not one.is_decided for one in pilot)
+    if undecided:
+        found = replace(found, rate=replace(found.rate, low=None, high=None), problems=(
+            *found.problems, f'{undecided} of the first {len(pilot)} trials were not decided'))
     return RateSearch(asked.scenario.id, seed, found)
 
 
