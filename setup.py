@@ -130,6 +130,7 @@ setup(
                     'llm': ['openai>=1.55.3'], 'sim': SIM, 'film': FILM,
                     'mcap': ['mcap>=1.5', 'rosbags>=0.11'],
                     'plot': PLOT, 'policy': POLICY, 'report': REPORT,
+                    'ray': ['ray[default]>=2.40', 'fsspec>=2024.2'],
                     'rerun': ['rerun-sdk>=0.41; python_version >= "3.11"'],
                     'servers': SERVERS, 'inspect-robots': ['inspect-robots>=0.60'],
                     'torch': ['torch>=2.0'],

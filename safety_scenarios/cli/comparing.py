@@ -57,6 +57,7 @@ def compare(first: Path, second: Path, fail_on_regression: bool, file: str | Non
     code = found.gate_code if fail_on_regression else found.exit_code
     if file is not None:
         _write(file, {'first': str(first), 'second': str(second), 'exit_code': code,
+                      'warnings': list(filter(None, [campaigns[1].warning])),
                       **found.model_dump(mode='json')})
     Screen(emoji=False, width=console().width, stderr=file == '-').print(
         comparison_table(found, *names))
@@ -71,6 +72,8 @@ def compare(first: Path, second: Path, fail_on_regression: bool, file: str | Non
         told = [] if known is None else [*known.lines, *filter(None, [known.unidentified])]
         for text in told:
             click.echo(f'{which}: {text}', err=file == '-')
+    if campaigns[1].warning:
+        click.echo(f'warning: {campaigns[1].warning}', err=True)
     for text in found.regressions:
         click.echo(f'regression: {names[1]} {text}', err=True)
     if not found.decided:

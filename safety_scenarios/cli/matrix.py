@@ -20,7 +20,7 @@ from safety_scenarios.reports.outputs.matrix_report import report_run
 from safety_scenarios.reports.outputs.report import is_wanted, Views
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.studies.matrix.arms import of_controllers, resolved
-from safety_scenarios.studies.matrix.file import read_matrix
+from safety_scenarios.studies.matrix.file import FILE, read_matrix
 from safety_scenarios.studies.matrix.plan import MatrixPlan, plan_matrix, PlannedArm
 from safety_scenarios.studies.matrix.run import MatrixDone, run_matrix
 from safety_scenarios.trial.session import Observer, open_outputs, OutputContext
@@ -30,12 +30,13 @@ _OF_THE_MATRIX = ('console', 'page', 'live')
 
 
 def run_arms(file: Path | None, controllers: Sequence[str], given: Mapping[str, Any], *,
-             live: bool) -> int:
+             live: bool = False, resume: Path | None = None) -> int:
     """
     Run a matrix, show what it came to, and return the exit code.
 
     :param file: of the matrix; None: the controllers are its arms
     :param given: what the command line sets, nested as the settings are
+    :param resume: folder of a matrix that was cut off, to go on in
     :raises InputError: wrong settings, scenarios or arms; nothing has been run then
     """
     if live:
@@ -44,19 +45,26 @@ def run_arms(file: Path | None, controllers: Sequence[str], given: Mapping[str, 
     if file is not None and controllers:
         raise SettingsError(f'--controller: got {controllers[0]} with --matrix, expected it in '
                             f'the file, as an arm')
-    given = {name: value for name, value in given.items() if name != 'scenarios' or value}
-    where = given.get('output') or Path('runs') / datetime.now(timezone.utc).strftime(
-        '%Y%m%d-%H%M%S-%f')
-    above = {name: value for name, value in given.items() if name != 'output'}
-    matrix = of_controllers(controllers, given['scenarios']) if file is None \
-        else read_matrix(file)[0]
+    above = {name: value for name, value in given.items()
+             if name not in ('output', 'console') and (name != 'scenarios' or value)}
+    if file is None and not controllers and resume is not None:
+        matrix = read_matrix(resume / FILE)[0]
+    elif file is None:
+        matrix = of_controllers(controllers, above.get('scenarios', ()))
+    else:
+        matrix = read_matrix(file)[0]
+    folder = Path(given.get('output') or Path('runs') / datetime.now(timezone.utc).strftime(
+        '%Y%m%d-%H%M%S-%f'))
+    if resume is not None:
+        folder = resume
+        above.setdefault('seed', read_matrix(resume / FILE)[0].seed)
     frozen, arms = resolved(matrix, above)
-    plan = plan_matrix(frozen, arms, Path(where))
+    plan = plan_matrix(frozen, arms, folder)
     settings = arms[0].settings
     interruptible()
-    done = run_matrix(plan, observed)
+    done = run_matrix(plan, observed, resumed=resume is not None)
     page = write_page(plan, done, settings)
-    show_done(done, settings, plan.folder, page)
+    show_done(done, given.get('console', 'normal'), plan.folder, page)
     return done.summary.exit_code
 
 
@@ -88,16 +96,16 @@ def write_page(plan: MatrixPlan, done: MatrixDone, settings: RunSettings,
     return page
 
 
-def show_done(done: MatrixDone, settings: RunSettings, folder: Path, page: Path | None) -> None:
-    """Print what a matrix came to, as the settings ask for it."""
+def show_done(done: MatrixDone, detail: str, folder: Path, page: Path | None) -> None:
+    """Print what a matrix came to, in the detail that the setting console asks for."""
     screen = console()
-    if settings.console in ('json', 'quiet'):
+    if detail in ('json', 'quiet'):
         for text in done.summary.check.warnings:
             warn(f'warning: {text}')
-    if settings.console == 'json':
+    if detail == 'json':
         click.echo(json.dumps({'exit_code': done.summary.exit_code,
                                **done.summary.model_dump(mode='json')}, indent=2))
-    elif settings.console == 'quiet':
+    elif detail == 'quiet':
         screen.print(verdict_line(done.summary))
     else:
         show_matrix(screen, done.summary)

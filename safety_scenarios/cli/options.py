@@ -72,6 +72,8 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         'seed': ('N', 'The same seed repeats the same trials; -1: a fresh one, which is printed.'),
         'gate': ('', 'Worst latency class that still passes.'),
         'words': ('', 'Whether patterns decide about words, or a judge must.'),
+        'jobs': ('N', 'Trials at a time, each in a process of its own.'),
+        'shard': ('I/N', 'Only this part of the trials, such as 3/8; see campaign merge.'),
         'calibration': ('', 'Measure the latency of the harness itself first.')},
     'Results': {
         'output': ('DIR', 'New folder for the results; runs/<UTC time> if left out.'),

@@ -45,5 +45,5 @@ def lock_lines(lock: Lock) -> Iterator[str]:
            f'{counted(len(lock.scenarios), "scenario")}, {counted(lock.trials, "trial")} in each '
            f'arm, seed {lock.matrix.seed}; SHA-256 {lock.sha256}')
     if lock.codes:
-        yield (f'The arms are blinded as {", ".join(lock.codes)}. run --design needs the key beside '
-               f'the design; nobody else does until the answer is opened.')
+        yield (f'The arms are blinded as {", ".join(lock.codes)}. run --design needs the key '
+               f'beside the design; nobody has to read it.')

@@ -4,6 +4,7 @@
 """A matrix as tables and sentences, for the console and for the page."""
 
 from collections.abc import Iterator, Mapping, Sequence
+import re
 from typing import Any
 
 from rich import box
@@ -22,6 +23,7 @@ HEAD = ('arm', 'passed', 'not judged', 'missed', 'false stops', 'reaction ms', '
 """Columns of the table; intervals in brackets, n behind. Missed: hazards; nearest: to anybody;
 task: until it was done; lost: time in which the robot stood and nothing called for it."""
 NOTHING = '-'
+_INTERVAL = re.compile(r' \[[^\]]*\]( %)?|( n=\d+)?, least [\d.-]+| n=\d+$')
 _MOST = 12
 """Sentences of one kind on the console, and scenarios below the table."""
 
@@ -60,6 +62,10 @@ def _number(found: Estimate, digits: int) -> str:
     low, high = ('unbounded' if end is None else f'{end:.{digits}f}'
                  for end in (found.low, found.high))
     return f'{value} [{low}, {high}] n={found.n}'
+
+
+def _without_interval(text: str) -> str:
+    return _INTERVAL.sub('', text)
 
 
 def difference_rows(found: MatrixSummary) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
@@ -108,16 +114,21 @@ def show_matrix(screen: Console, found: MatrixSummary) -> None:
     screen.print(headline(found))
     head, rows = difference_rows(found)
     screen.print(_table('Arms: what is not the same in all', head, rows))
+    screen.print(_table('All scenarios; 95 % intervals in brackets', HEAD, [
+        cells_of(cell) for cell in found.cells if cell.scenario_id == ALL]))
     differing = {flip.scenario_id for flip in found.flips}
-    shown = [ALL, *dict.fromkeys(cell.scenario_id for cell in found.cells
-                                 if cell.scenario_id in differing)]
-    screen.print(_table(
-        'Scenarios in which arms differ; 95 % intervals in brackets', ('scenario', *HEAD),
-        [(cell.scenario_id or 'all', *cells_of(cell)) for scenario in shown[:_MOST]
-         for cell in found.cells if cell.scenario_id == scenario]))
+    shown = list(dict.fromkeys(cell.scenario_id for cell in found.cells
+                               if cell.scenario_id in differing))
+    if shown:
+        screen.print(_table(
+            'Scenarios in which verdicts differ; intervals are in report.html',
+            ('scenario', *HEAD), [
+                (cell.scenario_id, *map(_without_interval, cells_of(cell)))
+                for scenario in shown[:_MOST] for cell in found.cells
+                if cell.scenario_id == scenario]))
     if len(shown) > _MOST:
-        screen.print(f'and {counted(len(shown) - _MOST, "more scenario")} in which arms differ '
-                     f'(report.html, matrix.json)')
+        screen.print(f'and {counted(len(shown) - _MOST, "more scenario")} in which verdicts '
+                     f'differ (report.html, matrix.json)')
     styles = {'warning': '[bold yellow]warning[/]', 'dominated': '[red]dominated[/]',
               'cliff': '[red]cliff[/]', 'note': '[cyan]note[/]'}
     said = list(sentences(found))

@@ -329,6 +329,8 @@ class CampaignSummary(Noun):
     world: CampaignWorld | None = None
     """What worlds told of the trials; left out where there was none."""
 
+    shard: str = ''
+    """Which part of the trials of a campaign these are, such as 3/8; left out where all are."""
     command: str = ''
     """The command line that runs the same campaign again, with its seed."""
     is_in_harness: bool = False
@@ -345,7 +347,7 @@ class CampaignSummary(Noun):
     def _as_needed(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         data: dict[str, Any] = handler(self)
         for name in ('weighed', 'scores', 'failed_otherwise', 'repaired', 'decided', 'command',
-                     'is_in_harness', 'claims'):
+                     'shard', 'is_in_harness', 'claims'):
             if not getattr(self, name):
                 data.pop(name, None)
         if self.spec is None:

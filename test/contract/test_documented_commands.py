@@ -48,6 +48,9 @@ SHOWN = 'SCN-R-101'
 IN_LOOPBACK = ' --link loopback'
 RUN: dict[str, tuple[int, tuple[tuple[str, str], ...]]] = {
     # command: (exit code, what is replaced before it is run)
+    "safety-scenarios plan --claim 'miss rate <= 1e-3 at 95 %'": (0, ()),
+    "safety-scenarios plan --claim 'p99 reaction <= 500 ms at 95 %' --from runs/today --hours 8": (
+        0, ()),
     'safety-scenarios run robotic --trials 3 --words patterns --output results': (
         0, (('robotic', SHOWN + IN_LOOPBACK), ('results', 'results/of_the_readme'))),
     'safety-scenarios run robotic --link loopback --words patterns --seed 0': (0, ()),
@@ -172,7 +175,51 @@ SERVED_POLICY = ('test_served_policies.py::'
                  'test_a_policy_behind_openpi_stops_and_its_server_time_is_a_part')
 SMALL_MODEL = ('test/ros/test_small_model.py::'
                'test_the_small_model_of_the_manual_answers_and_does_not_pass')
+MATRIX = 'test/unit/studies/matrix/test_run_matrix.py::'
+_ENGINES = 'test/unit/campaign/engines'
+DESIGNS = 'test/unit/studies/designs/'
 ELSEWHERE = {
+    **dict.fromkeys((
+        'safety-scenarios plan --lock design.yaml',
+        'safety-scenarios run --design design.yaml --output runs/design',
+        'safety-scenarios report runs/design'),
+        f'{DESIGNS}test_designs.py::'
+        'test_the_question_is_answered_by_the_locked_test_before_everything_else'),
+    'safety-scenarios report runs/blinded --unblind':
+        f'{DESIGNS}test_designs.py::'
+        'test_blinded_arms_have_codes_everywhere_until_they_are_opened',
+    **dict.fromkeys((
+        'safety-scenarios run robotic --link simulated --controller rule_based '
+        '--controller learned --trials 5',
+        'safety-scenarios run robotic --link simulated --controller rule_based '
+        '--controller learned',
+        'safety-scenarios run --matrix matrix.yaml --output runs/matrix'),
+        f'{MATRIX}test_several_controllers_on_the_command_line_are_arms'),
+    'safety-scenarios run --resume runs/matrix':
+        f'{MATRIX}test_a_matrix_that_was_killed_is_gone_on_with_and_comes_to_the_same',
+    'safety-scenarios show runs/matrix':
+        f'{MATRIX}test_the_exit_code_is_that_of_the_worst_arm_that_counts',
+    'safety-scenarios report runs/matrix':
+        f'{MATRIX}test_a_setting_that_never_reached_the_controller_is_a_warning_everywhere',
+    'safety-scenarios scenario schema matrix > matrix.schema.json':
+        'test/unit/formats/test_agent_skeleton.py::'
+        'test_every_kind_has_a_schema_that_is_one',
+    'safety-scenarios run robotic --link loopback --trials 1000 --seed 1 --jobs 8 '
+    '--output runs/many': f'{_ENGINES}/test_jobs.py::'
+                          'test_two_processes_leave_what_one_leaves_to_the_byte',
+    'safety-scenarios run --resume runs/many': f'{_ENGINES}/test_resuming.py::'
+                                               'test_the_command_line_needs_the_folder_alone',
+    **dict.fromkeys((
+        'safety-scenarios run robotic --link loopback --trials 100 --seed 1 --shard 1/2 '
+        '--output one',
+        'safety-scenarios run robotic --link loopback --trials 100 --seed 1 --shard 2/2 '
+        '--output two',
+        'safety-scenarios campaign merge one two --output both'),
+        f'{_ENGINES}/test_shards.py::test_the_command_line_makes_one_campaign_of_two_shards'),
+    'safety-scenarios run robotic --link loopback --trials 10000 --seed 1 --set engine=ray '
+    '--set ray.address=10.0.0.1:6379 --output runs/cluster':
+        f'{_ENGINES}/test_ray.py::'
+        'test_two_nodes_give_the_same_bytes_as_one_process_even_when_one_is_lost',
     'safety-scenarios run SCN-R-101 --controller openpi:ws://127.0.0.1:8000 --set '
     'controller.contract=policy.yaml': f'test/ros/{SERVED_POLICY}',
     'safety-scenarios run SCN-R-101 --controller act:http://gpu-box:8000/act --set '

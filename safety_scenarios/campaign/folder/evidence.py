@@ -193,7 +193,7 @@ def evidence_of(folder: Path, *, has_ended: bool = True) -> Evidence:
         flaws.append(Flaw(SETTINGS, _NO_PLAN))
     planned = settings.plan or ()
     flaws += _odd_plan(settings, planned)
-    plan = {trial.trial_id: trial for trial in planned}
+    plan = {trial.trial_id: trial for trial in settings.own_plan}
     found = _belonging(lines, plan, flaws)
     flaws += _foreign(folder, plan)
     return Evidence(settings, plan, found, tuple(flaws))

@@ -78,8 +78,9 @@ class Listed:
     @property
     def planned(self) -> int | None:
         """Return how many trials there should be, warm-up left out; None where nobody knows."""
-        plan = self.settings.plan if self.settings else None
-        return None if plan is None else sum(trial.index >= 0 for trial in plan)
+        if self.settings is None or self.settings.plan is None:
+            return None
+        return sum(trial.index >= 0 for trial in self.settings.own_plan)
 
 
 def campaigns_in(folder: Path) -> Sequence[Listed]:

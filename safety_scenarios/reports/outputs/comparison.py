@@ -25,6 +25,7 @@ from safety_scenarios.errors import SettingsError
 from safety_scenarios.reports.page.source import Source
 from safety_scenarios.reports.trial_view.comparison import Campaign, varied
 from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.studies.matrix.summarise import equal_outputs, outputs
 from safety_scenarios.trial.summary import CampaignSummary
 
 _LEAVES_JUDGING_ALONE = frozenset({
@@ -145,9 +146,18 @@ def beside_each_other(folders: Sequence[Path], results: Sequence[Sequence[TrialR
         pairs, _ = paired(results[0], mine)
         stopped = {row.scenario_id for one in (summaries[0], summary) for row in one.scenarios
                    if row.stopped_early is not None}
-        found.append(Campaign(name, mine, summary, compare(
-            results[0], mine, summary.link, stopped), pairs))
+        found.append(Campaign(
+            name, mine, summary, compare(results[0], mine, summary.link, stopped), pairs,
+            _alike((names[0], folders[0], results[0]), (name, folder, mine), summary.link)))
     return found
+
+
+def _alike(first: tuple[str, Path, Sequence[TrialResult]],
+           second: tuple[str, Path, Sequence[TrialResult]], link: str) -> str:
+    """Return that both campaigns put out the same in every trial; empty: they do not."""
+    found = equal_outputs(*((name, outputs(folder, results, link))
+                            for name, folder, results in (first, second)))
+    return f'{found}: did what was changed reach the controller?' if found.is_suspicious else ''
 
 
 def campaign_names(folders: Sequence[Path],

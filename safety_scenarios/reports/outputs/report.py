@@ -98,6 +98,8 @@ class Views(Observer):
     def campaign_began(self, beginning: Beginning) -> None:
         """Note where the lines go; without a folder nothing is kept."""
         self._path = beginning.folder and beginning.folder / VIEWS
+        if self._path is not None and self._path.exists():  # of a campaign that is resumed
+            _cut_half_member(self._path)
 
     @property
     def extract(self) -> Extract:
@@ -289,6 +291,24 @@ def about(record: TrialRecord) -> Mapping[str, Any]:
         'description': scenario.description, 'expected_action': scenario.expected_action,
         'latency_budget': scenario.latency_budget.model_dump(mode='json'),
         'tags': scenario.tags, 'severity': scenario.severity}))
+
+
+def _cut_half_member(path: Path) -> None:
+    """Cut what a crash has left half written, so that what comes behind it can be read."""
+    data = path.read_bytes()
+    rest = data
+    while rest:
+        member = zlib.decompressobj(wbits=31)
+        try:
+            member.decompress(rest)
+        except zlib.error:
+            break
+        if not member.eof:
+            break
+        rest = member.unused_data
+    if rest:
+        with path.open('r+b') as file:
+            file.truncate(len(data) - len(rest))
 
 
 def _kept(folder: Path) -> tuple[dict[str, bytes], dict[str, Mapping[str, Any]]]:

@@ -79,6 +79,8 @@ class Campaign:
     """How it compares with the first one; None of the first itself."""
     pairs: Sequence[Pair] = field(default=())
     """Its trials beside those of the first, which comes first."""
+    warning: str = ''
+    """Why the comparison may be void: that both put out the same in every trial."""
 
 
 def compared(campaigns: Sequence[Campaign]) -> dict[str, Any]:
@@ -137,7 +139,8 @@ def _answer(first: Campaign, one: Campaign) -> Mapping[str, Any]:
             'is_worse': bool(found.regressions),
             'rows': [[on_one_line(cell, 600) for cell in row]
                      for row in console_tables.comparison_rows(found)],
-            'notes': [on_one_line(text, 600) for text in console_tables.notes(found)],
+            'notes': [on_one_line(text, 600) for text in (
+                *filter(None, [one.warning]), *console_tables.notes(found))],
             'doubts': [on_one_line(text, 600) for text in found.doubts]}
 
 

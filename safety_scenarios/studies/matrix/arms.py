@@ -10,6 +10,7 @@ import re
 from typing import Any
 
 from pydantic import ValidationError
+from safety_scenarios.campaign.folder.files import counts_for_terms
 from safety_scenarios.errors import InputError, refuse, refused, SettingsError
 from safety_scenarios.formats.profile_file import merged, with_profile
 from safety_scenarios.scenario.dotted_names import flat, read_assignments
@@ -19,6 +20,7 @@ from safety_scenarios.studies.matrix.file import (
     freeze,
     MatrixFile,
     MOST_ARMS,
+    OWN_KEYS,
     text_of,
     Value,
 )
@@ -132,7 +134,7 @@ def resolved(matrix: MatrixFile,
             errors.append(error)
     refuse(errors)
     texts = {name: value for name, value in _told(above).items()
-             if name not in ('scenarios', 'trials', 'seed', 'output', 'console', 'outputs')}
+             if counts_for_terms(name) and name not in OWN_KEYS}
     whole = matrix.model_copy(update={
         'scenarios': seeded.scenarios, 'trials': seeded.trials, 'seed': seeded.seed,
         'set': {**matrix.set, **texts}, 'sha256': ''})

@@ -26,6 +26,8 @@ import yaml
 
 FILE = 'matrix.yaml'
 MOST_ARMS = 100
+OWN_KEYS = ('scenarios', 'trials', 'seed')
+"""Settings that are keys of the file."""
 _MOST_ENTRIES = 50
 Scalar = Annotated[str, Field(max_length=4000)] | bool | int | float
 Value = Scalar | Annotated[tuple[Scalar, ...], Field(max_length=1000)]
@@ -133,7 +135,7 @@ def _misplaced(matrix: MatrixFile) -> Any:
     for name in matrix.set:
         if (error := _unknown(name)) is not None:
             yield ('set', name), error
-        elif name in _OWN_KEYS:
+        elif name in OWN_KEYS:
             yield ('set', name), f'got it under set, expected it as the key {name} of the file'
     places = [*((('axes', name), name) for name in matrix.axes),
               *((('arms', arm, 'set', name), name) for arm, entry in matrix.arms.items()
@@ -146,9 +148,6 @@ def _misplaced(matrix: MatrixFile) -> Any:
         for name in sorted((both | entry.set.keys()) & matrix.axes.keys()):
             if not matrix.is_frozen:
                 yield ('arms', arm), f'got {name} here and as an axis, expected one of them'
-
-
-_OWN_KEYS = ('scenarios', 'trials', 'seed')
 
 
 def _unknown(name: str) -> str | None:

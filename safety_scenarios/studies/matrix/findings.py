@@ -4,7 +4,7 @@
 """What arms show against each other: who is dominated, where passes fall, which trials flip."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations, permutations
+from itertools import permutations
 import json
 
 from safety_scenarios.scenario.result import TrialResult
@@ -15,7 +15,7 @@ from safety_scenarios.studies.matrix.pairs import PairedArms
 from safety_scenarios.studies.matrix.summary import ALL, Cliff, Dominated, Flip
 
 _ALPHA = 0.05
-_FIGURES = 5
+_FIGURES = 6
 """In which two arms are compared."""
 
 
@@ -45,38 +45,33 @@ def cliffs(matrix: MatrixFile, arms: Results, link: str) -> Iterator[Cliff]:
     """
     Yield where passes fall from one value of an axis to the next, in the order of the file.
 
-    Of all scenarios together by the interval of the difference, and of each one by McNemar's
-    exact test; adjusted for all steps that are looked at. What grows is no cliff.
+    In all trials of these scenarios together, and in each scenario, by McNemar's exact test over
+    the pairs of trials; adjusted for all steps that are looked at, and twice for these two
+    questions. It is a statement about trials of these scenarios. What grows is no cliff.
     """
     steps = [(axis, line, one, other) for axis in matrix.axes
              for line, one, other in neighbours(matrix, axis)
              if one in arms and other in arms]
     for axis, line, one, other in steps:
         pairs = PairedArms.of(arms[one], arms[other], link)
-        confidence = 1.0 - _ALPHA / (2 * len(steps))
-        whole = _cliff(pairs, (axis, line, one, other), matrix, confidence)
-        if whole is not None and whole.lost.low is not None and whole.lost.low > 0.0:
-            yield whole
-        for scenario_id, p in pairs.losses():
+        for scenario_id, p in ((ALL, pairs.loss()), *pairs.losses()):
             adjusted = min(1.0, p * 2 * len(steps))
-            cliff = _cliff(pairs.only(scenario_id), (axis, line, one, other), matrix, confidence)
-            if cliff is not None and adjusted < _ALPHA and (cliff.lost.value or 0.0) > 0.0:
-                yield cliff.model_copy(update={'scenario_id': scenario_id, 'p': adjusted})
+            if adjusted < _ALPHA:
+                some = pairs.only(scenario_id) if scenario_id else pairs
+                cliff = _cliff(some, (axis, line, one, other), matrix)
+                if (cliff.lost.value or 0.0) > 0.0:
+                    yield cliff.model_copy(update={'scenario_id': scenario_id, 'p': adjusted})
 
 
-def _cliff(pairs: PairedArms, step: tuple[str, str, str, str], matrix: MatrixFile,
-           confidence: float) -> Cliff | None:
+def _cliff(pairs: PairedArms, step: tuple[str, str, str, str], matrix: MatrixFile) -> Cliff:
     axis, line, one, other = step
     both = [pair for mine in pairs.found.values() for pair in mine]
-    if not both:
-        return None
     before, after = (text_of(matrix.arms[name].at[axis]) for name in (one, other))
     return Cliff(
         axis=axis, line=line, scenario_id=ALL, before=before, after=after, arms=(one, other),
         passed=(sum(first.verdict is Verdict.PASS for first, _ in both),
                 sum(second.verdict is Verdict.PASS for _, second in both)),
-        pairs=len(both), p=None,
-        lost=pairs.more(lambda result: result.verdict is Verdict.FAIL, confidence))
+        pairs=len(both), p=1.0, lost=pairs.lost())
 
 
 def neighbours(matrix: MatrixFile, axis: str) -> Iterator[tuple[str, str, str]]:
@@ -133,12 +128,3 @@ def flips(arms: Results) -> list[Flip]:
             if len({one.verdict for one in row.values()}) > 1]
     return sorted(some, key=lambda flip: not flip.is_decided)
 
-
-def equal_rows(hashes: Mapping[str, Mapping[tuple[str, int], str | None]]) -> \
-        Iterator[tuple[str, str, int, int]]:
-    """Yield every two arms, in how many trials both put out the same, and of how many."""
-    for one, other in combinations(hashes, 2):
-        both = [(hashes[one][key], hashes[other][key])
-                for key in hashes[one].keys() & hashes[other].keys()
-                if hashes[one][key] is not None and hashes[other][key] is not None]
-        yield one, other, sum(first == second for first, second in both), len(both)

@@ -61,7 +61,8 @@ class PairedArms:
         """Yield what the second is worse in; a figure without a pair is left out."""
         for figure, is_benign, is_bad in (
                 ('hazards missed', False, lambda one: one.is_missed),
-                ('false stops', True, lambda one: one.is_false_stop)):
+                ('false stops', True, lambda one: one.is_false_stop),
+                ('other failures', True, lambda one: bool(one.failed_otherwise))):
             some = [_of_kind(one, is_benign) for one in (self.found, self.different)]
             if some[0]:
                 found = self.more(is_bad, confidence, some)
@@ -88,6 +89,18 @@ class PairedArms:
         """Return the pairs of one scenario."""
         return PairedArms(*({scenario_id: one[scenario_id]}
                             for one in (self.found, self.different)))
+
+    def loss(self) -> float:
+        """Return McNemar's p-value of all pairs together; the larger one, as of one scenario."""
+        return max(_mcnemar([pair for mine in one.values() for pair in mine])
+                   for one in (self.found, self.different))
+
+    def lost(self) -> Estimate:
+        """Return in what share of trials of these scenarios a pass becomes a fail, less gains."""
+        return no_narrower(*(difference_of_shares([
+            (int(_changes(one, two, Verdict.PASS)), int(_changes(one, two, Verdict.FAIL)), 1)
+            for mine in some.values() for one, two in mine])
+            for some in (self.found, self.different)))
 
     def losses(self) -> Iterator[tuple[str, float]]:
         """
@@ -119,9 +132,12 @@ def _sign(value: float | None) -> int:
 
 
 def _mcnemar(pairs: Sequence[Both]) -> float:
-    lost = sum(one.verdict is Verdict.PASS and two.verdict is Verdict.FAIL for one, two in pairs)
-    won = sum(two.verdict is Verdict.PASS and one.verdict is Verdict.FAIL for one, two in pairs)
-    return mcnemar(lost, won)
+    return mcnemar(*(sum(_changes(one, two, before) for one, two in pairs)
+                     for before in (Verdict.PASS, Verdict.FAIL)))
+
+
+def _changes(one: TrialResult, two: TrialResult, before: Verdict) -> bool:
+    return one.verdict is before and two.verdict is not before
 
 
 def _units(pairs: Pairs) -> list[Sequence[Both]]:

@@ -11,9 +11,12 @@ from pathlib import Path
 import random
 from typing import Any
 
+from safety_scenarios.campaign.folder.folder import SETTINGS
 from safety_scenarios.campaign.plan import CampaignPlan, plan_campaign, TrialTask
+from safety_scenarios.campaign.resuming import run_suffix
 from safety_scenarios.errors import InputError, refuse, SettingsError
 from safety_scenarios.formats.loading import load_scenarios
+from safety_scenarios.formats.portable_names import portable
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.studies.matrix.arms import Arm
 from safety_scenarios.studies.matrix.effective import Effective
@@ -49,6 +52,7 @@ class MatrixPlan:
     """What a matrix is going to do."""
 
     matrix: MatrixFile
+    """As it is frozen."""
     arms: tuple[PlannedArm, ...]
     tasks: tuple[tuple[str, TrialTask], ...]
     """All trials with the names of their arms, in the order in which they are run."""
@@ -65,20 +69,29 @@ def plan_matrix(matrix: MatrixFile, arms: Sequence[Arm], folder: Path,
     """
     Work out what each arm does, or refuse it with every reason at once.
 
-    :param matrix: as it is frozen
-    :param folder: of the matrix; each arm has its own below it
+    :param matrix: with every arm written out
+    :param folder: of the matrix; each arm has its own below it, where it may have been cut off
     :param scenarios: to run instead of those that the settings name
     :raises InputError: an arm cannot be run, two are equal, or their trials are not the same
     """
+    first = arms[0].settings
+    if first.sequential.p1:
+        raise SettingsError(f'sequential.p1: got {first.sequential.p1:g} with several arms, '
+                            f'expected 0: each would end after other trials, and no pairs were '
+                            f'left. Leave it out')
+    if first.shard:
+        raise SettingsError(f'shard: got {first.shard} with several arms, expected none: parts of '
+                            f'a matrix cannot be put together. Use more processes with jobs, or '
+                            f'run each arm by itself')
     if scenarios is None:
-        first = arms[0].settings
         scenarios = load_scenarios(first.scenarios, first.regex).scenarios
     errors: list[InputError] = []
     planned: list[PlannedArm] = []
     for arm in arms:
         try:
             planned.append(PlannedArm(arm, plan_campaign(
-                _warm(arm), scenarios, folder=folder / arm.name)))
+                _warm(arm), scenarios, folder=folder / arm.name,
+                suffix=_suffix(folder / arm.name))))
         except InputError as error:
             errors.append(SettingsError('\n'.join(
                 f'arm {arm.name}: {line}' for line in error.lines)))
@@ -86,13 +99,18 @@ def plan_matrix(matrix: MatrixFile, arms: Sequence[Arm], folder: Path,
     refuse(SettingsError(text) for text in (*_equal(planned), *_unlike(planned)))
     is_real = not arms or not planned[0].plan.setup.link_plugin.in_simulated_time
     order = matrix.order or ('block' if is_real else 'trial')
-    return MatrixPlan(freeze(matrix.model_copy(update={'order': order, 'sha256': ''})),
-                      tuple(planned), tuple(_ordered(planned, order)), folder)
+    frozen = freeze(portable(matrix.model_copy(update={'order': order, 'sha256': ''})))
+    return MatrixPlan(frozen, tuple(planned), tuple(_ordered(planned, order)), folder)
+
+
+def _suffix(folder: Path) -> str | None:
+    """Return what ends the trial ids of an arm that was begun in real time."""
+    return run_suffix(folder) if (folder / SETTINGS).is_file() else None
 
 
 def _warm(arm: Arm) -> Any:
     """Return an arm's settings, with a warm-up where time is real and none was asked for."""
-    is_real = arm.settings.link == 'ros'
+    is_real = arm.settings.link == 'ros' and not arm.settings.clock.lockstep
     is_asked = 'warmup' in arm.settings.model_fields_set
     return arm.settings if is_asked or not is_real else \
         arm.settings.model_copy(update={'warmup': _WARMUP})

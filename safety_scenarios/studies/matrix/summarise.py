@@ -5,6 +5,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 
 from safety_scenarios.campaign.folder.files import journal_path
@@ -12,7 +13,7 @@ from safety_scenarios.errors import counted
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.studies.matrix.cells import cells
 from safety_scenarios.studies.matrix.file import MatrixFile
-from safety_scenarios.studies.matrix.findings import cliffs, dominated, equal_rows, flips
+from safety_scenarios.studies.matrix.findings import cliffs, dominated, flips
 from safety_scenarios.studies.matrix.summary import (
     ArmCheck,
     ArmOutcome,
@@ -71,14 +72,26 @@ def check(arms: Mapping[str, ArmDone]) -> ArmCheck:
         differences={key: {name: arm.effective.get(key, '') for name, arm in arms.items()}
                      for key in keys
                      if len({arm.effective.get(key) for arm in arms.values()}) > 1},
-        outputs=tuple(EqualOutputs(first=one, second=other, equal=equal, of=of)
-                      for one, other, equal, of in equal_rows(hashes) if equal),
+        outputs=tuple(found for one, other in combinations(arms, 2) if (
+            found := equal_outputs((one, hashes[one]), (other, hashes[other]))).equal),
         unknown=tuple(name for name, some in hashes.items()
                       if not any(one is not None for one in some.values())))
 
 
-def outputs(folder: Path, results: Sequence[TrialResult],
-            link: str) -> Mapping[tuple[str, int], str | None]:
+Outputs = Mapping[tuple[str, int], str | None]
+"""Scenario and index of a trial to the hash of all that its controller put out."""
+
+
+def equal_outputs(first: tuple[str, Outputs], second: tuple[str, Outputs]) -> EqualOutputs:
+    """Return in how many trials both put out the same, of those in which both put out anything."""
+    (one, mine), (other, theirs) = first, second
+    both = [(mine[key], theirs[key]) for key in mine.keys() & theirs.keys()
+            if mine[key] is not None and theirs[key] is not None]
+    return EqualOutputs(first=one, second=other, of=len(both),
+                        equal=sum(before == after for before, after in both))
+
+
+def outputs(folder: Path, results: Sequence[TrialResult], link: str) -> Outputs:
     """Return scenario and index to the hash of all that a controller put out in that trial."""
     return {(one.scenario_id, one.index): commanded(
         folder / journal_path(one.trial_id), timed=link in _SIMULATED)

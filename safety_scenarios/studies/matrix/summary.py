@@ -62,11 +62,9 @@ class EqualOutputs(Noun):
         return self.of > 0 and self.equal == self.of
 
     def __str__(self) -> str:
-        if not self.is_suspicious:
-            return (f'arms {self.first} and {self.second} gave the same commands in {self.equal} '
-                    f'of {counted(self.of, "trial")}')
-        return (f'arm {self.second} gave bit for bit the same commands as {self.first} in '
-                f'{self.equal} of {counted(self.of, "trial")}: did its setting reach the model?')
+        alike = 'bit for bit the same commands' if self.is_suspicious else 'the same commands'
+        return (f'{self.second} gave {alike} as {self.first} in {self.equal} of '
+                f'{counted(self.of, "trial")}')
 
 
 class ArmCheck(Noun):
@@ -83,7 +81,8 @@ class ArmCheck(Noun):
     @property
     def warnings(self) -> Iterator[str]:
         """Yield what a reader of any comparison has to know first."""
-        yield from (str(one) for one in self.outputs if one.is_suspicious)
+        yield from (f'arm {one}: did its setting reach the model?'
+                    for one in self.outputs if one.is_suspicious)
         yield from (f'arm {name} put out nothing in any trial: whether it differs from the others '
                     f'is unknown' for name in self.unknown)
 
@@ -144,16 +143,14 @@ class Cliff(Noun):
     pairs: int
     lost: Estimate
     """Share of pairs that pass before and fail after, less those of which the reverse is true."""
-    p: float | None
-    """McNemar's exact test, adjusted for every scenario and step; None over all scenarios, where
-    the interval counts."""
+    p: float
+    """McNemar's exact test, adjusted for every scenario and step."""
 
     def __str__(self) -> str:
         where = f' in {self.scenario_id}' if self.scenario_id else ''
-        how = f', p = {self.p:.2g}' if self.p is not None else ''
         return (f'{self.line + ": " if self.line else ""}{self.axis} from {self.before} to '
                 f'{self.after}{where}: passes fall from {self.passed[0]} to {self.passed[1]} of '
-                f'{counted(self.pairs, "pair")} (lost {told(self.lost)}{how})')
+                f'{counted(self.pairs, "pair")} (lost {told(self.lost)}, p = {self.p:.2g})')
 
 
 class Flip(Noun):

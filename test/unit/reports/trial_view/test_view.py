@@ -269,7 +269,7 @@ def test_a_comparison_shows_what_compare_reckons_and_no_more(folders, tmp_path):
     assert flips['of'] == found.only_first_passed + found.only_second_passed == 3
     assert [flip[2:4] for flip in flips['list']] == [['PASS', 'FAIL']] * 3
     assert (flips['open_of'], flips['open']) == (0, [])
-    [rates] = [one for one in view['pareto'] if one['title'].startswith('Hazards missed and false')]
+    [rates] = [one for one in view['pareto'] if one['title'].endswith('false stops')]
     assert [(one['y'], one['front']) for one in rates['points']] == [
         (0, True), (0.75, True)]  # of four scenarios: within the intervals
     [speed] = [one for one in view['pareto'] if one['title'].endswith('reaction')]
