@@ -18,7 +18,7 @@ from safety_scenarios.reports.design_text import answer_lines, lock_lines
 from safety_scenarios.studies.designs.answer import Answer, answer, is_locked
 from safety_scenarios.studies.designs.design import key_path, lock_path, LOCKED
 from safety_scenarios.studies.designs.locking import lock_design, locked_plan
-from safety_scenarios.studies.designs.sealing import is_sealed, seal, trials_by_code, unseal
+from safety_scenarios.studies.designs.sealing import go_on, is_sealed, seal, trials_by_code, unseal
 from safety_scenarios.studies.matrix.plan import PlannedArm
 from safety_scenarios.studies.matrix.run import run_matrix
 from safety_scenarios.trial.session import Observer
@@ -33,18 +33,20 @@ def lock(file: Path) -> None:
     click.echo(f'safety-scenarios run --design {file} runs exactly this')
 
 
-def run_design(file: Path, given: Mapping[str, Any], *, live: bool) -> int:
+def run_design(file: Path, given: Mapping[str, Any], *, live: bool,
+               resume: Path | None = None) -> int:
     """
     Run a locked design and return the exit code: that of its arms.
 
     :param given: what the command line sets, nested as the settings are
+    :param resume: folder of a run of this design that was cut off
     :raises InputError: names everything that is not as it was locked; nothing has been run then
     """
     if live:
         raise SettingsError('--live: got it with --design, expected one controller. Leave it out')
     given = {name: value for name, value in given.items() if name != 'scenarios' or value}
-    folder = Path(given.get('output') or Path('runs') / datetime.now(timezone.utc).strftime(
-        '%Y%m%d-%H%M%S-%f'))
+    now = datetime.now(timezone.utc).strftime('%Y%m%d-%H%M%S-%f')
+    folder = resume or Path(given.get('output') or Path('runs') / now)
     locked, plan, codes = locked_plan(
         file, {name: value for name, value in given.items() if name != 'output'}, folder)
 
@@ -55,15 +57,17 @@ def run_design(file: Path, given: Mapping[str, Any], *, live: bool) -> int:
             yield observers
     interruptible()
     if not codes:
-        done = run_matrix(plan, watched)
+        done = run_matrix(plan, watched, resumed=resume is not None)
         settings = plan.arms[0].arm.settings
         found = answer(folder)
         tell(found)
-        show_done(done, settings.console, folder, write_page(
+        show_done(done, given.get('console', 'normal'), folder, write_page(
             plan, done, settings, list(answer_lines(found))))
         return done.summary.exit_code
+    if resume is not None and is_sealed(resume):
+        go_on(resume)
     try:
-        done = run_matrix(plan, watched)
+        done = run_matrix(plan, watched, resumed=resume is not None)
     finally:
         if (folder / LOCKED).exists():
             with uninterrupted():

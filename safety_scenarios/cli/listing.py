@@ -53,6 +53,7 @@ _SOURCES = {
     'rubric': 'safety_scenarios.scenario.blocks.rubric:Rubric',
     'profile': 'safety_scenarios.formats.profile_file:profile_schema',
     'matrix': 'safety_scenarios.studies.matrix.file:MatrixFile',
+    'design': 'safety_scenarios.studies.designs.design:Design',
     'policy': 'safety_scenarios.controllers.policies.contract:contract_schema',
     'gate': 'safety_scenarios.studies.designs.limits:Gate',
     'settings': 'safety_scenarios.scenario.settings:RunSettings'}

@@ -97,11 +97,7 @@ def write_page(plan: MatrixPlan, done: MatrixDone, settings: RunSettings,
 
 
 def show_done(done: MatrixDone, detail: str, folder: Path, page: Path | None) -> None:
-    """
-    Print what a matrix came to.
-
-    :param detail: the setting ``console``
-    """
+    """Print what a matrix came to, in the detail that the setting console asks for."""
     screen = console()
     if detail in ('json', 'quiet'):
         for text in done.summary.check.warnings:

@@ -84,15 +84,16 @@ def run(context: click.Context, /, scenarios: tuple[str, ...], live: bool, matri
     safety-scenarios run robotic --link simulated --controller rule_based --controller learned
     safety-scenarios run --resume results
     """
-    if not scenarios and matrix is None and design is None and resume is None:
+    if not scenarios and matrix is None and resume is None and design is None:
         raise click.UsageError("Missing argument 'SCENARIO...'.", context)
     refuse_mix_ups(scenarios, values[SET])
     if design is not None:
-        if scenarios or matrix or controller or resume:
-            raise click.UsageError('--design: scenarios, --matrix, --controller and --resume have '
-                                   'no place beside it: it says what is run', context)
+        if scenarios or matrix or controller:
+            raise click.UsageError('--design: scenarios, --matrix and --controller are in the '
+                                   'design, expected none of them here', context)
         from safety_scenarios.cli.designs import run_design
-        sys.exit(run_design(design, given_in(values, console_chosen(context)), live=live))
+        sys.exit(run_design(design, given_in(values, console_chosen(context)), live=live,
+                            resume=resume))
     if matrix is not None or len(controller) > 1 or (resume and (resume / FILE).is_file()):
         from safety_scenarios.cli.matrix import run_arms
         sys.exit(run_arms(matrix, controller, given_in(

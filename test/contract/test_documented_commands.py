@@ -48,6 +48,9 @@ SHOWN = 'SCN-R-101'
 IN_LOOPBACK = ' --link loopback'
 RUN: dict[str, tuple[int, tuple[tuple[str, str], ...]]] = {
     # command: (exit code, what is replaced before it is run)
+    "safety-scenarios plan --claim 'miss rate <= 1e-3 at 95 %'": (0, ()),
+    "safety-scenarios plan --claim 'p99 reaction <= 500 ms at 95 %' --from runs/today --hours 8": (
+        0, ()),
     'safety-scenarios run robotic --trials 3 --words patterns --output results': (
         0, (('robotic', SHOWN + IN_LOOPBACK), ('results', 'results/of_the_readme'))),
     'safety-scenarios run robotic --link loopback --words patterns --seed 0': (0, ()),
@@ -179,7 +182,17 @@ SMALL_MODEL = ('test/ros/test_small_model.py::'
                'test_the_small_model_of_the_manual_answers_and_does_not_pass')
 MATRIX = 'test/unit/studies/matrix/test_run_matrix.py::'
 _ENGINES = 'test/unit/campaign/engines'
+DESIGNS = 'test/unit/studies/designs/'
 ELSEWHERE = {
+    **dict.fromkeys((
+        'safety-scenarios plan --lock design.yaml',
+        'safety-scenarios run --design design.yaml --output runs/design',
+        'safety-scenarios report runs/design'),
+        f'{DESIGNS}test_designs.py::'
+        'test_the_question_is_answered_by_the_locked_test_before_everything_else'),
+    'safety-scenarios report runs/blinded --unblind':
+        f'{DESIGNS}test_designs.py::'
+        'test_blinded_arms_have_codes_everywhere_until_they_are_opened',
     **dict.fromkeys((
         'safety-scenarios run robotic --link simulated --controller rule_based '
         '--controller learned --trials 5',

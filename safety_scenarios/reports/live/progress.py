@@ -19,6 +19,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 from safety_scenarios.reports.console_report import console as console_screen
 from safety_scenarios.reports.console_report import ConsoleReport, Screen, warn
+from safety_scenarios.reports.live.running_bound import RunningBound
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.session import Beginning, Observer, OutputContext
@@ -127,10 +128,13 @@ class Bar(Pace):
 
     :param screen: the console on which everything else is printed, too
     :param now_s: steady time
+    :param link: over which the trials are run
     """
 
-    def __init__(self, screen: Console, now_s: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, screen: Console, now_s: Callable[[], float] = time.monotonic,
+                 link: str = 'ros') -> None:
         super().__init__(now_s)
+        self._bound = RunningBound(link, now_s)
         self._task: TaskID | None = None
         self._bar = Progress(
             BarColumn(30), TextColumn('{task.completed:.0f}/{task.total:.0f}'),
@@ -148,7 +152,9 @@ class Bar(Pace):
         """Draw it anew."""
         super().trial_ended(record, result)
         assert self._task is not None
-        self._bar.update(self._task, completed=self._ended, description=self.text)
+        self._bound.take(result)
+        self._bar.update(self._task, completed=self._ended, description='; '.join(
+            filter(None, (self.text, self._bound.text))))
         self._bar.refresh()
 
     def campaign_ended(self, summary: CampaignSummary) -> None:
@@ -179,7 +185,7 @@ def progress(settings: RunSettings, screen: Console,
     if not may_draw(screen, environment):
         yield (Lines(warn),)
         return
-    bar = Bar(screen)
+    bar = Bar(screen, link=settings.link)
     try:
         yield (bar,)
     finally:

@@ -79,6 +79,25 @@ def unseal(folder: Path) -> None:
 
     :raises InputError: it was changed since, or cannot be unpacked
     """
+    found = _unpack(folder)
+    write_whole(folder / OPENED, json.dumps({
+        'at': datetime.now(timezone.utc).isoformat(timespec='seconds'),
+        'sealed_sha256': found}, indent=2))
+
+
+def go_on(folder: Path) -> None:
+    """
+    Unpack a run that was cut off, so that it can be resumed; it is sealed again after that.
+
+    :raises InputError: it was changed since, or cannot be unpacked
+    """
+    _unpack(folder)
+    for name in (SEALED, BLINDED, KEY):
+        (folder / name).unlink()
+
+
+def _unpack(folder: Path) -> str:
+    """Unpack what was sealed, and return its SHA-256."""
     try:
         known = json.loads((folder / BLINDED).read_text(encoding='utf-8'))['sealed_sha256']
         found = digest(folder / SEALED)
@@ -87,8 +106,6 @@ def unseal(folder: Path) -> None:
                              f'{str(known)[:12]}... as in {BLINDED}: it was changed after the run')
         with tarfile.open(folder / SEALED, 'r:gz') as archive:
             archive.extractall(folder, filter='data')
-        write_whole(folder / OPENED, json.dumps({
-            'at': datetime.now(timezone.utc).isoformat(timespec='seconds'),
-            'sealed_sha256': found}, indent=2))
+        return found
     except (OSError, ValueError, KeyError, TypeError, tarfile.TarError) as error:
         raise InputError(f'{folder}: cannot be opened: {str(error)[:300]}') from None
