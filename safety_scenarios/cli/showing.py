@@ -74,7 +74,7 @@ def show(folder: Path, trial: str | None) -> None:
     for title, texts in (('May be claimed', claims.may), ('About', claims.about),
                          ('May not be claimed', claims.may_not)):
         for text in texts[:_MOST_CLAIMS]:
-            console.print(Text(f'{title}: {on_one_line(text, 400)}'), soft_wrap=True)
+            console.print(Text(f'{title}: {on_one_line(text, 400)}'))
     if len(claims.may) > _MOST_CLAIMS:
         console.print(f'and {len(claims.may) - _MOST_CLAIMS} more claims: campaign.json, claims',
                       markup=False)

@@ -124,10 +124,11 @@ def test_a_setting_that_never_reached_the_controller_is_a_warning_everywhere(tmp
     main(['compare', str(folder / 'full'), str(folder / 'quantised'), '--json', '-'])
     printed = capsys.readouterr()
     assert 'the same commands as' in printed.err
-    assert 'the same commands as' in json.loads(printed.out)['warnings'][0]
+    assert 'the same commands as' in json.loads(printed.out)['others'][0]['warning']
     main(['compare', str(folder / 'full'), str(folder / 'late'), '--json', '-'])
     printed = capsys.readouterr()
-    assert json.loads(printed.out)['warnings'] == [] and 'warning' not in printed.err
+    assert json.loads(printed.out)['others'][0]['warning'] == ''
+    assert 'warning' not in printed.err
     assert main(['report', str(folder)]) == 0
     page = (folder / 'report.html').read_text(encoding='utf-8')
     assert 'arm quantised gave bit for bit the same commands as full in 3 of 3 trials' in page
