@@ -55,17 +55,17 @@ def settings_for(folder: Path, given: RunSettings) -> RunSettings:
     :raises SettingsError: the folder is none of a campaign, or another one than was given
     """
     known = settings_of(folder).run
-    where: dict[str, Any] = {name: getattr(given, name) for name in ('scenarios', 'profile')
-             if name in given.model_fields_set}
-    how: dict[str, Any] = {name: getattr(given, name) for name in given.model_fields_set
-           if not counts_for_terms(name)}
+    where = {name: getattr(given, name)
+             for name in ('scenarios', 'profile') if name in given.model_fields_set}
+    how = {name: getattr(given, name)
+           for name in given.model_fields_set if not counts_for_terms(name)}
     said = given.model_copy(update={
         name: getattr(known, name) for name in RunSettings.model_fields
         if name not in given.model_fields_set or name == 'console'
         or (name == 'seed' and given.seed == FRESH)})
     refuse_other(folder, dict(terms(known)) | {'shard': known.shard},
                  dict(terms(portable(said))) | {'shard': how.get('shard', known.shard)})
-    return said.model_copy(update={**how, **where, 'output': str(folder)})
+    return said.model_copy(update=how | where | {'output': str(folder)})
 
 
 def terms(settings: RunSettings) -> Iterator[tuple[str, Any]]:
