@@ -72,8 +72,7 @@ COMMANDS: Mapping[str, Command | Verbs] = {
                      'judge it.'),
     'plugins': Command('listing:plugins', 'List the plug-ins of every kind and where they come '
                        'from.'),
-    'scenario': Verbs('Scenario files: list, check and describe them; see which hazards they '
-                      'cover; grade answers.', {
+    'scenario': Verbs('Scenario files: list, check and describe them; their hazards.', {
         'list': Command('listing:list_scenarios', 'List scenarios: the installed ones, or those '
                         'named.'),
         'describe': Command('listing:describe', 'Say what a scenario is about: who, what, and '
