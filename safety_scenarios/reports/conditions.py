@@ -126,7 +126,10 @@ def conditions_data(found: ScenarioConditions) -> dict[str, Any]:
                 for condition, (inside, outside) in zip(
                     kind.search.conditions, kind.rates, strict=True)]}
             for kind in found.kinds],
-        'effects': None if found.effects is None else {
-            'fit': found.effects.fit, 'indices': [
-                {'axis': one.axis, 'alone': one.alone, 'with_others': one.with_others}
-                for one in found.effects.effects]}}
+        'effects': None if found.effects is None else _effects_data(found.effects)}
+
+
+def _effects_data(effects: Effects) -> dict[str, Any]:
+    return {'fit': effects.fit, 'indices': [
+        {'axis': one.axis, 'alone': one.alone, 'with_others': one.with_others}
+        for one in effects.effects]}

@@ -31,6 +31,7 @@ from typing_extensions import Self
 
 Subject = Literal['model', 'system']
 
+
 class ModelServer(Noun):
     """Where the ``llm`` controller finds its model; short for two of its parameters."""
 

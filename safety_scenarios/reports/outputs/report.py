@@ -162,8 +162,8 @@ class Report(Observer):
             require()
             page = folder / PAGE
             with uninterrupted():  # launch sends SIGTERM some time after SIGINT
-                write([source_in(folder, summary, self._results,
-                               Trust((), _AT_END, _manifest(folder), 'not signed yet'))], page)
+                trust = Trust((), _AT_END, _manifest(folder), 'not signed yet')
+                write([source_in(folder, summary, self._results, trust)], page)
             if 'console' not in self._context.settings.outputs:  # which names the folder
                 self._context.tell(f'  {page}')
         except MissingDependencyError as error:
@@ -391,9 +391,9 @@ def write(sources: Sequence[Source], output: Path,
     """
     beside = output.with_name(PAGE_DATA if output.name == PAGE else f'{output.stem}_data')
     now = datetime.now(timezone.utc).isoformat(timespec='seconds').replace('+00:00', 'Z')
+    made = f'Made at {now} by safety_scenarios {versions()["safety_scenarios"] or "?"}.'
     page = render(sources, comparison, beside=beside.name, matrix=matrix,
-                  varied=over_what_varied(sources, varying), made=(
-        f'Made at {now} by safety_scenarios {versions()["safety_scenarios"] or "?"}.'))
+                  varied=over_what_varied(sources, varying), made=made)
     try:
         _clear(beside)
         for name, text in page.beside.items():

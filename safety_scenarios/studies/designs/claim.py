@@ -29,7 +29,7 @@ _CONFIDENCE = 0.95
 _LONGEST = 200
 _WORD = re.compile(r'<=|>=|%|[0-9.]+(?:e[+-]?[0-9]+)?|[a-z]+|\S', re.ASCII)
 _SHARES: Sequence[Subject] = ('miss rate', 'false stop rate', 'failure rate', 'pass rate',
-                                'difference of failures')
+                              'difference of failures')
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ def cells(arms: Results, link: str) -> Iterator[Cell]:
     for name in (ALL, *scenarios):
         for arm, results in arms.items():
             yield cell(name, arm, [one for one in results
-                                    if not name or one.scenario_id == name], link)
+                                   if not name or one.scenario_id == name], link)
 
 
 def cell(scenario: str, arm: str, results: Sequence[TrialResult], link: str) -> Cell:

@@ -127,4 +127,3 @@ def flips(arms: Results) -> list[Flip]:
             for (scenario, index), row in found.items()
             if len({one.verdict for one in row.values()}) > 1]
     return sorted(some, key=lambda flip: not flip.is_decided)
-

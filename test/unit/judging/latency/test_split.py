@@ -415,7 +415,6 @@ def test_a_late_reaction_of_a_fallback_is_late_as_any():
     assert evaluate(found).verdict is evaluate(found, subject='system').verdict is ss.Verdict.FAIL
 
 
-
 @for_each(('note', 'kept'), [
     ('timeout', 'timeout'), ('a\x1b[2Jb', 'a[2Jb'), ('x' * 500, 'x' * LONGEST_NOTE),
     (5, ''), (None, ''),
