@@ -4,6 +4,7 @@
 """The conditions under which trials fail, in words."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from typing import Any
 
 from safety_scenarios.errors import counted
@@ -111,25 +112,20 @@ def conditions_data(found: ScenarioConditions) -> dict[str, Any]:
     return {
         'scenario_id': found.scenario_id, 'trials': found.trials, 'failed': found.failed,
         'undecided': found.undecided,
-        'kinds': [{
-            'what': kind.what, 'candidates': kind.search.candidates,
-            'needed': kind.search.needed, 'outcomes': kind.search.outcomes,
-            'conditions': [{
-                'text': _where(condition, found.meanings), 'p': condition.p,
-                'lift': condition.lift,
-                'inside': inside.model_dump(mode='json'),
-                'outside': outside.model_dump(mode='json'),
-                'parts': [{
-                    'axis': part.axis, 'unit': part.unit, 'low': part.low, 'high': part.high,
-                    'value': part.value, 'low_between': part.low_between,
-                    'high_between': part.high_between} for part in condition.parts]}
-                for condition, (inside, outside) in zip(
-                    kind.search.conditions, kind.rates, strict=True)]}
-            for kind in found.kinds],
+        'kinds': [_kind_data(kind, found.meanings) for kind in found.kinds],
         'effects': None if found.effects is None else _effects_data(found.effects)}
 
 
+def _kind_data(kind: Kind, meanings: Mapping[str, str]) -> dict[str, Any]:
+    pairs = zip(kind.search.conditions, kind.rates, strict=True)
+    return {
+        'what': kind.what, 'candidates': kind.search.candidates, 'needed': kind.search.needed,
+        'outcomes': kind.search.outcomes, 'conditions': [{
+            'text': _where(condition, meanings), 'p': condition.p, 'lift': condition.lift,
+            'inside': inside.model_dump(mode='json'), 'outside': outside.model_dump(mode='json'),
+            'parts': [asdict(part) for part in condition.parts]}
+            for condition, (inside, outside) in pairs]}
+
+
 def _effects_data(effects: Effects) -> dict[str, Any]:
-    return {'fit': effects.fit, 'indices': [
-        {'axis': one.axis, 'alone': one.alone, 'with_others': one.with_others}
-        for one in effects.effects]}
+    return {'fit': effects.fit, 'indices': [asdict(one) for one in effects.effects]}

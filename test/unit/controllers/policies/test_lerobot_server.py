@@ -17,20 +17,18 @@ import pytest
 from safety_scenarios.controllers.adapters import make_controller
 from safety_scenarios.controllers.policies.model import InferenceError, ModelOptions
 from safety_scenarios.controllers.policies.policy import policy_class, PolicyController
-from safety_scenarios.errors import SettingsError
-from safety_scenarios.scenario.blocks.robot import RobotModel
-from safety_scenarios.scenario.message import Command, CommandStamps, Message
-from safety_scenarios.scenario.settings import ControllerSettings
-
-pytest.importorskip('grpc', reason='the extra lerobot is not installed')
-from safety_scenarios.controllers.policies.servers.lerobot import (  # noqa: E402
+from safety_scenarios.controllers.policies.servers.lerobot import (
     bytes_field,
     LeRobotModel,
     pieces,
 )
-from safety_scenarios.controllers.policies.servers.pickled import read_actions  # noqa: E402
-from unit.controllers.observations import pose, seen  # noqa: E402
-from unit.controllers.policies.lerobot_server import (  # noqa: E402
+from safety_scenarios.controllers.policies.servers.pickled import read_actions
+from safety_scenarios.errors import SettingsError
+from safety_scenarios.scenario.blocks.robot import RobotModel
+from safety_scenarios.scenario.message import Command, CommandStamps, Message
+from safety_scenarios.scenario.settings import ControllerSettings
+from unit.controllers.observations import pose, seen
+from unit.controllers.policies.lerobot_server import (
     delayed,
     lerobot,
     LeRobotServer,
