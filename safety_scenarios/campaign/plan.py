@@ -185,7 +185,7 @@ def plan_campaign(settings: RunSettings, scenarios: Sequence[Scenario], *,
                   has_frames=_tells_frames(settings), scanners=scanner_frames(settings))
     entries = tuple(planned_entries(trials))
     trials = part_of(settings, trials, lambda trial: trial.scenario.id)
-    if not trials:
+    if entries and not trials:
         raise SettingsError(f'shard: got {settings.shard}, and the plan has only '
                             f'{counted(len(entries), "trial")}. Ask for fewer shards')
     return CampaignPlan(
