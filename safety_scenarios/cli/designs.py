@@ -113,4 +113,3 @@ def tell(found: Answer) -> None:
     """Print the answer to a locked question."""
     for text in answer_lines(found):
         click.echo(seen(text))
-
