@@ -28,8 +28,8 @@ EXAMPLES = ('miss rate <= 1e-3 at 95 %', 'false stop rate <= 2 %', 'pass rate >=
 _CONFIDENCE = 0.95
 _LONGEST = 200
 _WORD = re.compile(r'<=|>=|%|[0-9.]+(?:e[+-]?[0-9]+)?|[a-z]+|\S', re.ASCII)
-_SHARES: Sequence[Subject] = ('miss rate', 'false stop rate', 'failure rate', 'pass rate',
-                              'difference of failures')
+_SHARES: Sequence[Subject] = (
+    'miss rate', 'false stop rate', 'failure rate', 'pass rate', 'difference of failures')
 
 
 @dataclass(frozen=True)

@@ -59,8 +59,9 @@ def lock_design(file: Path) -> Lock:
     if design.blind or (design.blind is None and is_real):
         codes = _codes(matrix)
         key = {'codes': dict(codes), 'nonce': secrets.token_hex(32)}
+    matrix = freeze(matrix.model_copy(update={'order': plan.matrix.order, 'sha256': ''}))
     lock = Lock(
-        design=design, matrix=plan.matrix, scenarios=_scenarios(plan), arms=_arms(plan),
+        design=design, matrix=matrix, scenarios=_scenarios(plan), arms=_arms(plan),
         trials=len(plan.first.trials), version=versions()['safety_scenarios'],
         locked_at=datetime.now(timezone.utc).isoformat(timespec='microseconds'),
         key=digest_of(key) if key else None, codes=tuple(sorted(codes.values())))
