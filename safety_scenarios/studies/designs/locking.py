@@ -141,8 +141,7 @@ def locked_plan(file: Path, above: Mapping[str, Any], folder: Path) -> \
     now = matrix if matrix.seed >= 0 else matrix.model_copy(update={'seed': lock.matrix.seed})
     again = resolved(now)[0].model_copy(update={'order': lock.matrix.order, 'sha256': ''})
     changed += [f'matrix.{name}' for name in _unlike(
-        lock.matrix.model_dump(exclude={'sha256'}),
-        portable(again).model_dump(exclude={'sha256'}))]
+        lock.matrix.model_dump(exclude={'sha256'}), again.model_dump(exclude={'sha256'}))]
     errors = [SettingsError(f'{name}: got another value than the design was locked with, expected '
                             f'that of {lock_path(file)}. Undo the change, or lock another design '
                             f'under another name') for name in changed]
@@ -151,12 +150,12 @@ def locked_plan(file: Path, above: Mapping[str, Any], folder: Path) -> \
                for name in set_here]
     refuse(errors)
     codes = _read_key(lock, file)
-    coded = again  # as it was locked, and with the places of its files on this machine
+    coded = lock.matrix
     if codes:
         arms = {codes[name]: entry.model_copy(update={
             'set': {**entry.set, 'controller_label': codes[name]}})
-            for name, entry in again.arms.items()}
-        coded = freeze(again.model_copy(update={
+            for name, entry in lock.matrix.arms.items()}
+        coded = freeze(lock.matrix.model_copy(update={
             'arms': dict(sorted(arms.items())), 'sha256': ''}))
     frozen, found = resolved(coded, {**above, 'design': lock.sha256})
     plan = plan_matrix(frozen, found, folder)
