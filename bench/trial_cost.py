@@ -6,7 +6,9 @@ What a judged trial in the embedded world costs, beside the physics and the rays
 Processor time of this process and its children, taken in turn within each round, as the load of a
 machine changes what a second of it does. The bare calls are those that the same trials make: each
 ``mj_step`` with its number of steps, from the places, speeds and forces before it, and each
-``mj_multiRay`` with its origin and its rays. ``trial_cost.py [ROUNDS [TRIALS [SCENARIO [CONTROLLER]]]]``.
+``mj_multiRay`` with its origin and its rays.
+
+``trial_cost.py [ROUNDS [TRIALS [SCENARIO [CONTROLLER]]]]``.
 """
 
 from collections.abc import Callable, Iterator
