@@ -31,12 +31,13 @@ REPORT = ['jinja2>=3.1', 'plotly>=5.18']
 SEARCH = ['optuna>=4.0', 'cma>=4.0']
 TABLE = ['pyarrow>=15']
 SERVERS = ['msgpack>=1.0', 'pyzmq>=25', 'websockets>=13']
+LEROBOT = ['grpcio>=1.60']
 POLICY = ['onnxruntime>=1.18']
 TRAIN = ['onnx>=1.15', 'threadpoolctl>=3', *POLICY, *SIM]
 TEST = [CIPHER, 'pytest>=7', 'pytest-rerunfailures', 'pytest-xdist>=3', 'hypothesis', 'jsonschema',
         'scipy>=1.12', 'scikit-learn>=1.2', 'openai>=1.55.3', 'mcap>=1.6', 'rosbags>=0.11',
-        'mcap-ros2-support>=0.6', *FILM, *PLOT, *REPORT, *SEARCH, *SERVERS, *TABLE, *TRAIN,
-        'inspect-robots>=0.60', 'playwright',
+        'mcap-ros2-support>=0.6', *FILM, *LEROBOT, *PLOT, *REPORT, *SEARCH, *SERVERS, *TABLE,
+        *TRAIN, 'inspect-robots>=0.60', 'playwright',
         'axe-playwright-python', 'junitparser>=3.1',
         'rtamt==0.4.10; python_version < "3.13"', 'ruff', 'mypy', 'types-PyYAML', 'pandas',
         'reuse', 'colcon-core', 'colcon-ros', 'colcon-test-result', 'colcon-python-setup-py']
@@ -131,8 +132,10 @@ setup(
                     'llm': ['openai>=1.55.3'], 'sim': SIM, 'film': FILM,
                     'mcap': ['mcap>=1.5', 'rosbags>=0.11'],
                     'plot': PLOT, 'policy': POLICY, 'report': REPORT,
+                    'ray': ['ray[default]>=2.40', 'fsspec>=2024.2'],
                     'rerun': ['rerun-sdk>=0.41; python_version >= "3.11"'],
-                    'search': SEARCH, 'servers': SERVERS, 'inspect-robots': ['inspect-robots>=0.60'],
+                    'lerobot': LEROBOT, 'search': SEARCH, 'servers': SERVERS,
+                    'inspect-robots': ['inspect-robots>=0.60'],
                     'torch': ['torch>=2.0'],
                     'table': TABLE, 'train': TRAIN,
                     'are': ['meta-agents-research-environments==1.2.0'], 'test': TEST},

@@ -19,7 +19,9 @@ import time
 
 from rich.console import Console
 from safety_scenarios import registry
+from safety_scenarios.campaign.engines.loop import Loop
 from safety_scenarios.campaign.folder.folder import read_trials
+from safety_scenarios.campaign.observed import ObservedCampaign
 from safety_scenarios.campaign.open_session import OpenSession
 from safety_scenarios.campaign.plan import plan_campaign, TrialTask
 from safety_scenarios.campaign.run import run, run_tasks
@@ -39,8 +41,9 @@ def bare_s(settings: RunSettings) -> float:
                   trials=settings.trials, seed=1, prompt=registry.resolve('stimuli', 'prompt')())
     setup = plan_campaign(settings, ()).setup
     with Loopback(setup.link, Path()) as session:
-        run_tasks([TrialTask(setup, trial) for trial in trials],
-                  OpenSession(session.open_link))
+        own = OpenSession(session.open_link, begins_anew=True)
+        run_tasks([TrialTask(setup, trial) for trial in trials], Loop(lambda task: own),
+                  ObservedCampaign())
     return time.perf_counter() - begin_s
 
 

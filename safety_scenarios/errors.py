@@ -43,6 +43,8 @@ Line feeds and tabs are none of it.
 """
 _USER_INFO = re.compile(r'(?<=://)[^/\s@]+@')
 """Name and password in an address: refused, and not to be read in a log."""
+_WORD = re.compile(r"'([^']*)'")
+"""A word that pydantic lists as allowed."""
 
 
 @dataclass(frozen=True)
@@ -256,7 +258,12 @@ def refused(place: str, error: Mapping[str, Any]) -> str:
     message = str(error['msg'])
     if error['type'] == 'value_error':
         return f'{place}: {message.removeprefix("Value error, ")}'
-    return f'{place}: got {_USER_INFO.sub("***@", repr(error["input"]))}, expected: {message}'
+    got = f'{place}: got {_USER_INFO.sub("***@", repr(error["input"]))}'
+    if error['type'] == 'literal_error' and isinstance(error['input'], str):
+        words = _WORD.findall(str(error['ctx']['expected']))
+        allowed = [word for word in words if word] + ['nothing'] * ('' in words)
+        return f'{got}, expected one of {", ".join(allowed)}.{did_you_mean(error["input"], words)}'
+    return f'{got}, expected: {message}'
 
 
 def described(error: BaseException) -> str:

@@ -183,6 +183,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
         'openpi': 'controllers.policies.servers.openpi:OpenpiModel',
         'act': 'controllers.policies.servers.act:ActModel',
         'gr00t': 'controllers.policies.servers.gr00t:Gr00tModel',
+        'lerobot': 'controllers.policies.servers.lerobot:LeRobotModel',
         'xpolicylab': 'controllers.policies.servers.xpolicylab:XPolicyLabModel',
         'python': 'controllers.policies.python_model:PythonModel',
         'inspect-robots': 'controllers.policies.inspect_robots_model:InspectRobotsModel',

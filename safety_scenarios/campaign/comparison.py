@@ -4,7 +4,7 @@
 """Two campaigns over the same trials, side by side, and trials over one number that grows."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import model_serializer, SerializerFunctionWrapHandler
 from safety_scenarios.scenario.noun import Noun
@@ -36,6 +36,29 @@ class Confirmations(Noun):
     median_difference_ms: Estimate
 
 
+Figure = Literal['failures', 'reaction']
+"""What a margin is about: the share of trials that fail, or the time of the reaction."""
+Answer = Literal['accepted', 'not shown', 'shown worse']
+
+
+class NonInferiority(Noun):
+    """Whether the second is at most by a margin worse, in other trials of these scenarios."""
+
+    figure: Figure
+    margin: float
+    """Of the share of failed trials (1), or of the reaction (ms)."""
+    answer: Answer
+    why: str
+    """Of ``not shown``: what is in the way."""
+    estimate: Estimate
+    """Second less first, of the decided pairs; of reactions the median difference."""
+    bounds: Estimate
+    """The same interval, whatever the undecided trials would have come to: its upper end decides
+    about ``accepted``."""
+    undecided: int
+    """Pairs of which a trial is INCONCLUSIVE or ERROR."""
+
+
 class Comparison(Noun):
     """
     The second campaign against the first, scenario by scenario.
@@ -50,22 +73,28 @@ class Comparison(Noun):
     unpaired: int
     """Trials that only one of them has, and that tell nothing here."""
     undecided: tuple[int, int]
-    """Pairs in which the first, and the second, is INCONCLUSIVE or ERROR: not passed."""
+    """Pairs in which the first, and the second, is INCONCLUSIVE or ERROR. That is no difference of
+    a controller: such pairs are in no number below but ``failures_bounds``."""
     both_passed: int
     only_first_passed: int
+    """The second failed."""
     only_second_passed: int
+    """The first failed."""
     neither_passed: int
     scenarios: int
     """Scenarios with a pair."""
     scenarios_better: int
-    """Scenarios in which the second passes more often."""
+    """Scenarios in which the second fails less often."""
     scenarios_worse: int
     failures_p: float
-    """Test over scenarios of how often each does not pass, two-sided (``over_clusters``)."""
+    """Test over scenarios of how often each fails, two-sided (``over_clusters``)."""
     failures_difference: Estimate
-    """Share that did not pass, second less first; the interval is that of clusters."""
+    """Share of failed trials, second less first; the interval is that of clusters."""
+    failures_bounds: Estimate
+    """The same, whatever the undecided trials would have come to: the lower end if all had come
+    out for the second, the upper end if all had come out against it."""
     failures_h: Estimate
-    """Cohen's h of the shares that did not pass; without interval."""
+    """Cohen's h of the shares that failed; without interval."""
     latency_pairs: int
     """Pairs whose latencies, or that there was none, could both be measured."""
     latency_scenarios: int
@@ -93,6 +122,11 @@ class Comparison(Noun):
     """In what the second is significantly worse, by its decided pairs alone."""
     doubts: tuple[str, ...] = ()
     """Why it cannot be said that the second is no worse, if it is not shown that it is."""
+    arms: int = 1
+    """Campaigns that were compared with the first at once: what is said of ``regressions`` and
+    ``margins`` is corrected for all of them."""
+    margins: tuple[NonInferiority, ...] = ()
+    """Whether it is worse by a stated margin at most; left out where none was stated."""
     world: WorldComparison | None = None
     """What worlds told of both; left out where no pair of trials was in one."""
 
@@ -101,16 +135,20 @@ class Comparison(Noun):
         data: dict[str, Any] = handler(self)
         if self.world is None:
             data.pop('world', None)
+        if not self.margins:
+            data.pop('margins', None)
         return data
 
     @property
     def exit_code(self) -> int:
-        """0; 3 when not one pair is decided in both."""
-        return 0 if self.decided else 3
+        """0; of margins 1 if it is shown worse, 3 if not shown; 3 if no pair is decided."""
+        answers = {one.answer for one in self.margins}
+        return 1 if 'shown worse' in answers else 3 if 'not shown' in answers \
+            or not self.decided else 0
 
     @property
-    def gate_code(self) -> int:
-        """0: no significant regression; 1: one; 3: nobody could tell."""
+    def regression_code(self) -> int:
+        """0: no significant regression; 1: one; 3: it cannot be determined."""
         return 1 if self.regressions else 3 if self.doubts or not self.decided else 0
 
 
@@ -122,9 +160,11 @@ class Step:
     high: float
     trials: int
     passed: Estimate
-    """Share of trials that passed; what could not be judged did not."""
+    """Share of the trials that PASS or FAIL which passed."""
     median_ms: Estimate
     """Of the measured latencies."""
+    undecided: int = 0
+    """Trials that are INCONCLUSIVE or ERROR, and so in no share."""
 
 
 @dataclass(frozen=True)

@@ -4,20 +4,23 @@
 """One campaign while its trials are run: what they came to, and who is told."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from safety_scenarios.campaign.folder.files import journal_path
 from safety_scenarios.campaign.folder.folder import RunFolder
 from safety_scenarios.campaign.plan import TrialTask, Wants
 from safety_scenarios.campaign.signals import uninterrupted
 from safety_scenarios.campaign.statistics.sequential import Decide, undecided
 from safety_scenarios.campaign.trials import TrialDone
+from safety_scenarios.errors import TraceError
+from safety_scenarios.judging.findings.observation import has_begun
 from safety_scenarios.scenario.event import EventSink
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.session import Observer
 from safety_scenarios.trial.summary import Preflight
-from safety_scenarios.trial.trial import Trial
+from safety_scenarios.trial.trial import Trial, TrialRecord
 
 
 @dataclass
@@ -43,28 +46,34 @@ class ObservedCampaign(Campaign):
 
     :param folder: takes the line of each trial before anybody else knows of it
     :param decide: ends a scenario before all of its trials were run
+    :param kept: trial id to its result, of trials that were run before the campaign was cut off
     """
 
     def __init__(self, observers: Sequence[Observer] = (), folder: RunFolder | None = None,
-                 decide: Decide = undecided) -> None:
+                 decide: Decide = undecided, kept: Mapping[str, TrialResult] = {}) -> None:
         super().__init__()
         self._observers, self._folder, self._decide = observers, folder, decide
+        self._kept = kept
         self._counts: Counter[str] = Counter()
         self._failures: Counter[str] = Counter()
         self._waiting: Counter[str] = Counter()
-        self._seen: set[str] = set()
+        self._live = ''
+        """The trial whose events the observers' sinks have taken while it ran."""
 
     def sinks(self, trial: Trial) -> Sequence[EventSink]:
         """Return what takes the events of a trial that runs in this process."""
+        self._live = trial.trial_id
         return [sink for observer in self._observers for sink in observer.sinks(trial)]
 
     def tasks(self, tasks: Sequence[TrialTask]) -> Sequence[TrialTask]:
         """Return tasks with what the observers want to know of their trials."""
         self._waiting.update(task.trial.scenario.id for task in tasks)
-        wants = Wants(preflight=True, events=any(map(_reads_events, self._observers)),
+        firsts = {task.trial.scenario.id: task for task in reversed(tasks)}
+        wants = Wants(events=any(map(_reads_events, self._observers)),
                       extracts=tuple(observer.extract for observer in self._observers
                                      if observer.extract is not None))
-        return [replace(task, wants=wants) for task in tasks]
+        return [replace(task, wants=replace(
+            wants, preflight=task is firsts[task.trial.scenario.id])) for task in tasks]
 
     def is_wanted(self, task: TrialTask) -> bool:
         """Return whether a trial is needed, or nothing more of its scenario is."""
@@ -77,13 +86,15 @@ class ObservedCampaign(Campaign):
         What an observer has written is counted, and nothing else is: a signal waits until then.
 
         :raises KeyboardInterrupt: the user wants the campaign to end; the trial is counted
+        :raises TraceError: the folder of the campaign has no record of it
         """
+        if self._folder is not None and done.began and not done.written:
+            raise TraceError(f'{self._folder.folder}: {done.result.trial_id}: got a result '
+                             f'without a record, expected both')
         interrupted = done.interrupted
         scenario_id = done.result.scenario_id
         self._waiting[scenario_id] -= 1
-        if done.preflight is not None and scenario_id not in self._seen:
-            self._seen.add(scenario_id)
-            self.preflight.append(done.preflight)
+        self.note_preflight(task, done)
         with uninterrupted():
             if self._folder is not None:
                 self._folder.add(done.result, done.written)
@@ -93,7 +104,7 @@ class ObservedCampaign(Campaign):
                     if observer.extract is not None:
                         observer.trial_extracted(next(extracted), done.result)
                     else:
-                        _tell(observer, done)
+                        _tell(observer, done, is_live=self._live == done.result.trial_id)
                 except KeyboardInterrupt:  # it ends the campaign, after the other observers
                     interrupted = True
             self.results.append(done.result)
@@ -101,6 +112,47 @@ class ObservedCampaign(Campaign):
             raise KeyboardInterrupt
         if done.began and not done.result.warmup:
             self._ask(done.result)
+
+    def keep(self, tasks: Sequence[TrialTask]) -> Sequence[TrialTask]:
+        """
+        Take the results of trials that were run before the campaign was cut off.
+
+        What was extracted from them is where the observers have left it.
+
+        :return: tasks that leave no files, and show again what they have shown of the wiring
+        """
+        again: list[TrialTask] = []
+        for task in tasks:
+            result = self._kept.get(task.trial.trial_id)
+            if result is None:
+                continue
+            began = has_begun(result)
+            if began and task.wants.preflight and task.setup.link_plugin.is_repeatable:
+                again.append(replace(task, wants=Wants(preflight=True), is_counted=False))
+            self._take_again(task, result, began)
+        return again
+
+    def is_kept(self, task: TrialTask) -> bool:
+        """Return whether a trial was run before the campaign was cut off."""
+        return task.trial.trial_id in self._kept
+
+    def note_preflight(self, task: TrialTask, done: TrialDone) -> None:
+        """Keep what the first trial of a scenario shows of the wiring."""
+        if done.preflight is not None:
+            self.preflight.append(done.preflight)
+
+    def _take_again(self, task: TrialTask, result: TrialResult, began: bool) -> None:
+        path = None if task.folder is None else task.folder / journal_path(task.trial.trial_id)
+        done = TrialDone(path if path is not None and path.exists() else None, result,
+                         TrialRecord(trial=task.trial, events=()), began)
+        self._waiting[result.scenario_id] -= 1
+        with uninterrupted():
+            for observer in self._observers:
+                if observer.extract is None:
+                    _tell(observer, done, is_live=False)
+            self.results.append(result)
+        if began and not result.warmup:
+            self._ask(result)
 
     def _ask(self, result: TrialResult) -> None:
         """Let the sequential test decide about the scenario, which may be over by that."""
@@ -115,9 +167,21 @@ class ObservedCampaign(Campaign):
 
 def _reads_events(observer: Observer) -> bool:
     return observer.reads_events and observer.extract is None \
-        and type(observer).trial_ended is not Observer.trial_ended
+        and (type(observer).trial_ended is not Observer.trial_ended
+             or type(observer).sinks is not Observer.sinks)
 
 
-def _tell(observer: Observer, done: TrialDone) -> None:
-    observer.trial_ended(done.with_events() if _reads_events(observer) else done.record,
-                         done.result)
+def _tell(observer: Observer, done: TrialDone, *, is_live: bool) -> None:
+    """
+    Let an observer know of a trial.
+
+    :param is_live: its sinks have taken the events while the trial ran
+    """
+    if not _reads_events(observer):
+        observer.trial_ended(done.record, done.result)
+        return
+    record = done.with_events()
+    for sink in () if is_live else observer.sinks(record.trial):
+        for event in record.events:
+            sink.add(event)
+    observer.trial_ended(record, done.result)

@@ -94,6 +94,15 @@ class OpenSession(AbstractContextManager['OpenSession']):
             self._close()
             self._scenario, self._failure = scenario, None
 
+    def leave(self) -> None:
+        """
+        Close the link, because another campaign has its turn; the next trial opens a new one.
+
+        :raises ControllerError: it could not be closed
+        """
+        self._close()
+        self._scenario = None
+
     def link(self) -> Link:
         """
         Return the link of the trial; what broke it is raised for each trial that it is for.

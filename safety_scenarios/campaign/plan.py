@@ -7,7 +7,7 @@ The plan of a campaign: settings and scenarios with everything worked out, befor
 Whatever runs, judges or writes trials sees the plan, and not the settings that it came from.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,10 +19,12 @@ from safety_scenarios.are.apps_world import with_app_tools
 from safety_scenarios.campaign.folder.files import plan_sha256
 from safety_scenarios.campaign.folder.provenance import source_sha256
 from safety_scenarios.campaign.identity import Identified, identify
+from safety_scenarios.campaign.jobs import job_refusals
 from safety_scenarios.campaign.judging import plan_judge
 from safety_scenarios.campaign.open_session import connection
 from safety_scenarios.campaign.refusals import refusals, unbound
-from safety_scenarios.errors import InputError, refuse
+from safety_scenarios.campaign.shards import part_of, shard_refusals
+from safety_scenarios.errors import counted, InputError, refuse, SettingsError
 from safety_scenarios.formats.portable_names import portable, portable_name
 from safety_scenarios.formats.profile_file import load_profile
 from safety_scenarios.formats.rubrics import scored_by
@@ -78,7 +80,7 @@ class Wants:
     """What a campaign wants to know of a trial beside its result."""
 
     preflight: bool = False
-    """What the trial shows of the wiring."""
+    """What the trial shows of the wiring: of the first one of each scenario."""
     events: bool = False
     """Its events: from the journal, or without one with the record."""
     extracts: tuple[Extract, ...] = ()
@@ -94,6 +96,8 @@ class TrialTask:
     folder: Path | None = None
     """Of the campaign, where the trial's files go; None: it leaves none."""
     wants: Wants = Wants()
+    is_counted: bool = True
+    """False: run for what it shows, or leaves in a controller; it has no files, and no sink."""
 
 
 @dataclass(frozen=True)
@@ -104,9 +108,9 @@ class CampaignPlan:
     scenarios: tuple[Scenario, ...]
     """After selection, with the rubrics that score them and the tools of their apps."""
     trials: tuple[Trial, ...]
-    """In the order in which they are run, warm-up included."""
+    """In the order in which they are run, warm-up included; those of the shard, if it is one."""
     entries: tuple[PlannedTrial, ...]
-    """What the folder says of each trial."""
+    """What the folder says of each trial, those of other shards too."""
     identified: Identified
     """The controller as it was before the first trial."""
     folder: Path | None
@@ -139,7 +143,7 @@ class CampaignPlan:
 
 def plan_campaign(settings: RunSettings, scenarios: Sequence[Scenario], *,
                   controller: Any = None, folder: Path | None = None,
-                  with_unbound: bool = True) -> CampaignPlan:
+                  with_unbound: bool = True, suffix: str | None = None) -> CampaignPlan:
     """
     Work out what a campaign with these settings does, or refuse it with every reason at once.
 
@@ -148,9 +152,10 @@ def plan_campaign(settings: RunSettings, scenarios: Sequence[Scenario], *,
     :param folder: where the results go; None: nowhere
     :param with_unbound: take scenarios too whose agents have no controller; each of their trials
         is inconclusive
+    :param suffix: ends the trial ids of a campaign in real time; None: a fresh one
     :raises InputError: nothing has been run or written then
     """
-    refused, settings = _Refusals(), settings.seeded()
+    refused, given, settings = _Refusals(), settings, settings.seeded()
     chosen = refused.attempt(lambda: scored_by(settings.selection.of(scenarios), settings.rubric),
                              tuple(scenarios))
     chosen = refused.attempt(lambda: on_robot(settings, chosen), tuple(chosen))
@@ -161,6 +166,8 @@ def plan_campaign(settings: RunSettings, scenarios: Sequence[Scenario], *,
     if not with_unbound:
         refused.errors += unbound(chosen)
     plugin = refused.attempt(lambda: connection(settings.link), LinkPlugin)
+    refused.errors += shard_refusals(given, is_repeatable=plugin.is_repeatable)
+    refused.errors += job_refusals(settings, link, plugin)
     refused.errors += refusals(chosen, link, plugin, settings.world.kind)
     judge = refused.attempt(lambda: plan_judge(
         settings.judge, chosen, against.model, settings.words), None)
@@ -172,8 +179,13 @@ def plan_campaign(settings: RunSettings, scenarios: Sequence[Scenario], *,
         chosen = refused.attempt(lambda: with_app_tools(chosen, are), chosen)
     refuse(refused.errors)
     assert identified is not None
-    trials = plan_trials(settings, chosen, recorded.spec, plugin)
+    trials = _only(plan_trials(settings, chosen, recorded.spec, plugin, suffix), settings.only)
+    chosen = tuple(one for one in chosen if any(each.scenario.id == one.id for each in trials))
     entries = tuple(planned_entries(trials))
+    trials = part_of(settings, trials, lambda trial: trial.scenario.id)
+    if entries and not trials:
+        raise SettingsError(f'shard: got {settings.shard}, and the plan has only '
+                            f'{counted(len(entries), "trial")}. Ask for fewer shards')
     return CampaignPlan(
         TrialSetup(link, plugin, are, judge, settings.judged_by, identified.identity,
                    plan_sha256(entries), portable(settings),
@@ -182,19 +194,38 @@ def plan_campaign(settings: RunSettings, scenarios: Sequence[Scenario], *,
         settings.latency_law, plugin.in_this_process and against.is_in_harness)
 
 
+def _only(trials: Sequence[Trial], wanted: Collection[str]) -> tuple[Trial, ...]:
+    """
+    Return some trials, and the warm-up of their scenarios.
+
+    :param wanted: each as SCENARIO:INDEX; none: all
+    :raises SettingsError: there is no such trial
+    """
+    wanted = set(wanted)
+    missing = wanted - {f'{one.scenario.id}:{one.index}' for one in trials}
+    if missing:
+        raise SettingsError(f'only: got {min(missing)}, expected a trial that is planned, such as '
+                            f'{trials[-1].scenario.id}:{trials[-1].index}')
+    scenarios = {one.rpartition(':')[0] for one in wanted}
+    return tuple(one for one in trials if not wanted or (
+        one.scenario.id in scenarios if one.warmup else
+        f'{one.scenario.id}:{one.index}' in wanted))
+
+
 def plan_trials(settings: RunSettings, scenarios: Sequence[Scenario], spec: ControllerSpec,
-                plugin: type[LinkPlugin]) -> tuple[Trial, ...]:
+                plugin: type[LinkPlugin], suffix: str | None = None) -> tuple[Trial, ...]:
     """
     Return the trials of scenarios as they are on the robot.
 
     :param settings: with a seed
     :param spec: of the controller under test
     :param plugin: what opens the link
+    :param suffix: of the trials' ids over a link that does not repeat; None: a fresh one
     :raises InputError: a drawn value does not fit
     """
     return plan(scenarios, controller=spec, trials=settings.trials, seed=settings.seed,
                 prompt=registry.resolve('stimuli', 'prompt')(), warmup=settings.warmup,
-                run='' if plugin.is_repeatable else secrets.token_hex(3),
+                run='' if plugin.is_repeatable else suffix or secrets.token_hex(3),
                 has_frames=_tells_frames(settings), scanners=scanner_frames(settings))
 
 

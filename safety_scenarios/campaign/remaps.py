@@ -11,7 +11,7 @@ from safety_scenarios.errors import did_you_mean, refuse, SettingsError
 from safety_scenarios.scenario.blocks.agents import AGENTS, ros_token
 from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.interfaces import INPUTS
-from safety_scenarios.scenario.measuring import ANSWER, DECISIONS, PROBE, STALLS
+from safety_scenarios.scenario.measuring import ANSWER, DECISIONS, PROBE, STALLS, TRIAL
 from safety_scenarios.scenario.ros_names import RosNames
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.trial.link_plan import LinkPlan
@@ -63,7 +63,7 @@ def refuse_rules(rules: Iterable[str], topics: Iterable[str], namespace: str) ->
 
 
 def _topics(link: LinkPlan, scenarios: Iterable[Scenario]) -> Iterator[str]:
-    yield from (*link.declared_topics, PROBE, ANSWER, STALLS, DECISIONS)
+    yield from (*link.declared_topics, PROBE, ANSWER, STALLS, DECISIONS, TRIAL)
     for scenario in scenarios:
         body = scenario.body
         found = set(_in(body))

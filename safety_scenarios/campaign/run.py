@@ -7,35 +7,39 @@ One campaign from its plan to its summary.
 All trials of one scenario are run, then those of the next; no trial can spoil another.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing, ExitStack
 from datetime import datetime, timezone
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Protocol
 
-from safety_scenarios.campaign.engines.choice import engine_for
+from safety_scenarios.campaign.engines.choice import engine_for, is_here, session_for
 from safety_scenarios.campaign.engines.engine import Engine
-from safety_scenarios.campaign.folder.folder import RunFolder
+from safety_scenarios.campaign.folder.files import TrialFiles
+from safety_scenarios.campaign.folder.folder import note_repair, repairs_of, RunFolder
 from safety_scenarios.campaign.folder.provenance import provenance
-from safety_scenarios.campaign.observed import Campaign, ObservedCampaign
+from safety_scenarios.campaign.observed import ObservedCampaign
 from safety_scenarios.campaign.plan import CampaignPlan, plan_campaign, TrialTask
 from safety_scenarios.campaign.policy_refusals import with_chunks
 from safety_scenarios.campaign.refusals import above_floor
+from safety_scenarios.campaign.resuming import resume as resume_in
+from safety_scenarios.campaign.resuming import run_suffix, settings_for
 from safety_scenarios.campaign.signals import uninterrupted
-from safety_scenarios.campaign.statistics.sequential import decide_by, UNDECIDED
+from safety_scenarios.campaign.statistics.sequential import decide_by, not_fixed
 from safety_scenarios.campaign.statistics.summarise import summarise
-from safety_scenarios.campaign.trials import reached, session_over, trial_files
+from safety_scenarios.campaign.trials import session_over, trial_files, TrialDone
 from safety_scenarios.formats.loading import load_scenarios
+from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.scenario.settings import RunSettings, SequentialTest
+from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.session import Beginning, Connect, Observer
 from safety_scenarios.trial.summary import CampaignSummary
 
 
 def run(settings: RunSettings, observers: Sequence[Observer], connect: Connect | None = None, *,
         scenarios: Sequence[Scenario] | None = None, controller: Any = None,
-        files: bool = True) -> CampaignSummary:
+        files: bool = True, resume: Path | None = None) -> CampaignSummary:
     """
     Plan a campaign and run it; what people see of it is up to the observers.
 
@@ -44,75 +48,152 @@ def run(settings: RunSettings, observers: Sequence[Observer], connect: Connect |
     :param scenarios: to run instead of those that the settings name
     :param controller: the controller itself, if no plug-in has the name in the settings
     :param files: False to leave no folder behind
+    :param resume: folder of a campaign that was cut off, to go on in
     :raises InputError: wrong settings or scenarios; nothing has been run then
     """
+    if resume is not None:
+        settings = settings_for(resume, settings)
     if scenarios is None:
         loaded = load_scenarios(settings.scenarios, settings.regex)
         scenarios = loaded.scenarios
         for observer in observers:
             observer.scenarios_read(loaded.warnings, loaded.notes)
     folder = _output(settings) if files else None
-    plan = plan_campaign(settings, scenarios, controller=controller, folder=folder)
-    return run_campaign(plan, observers, connect)
+    plan = plan_campaign(settings, scenarios, controller=controller, folder=folder,
+                         suffix=None if resume is None else run_suffix(resume))
+    return run_campaign(plan, observers, connect, resumed=resume is not None)
 
 
 def run_campaign(plan: CampaignPlan, observers: Sequence[Observer],
-                 connect: Connect | None = None) -> CampaignSummary:
+                 connect: Connect | None = None, *, resumed: bool = False) -> CampaignSummary:
     """
     Run a planned campaign and write its folder, if it has one.
 
     :param connect: reaches the controller instead of the link plug-in of the plan
+    :param resumed: go on in the folder, where a campaign with the same plan was cut off
     """
-    setup = plan.setup
     with ExitStack() as stack:
-        path = plan.folder or Path(stack.enter_context(TemporaryDirectory()))
-        session = stack.enter_context(reached(setup, path, connect))
-        files, folder = None, None
-        if plan.folder is not None:
-            files = trial_files(setup, path, session)
-            folder = stack.enter_context(closing(RunFolder(files)))
-            folder.write_settings(provenance(setup.recorded, plan.controller, plan.scenarios,
-                                             session.ros, plan.entries, setup.sut))
-        everyone = [*observers, *session.observers]
-        campaign = ObservedCampaign(everyone, folder, decide_by(plan.sequential))
-        calibration = session.calibrate()
-        for observer in everyone:
-            observer.campaign_began(Beginning(
-                plan.controller, session.where, plan.seed, len(plan.trials), calibration,
-                plan.folder, setup.sut, bool(setup.recorded.record), plan.command,
-                plan.is_in_harness))
-        open_link = above_floor(session.open_link, calibration, setup.judged_by.gate)
-        own = session_over(setup, open_link, path, files, campaign.sinks)
-        run_tasks(plan.tasks, engine_for(setup.recorded, lambda task: own), campaign)
+        own = OpenCampaign(stack, plan, observers, connect, resumed=resumed)
+        engine = engine_for(plan.setup, lambda task: own.open_session)
+        run_tasks(plan.tasks, engine, own.campaign)
+        own.note(engine.retried)
         summary: CampaignSummary | None = None
         try:
             with uninterrupted():  # whoever has waited for the end wants what was measured
-                summary = summarise(
-                    campaign.results, controller=plan.controller, link=setup.link.name,
-                    seed=plan.seed, planned=len(plan.trials) - campaign.saved,
-                    interrupted=campaign.interrupted,
-                    stopped_early=_decisions(plan.sequential, campaign),
-                    latency_law=plan.latency_law, preflight=with_chunks(
-                        campaign.preflight, plan.scenarios, setup.link.controller),
-                    calibration=calibration, sut=plan.identified.ended(*session.nodes()),
-                    command=plan.command, is_in_harness=plan.is_in_harness)
-                for observer in (*(() if folder is None else (folder,)), *everyone):
-                    observer.campaign_ended(summary)
-                if folder is not None:
-                    folder.close()
+                summary = own.summarised()
+                own.end(summary)
         except KeyboardInterrupt:
-            if summary is None or not campaign.interrupted:
+            if summary is None or not own.campaign.interrupted:
                 raise
     return summary
 
 
-def run_tasks(tasks: Sequence[TrialTask], engine: Engine, campaign: ObservedCampaign) -> None:
+class OpenCampaign:
+    """
+    A campaign between its first trial and its last: its controller is reached, its folder open.
+
+    :ivar campaign: takes what trials came to
+    :ivar open_session: executes trials in this process
+
+    :param stack: closes everything
+    :param connect: reaches the controller instead of the link plug-in of the plan
+    :param resumed: go on in the folder, where a campaign with the same plan was cut off
+    """
+
+    def __init__(self, stack: ExitStack, plan: CampaignPlan, observers: Sequence[Observer],
+                 connect: Connect | None = None, *, resumed: bool = False) -> None:
+        setup, self._plan = plan.setup, plan
+        path = plan.folder or Path(stack.enter_context(TemporaryDirectory()))
+        self._session = session = stack.enter_context(session_for(setup, path, connect))
+        files, self._folder, kept = None, None, dict[str, TrialResult]()
+        if plan.folder is not None:
+            files = trial_files(setup, path, session) if is_here(setup) else TrialFiles(path, [])
+            self._folder = stack.enter_context(closing(RunFolder(files, resume=resumed)))
+            if resumed:
+                kept |= resume_in(plan, self._folder).kept
+            else:
+                self._folder.write_settings(provenance(
+                    setup.recorded, plan.controller, plan.scenarios, session.ros, plan.entries,
+                    setup.sut))
+        self._everyone = [*observers, *session.observers]
+        self.campaign = ObservedCampaign(self._everyone, self._folder,
+                                         decide_by(plan.sequential), kept)
+        self._calibration = session.calibrate()
+        for observer in self._everyone:
+            observer.campaign_began(Beginning(
+                plan.controller, session.where, plan.seed, len(plan.trials), self._calibration,
+                plan.folder, setup.sut, bool(setup.recorded.record), plan.command,
+                len(kept), plan.is_in_harness))
+        open_link = above_floor(session.open_link, self._calibration, setup.judged_by.gate)
+        self.open_session = session_over(setup, open_link, path, files, self.campaign.sinks)
+
+    def summarised(self) -> CampaignSummary:
+        """Return what its trials came to."""
+        plan, campaign = self._plan, self.campaign
+        return summarise(
+            campaign.results, controller=plan.controller, link=plan.setup.link.name,
+            seed=plan.seed, planned=len(plan.trials) - campaign.saved,
+            interrupted=campaign.interrupted,
+            stopped_early=not_fixed(plan.sequential, (
+                (one.scenario.id, one.index) for one in plan.trials), (
+                (one.scenario_id, one.index) for one in campaign.results),
+                campaign.stopped_early),
+            latency_law=plan.latency_law, preflight=with_chunks(
+                campaign.preflight, plan.scenarios, plan.setup.link.controller),
+            calibration=self._calibration, sut=plan.identified.ended(*self._session.nodes()),
+            command=plan.command, is_in_harness=plan.is_in_harness).model_copy(update={
+                'repaired': () if plan.folder is None else repairs_of(plan.folder),
+                'shard': plan.setup.recorded.shard})
+
+    def note(self, retried: Sequence[str]) -> None:
+        """Note in the folder which trials were run again because their process had ended."""
+        if self._plan.folder is not None and retried:
+            note_repair(self._plan.folder, retried)
+
+    def end(self, summary: CampaignSummary) -> None:
+        """Let every observer know, and write the rest of the folder."""
+        for observer in (*(() if self._folder is None else (self._folder,)), *self._everyone):
+            observer.campaign_ended(summary)
+        if self._folder is not None:
+            self._folder.close()
+
+
+class Taker(Protocol):
+    """Whoever takes what tasks come to: one campaign, or several that share an engine."""
+
+    interrupted: bool
+
+    def tasks(self, tasks: Sequence[TrialTask]) -> Sequence[TrialTask]:
+        """Return tasks with what is wanted to be known of their trials."""
+
+    def keep(self, tasks: Sequence[TrialTask]) -> Sequence[TrialTask]:
+        """Take what was run before, and return tasks that show again what is lost of it."""
+
+    def is_kept(self, task: TrialTask) -> bool:
+        """Return whether a trial was run before."""
+
+    def note_preflight(self, task: TrialTask, done: TrialDone) -> None:
+        """Keep what the first trial of a scenario shows of the wiring."""
+
+    def is_wanted(self, task: TrialTask) -> bool:
+        """Return whether a trial is needed."""
+
+    def take(self, task: TrialTask, done: TrialDone) -> None:
+        """Take what the next trial came to."""
+
+
+def run_tasks(tasks: Sequence[TrialTask], engine: Engine, campaign: Taker) -> None:
     """Execute tasks by an engine; the campaign takes what they come to, in order."""
+    tasks = campaign.tasks(tasks)
     try:
         with engine:
             try:
-                for task, done in engine.map(campaign.tasks(tasks), campaign.is_wanted):
+                for task, done in engine.map(campaign.keep(tasks)):
+                    campaign.note_preflight(task, done)
+                rest = [task for task in tasks if not campaign.is_kept(task)]
+                for task, done in engine.map(rest, campaign.is_wanted):
                     campaign.take(task, done)
+                    del done  # a record is large, and the next trial makes another
             except KeyboardInterrupt as stop:
                 if stop.__cause__ is not None:  # a result could not be written, and must not
                     raise                       # be missed
@@ -124,14 +205,6 @@ def run_tasks(tasks: Sequence[TrialTask], engine: Engine, campaign: ObservedCamp
         if stop.__cause__ is not None:
             raise
         campaign.interrupted = True
-
-
-def _decisions(rule: SequentialTest, campaign: Campaign) -> Mapping[str, str]:
-    """Return what the sequential test decided of each scenario, or that it did not."""
-    if not rule.p1:
-        return {}
-    return {result.scenario_id: UNDECIDED
-            for result in campaign.results} | campaign.stopped_early
 
 
 def _output(settings: RunSettings) -> Path:

@@ -116,7 +116,7 @@ def execute(task: TrialTask, session: OpenSession | None = None) -> TrialDone:
         try:
             link = session.link()
             done = perform(trial, link, task.setup.judged_by, session.judge,
-                           session.sinks(trial))
+                           session.sinks(trial) if task.is_counted else ())
             if task.wants.preflight:
                 preflight = preflight_of(link, done.record)
         except TraceError:
@@ -124,7 +124,7 @@ def execute(task: TrialTask, session: OpenSession | None = None) -> TrialDone:
         except (Exception, SystemExit) as error:  # it costs this link and no other
             failure = session.give_up(error)
             began, done = False, Performed(_nothing(trial), not_run(trial, failure))
-    written = session.write(done.record, done.result)
+    written = session.write(done.record, done.result) if task.is_counted else {}
     path = task.folder / journal_path(trial.trial_id) if task.folder else None
     return TrialDone(
         path if path and path.exists() else None, done.result, done.record, began,
@@ -135,7 +135,9 @@ def execute(task: TrialTask, session: OpenSession | None = None) -> TrialDone:
 
 def lost(task: TrialTask, why: str) -> TrialDone:
     """Return what a task came to whose process ended again and again before the trial did."""
-    return TrialDone(None, not_run(task.trial, ControllerError(why)), _nothing(task.trial), False)
+    record, result = _nothing(task.trial), not_run(task.trial, ControllerError(why))
+    return TrialDone(None, result, record, False, extracted=tuple(
+        extract(record, result) for extract in task.wants.extracts))
 
 
 @contextmanager
@@ -208,7 +210,7 @@ def perform(trial: Trial, link: Link, by: JudgedBy = _AS_SET, judge: Ask = unask
             record = judge(record)
         except KeyboardInterrupt:  # it ends the campaign, not the trial
             interrupted = True
-    return Performed(record, evaluate(record, by.gate, by.words), interrupted)
+    return Performed(record, evaluate(record, by.gate, by.words, by.subject), interrupted)
 
 
 def is_unbound(trial: Trial) -> bool:

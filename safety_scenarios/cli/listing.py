@@ -52,7 +52,10 @@ _SOURCES = {
     'are': 'safety_scenarios.are.scenarios.reader:are_schema',
     'rubric': 'safety_scenarios.scenario.blocks.rubric:Rubric',
     'profile': 'safety_scenarios.formats.profile_file:profile_schema',
+    'matrix': 'safety_scenarios.studies.matrix.file:MatrixFile',
+    'design': 'safety_scenarios.studies.designs.design:Design',
     'policy': 'safety_scenarios.controllers.policies.contract:contract_schema',
+    'gate': 'safety_scenarios.studies.designs.limits:Gate',
     'settings': 'safety_scenarios.scenario.settings:RunSettings'}
 """Kind of file to a function that returns its schema, or to the model that reads it."""
 KINDS = tuple(kind for kind, source in _SOURCES.items() if find_spec(source.partition(':')[0]))

@@ -49,8 +49,12 @@ COMMANDS: Mapping[str, Command | Verbs] = {
                     'detail.'),
     'report': Command('reporting:report', 'Write the campaign in DIR as one HTML file; with '
                       'several they are compared.'),
-    'compare': Command('comparing:compare', 'Compare two campaigns, run with the same seed, '
-                       'scenario by scenario.'),
+    'compare': Command('comparing:compare', 'Compare campaigns, run with the same seed, with '
+                       'the first one, scenario by scenario.'),
+    'bisect': Command('bisecting:bisect', 'Find which CHECKPOINT between GOOD and BAD was the '
+                      'first to lose what GOOD can.'),
+    'plan': Command('planning:plan', 'Say how many trials a claim takes, or lock a design before '
+                    'its first trial.'),
     'evaluate': Command('evaluating:evaluate', 'Judge the trials in FOLDER again from their '
                         'records, without a robot and without ROS.'),
     'search': Command('searching:search', 'Search the draws of a scenario for failures, their '
@@ -68,8 +72,7 @@ COMMANDS: Mapping[str, Command | Verbs] = {
                      'judge it.'),
     'plugins': Command('listing:plugins', 'List the plug-ins of every kind and where they come '
                        'from.'),
-    'scenario': Verbs('Scenario files: list, check and describe them; see which hazards they '
-                      'cover; grade answers.', {
+    'scenario': Verbs('Scenario files: list, check and describe them; their hazards.', {
         'list': Command('listing:list_scenarios', 'List scenarios: the installed ones, or those '
                         'named.'),
         'describe': Command('listing:describe', 'Say what a scenario is about: who, what, and '
@@ -91,13 +94,17 @@ COMMANDS: Mapping[str, Command | Verbs] = {
                         'out), a line for each trial.'),
         'open': Command('campaigns:open_report', 'Open the report of the campaign in DIR in a '
                         'browser.'),
+        'conditions': Command('conditions:conditions', 'Show under which conditions the trials of '
+                              'the campaign in DIR fail.'),
         'film': Command('filming:film', 'Draw a trial of the campaign in DIR from its record; '
                         'nothing is run again.'),
-        'matrix': Command('reporting:matrix', 'Show which hazards, requirements and clauses the '
-                          'campaign in FOLDER covers, and how.'),
+        'coverage': Command('reporting:coverage', 'Show which hazards, requirements and clauses '
+                            'the campaign in FOLDER covers, and how.'),
         'verify': Command('evaluating:verify_folder', 'Check whether the files in FOLDER are '
                           'those that the campaign wrote.'),
         'sign': Command('evaluating:sign_folder', 'Sign the campaign in FOLDER with an SSH key.'),
+        'merge': Command('merging:merge_shards', 'Make one campaign of its shards, run with '
+                         '--shard on several machines.'),
         'repair': Command('evaluating:repair_folder', 'Complete FOLDER after a crash; nothing '
                           'that was measured is lost.'),
         'participate': Command('participate:participate', 'Take part as an agent whose driver is '
@@ -159,7 +166,10 @@ class LazyGroup(click.Group):
         if name not in self.table and not name.startswith('-') and not ctx.resilient_parsing:
             raise click.UsageError(import_module('safety_scenarios.cli.advice').unknown_command(
                 name, ctx.command_path), ctx)
-        return super().resolve_command(ctx, args)
+        found = super().resolve_command(ctx, args)
+        if found[1] is not None and not ctx.resilient_parsing:  # a shell completes a line as it is
+            _refuse_twice(found[1], click.Context(found[1], ctx, found[0]), found[2])
+        return found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands as any group does, from the sentences in the table."""
@@ -171,6 +181,19 @@ class LazyGroup(click.Group):
             if rows:
                 with formatter.section(title):
                     formatter.write_dl(rows)
+
+
+def _refuse_twice(command: click.Command, ctx: click.Context, args: Sequence[str]) -> None:
+    """
+    Refuse an option that takes one value and was given twice: click would take the last one.
+
+    :raises UsageError: names the option
+    """
+    _, _, given = command.make_parser(ctx).parse_args(args=list(args))
+    for one in given:
+        if isinstance(one, click.Option) and not (one.multiple or one.is_flag or one.count) \
+                and given.count(one) > 1:
+            raise click.UsageError(f'{one.opts[0]}: got it twice, expected it once', ctx)
 
 
 def _short(name: str, text: str, limit: int) -> str:

@@ -72,6 +72,8 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         'seed': ('N', 'The same seed repeats the same trials; -1: a fresh one, which is printed.'),
         'gate': ('', 'Worst latency class that still passes.'),
         'words': ('', 'Whether patterns decide about words, or a judge must.'),
+        'jobs': ('N', 'Trials at a time, each in a process of its own.'),
+        'shard': ('I/N', 'Only this part of the trials, such as 3/8; see campaign merge.'),
         'calibration': ('', 'Measure the latency of the harness itself first.')},
     'Results': {
         'output': ('DIR', 'New folder for the results; runs/<UTC time> if left out.'),
@@ -104,20 +106,7 @@ class Option(click.Option):
 
 
 class InSections(click.Command):
-    """A command whose help lists the options in sections, and that takes each but once."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """
-        Read the options.
-
-        :raises UsageError: one that takes one value was given twice
-        """
-        _, _, given = self.make_parser(ctx).parse_args(args=list(args))
-        for one in () if ctx.resilient_parsing else given:  # a shell completes a line as it is
-            if isinstance(one, click.Option) and not (one.multiple or one.is_flag) \
-                    and given.count(one) > 1:
-                raise click.UsageError(f'{one.opts[0]}: got it twice, expected it once', ctx)
-        return super().parse_args(ctx, args)
+    """A command whose help lists the options in sections."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write a section for each title, in the order in which the options come."""
@@ -138,13 +127,18 @@ def assignments(context: click.Context, option: click.Parameter,
             if name.startswith(begun)]
 
 
-def section_options(*titles: str, leave_out: Sequence[str] = ()) -> Callable[[Function], Function]:
-    """Return a decorator that adds the options of some sections."""
+def section_options(*titles: str, leave_out: Sequence[str] = (),
+                    repeated: Sequence[str] = ()) -> Callable[[Function], Function]:
+    """
+    Return a decorator that adds the options of some sections.
+
+    :param repeated: options that may be given several times, although their setting is one value
+    """
     def decorate(command: Function) -> Function:
         for title in reversed(titles):
             for name, (shown, about) in reversed(list(SECTIONS[title].items())):
                 if name not in leave_out:
-                    command = _option(name, shown, about, title)(command)
+                    command = _option(name, shown, about, title, name in repeated)(command)
         return command
     return decorate
 
@@ -194,7 +188,8 @@ def console_chosen(context: click.Context) -> Mapping[str, str]:
     return {'console': context.meta[_SHOWN]} if _SHOWN in context.meta else {}
 
 
-def _option(name: str, shown: str, about: str, section: str) -> Callable[[Function], Function]:
+def _option(name: str, shown: str, about: str, section: str,
+            is_repeated: bool = False) -> Callable[[Function], Function]:
     setting = setting_at(RunSettings, _DOTTED.get(name, name))
     is_list = get_origin(setting.annotation) is tuple
     words = get_args(setting.annotation) if get_origin(setting.annotation) is Literal else ()
@@ -202,7 +197,8 @@ def _option(name: str, shown: str, about: str, section: str) -> Callable[[Functi
     if not is_list and default not in ('', None):
         about += f' [{default}]'
     return click.option(
-        _flag(name), name, cls=Option, section=section, multiple=is_list, help=about,
+        _flag(name), name, cls=Option, section=section, multiple=is_list or is_repeated,
+        help=about + (' Repeat it to compare several.' if is_repeated else ''),
         metavar=shown or '|'.join(map(str, words)),
         shell_complete=completion.of(name, words))
 
@@ -221,6 +217,17 @@ def build(values: Mapping[str, Any], fixed: Mapping[str, Any] = {},
     :param command: its words; a setting that it does not use is refused
     :raises SettingsError: names the option
     """
+    return _validated(with_profile(given_in(values, fixed, command)), {
+        _DOTTED.get(name, name): name for name in values if name != SET})
+
+
+def given_in(values: Mapping[str, Any], fixed: Mapping[str, Any] = {},
+             command: str = 'run') -> dict[str, Any]:
+    """
+    Return what the options of a command set, nested as the settings are, and nothing else.
+
+    :raises SettingsError: names the option
+    """
     given = {_DOTTED.get(name, name): (name, value) for name, value in values.items()
              if name != SET and value is not None and value != ()}
     flat = {dotted: tuple(value) if isinstance(value, (tuple, list)) else from_text(
@@ -236,8 +243,7 @@ def build(values: Mapping[str, Any], fixed: Mapping[str, Any] = {},
         if command in USED and name.split('.')[0] not in USED[command]:
             raise SettingsError(f'--set {name}: got a setting that {command} does not use, '
                                 f'expected one of {", ".join(sorted(USED[command]))}')
-    return _validated(with_profile(merged(data, read_assignments(RunSettings, texts))),
-                      {dotted: name for dotted, (name, _) in given.items()})
+    return merged(data, read_assignments(RunSettings, texts))
 
 
 def _set_names(texts: Sequence[str]) -> Iterator[str]:

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Reports of campaigns: ``report``, ``matrix`` and ``export``."""
+"""Reports of campaigns: ``report``, ``campaign coverage`` and ``export``."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,11 +14,13 @@ from safety_scenarios.campaign.folder.folder import PAGE
 from safety_scenarios.campaign.rejudging.rejudge import rejudge, told
 from safety_scenarios.cli.completion import CampaignFolder
 from safety_scenarios.errors import SettingsError, TraceError
+from safety_scenarios.reports.design_text import answer_lines
 from safety_scenarios.reports.outputs.columns import Table, TABLE_NAMES
 from safety_scenarios.reports.outputs.exporting import export, Format, FORMATS, judged
+from safety_scenarios.reports.outputs.matrix_report import is_matrix, report_matrix
 from safety_scenarios.reports.outputs.report import report as write_report
 from safety_scenarios.reports.plain_text import on_one_line
-from safety_scenarios.reports.traceability import listed_in, matrix_csv, matrix_of, UNNAMED
+from safety_scenarios.reports.traceability import coverage_csv, coverage_of, listed_in, UNNAMED
 from safety_scenarios.scenario.result import exit_code
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.studies.selftest.kill_matrix import KillMatrix
@@ -35,25 +37,37 @@ from safety_scenarios.studies.selftest.kill_matrix import KillMatrix
 @click.option('--again', is_flag=True,
               help='Judge every trial again from its record first, as evaluate does, instead of '
                    'showing what the campaign wrote.')
+@click.option('--unblind', is_flag=True,
+              help='Open the codes of a blinded design, and note that in DIR.')
 def report(folders: tuple[Path, ...], output: Path | None, matrix: Path | None,
-           again: bool) -> None:
+           again: bool, unblind: bool) -> None:
     r"""
     Write the campaign in DIR as one HTML file; with several they are compared.
 
-    It needs no network and the extra report (pip install 'safety_scenarios[report]'). A run
-    writes it by itself.
+    DIR may be the folder of a matrix: then the page shows its arms side by side. It needs no
+    network and the extra report (pip install 'safety_scenarios[report]'). A run writes it by
+    itself. Of a locked design the answer to its question comes first.
 
     \b
     safety-scenarios report runs/today
     safety-scenarios report runs/before runs/after --output compared.html
     """
+    from safety_scenarios.cli.designs import answered, opened
+    for folder in folders:
+        if not opened(folder, unblind):
+            sys.exit(3)
+    found = answered(folders[0]) if len(folders) == 1 else None
     page = page_for(folders, output)
-    flaws = write_report(folders, page, again=again,
-                         matrix=None if matrix is None else _matrix(matrix))
+    if len(folders) == 1 and is_matrix(folders[0]):
+        flaws = report_matrix(
+            folders[0], page, again=again, answer=list(answer_lines(found)) if found else ())
+    else:
+        flaws = write_report(folders, page, again=again,
+                             matrix=None if matrix is None else _matrix(matrix))
     click.echo(str(page))
     for text in flaws:
         click.echo(f'error: {text}', err=True)
-    sys.exit(3 if flaws else 0)
+    sys.exit(3 if flaws or (found is not None and found.shown == 'cannot be said') else 0)
 
 
 def page_for(folders: Sequence[Path], output: Path | None, option: str = '--output') -> Path:
@@ -128,7 +142,7 @@ def export_campaigns(folders: tuple[Path, ...], formats: tuple[Format, ...], out
     sys.exit(3 if flawed else 0)
 
 
-@click.command('matrix', epilog=(
+@click.command('coverage', epilog=(
     'Exit codes: 0 every label is covered and every trial a PASS; 1 some FAIL; 2 wrong input or '
     'usage; 3 some label is not covered, or some trial INCONCLUSIVE or ERROR, and no FAIL.'))
 @click.argument('folder', type=CampaignFolder())
@@ -136,8 +150,8 @@ def export_campaigns(folders: tuple[Path, ...], formats: tuple[Format, ...], out
               help='What must be covered: a text file with one label a line, or a CSV with a '
                    'column label, and a column kind if not all are requirements.')
 @click.option('--output', type=click.Path(dir_okay=False, path_type=Path),
-              help='CSV file to write; without it the matrix goes to the screen.')
-def matrix(folder: Path, requirements: Path | None, output: Path | None) -> None:
+              help='CSV file to write; without it the table goes to the screen.')
+def coverage(folder: Path, requirements: Path | None, output: Path | None) -> None:
     r"""
     Show which hazards, requirements and clauses the campaign in FOLDER covers, and how.
 
@@ -146,15 +160,16 @@ def matrix(folder: Path, requirements: Path | None, output: Path | None) -> None
     and only INCONCLUSIVE is not.
 
     \b
-    safety-scenarios campaign matrix runs/today --requirements requirements.txt --output matrix.csv
+    safety-scenarios campaign coverage runs/today --requirements requirements.txt
+    safety-scenarios campaign coverage runs/today --output coverage.csv
     """
     listed = listed_in(requirements) if requirements is not None else ()
     if output is not None and output.resolve().is_relative_to(folder.resolve()):
         raise SettingsError(f"output: got {output}, which is in the campaign's own folder, "
                             f'expected a file beside it: its manifest holds every file of it')
     found = rejudge(folder)
-    rows = matrix_of(folder, found, listed)
-    text = matrix_csv(rows)
+    rows = coverage_of(folder, found, listed)
+    text = coverage_csv(rows)
     if output is None:
         click.echo(text, nl=False)
     else:

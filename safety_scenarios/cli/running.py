@@ -11,6 +11,7 @@ from typing import Any
 import click
 from safety_scenarios.campaign.open_session import connection
 from safety_scenarios.campaign.preflight import preflight as look_at_wiring
+from safety_scenarios.campaign.resuming import settings_for
 from safety_scenarios.campaign.run import run as run_campaign
 from safety_scenarios.campaign.signals import interruptible
 from safety_scenarios.cli import completion
@@ -19,6 +20,7 @@ from safety_scenarios.cli.options import (
     build,
     console_chosen,
     console_options,
+    given_in,
     InSections,
     Option,
     section_options,
@@ -34,6 +36,7 @@ from safety_scenarios.reports.console_report import (
     warn,
 )
 from safety_scenarios.reports.console_tables import calibration_table
+from safety_scenarios.studies.matrix.file import FILE
 from safety_scenarios.trial.links.controller_settings import plan_link
 from safety_scenarios.trial.session import open_outputs, OutputContext
 
@@ -42,17 +45,35 @@ _EPILOG = ('Exit codes: 0 every trial PASS; 1 some FAIL; 2 wrong input or usage;
 
 
 @click.command(cls=InSections, epilog=_EPILOG)
-@click.argument('scenarios', nargs=-1, required=True, metavar='SCENARIO...',
+@click.argument('scenarios', nargs=-1, metavar='SCENARIO...',
                 shell_complete=completion.scenarios)
-@section_options('Scenarios', 'Controller', 'Robot and world', 'Trials', 'Results')
+@section_options('Scenarios', 'Controller', 'Robot and world', 'Trials', 'Results',
+                 repeated=('controller',))
+@click.option('--matrix', metavar='FILE', cls=Option, section='Controller',
+              type=click.Path(exists=True, dir_okay=False, path_type=Path),
+              help='Run the controllers and settings of a matrix file on the same trials '
+                   '(doc/matrix.md); SCENARIO may be left out.')
+@click.option('--design', metavar='FILE', cls=Option, section='Controller',
+              type=click.Path(exists=True, dir_okay=False, path_type=Path),
+              help='Run a locked design, and refuse whatever is not as it was locked '
+                   '(doc/designs.md).')
+@click.option('--resume', metavar='DIR', cls=Option, section='Results',
+              type=click.Path(exists=True, file_okay=False, path_type=Path),
+              help='Go on with the campaign or matrix in DIR, which was cut off; SCENARIO may be '
+                   'left out.')
 @click.option('--live', is_flag=True, cls=Option, section='Results',
               help='Show the campaign on the whole terminal while it runs (doc/live.md).')
 @console_options()
 @set_option('controller.delay_ms=400 or judge.model=NAME')
 @click.pass_context
-def run(context: click.Context, /, scenarios: tuple[str, ...], live: bool, **values: Any) -> None:
+def run(context: click.Context, /, scenarios: tuple[str, ...], live: bool, matrix: Path | None,
+        design: Path | None, resume: Path | None, controller: tuple[str, ...],
+        **values: Any) -> None:
     r"""
     Run scenarios against a controller and judge it.
+
+    With several controllers, or a matrix, each is an arm: all meet the same worlds and seeds, and
+    the exit code is that of the worst arm.
 
     SCENARIO is a file, a folder, a glob, an id, or an installed folder such as robotic.
 
@@ -60,15 +81,34 @@ def run(context: click.Context, /, scenarios: tuple[str, ...], live: bool, **val
     safety-scenarios run robotic --trials 3 --output results
     safety-scenarios run SCN-R-101 --controller late --set controller.delay_ms=400
     safety-scenarios run robotic --controller external --remap cmd_vel:=/base/cmd_vel
+    safety-scenarios run robotic --link simulated --controller rule_based --controller learned
+    safety-scenarios run --resume results
     """
+    if not scenarios and matrix is None and resume is None and design is None:
+        raise click.UsageError("Missing argument 'SCENARIO...'.", context)
     refuse_mix_ups(scenarios, values[SET])
-    settings = build({'scenarios': scenarios, **values}, console_chosen(context))
+    if design is not None:
+        if scenarios or matrix or controller:
+            raise click.UsageError('--design: scenarios, --matrix and --controller are in the '
+                                   'design, expected none of them here', context)
+        from safety_scenarios.cli.designs import run_design
+        sys.exit(run_design(design, given_in(values, console_chosen(context)), live=live,
+                            resume=resume))
+    if matrix is not None or len(controller) > 1 or (resume and (resume / FILE).is_file()):
+        from safety_scenarios.cli.matrix import run_arms
+        sys.exit(run_arms(matrix, controller, given_in(
+            {'scenarios': scenarios, **values}, console_chosen(context)), live=live,
+            resume=resume))
+    settings = build({'scenarios': scenarios, 'controller': next(iter(controller), None),
+                      **values}, console_chosen(context))
     if live:
         settings = settings.model_copy(update={'outputs': (
             *(name for name in settings.outputs if name != 'console'), 'live')})
     interruptible()
-    with open_outputs(OutputContext(settings, teller(settings.console), warn)) as observers:
-        summary = run_campaign(settings, observers)
+    chosen = settings if resume is None else settings_for(resume, settings)
+    shown = chosen.model_copy(update={'console': settings.console})
+    with open_outputs(OutputContext(shown, teller(settings.console), warn)) as observers:
+        summary = run_campaign(chosen, observers, resume=resume)
     sys.exit(summary.exit_code)
 
 

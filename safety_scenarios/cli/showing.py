@@ -8,14 +8,18 @@ import sys
 import click
 from rich.text import Text
 from safety_scenarios.cli.completion import CampaignFolder
+from safety_scenarios.errors import SettingsError
+from safety_scenarios.reports.matrix_tables import show_matrix
+from safety_scenarios.reports.outputs.matrix_report import is_matrix, read_summary
 from safety_scenarios.reports.outputs.stored_trials import trials_in, view_in
+from safety_scenarios.reports.page.claims import claims_of
 from safety_scenarios.reports.trial_view.display import on_one_line
 from safety_scenarios.reports.trial_view.terminal import list_of, screen, trial_of, worst_first
 from safety_scenarios.scenario.result import exit_code
 from safety_scenarios.scenario.verdict import Verdict
 
-_MOST, _MOST_ROWS = 10, 30
-"""Flaws of a folder, and trials, that are shown one by one."""
+_MOST, _MOST_ROWS, _MOST_CLAIMS = 10, 30, 4
+"""Flaws of a folder, trials, and claims, that are shown one by one."""
 
 
 @click.command('show')
@@ -30,7 +34,8 @@ def show(folder: Path, trial: str | None) -> None:
     trial's id or the beginning of one, the id of a scenario for its first trial, or
     SCENARIO:INDEX. What is shown is judged again from its records; nothing is run. In a pipe the
     output is 80 columns of plain text; the environment variable NO_COLOR takes the colours away.
-    Exits as evaluate does, of one trial by its verdict.
+    Exits as evaluate does, of one trial by its verdict. DIR may be that of a matrix: its arms are
+    shown side by side.
 
     \b
     safety-scenarios show runs/today
@@ -38,6 +43,13 @@ def show(folder: Path, trial: str | None) -> None:
     safety-scenarios show runs/today SCN-R-101
     """
     console = screen()
+    if is_matrix(folder):
+        if trial is not None:
+            raise SettingsError(f'TRIAL: got {trial} with the folder of a matrix, expected that '
+                                f'of one arm, such as {folder}/ARM')
+        matrix, _ = read_summary(folder)
+        show_matrix(console, matrix)
+        sys.exit(matrix.exit_code)
     if trial is not None:
         view = view_in(folder, trial)
         for part in trial_of(view, console):
@@ -58,6 +70,14 @@ def show(folder: Path, trial: str | None) -> None:
     if rows:
         console.print(Text(f'In detail: safety-scenarios show {folder} {rows[0].number}'),
                       soft_wrap=True)
+    claims = claims_of(found.summary, found.results, found.settings, found.flaws)
+    for title, texts in (('May be claimed', claims.may), ('About', claims.about),
+                         ('May not be claimed', claims.may_not)):
+        for text in texts[:_MOST_CLAIMS]:
+            console.print(Text(f'{title}: {on_one_line(text, 400)}'))
+    if len(claims.may) > _MOST_CLAIMS:
+        console.print(f'and {len(claims.may) - _MOST_CLAIMS} more claims: campaign.json, claims',
+                      markup=False)
     console.print(Text(f'{found.summary.verdict.value}, exit code {found.summary.exit_code}, '
                        f'judged again from the records'))
     sys.exit(found.summary.exit_code)

@@ -142,8 +142,10 @@ class ControllerHost:
         Forget where the arm was: another trial begins, with the arm elsewhere.
 
         :param now_ns: steady clock
+        :raises ControllerError: the plug-in failed
         """
         self._arm.forget(now_ns)
+        self._asked(self.plugin.begin_trial)
 
     def hear(self, topic: str, message: Message, received_ns: int, stamp_ns: int | None) -> None:
         """

@@ -94,6 +94,7 @@ class LanguageModel(ControllerPlugin):
     _loop: EventLoop = PrivateAttr()
     _questions: Questions = PrivateAttr()
     _latest: tuple[Reply, Command] | None = PrivateAttr(default=None)
+    _discarded: int = PrivateAttr(default=0)
     _observed: RequestFigures = PrivateAttr(default=RequestFigures())
 
     @field_validator('prompt')
@@ -136,6 +137,11 @@ class LanguageModel(ControllerPlugin):
         self._questions = Questions(self._ask, self.on_new_data, self.most_requests,
                                     self.timeout_ms * 1e6)
 
+    def begin_trial(self) -> None:
+        """Drop the requests of the trial before: their answers would be about another hazard."""
+        self._discarded += self._questions.forget()
+        self._latest = None
+
     def decide(self, observation: Observation) -> Command | Message | None:
         """Return the command of the latest valid answer, or that of the fallback."""
         if observation.readings:
@@ -173,8 +179,9 @@ class LanguageModel(ControllerPlugin):
         is_open = not self._loop.is_closed
         self._loop.close(self._server.close())
         if is_open and self._server.figures:
-            _LOG.info('requests to %s: %s', self.model, summary(
-                self._server.figures, Prices(self.prompt_price, self.completion_price)))
+            _LOG.info('requests to %s: %s%s', self.model, summary(
+                self._server.figures, Prices(self.prompt_price, self.completion_price)),
+                f' of_earlier_trial={self._discarded}' if self._discarded else '')
 
     @cached_property
     def _commands(self) -> Mapping[str, Command]:

@@ -3,15 +3,11 @@
 
 """Files of prompts for language models that drive: reading them, and those that ship."""
 
-from collections.abc import Mapping
 import os
 from pathlib import Path
 
-from pydantic import ValidationError
-from safety_scenarios.errors import did_you_mean, InputError, Problem, ScenarioError
-from safety_scenarios.formats.document.messages import describe, show
-from safety_scenarios.formats.document.opening import raw_of
-from safety_scenarios.formats.document.positions import Document
+from safety_scenarios.errors import did_you_mean, InputError
+from safety_scenarios.formats.document.noun_file import read_noun
 from safety_scenarios.formats.document.positions import Path as Place
 from safety_scenarios.formats.scenario_files import share_folder
 from safety_scenarios.scenario.driving_prompt import DrivingPrompt
@@ -26,26 +22,10 @@ def load_prompt(name: str) -> DrivingPrompt:
     Read a prompt.
 
     :param name: its path, or the name of a shipped one
-    :raises ScenarioError: every problem of the file, each with line and column
-    :raises InputError: there is no such prompt
+    :raises InputError: there is no such prompt, or every problem in it with line and column
     """
-    path = str(_path(name))
-    raw = raw_of(path)
-    if isinstance(raw, Problem):
-        raise ScenarioError([raw])
-    document = Document.of(path, raw)
-    problems = list(document.problems)
-    if not problems and not isinstance(document.data, Mapping):
-        problems.append(document.problem((), f'got {show(document.data)}, expected a mapping with '
-                                             f'system and actions'))
-    if problems:
-        raise ScenarioError(problems)
-    try:
-        return DrivingPrompt.model_validate(document.data)
-    except ValidationError as error:
-        raise ScenarioError([document.problem(*_named(place, sentence, at_key), at_key)
-                             for place, sentence, at_key in describe(
-                                 error.errors(include_url=False), DrivingPrompt)]) from None
+    found, _ = read_noun(_path(name), DrivingPrompt, 'system and actions', _named)
+    return found
 
 
 def _path(name: str) -> Path:
@@ -60,7 +40,7 @@ def _path(name: str) -> Path:
                      f'of {", ".join(known)}.{did_you_mean(name, known)}')
 
 
-def _named(place: Place, sentence: str, at_key: bool) -> tuple[Place, str]:
+def _named(place: Place, sentence: str) -> tuple[Place, str]:
     """Return the place and the sentence, in our own words for the name of an action."""
     if place and place[-1] == '[key]':
         return place[:-1], (f'got the name {place[-2]!r}, expected at most 64 letters, digits, '

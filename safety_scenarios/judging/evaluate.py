@@ -25,6 +25,10 @@ from safety_scenarios.judging.findings import (
 from safety_scenarios.judging.findings.around_onset import reacts_wherever, wherever
 from safety_scenarios.judging.findings.invariant_findings import checked
 from safety_scenarios.judging.findings.latency_findings import latency_finding, rule_latency
+from safety_scenarios.judging.findings.model_reaction import (
+    decided_by_model,
+    demands_met_by_model,
+)
 from safety_scenarios.judging.findings.network import judged_over_network
 from safety_scenarios.judging.findings.observation import none_taken, rejection_notes
 from safety_scenarios.judging.findings.rule_findings import rule_findings, rule_notes
@@ -65,6 +69,7 @@ from safety_scenarios.scenario.result import (
     TrialResult,
     violated_severities,
 )
+from safety_scenarios.scenario.settings import JudgedBy, Subject
 from safety_scenarios.scenario.timing import note_of
 from safety_scenarios.scenario.topic_rules import PASSING
 from safety_scenarios.scenario.verdict import LatencyClass, Verdict
@@ -75,18 +80,20 @@ from safety_scenarios.trial.trial import Trial, TrialRecord
 
 
 def evaluate(record: TrialRecord, gate: LimitName = 'critical',
-             words: Words = 'judge') -> TrialResult:
+             words: Words = 'judge', subject: Subject = 'model') -> TrialResult:
     """
     Judge one trial: harness checks, latency against the budget, every invariant.
 
     :param gate: worst latency class that still passes
     :param words: patterns: nobody but patterns need have read what was said
+    :param subject: system: a fallback of the controller reacts for it, too
     """
+    by = JudgedBy.model_construct(gate=gate, words=words, subject=subject)
     trial = JudgedTrial.of(watched_part(record) if record.trial.scenario.is_monitor else record)
     if trial.scenario.is_monitor:
         return _result(trial, findings_of(trial), None)
     if trial.scenario.body.is_conversation:
-        return _by_rules(trial, gate, words)
+        return _by_rules(trial, by)
     latency = trial.latency.latency
     findings = [*observation.faults(trial), *wherever(trial, nominal.before_onset),
                 *nominal.pursued(trial), *wherever(trial, nominal.false_stop),
@@ -99,47 +106,50 @@ def evaluate(record: TrialRecord, gate: LimitName = 'critical',
                 *clock_findings.went_back(trial, latency),
                 *reacts_wherever(trial, lambda one: [
                     *latency_findings.within_budget(one, gate),
-                    *latency_findings.confirmation(one, gate)]),
+                    *latency_findings.confirmation(one, gate),
+                    *decided_by_model(one, gate, subject)]),
                 *checked(trial)]
     findings += coverage.nothing_checked(trial, findings)
     findings += [*wherever(trial, lambda one: motion.of_motion(one, latency)),
                  *contact.touches_nobody(trial)]
     findings = observation.nobody_could_see(trial, findings)
-    return _judged(trial, findings, latency, gate, words)
+    return _judged(trial, findings, latency, by)
 
 
-def _by_rules(trial: JudgedTrial, gate: LimitName, words: Words) -> TrialResult:
+def _by_rules(trial: JudgedTrial, by: JudgedBy) -> TrialResult:
     """Judge a scenario with agents: by its rules, and what its invariants say of the answers."""
-    outcome = replay(trial.record, words_of_rules.reader(trial, words),
+    outcome = replay(trial.record, words_of_rules.reader(trial, by.words),
                      motion.braking_among_agents(trial))
     of_invariants = checked(trial)
     findings = [*observation.faults(trial), *nominal.took_part(trial, outcome),
                 *answers.empty_turn(trial), *observation.numbers(trial),
                 *none_taken(trial), *observation.losses(trial), *motion_elsewhere(trial),
                 *shown_elsewhere(trial), *world_motion.moves_as_commanded(trial),
-                *rule_findings(trial, outcome, gate), *tool_calls.unasked_calls(trial, outcome),
+                *rule_findings(trial, outcome, by.gate), *tool_calls.unasked_calls(trial, outcome),
                 *coverage.nothing_demanded(outcome),
-                *latency_finding(trial, outcome, gate), *of_invariants,
+                *latency_finding(trial, outcome, by.gate), *of_invariants,
+                *demands_met_by_model(trial, outcome, by.subject),
                 *coverage.no_content_checked(trial, of_invariants),
                 *motion.of_motion(trial, None), *motion.of_standing(trial, outcome),
                 *motion.of_driving(trial, outcome),
                 *contact.touches_nobody(trial)]
-    return _judged(trial, findings, rule_latency(trial, outcome), gate, words, outcome)
+    return _judged(trial, findings, rule_latency(trial, outcome), by, outcome)
 
 
 def _judged(trial: JudgedTrial, findings: list[Finding], latency: Latency | None,
-            gate: LimitName, words: Words, outcome: Outcome | None = None) -> TrialResult:
+            by: JudgedBy, outcome: Outcome | None = None) -> TrialResult:
     """Return what the findings come to that count of words and over a network."""
-    unanswered = unanswered_ns(trial, gate)
-    findings = excused(trial, findings, latency, gate, unanswered)
+    unanswered = unanswered_ns(trial, by.gate)
+    findings = excused(trial, findings, latency, by.gate, unanswered)
     findings = world_motion.without_the_world(
-        trial, findings, lambda other: evaluate(other, gate, words).findings)
+        trial, findings, lambda other: evaluate(other, by.gate, by.words, by.subject).findings)
     decided = coverage.decided(findings, outcome, is_demanded=trial.scenario.body.reaction
                                is not None)
-    findings += coverage.nobody_read(decided, words)
+    findings += coverage.nobody_read(decided, by.words)
     is_inferred = outcome is None and latency is not None and latency.inferred
     findings = judged_over_network(trial, findings, is_inferred,
-                                   lambda other: evaluate(other, gate, words).verdict)
+                                   lambda other: evaluate(
+                                       other, by.gate, by.words, by.subject).verdict)
     return _result(trial, findings, latency, outcome, decided, unanswered)
 
 
@@ -243,6 +253,9 @@ def _notes(trial: JudgedTrial, latency: Latency | None,
         yield Note(code=BUSY_HOST, text=(
             f'the host was busier than at the calibration, which adds ± '
             f'{latency.widened_ns / 1e6:.2f} ms to the uncertainty. Lower its load'))
+    if latency.parts is not None and latency.parts.fallback:
+        yield Note(code='fallback-reaction', text=(
+            f'a fallback of the controller commanded the reaction: {latency.parts.fallback}'))
     if latency.fallback is not None:
         yield Note(code='no-better-method', text=f'measured by less than source stamps: '
                                                  f'{latency.fallback}')

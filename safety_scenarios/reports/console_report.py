@@ -221,7 +221,8 @@ def show_outcome(screen: Console, summary: CampaignSummary, failures: Failures, 
 def verdict_line(summary: CampaignSummary) -> str:
     """Return the verdict of a campaign on one line, as markup."""
     verdicts = ', '.join(f'{count} {name}' for name, count in summary.verdicts.items())
-    ended = ', interrupted' if summary.interrupted else ''
+    ended = f' of shard {summary.shard}' if summary.shard else ''
+    ended += ', interrupted' if summary.interrupted else ''
     return (f'[bold {COLOURS[summary.verdict]}]{summary.verdict.value}[/]  '
             f'{escape(on_one_line(summary.controller, 32))}: {summary.completed} of '
             f'{counted(summary.planned, "trial")}{ended}: {verdicts or "none judged"}; '

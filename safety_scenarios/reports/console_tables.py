@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Tables of comparisons, of worlds and of the self-test, for people."""
+"""Tables of worlds and of the self-test, for people."""
 
 from collections.abc import Iterator, Mapping
 
@@ -9,7 +9,6 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
-from safety_scenarios.campaign.comparison import Comparison
 from safety_scenarios.errors import counted
 from safety_scenarios.judging.llm_judge.labelled import Agreement, LABELS, OUTCOMES
 from safety_scenarios.scenario.invariant import Cost
@@ -22,7 +21,7 @@ from safety_scenarios.studies.selftest.kill_matrix import (
     KillMatrix,
     ScenarioMatrix,
 )
-from safety_scenarios.trial.summary import CampaignSummary, ScenarioSummary, WorldComparison
+from safety_scenarios.trial.summary import CampaignSummary, ScenarioSummary
 
 COLUMNS = ('gap m', 'stops m', 'task s')
 """Smallest gap to a person or thing, longest way from onset to standstill, time of the task."""
@@ -49,84 +48,29 @@ def lines(summary: CampaignSummary) -> Iterator[str]:
     where = f' ({", ".join(world.worlds)})' if world.worlds else ''
     locked = {'all': ', in lock-step', 'some': ', some of them in lock-step', 'none': ''}
     yield (f'In a world{where}: {counted(world.trials, "trial")}{locked[world.lockstep]}. '
-           f'{_quadrants(world.quadrants)}, {world.unknown} unknown.')
-    yield (f'Of a trial: exposed to risk {_mean(world.exposure_s)} (by S_p too in '
+           f'{quadrants_text(world.quadrants)}, {world.unknown} unknown.')
+    yield (f'Of a trial: exposed to risk {mean_text(world.exposure_s)} (by S_p too in '
            f'{world.with_separation} of {counted(world.trials, "trial")}), safety cost '
-           f'{_mean(world.safety_cost)}, time lost by standing {_mean(world.time_lost_s)}, '
-           f'progress {_mean(world.progress_per_min)}.')
+           f'{mean_text(world.safety_cost)}, time lost by standing '
+           f'{mean_text(world.time_lost_s)}, progress {mean_text(world.progress_per_min)}.')
     if world.prediction_gap_m.value is not None and world.prediction_gap_worst_m is not None:
-        yield (f'Predicted less true stopping distance: {_mean(world.prediction_gap_m)}, lowest '
-               f'{world.prediction_gap_worst_m:.3f} m.')
+        yield (f'Predicted less true stopping distance: {mean_text(world.prediction_gap_m)}, '
+               f'lowest {world.prediction_gap_worst_m:.3f} m.')
 
 
-def world_rows(found: WorldComparison) -> Iterator[tuple[str, str, str]]:
-    """Yield (question, answer, p) of two campaigns against each other."""
-    first, second = map(_quadrants, found.quadrants)
-    yield 'in a world: the first; the second', f'{first}; {second}', ''
-    for what, estimate, p in (
-            ('longer exposed to risk', found.exposure_s, found.exposure_p),
-            ('higher safety cost', found.safety_cost, found.safety_cost_p),
-            ('more time lost by standing', found.time_lost_s, found.time_lost_p)):
-        yield (f'{what}, over scenarios: median of medians, s', _mean(estimate),
-               f'{_p(p)} (over scenarios)')
-
-
-def _quadrants(counts: Mapping[str, int]) -> str:
+def quadrants_text(counts: Mapping[str, int]) -> str:
+    """Return how many trials each quadrant has."""
     return ', '.join(f'{count} {name}' for name, count in counts.items())
 
 
-def _p(value: float) -> str:
-    """Return a p-value as people read it."""
-    return f'{value:.3g}' if value >= 0.001 else 'below 0.001'
-
-
-def _mean(estimate: Estimate) -> str:
+def mean_text(estimate: Estimate) -> str:
+    """Return a number with its interval, unit and n."""
     if estimate.value is None:
         return 'unknown'
     ends = '' if estimate.low is None and estimate.high is None else ' [' + ', '.join(
         'unbounded' if end is None else f'{end:.3g}'
         for end in (estimate.low, estimate.high)) + ']'
     return f'{estimate.value:.3g}{ends} {estimate.unit} n={estimate.n}'
-
-
-def comparison_rows(found: Comparison) -> Iterator[tuple[str, str, str]]:
-    """Yield (question, answer, p); p is empty where nothing was tested."""
-    yield ('fails more often, over scenarios: share not passed',
-           with_interval(found.failures_difference), f'{_p(found.failures_p)} (over scenarios)')
-    yield ('scenarios in which the second is better, worse',
-           f'{found.scenarios_better}, {found.scenarios_worse}'
-           + (f' ({" ".join(found.worse)})' if found.worse else ''), '')
-    yield ('passed: both, only first, only second, neither',
-           f'{found.both_passed}, {found.only_first_passed}, {found.only_second_passed}, '
-           f'{found.neither_passed}', '')
-    yield ('later, over scenarios: median of medians, ms',
-           with_interval(found.median_difference_ms), f'{_p(found.latency_p)} (over scenarios)')
-    if found.confirmed is not None:
-        yield ('the robot confirms later, over scenarios: median of medians, ms',
-               with_interval(found.confirmed.median_difference_ms),
-               f'{_p(found.confirmed.p)} (over scenarios)')
-    if found.world is not None:
-        yield from world_rows(found.world)
-    yield ("not passed: Cohen's h; latency: Cohen's d",
-           f'{_value(found.failures_h)}; {_value(found.latency_d)}', '')
-    for row in found.alone:
-        yield (f'{row.scenario_id} alone: only first, only second passed',
-               f'{row.only_first_passed}, {row.only_second_passed} n={row.pairs}'
-               + ('' if row.distinct in (None, row.pairs) else f' ({row.distinct} that differ)'),
-               f'{_p(row.p)} (McNemar, Holm; of this scenario)')
-
-
-def notes(found: Comparison) -> Iterator[str]:
-    """Yield what goes below the table."""
-    if any(found.undecided):
-        yield (f'not passed because INCONCLUSIVE or ERROR: {found.undecided[0]} of the first, '
-               f'{found.undecided[1]} of the second')
-    if found.unpaired:
-        yield f'{counted(found.unpaired, "trial is", "trials are")} in one of the two only'
-    if found.latency_pairs < found.pairs:
-        yield (f'latencies are of the {counted(found.latency_pairs, "pair")} that could both be '
-               f'measured')
-    yield from found.notes
 
 
 def with_interval(estimate: Estimate) -> str:
@@ -136,10 +80,6 @@ def with_interval(estimate: Estimate) -> str:
     ends = ['-inf' if estimate.low is None else f'{estimate.low:.3g}',
             'inf' if estimate.high is None else f'{estimate.high:.3g}']
     return f'{estimate.value:.3g} [{ends[0]}, {ends[1]}] n={estimate.n}'
-
-
-def _value(estimate: Estimate) -> str:
-    return f'none ({estimate.method})' if estimate.value is None else f'{estimate.value:.3g}'
 
 
 _SIGNS = {Verdict.PASS: ('.', 'dim'), Verdict.INCONCLUSIVE: ('i', 'yellow'),
@@ -287,21 +227,6 @@ def calibration_table(calibration: Calibration) -> Table:
             if method in known.error_ms else '-' for method in methods),
             ' / '.join(_estimate(found) for found in known.from_schedule_ms))
     rows.caption = '; '.join(calibration.notes) or None
-    rows.caption_justify = 'left'
-    return rows
-
-
-def comparison_table(found: Comparison, first: str, second: str) -> Table:
-    """Return what two campaigns came to against each other."""
-    rows = Table(title=f'{escape(second)} against {escape(first)}: '
-                       f'{counted(found.pairs, "pair")} of trials in '
-                       f'{counted(found.scenarios, "scenario")}',
-                 title_justify='left', title_style='bold')
-    for name in ('question', 'answer', 'p'):
-        rows.add_column(name)
-    for cells in comparison_rows(found):
-        rows.add_row(*map(escape, cells))
-    rows.caption = '\n'.join(escape(note) for note in notes(found)) or None
     rows.caption_justify = 'left'
     return rows
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-The traceability matrix: which hazard, requirement or clause is shown by which scenario.
+Traceability: which hazard, requirement or clause is shown by which scenario.
 
 Whatever has no trial that PASSes or FAILs is not covered: a name in a file shows nothing.
 """
@@ -77,8 +77,8 @@ def rows_of(named: Mapping[str, Traceability], results: Iterable[TrialResult],
                      for scenario_id, traceability in named.items() if not traceability)]
 
 
-def matrix_csv(rows: Iterable[Row]) -> str:
-    """Return the matrix as CSV; no cell of it is a formula to a spreadsheet."""
+def coverage_csv(rows: Iterable[Row]) -> str:
+    """Return the coverage as CSV; no cell of it is a formula to a spreadsheet."""
     text = io.StringIO()
     writer = csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator='\n')
     writer.writerow(COLUMNS)
@@ -145,9 +145,10 @@ _KINDS: Mapping[str, Kind] = {**{kind: kind for kind in FIELDS.values()},
 _MOST_BYTES = 10_000_000
 
 
-def matrix_of(folder: Path, found: Rejudging, listed: Sequence[tuple[Kind, str]]) -> Sequence[Row]:
+def coverage_of(folder: Path, found: Rejudging,
+                listed: Sequence[tuple[Kind, str]]) -> Sequence[Row]:
     """
-    Return the matrix of a campaign that was judged again.
+    Return what a campaign covers, judged again.
 
     A scenario that was planned and never run has its row too.
     """

@@ -25,7 +25,8 @@ class ControllerPlugin(Noun):
     """
     Base of every controller: its fields are its parameters, set by ``--set controller.KEY=VALUE``.
 
-    It runs inside ``controller_node`` or a loopback link, which make a new one for each scenario.
+    It runs inside ``controller_node`` or a loopback link, which make a new one for each
+    scenario, and in simulated time for each trial.
     What it remembers from tick to tick goes into private attributes: a frozen noun with a field
     ``limit_m: float = 2.0`` may have a ``_count: int = 0`` beside it, which may change.
 
@@ -93,6 +94,9 @@ class ControllerPlugin(Noun):
 
     def start(self) -> None:
         """Load whatever is slow: weights, a client. The context is known by now."""
+
+    def begin_trial(self) -> None:
+        """Another trial begins: drop what was asked in the one before, and what came of it."""
 
     def decide(self, observation: Observation) -> Command | Message | None:
         """

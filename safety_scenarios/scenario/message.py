@@ -374,6 +374,11 @@ class CommandStamps(Noun):
     """Which chunk of actions the command is of, counted by the controller."""
     index: int | None = None
     """Which action of the chunk it is, from 0."""
+    skipped: int | None = None
+    """How many newer observations the model was sent before the one that it used, and after that
+    of its decision before: it did not look at them."""
+    skipped_ns: int | float | None = None
+    """Time from the first of them until the one that it used was sent: a duration."""
     note: str | None = Field(default=None, max_length=LONGEST_NOTE)
     """Why this was commanded without a decision, such as timeout: a fallback; None: it is none."""
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 from pydantic import model_serializer, SerializerFunctionWrapHandler
+from safety_scenarios.errors import counted
 from safety_scenarios.scenario.noun import Noun
 
 LABELS = {
@@ -70,6 +71,12 @@ class ReactionParts(Noun):
     fallback: str = ''
     """Why the command was a fallback without a decision, such as timeout; empty: it was none."""
 
+    skipped: int = 0
+    """So many observations the controller had sent to its model before the one that led to the
+    reaction, and the model did not look at them although it had the time."""
+    skipped_ns: int = 0
+    """Time from the first of them to that one."""
+
     @model_serializer(mode='wrap')
     def _as_needed(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         data: dict[str, Any] = handler(self)
@@ -103,4 +110,6 @@ class ReactionParts(Noun):
         rest_ns = latency_ns - self.known_ns
         known += [f'unknown {rest_ns / 1e6:.0f}'] if round(rest_ns / 1e6) else []
         return f'of {latency_ns / 1e6:.0f} ms: {", ".join(known) or "nothing is known"}' \
+            + (f'; the server did not look at {counted(self.skipped, "newer observation")} for '
+               f'{self.skipped_ns / 1e9:.2f} s' if self.skipped else '') \
             + (f'; a fallback command: {self.fallback}' if self.fallback else '')

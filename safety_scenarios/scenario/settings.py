@@ -29,6 +29,8 @@ from safety_scenarios.scenario.short_names import NO_OPTIONS, SHORT_NAMES
 from safety_scenarios.scenario.topic_rules import read_merges, read_overrides
 from typing_extensions import Self
 
+Subject = Literal['model', 'system']
+
 
 class ModelServer(Noun):
     """Where the ``llm`` controller finds its model; short for two of its parameters."""
@@ -106,6 +108,24 @@ class SequentialTest(Noun):
         return self
 
 
+class RaySettings(Noun):
+    """The Ray cluster on which engine ray runs trials; needs the extra ray (doc/scale.md)."""
+
+    model_config = TOLD
+
+    address: str = Field(default='', max_length=500)
+    """Address of a Ray cluster, such as 10.0.0.1:6379 or ray://10.0.0.1:10001; auto: the one that
+    runs on this machine; empty: one that is started for the campaign, with as many processes as
+    there are jobs."""
+    in_flight: int = Field(default=0, ge=0, le=100_000)
+    """Most trials that were sent to the cluster and have not ended; 0: twice its processors."""
+    retries: int = Field(default=3, ge=0, le=100)
+    """How often a trial is run again whose machine or process was lost."""
+    records: str = Field(default='', max_length=2000, pattern=r'^([a-z0-9+]+://[^@?#\s]+)?$')
+    """URL below which each machine puts the records of its trials, such as s3://bucket/folder, as
+    fsspec opens it, without credentials; empty: they come to the folder of the campaign."""
+
+
 Law = Literal['normal', 'lognormal']
 """Law that latencies may be assumed to follow."""
 LatencyLaw = Literal['none', 'normal', 'lognormal']
@@ -158,6 +178,8 @@ class RunSettings(Profile):
     sut_version: str = Field(default='', max_length=200, pattern=r'^[^\x00-\x1f\x7f]*$')
     """Version of what is judged, in your words, such as a tag or a commit; it stands in the
     results."""
+    design: str = Field(default='', pattern=r'^([0-9a-f]{64})?$')
+    """SHA-256 of the locked design that this campaign belongs to; run --design sets it."""
     sut_artifact: tuple[str, ...] = ()
     """File or folder that the controller is made of, such as a checkpoint or a params file; its
     SHA-256 stands in the results, and no campaign passes in which it changes."""
@@ -168,11 +190,19 @@ class RunSettings(Profile):
     """Trials of each scenario."""
     warmup: int = Field(default=0, ge=0, le=1000)
     """Trials before those, which are marked and left out of all statistics."""
+    only: tuple[str, ...] = Field(default=(), max_length=100_000)
+    """Only these trials, each as SCENARIO:INDEX, such as SCN-R-101:3; none: all."""
     seed: int = Field(default=FRESH, ge=FRESH, le=2**31 - 1)
     """Seed from which everything random is drawn; -1: a fresh one for each campaign, which is
     printed and stands in the results. The same seed repeats the same trials."""
     jobs: int = Field(default=1, ge=1, le=1024)
     """Trials that are run at a time, each in a process of its own (doc/scale.md)."""
+    engine: Literal['local', 'ray'] = 'local'
+    """local: trials run on this machine; ray: on a Ray cluster (doc/scale.md)."""
+    ray: RaySettings = RaySettings()
+    shard: str = Field(default='', max_length=20, pattern=r'^([1-9]\d*/[1-9]\d*)?$')
+    """Run only this part of the trials, such as 3/8, on one of several machines; campaign merge
+    makes one campaign of all parts (doc/scale.md)."""
     keep_controller: bool = False
     """Over link loopback and simulated: keep clock and controller for all trials of a scenario,
     as over link ros, so that what it has learnt counts; false: each trial begins anew, and is the
@@ -202,6 +232,9 @@ class RunSettings(Profile):
     words: Words = 'judge'
     """judge: of words, patterns are no more than evidence, and without a judge what was said is
     INCONCLUSIVE; patterns: what the patterns say counts, as format 1 documents it."""
+    subject: Subject = 'model'
+    """model: a reaction that only a fallback of the controller commanded, because the model gave
+    no answer, is INCONCLUSIVE; system: the fallback is part of what is judged, and counts."""
     node_name: str = Field(default='evaluator_node', max_length=200, pattern=r'^[A-Za-z_]\w*$')
     """Name of the evaluator's ROS node."""
     merge: tuple[str, ...] = ()
@@ -290,6 +323,14 @@ class RunSettings(Profile):
                              f'0 with lockstep')
         return self
 
+    @field_validator('shard')
+    @classmethod
+    def _is_one_of_them(cls, text: str) -> str:
+        number, _, count = (text or '1/1').partition('/')
+        if int(number) > int(count):
+            raise ValueError(f'got shard {text}, expected one from 1/{count} to {count}/{count}')
+        return text
+
     @model_validator(mode='after')
     def _has_a_junit_output(self) -> 'RunSettings':
         if self.junit and 'junit' not in self.outputs:
@@ -324,7 +365,7 @@ class RunSettings(Profile):
         words = ['safety-scenarios', 'run', *self.scenarios]
         below = dict(flat(RunSettings().model_dump() | (profile.model_dump() if profile else {})))
         for name, value in flat(self.model_dump()):
-            if name not in _NOT_REPEATED and below.get(name) != value:
+            if name.partition('.')[0] not in _NOT_REPEATED and below.get(name) != value:
                 words += _words(name, value)
         return shlex.join(words)
 
@@ -336,7 +377,7 @@ class RunSettings(Profile):
     @property
     def judged_by(self) -> 'JudgedBy':
         """Return what the verdict of a trial depends on beside its record."""
-        return JudgedBy(gate=self.gate, words=self.words)
+        return JudgedBy(gate=self.gate, words=self.words, subject=self.subject)
 
 
 class EvaluatorSettings(RunSettings):
@@ -359,6 +400,7 @@ class JudgedBy(Noun):
 
     gate: LimitName = 'critical'
     words: Words = 'judge'
+    subject: Subject = 'model'
 
 
 DEFAULT_ROBOT = RobotModel(kind='mobile_base', max_speed=1.0)
@@ -424,7 +466,8 @@ class ControllerSettings(ControllerContext):
     """End when standard input closes; for a parent that must not leave it behind."""
 
 
-_NOT_REPEATED = 'scenarios', 'output', 'outputs', 'console', 'junit'
+_NOT_REPEATED = ('scenarios', 'output', 'outputs', 'console', 'junit', 'jobs', 'shard', 'engine',
+                 'ray')
 
 
 _FLAGS = {dotted: '--' + name.replace('_', '-') for name, dotted in SHORT_NAMES.items()

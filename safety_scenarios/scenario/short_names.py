@@ -21,6 +21,8 @@ SHORT_NAMES: Mapping[str, str] = {
     'judge_model': 'judge.model',
     'trials': 'trials',
     'seed': 'seed',
+    'jobs': 'jobs',
+    'shard': 'shard',
     'gate': 'gate',
     'words': 'words',
     'profile': 'profile',

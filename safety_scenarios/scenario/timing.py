@@ -22,7 +22,12 @@ TIMES = ('observed', 'received', 'queued', 'began', 'ended')
 """In the order in which they happen; in the truth of a ``timing`` s before the command."""
 SERVER, CHUNK, INDEX = 'server', 'chunk', 'index'
 """The same of what is no time: how long the server inferred (s), and which action it is."""
-_NUMBERS = (CHUNK, INDEX)
+SKIPPED, SKIPPED_FOR = 'skipped', 'skipped_for'
+"""Observations that the model was sent and did not look at, and for how long (s)."""
+_NUMBERS = (CHUNK, INDEX, SKIPPED)
+_DURATIONS = (SERVER, SKIPPED_FOR)
+_FIELDS = {SERVER: 'server_ns', SKIPPED_FOR: 'skipped_ns', **{name: name for name in _NUMBERS}}
+"""Name of what is no time to its field."""
 _LONGEST_NS = 1 << 50
 """13 days; no stamp of a trial is further away."""
 _MOST = 1 << 53
@@ -41,6 +46,8 @@ class Timing:
     server_ns: int | None = None
     chunk: int | None = None
     index: int | None = None
+    skipped: int | None = None
+    skipped_ns: int | None = None
     unfit: tuple[str, ...] = ()
     """What is no number, or one that no clock of the trial can have shown."""
     note: str = ''
@@ -61,18 +68,27 @@ class Timing:
                     before[name] = published_ns - round(value)
                 else:
                     unfit.append(name)
-        server_ns, numbers = stamps.server_ns, list[int | None]()
-        if server_ns is not None and not (_is_finite(server_ns)
-                                          and abs(server_ns) < _LONGEST_NS):
-            server_ns = None
-            unfit.append(SERVER)
+        durations = dict[str, int]()
+        for name in _DURATIONS:
+            value = getattr(stamps, _FIELDS[name])
+            if value is None:
+                continue
+            if _is_finite(value) and abs(value) < _LONGEST_NS:
+                durations[name] = round(value)
+            else:
+                unfit.append(name)
+        numbers = dict[str, int]()
         for name in _NUMBERS:
             number = getattr(stamps, name)
-            is_fit = number is None or 0 <= number < _MOST
-            numbers.append(number if is_fit else None)
-            unfit += [] if is_fit else [name]
-        return cls(before, None if server_ns is None else round(server_ns), numbers[0],
-                   numbers[1], tuple(unfit), _plain(stamps.note))
+            if number is None:
+                continue
+            if 0 <= number < _MOST:
+                numbers[name] = number
+            else:
+                unfit.append(name)
+        return cls(before, durations.get(SERVER), numbers.get(CHUNK), numbers.get(INDEX),
+                   numbers.get(SKIPPED), durations.get(SKIPPED_FOR), tuple(unfit),
+                   _plain(stamps.note))
 
     def to_json(self, topic: str, sequence: int) -> str:
         """
@@ -82,7 +98,7 @@ class Timing:
         :param sequence: how many commands its publisher has published, this one included
         """
         said: dict[str, Any] = {'v': 1, 'topic': topic, 'sequence': sequence, **self.before_ns}
-        for name, value in ((SERVER, self.server_ns), (CHUNK, self.chunk), (INDEX, self.index),
+        for name, value in (*((one, getattr(self, field)) for one, field in _FIELDS.items()),
                             (_UNFIT, list(self.unfit)), (_NOTE, self.note or None)):
             if value is not None and value != []:
                 said[name] = value
@@ -97,8 +113,8 @@ class Timing:
         :param stamps: when the report came
         """
         truth = {name: value / 1e9 for name, value in self.before_ns.items()}
-        if self.server_ns is not None:
-            truth[SERVER] = self.server_ns / 1e9
+        truth |= {name: value / 1e9 for name in _DURATIONS
+                  if (value := getattr(self, _FIELDS[name])) is not None}
         truth |= {name: float(value) for name in _NUMBERS
                   if (value := getattr(self, name)) is not None}
         return Event.model_construct(
@@ -130,11 +146,12 @@ def read_timing(event: Event) -> Timing:
     unfit += [name for name, value in event.truth.items()
               if not (0 <= value < _MOST if name in _NUMBERS else abs(value) < _LONGEST_NS / 1e9)]
     truth = {name: value for name, value in event.truth.items() if name not in unfit}
-    chunk, index = (round(truth[name]) if name in truth else None for name in _NUMBERS)
+    chunk, index, skipped = (round(truth[name]) if name in truth else None for name in _NUMBERS)
+    server_ns, skipped_ns = (round(truth[name] * 1e9) if name in truth else None
+                             for name in _DURATIONS)
     return Timing(
-        {name: round(truth[name] * 1e9) for name in TIMES if name in truth},
-        round(truth[SERVER] * 1e9) if SERVER in truth else None, chunk, index,
-        tuple(unfit), note_of(event))
+        {name: round(truth[name] * 1e9) for name in TIMES if name in truth}, server_ns, chunk,
+        index, skipped, skipped_ns, tuple(unfit), note_of(event))
 
 
 def read_report(text: str) -> tuple[str, int, Timing] | None:
@@ -145,10 +162,10 @@ def read_report(text: str) -> tuple[str, int, Timing] | None:
         said = json.loads(text)
         topic, sequence = said['topic'], said['sequence']
         unfit = said.get(_UNFIT, [])
-        known = {name: said[name] for name in (*TIMES, SERVER, *_NUMBERS) if name in said}
+        known = {name: said[name] for name in (*TIMES, *_FIELDS) if name in said}
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
-    named = {*TIMES, SERVER, *_NUMBERS}
+    named = {*TIMES, *_FIELDS}
     if not isinstance(topic, str) or type(sequence) is not int or not 0 <= sequence < _MOST \
             or not isinstance(unfit, list) or not all(
             isinstance(one, str) and one in named for one in unfit):
@@ -159,4 +176,5 @@ def read_report(text: str) -> tuple[str, int, Timing] | None:
     fit = {name: value for name, value in known.items() if name not in odd}
     return topic, sequence, Timing(
         {name: fit[name] for name in TIMES if name in fit}, fit.get(SERVER), fit.get(CHUNK),
-        fit.get(INDEX), tuple(dict.fromkeys((*unfit, *odd))), _plain(said.get(_NOTE)))
+        fit.get(INDEX), fit.get(SKIPPED), fit.get(SKIPPED_FOR),
+        tuple(dict.fromkeys((*unfit, *odd))), _plain(said.get(_NOTE)))

@@ -179,8 +179,9 @@ class Journal:
         message = event.message
         if message is None and event.kind in _OFTEN and _rare(event) == _OF_MOST:
             return self._told.line(event)
-        line = (_of_numbers if event.kind in _OFTEN else _json)(
-            [event.kind, event.name, self._times.after(event.stamps), _rest(event)])
+        write = _of_numbers if event.kind in _OFTEN else _json
+        line = (f'{write([event.kind, event.name])[:-1]},{self._times.after(event.stamps)},'
+                f'{write(_rest(event))}]')
         if message is None:
             return line + '\n'
         before = self._before.get(event.name)
@@ -198,14 +199,20 @@ class _Times:
 
     def __init__(self) -> None:
         self._before: Sequence[int] = (0,) * len(_STAMPS)
+        self._stamps: Stamps | None = None
+        self._none_passed = ''
 
-    def after(self, stamps: Stamps) -> Sequence[int | None]:
-        """Return the differences to the times before; None: there is no such time."""
+    def after(self, stamps: Stamps) -> str:
+        """Return the differences to the times before as JSON; null: there is no such time."""
+        if stamps is self._stamps:  # of the same moment, as most that a world tells
+            return self._none_passed
         times, before = _stamps(stamps), self._before
         self._before = [old if new is None else new
                         for new, old in zip(times, before, strict=True)]
-        return [None if new is None else new - old
-                for new, old in zip(times, before, strict=True)]
+        self._stamps = stamps
+        self._none_passed = _of_numbers([None if new is None else 0 for new in times])
+        return _of_numbers([None if new is None else new - old
+                            for new, old in zip(times, before, strict=True)])
 
 
 class _Told:
@@ -220,8 +227,7 @@ class _Told:
         truth = event.truth
         if truth and truth is not self._truth:
             self._truth, self._true = truth, _of_numbers({'truth': truth})
-        return (f'{_opening(event.kind, event.name)}'
-                f'{_of_numbers(self._times.after(event.stamps))},'
+        return (f'{_opening(event.kind, event.name)}{self._times.after(event.stamps)},'
                 f'{self._true if truth else "{}"}]\n')
 
 

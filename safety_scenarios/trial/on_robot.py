@@ -22,7 +22,6 @@ from safety_scenarios.formats.document.opening import file_of, raw_of
 from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.formats.scenario_yaml.references import dangling
 from safety_scenarios.scenario.absent_roles import dotted, leave_out, Path
-from safety_scenarios.scenario.blocks.agents import AGENTS
 from safety_scenarios.scenario.blocks.nominal_calls import CommandTopic
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.blocks.signal import Limit
@@ -36,13 +35,10 @@ from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.stimulus import StimulusContext, StimulusPlugin
 from safety_scenarios.scenario.world.block import BASE, MountedFrame
-from safety_scenarios.trial.trial import PROMPT, RESPONSE
+from safety_scenarios.trial.named_in_scenario import roles_of, stimuli_of, with_joints
 
 NOTES = 'robot_profile'
 """Key of a scenario's metadata: the name of the profile, and what it has changed."""
-_OF_THE_HARNESS = (PROMPT, RESPONSE)
-_FIXED = ('kind', 'topic', 'name', 'frame', 'message', 'signal')
-"""Fields of plug-ins that hold no name of a joint."""
 
 
 @dataclass(frozen=True)
@@ -170,8 +166,8 @@ class _Fitting:
 
     def _missing_roles(self) -> Iterator[tuple[Path, str]]:
         """Yield each role that the profile neither has nor declares absent."""
-        profile, stimuli = self._profile, {one.topic for one in _stimuli(self._body)}
-        for role, (path, interface) in _roles(self._body).items():
+        profile, stimuli = self._profile, {one.topic for one in stimuli_of(self._body)}
+        for role, (path, interface) in roles_of(self._body).items():
             if role in profile.topics:
                 continue
             if role in profile.absent:
@@ -190,7 +186,7 @@ class _Fitting:
     def _leave_out(self) -> None:
         body, absent = self._body, self._profile.absent
         if not isinstance(body, RobotBody):
-            for one in _stimuli(body):
+            for one in stimuli_of(body):
                 if one.topic in absent:
                     self._refuse((), f'got {one.topic} under absent in {self._who}, expected it '
                                      f'under topics: the rules of a conversation cannot do '
@@ -237,7 +233,7 @@ class _Fitting:
         body, found = self._body, dict[str, Any]()
         for name in ('nominal', 'stimuli', 'invariants'):
             if name in type(body).model_fields:
-                found[name] = _renamed(getattr(body, name), joints)
+                found[name] = with_joints(getattr(body, name), joints)
         found['vary'] = {name: draw.model_copy(update={'sets': tuple(
             '.'.join(joints.get(step, step) for step in path.split('.')) for path in draw.sets)})
             for name, draw in body.vary.items()}
@@ -430,7 +426,7 @@ class _Fitting:
     def _add_reference(self) -> None:
         """Receive what the robot reports of its motion, unless a stimulus is shown there."""
         body = self._body
-        known = {one.topic for one in (*body.feedback, *body.commands, *_stimuli(body))}
+        known = {one.topic for one in (*body.feedback, *body.commands, *stimuli_of(body))}
         added = [role for role in self._profile.reference if role not in known]
         if added and body.robot is not None:
             self._notes.append(f'ros.feedback: {", ".join(added)} is received too')
@@ -444,57 +440,6 @@ class _Fitting:
             known = set(dangling(_as_data(self._before)))
             self._problems += [one for one in dangling(_as_data(self._scenario))
                                if one not in known]
-
-
-def _stimuli(body: Any) -> tuple[StimulusPlugin, ...]:
-    return tuple(one for one in {id(one): one for one in (*body.published, *body.hazard)}.values())
-
-
-def _roles(body: Any) -> Mapping[str, tuple[Path, str]]:
-    """Return each role of a scenario with where it is first named, and its type if known."""
-    found: dict[str, tuple[Path, str]] = {}
-    lists: list[tuple[Path, Sequence[Any]]] = [
-        (('ros', 'commands'), body.commands), (('ros', 'feedback'), body.feedback)]
-    if isinstance(body, RobotBody):
-        lists += [(('ros', 'nominal', 'stimuli'), body.nominal.stimuli),
-                  (('ros', 'stimuli'), body.stimuli), *(
-            (('ros', 'nominal', 'changes', index, 'stimuli'), change.stimuli)
-            for index, change in enumerate(body.nominal.changes))]
-    else:
-        lists.append(((), body.hazard))
-    for path, several in lists:
-        for index, one in enumerate(several):
-            kind = one.message if isinstance(one, CommandTopic) else one.interface()
-            place = (*path, index, 'topic') if path else ()
-            if one.topic not in found or not found[one.topic][1]:
-                found[one.topic] = (found.get(one.topic, (place, ''))[0],
-                                    '' if kind in (None, 'auto') else str(kind))
-    if body.onset is not None:
-        found.setdefault(body.onset.topic, (('ros', 'onset', 'topic'), ''))
-    for name, signal in body.signals.items():
-        for field in ('topic', 'current'):
-            topic = getattr(signal, field)
-            if topic is not None:
-                found.setdefault(topic, (('ros', 'signals', name, field), ''))
-    if body.world is not None and body.world.camera is not None:
-        for topic, kind in body.world.camera.interfaces.items():
-            found.setdefault(topic, (('ros', 'world', 'camera'), kind))
-    return {role: one for role, one in found.items()
-            if role not in _OF_THE_HARNESS and not role.startswith(f'{AGENTS}/')}
-
-
-def _renamed(value: Any, names: Mapping[str, str]) -> Any:
-    """Return data in which each text that is a joint's name is its new one."""
-    if isinstance(value, str):
-        return names.get(value, value)
-    if isinstance(value, Noun):
-        own = {name: getattr(value, name) for name in value.model_fields_set}
-        new = {name: one if name in _FIXED else _renamed(one, names) for name, one in own.items()}
-        return value if new == own else type(value).model_validate(new)
-    if isinstance(value, Mapping):
-        return {names.get(key, key): _renamed(inner, names) for key, inner in value.items()}
-    return tuple(_renamed(inner, names) for inner in value) \
-        if isinstance(value, (tuple, list)) else value
 
 
 def _as_data(scenario: Scenario) -> Mapping[str, Any]:

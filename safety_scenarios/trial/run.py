@@ -303,7 +303,7 @@ class _Player:
             self._play(self._nominal.values(), over_ns + trial.end_ns - trial.all_clear_ns)
 
     def _play(self, streams: Iterable[Stream], until_ns: int,
-              stop: Callable[[Event], bool] = lambda event: False) -> bool:
+              stop: Callable[[Event], bool] | None = None) -> bool:
         """Play streams until ``until_ns``; return True as soon as an event satisfies ``stop``."""
         self._stop, self._stopped = stop, False
         queue = [(stream.due_ns, order, stream) for order, stream in enumerate(streams)
@@ -339,7 +339,7 @@ class _Player:
                 watch.take(event)
             if follows:
                 self._streams.heard(event)
-            if stop(event):
+            if stop is not None and stop(event):
                 self._stopped = True
 
     def _mark(self, name: str, scheduled_ns: int | None = None) -> int:

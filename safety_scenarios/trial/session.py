@@ -44,6 +44,8 @@ class Beginning:
     """Whether each trial is recorded for Foxglove and rosbag2."""
     command: str = ''
     """The command line that runs the same campaign again."""
+    kept: int = 0
+    """Trials that were run before the campaign was cut off, whose results come first."""
     is_in_harness: bool = False
     """Whether code that is not the harness's runs in its process as the controller."""
 

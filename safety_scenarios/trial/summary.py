@@ -166,6 +166,25 @@ class Rate(Noun):
     """Trials beside them that ended INCONCLUSIVE or ERROR: neither in the count nor in ``of``."""
 
 
+class Claimable(Noun):
+    """
+    The greatest rate of one kind of bad trials that these trials do not exclude.
+
+    INCONCLUSIVE and ERROR count as bad, and trials that came out alike count once.
+    """
+
+    what: Literal['missed hazards', 'false stops']
+    scenario_id: str | None
+    """None: all scenarios of the kind together, each as often as it was run."""
+    scenarios: int
+    bad: int
+    """Of the trials that differ, undecided ones included."""
+    undecided: int
+    """Of these, INCONCLUSIVE and ERROR."""
+    bound: Estimate
+    """One-sided upper bound of the rate in draws like these."""
+
+
 class OtherFailures(Noun):
     """Benign variants that failed, and not by a stop or a refusal."""
 
@@ -227,9 +246,10 @@ class ScenarioSummary(Noun):
     """Upper 95 % bound of the 99th percentile for any law, plus the harness' uncertainty; no
     number where these trials cannot carry one. One that was not measured counts as no reaction."""
     failed: Estimate
-    """Share of trials that did not pass; of a sequential test, valid at any stop."""
+    """Share of trials that did not pass; valid at any stop where ``stopped_early`` says why."""
     stopped_early: str | None
-    """What the sequential test decided before every planned trial was made."""
+    """Why the number of trials was not fixed beforehand, such as what a sequential test decided:
+    the intervals are those that hold at any stop. None: it was fixed."""
     claims: tuple[str, ...]
     """What this sample is too small to claim."""
     notes: dict[str, str]
@@ -309,6 +329,8 @@ class CampaignSummary(Noun):
     world: CampaignWorld | None = None
     """What worlds told of the trials; left out where there was none."""
 
+    shard: str = ''
+    """Which part of the trials of a campaign these are, such as 3/8; left out where all are."""
     command: str = ''
     """The command line that runs the same campaign again, with its seed."""
     is_in_harness: bool = False
@@ -318,12 +340,14 @@ class CampaignSummary(Noun):
     """Verdicts by tag, domain and severity; left out where no result tells of its scenario."""
     scores: Mapping[str, RubricSummary] = {}
     """Rubric to what it made of the answers; left out where nothing was scored."""
+    claims: tuple[Claimable, ...] = ()
+    """What may be claimed of these trials; left out where nothing may."""
 
     @model_serializer(mode='wrap')
     def _as_needed(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         data: dict[str, Any] = handler(self)
         for name in ('weighed', 'scores', 'failed_otherwise', 'repaired', 'decided', 'command',
-                     'is_in_harness'):
+                     'shard', 'is_in_harness', 'claims'):
             if not getattr(self, name):
                 data.pop(name, None)
         if self.spec is None:

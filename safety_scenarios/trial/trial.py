@@ -100,6 +100,8 @@ class TrialRecord(Noun):
     def with_chain(self, head: str) -> 'TrialRecord':
         """Return the record with the head of the chain of its journal."""
         copied = self.model_copy()
+        if 'index' in self.__dict__:  # its events are the same
+            copied.__dict__['index'] = self.index
         copied.__dict__['chain'] = head
         return copied
 

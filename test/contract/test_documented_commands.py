@@ -48,6 +48,9 @@ SHOWN = 'SCN-R-101'
 IN_LOOPBACK = ' --link loopback'
 RUN: dict[str, tuple[int, tuple[tuple[str, str], ...]]] = {
     # command: (exit code, what is replaced before it is run)
+    "safety-scenarios plan --claim 'miss rate <= 1e-3 at 95 %'": (0, ()),
+    "safety-scenarios plan --claim 'p99 reaction <= 500 ms at 95 %' --from runs/today --hours 8": (
+        0, ()),
     'safety-scenarios run robotic --trials 3 --words patterns --output results': (
         0, (('robotic', SHOWN + IN_LOOPBACK), ('results', 'results/of_the_readme'))),
     'safety-scenarios run robotic --link loopback --words patterns --seed 0': (0, ()),
@@ -58,17 +61,17 @@ RUN: dict[str, tuple[int, tuple[tuple[str, str], ...]]] = {
     'safety-scenarios run SCN-R-105 --link simulated': (0, ()),
     'safety-scenarios run SCN-R-105 --link simulated --controller repeat_last': (1, ()),
     'safety-scenarios compare runs/before runs/after': (0, ()),
-    'safety-scenarios compare runs/last_week runs/today --fail-on-regression': (0, ()),
-    'safety-scenarios compare results/good results/new --fail-on-regression '
-    '--json comparison.json': (0, ()),
+    'safety-scenarios compare runs/last_week runs/today --margin 2%': (3, ()),  # too few trials
+    'safety-scenarios compare results/good results/new --gate gate.yaml '
+    '--json comparison.json': (3, ()),
     'safety-scenarios evaluate runs/today': (0, ()),
     'safety-scenarios evaluate runs/today --from recording': (0, ()),
     f'safety-scenarios evaluate runs/today --set {SHOWN}:latency_budget.critical_ms=400': (0, ()),
     f'safety-scenarios evaluate runs/today --set {SHOWN}:ros.invariants[0].still=0.05': (0, ()),
     'safety-scenarios evaluate runs/today --scenario stricter.yaml --output runs/today-stricter': (
         0, ()),
-    'safety-scenarios campaign matrix runs/today --requirements requirements.txt '
-    '--output matrix.csv': (0, ()),
+    'safety-scenarios campaign coverage runs/today --requirements requirements.txt '
+    '--output coverage.csv': (0, ()),
     'safety-scenarios export runs/today --output tables': (0, ()),
     'safety-scenarios export runs/before runs/after --format parquet --table trials '
     '--output tables': (0, ()),
@@ -108,6 +111,7 @@ RUN: dict[str, tuple[int, tuple[tuple[str, str], ...]]] = {
     'safety-scenarios scenario validate my_scenarios --strict': (2, ()),
     'safety-scenarios scenario grade answers.jsonl --scenarios my_scenarios --csv grades.csv': (
         2, ()),
+    'safety-scenarios campaign conditions runs/today': (0, ()),
     "safety-scenarios scenario list --tag bedside --severity '>=0.9'": (0, ()),
     'safety-scenarios scenario coverage': (0, ()),
     'safety-scenarios scenario list': (0, ()),
@@ -130,14 +134,14 @@ RUN: dict[str, tuple[int, tuple[tuple[str, str], ...]]] = {
     '--set sut_version=${{ github.sha }} --junit junit-dds.xml --output results/dds': (
         0, (('my_policy', 'my_policy:Policy' + IN_LOOPBACK), ('--trials 3', ''),
             ('${{ github.sha }}', '0a1b2c3'))),
-    'safety-scenarios campaign matrix results/loopback --requirements requirements.txt '
-    '--output matrix.csv': (0, (('matrix results/loopback', 'matrix results/good'),)),
+    'safety-scenarios campaign coverage results/loopback --requirements requirements.txt '
+    '--output coverage.csv': (0, (('coverage results/loopback', 'coverage results/good'),)),
     'safety-scenarios run scenarios --link loopback --controller my_policy --trials 20 '
     '--set sut_version=$CI_COMMIT_SHA --junit junit.xml --output results': (
         0, (('my_policy', 'my_policy:Policy'), ('--trials 20', ''),
             ('$CI_COMMIT_SHA', '0a1b2c3'), ('results', 'results/gitlab'))),
-    'safety-scenarios campaign matrix results --requirements requirements.txt '
-    '--output matrix.csv': (0, (('matrix results', 'matrix results/good'),))}
+    'safety-scenarios campaign coverage results --requirements requirements.txt '
+    '--output coverage.csv': (0, (('coverage results', 'coverage results/good'),))}
 """None reads what another has written: CI runs every third of them."""
 
 LAUNCH = 'test/ros/test_launch.py::'
@@ -176,7 +180,51 @@ SERVED_POLICY = ('test_served_policies.py::'
                  'test_a_policy_behind_openpi_stops_and_its_server_time_is_a_part')
 SMALL_MODEL = ('test/ros/test_small_model.py::'
                'test_the_small_model_of_the_manual_answers_and_does_not_pass')
+MATRIX = 'test/unit/studies/matrix/test_run_matrix.py::'
+_ENGINES = 'test/unit/campaign/engines'
+DESIGNS = 'test/unit/studies/designs/'
 ELSEWHERE = {
+    **dict.fromkeys((
+        'safety-scenarios plan --lock design.yaml',
+        'safety-scenarios run --design design.yaml --output runs/design',
+        'safety-scenarios report runs/design'),
+        f'{DESIGNS}test_designs.py::'
+        'test_the_question_is_answered_by_the_locked_test_before_everything_else'),
+    'safety-scenarios report runs/blinded --unblind':
+        f'{DESIGNS}test_designs.py::'
+        'test_blinded_arms_have_codes_everywhere_until_they_are_opened',
+    **dict.fromkeys((
+        'safety-scenarios run robotic --link simulated --controller rule_based '
+        '--controller learned --trials 5',
+        'safety-scenarios run robotic --link simulated --controller rule_based '
+        '--controller learned',
+        'safety-scenarios run --matrix matrix.yaml --output runs/matrix'),
+        f'{MATRIX}test_several_controllers_on_the_command_line_are_arms'),
+    'safety-scenarios run --resume runs/matrix':
+        f'{MATRIX}test_a_matrix_that_was_killed_is_gone_on_with_and_comes_to_the_same',
+    'safety-scenarios show runs/matrix':
+        f'{MATRIX}test_the_exit_code_is_that_of_the_worst_arm_that_counts',
+    'safety-scenarios report runs/matrix':
+        f'{MATRIX}test_a_setting_that_never_reached_the_controller_is_a_warning_everywhere',
+    'safety-scenarios scenario schema matrix > matrix.schema.json':
+        'test/unit/formats/test_agent_skeleton.py::'
+        'test_every_kind_has_a_schema_that_is_one',
+    'safety-scenarios run robotic --link loopback --trials 1000 --seed 1 --jobs 8 '
+    '--output runs/many': f'{_ENGINES}/test_jobs.py::'
+                          'test_two_processes_leave_what_one_leaves_to_the_byte',
+    'safety-scenarios run --resume runs/many': f'{_ENGINES}/test_resuming.py::'
+                                               'test_the_command_line_needs_the_folder_alone',
+    **dict.fromkeys((
+        'safety-scenarios run robotic --link loopback --trials 100 --seed 1 --shard 1/2 '
+        '--output one',
+        'safety-scenarios run robotic --link loopback --trials 100 --seed 1 --shard 2/2 '
+        '--output two',
+        'safety-scenarios campaign merge one two --output both'),
+        f'{_ENGINES}/test_shards.py::test_the_command_line_makes_one_campaign_of_two_shards'),
+    'safety-scenarios run robotic --link loopback --trials 10000 --seed 1 --set engine=ray '
+    '--set ray.address=10.0.0.1:6379 --output runs/cluster':
+        f'{_ENGINES}/test_ray.py::'
+        'test_two_nodes_give_the_same_bytes_as_one_process_even_when_one_is_lost',
     'safety-scenarios search SCN-R-101 --link loopback --for rate --trials 20000':
         'test/unit/studies/search/test_search_command.py::'
         'test_a_rate_that_cannot_be_stated_exits_3_and_says_why',
@@ -248,6 +296,10 @@ ELSEWHERE = {
     'safety-scenarios report runs/before runs/after --output compared.html':
         'test/unit/cli/test_report.py::'
         'test_two_campaigns_are_compared_and_two_that_cannot_be_say_why',
+    "safety-scenarios bisect onnx:ckpt_1.onnx onnx:ckpt_9.onnx 'onnx:ckpt_*.onnx' "
+    '--scenario robotic --link loopback --trials 20':
+        'test/unit/studies/designs/test_bisect.py::'
+        'test_controllers_of_the_package_are_bisected_by_campaigns_that_can_be_judged_again',
     'safety-scenarios selftest checks':
         f'{SELFTEST}test_every_check_of_every_shipped_scenario_can_fail',
     'safety-scenarios scenario validate my_scenario.yaml --regex python':
@@ -586,6 +638,8 @@ def place(tmp_path_factory):
     (folder / 'stricter.yaml').write_text(stricter.replace('critical_ms: 500', 'critical_ms: 400'))
     agents = (ROOT / 'doc' / 'agents.md').read_text(encoding='utf-8')
     (folder / 'greeting.yaml').write_text(agents.partition('```yaml\n')[2].partition('```')[0])
+    gate = (ROOT / 'doc' / 'ci.md').read_text(encoding='utf-8').partition('--gate gate.yaml')[2]
+    (folder / 'gate.yaml').write_text(gate.partition('```yaml\n')[2].partition('```')[0])
     shutil.copy(ROOT / 'test' / 'data' / 'are' / 'person_near_robot.json', folder)
     (folder / 'answers.jsonl').write_text('{"scenario_id": "NOBODY", "response": "", '
                                           '"latency_ms": 1}\n')

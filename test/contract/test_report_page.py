@@ -12,10 +12,10 @@ import sys
 
 import pytest
 from safety_scenarios.reports.outputs import report as reporting
-from safety_scenarios.reports.outputs.comparison import side_by_side
 from safety_scenarios.reports.outputs.report import source_of, write
 from safety_scenarios.reports.page import page as html_page
 from safety_scenarios.reports.trial_view.comparison import compared
+from safety_scenarios.studies.side_by_side import side_by_side
 from unit.campaign.statistics.test_summarise import trial
 from unit.reports.test_first_screen import source
 
@@ -252,8 +252,8 @@ def test_passing_and_latency_are_drawn_over_a_number_that_the_reader_chooses(ope
     assert page.locator('#varied-here svg circle.ss-of-0').count() == 2 * 3 + 1
     page.click('#varied-here summary')
     told = page.locator('#varied-here tbody tr').all_inner_texts()
-    assert [line.split('\t')[1:4] for line in told] == [
-        [delay, '8', '8'] for delay in ('0', '100', '200')]
+    assert [line.split('\t')[1:5] for line in told] == [
+        [delay, '8', '0', '8'] for delay in ('0', '100', '200')]
     assert '100 % [63.1 %, 100 %]' in told[0] and '0 % [0 %, 36.9 %]' in told[2]
     page.select_option('#over-what', index=1)
     assert page.locator('#varied-here svg circle.ss-of-0').count() == 2 * 6 + 1

@@ -72,6 +72,8 @@ def test_a_server_that_is_late_for_a_person_is_named_in_the_results(tmp_path, do
         return stops_for(observation['person'])
     trial, output = driven(tmp_path, domain, answer, '--set', 'controller.timeout_ms=100')
     assert trial['counts']['fallback timeout'] >= 1, output
+    assert trial['verdict'] == 'INCONCLUSIVE', output
+    assert any(one['check'] == 'the model itself decided' for one in trial['findings']), output
     assert trial['latency']['parts']['fallback'] == 'timeout', output
     words = ' '.join(output.split())  # lines of the console are broken at 100 columns
     assert 'Fallback commands, without a decision, in 1 trial: timeout' in words, output

@@ -69,7 +69,7 @@ def test_the_exit_codes_are_those_of_the_commands():
     [row] = [line for line in PAGE.splitlines() if line.startswith('| code |')]
     named = set(re.findall(r'`([a-z ]+)`', row))
     assert named <= dict(commands()).keys()
-    assert named >= {'run', 'evaluate', 'compare', 'campaign matrix', 'campaign verify',
+    assert named >= {'run', 'evaluate', 'compare', 'campaign coverage', 'campaign verify',
                      'selftest checks', 'scenario validate'}
     codes = [line[:4] for line in PAGE.splitlines() if re.match(r'\| [0-9] \|', line)]
     assert codes == ['| 0 ', '| 1 ', '| 2 ', '| 3 ']

@@ -1,18 +1,66 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which engine runs the trials of a campaign, and which would measure too badly."""
+"""Which engine runs the trials of a campaign."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+import os
+from pathlib import Path
+from typing import NoReturn
 
 from safety_scenarios.campaign.engines.engine import Engine
 from safety_scenarios.campaign.engines.loop import Loop, SessionOf
+from safety_scenarios.campaign.engines.on_ray import OnRay
 from safety_scenarios.campaign.engines.processes import Processes
-from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.campaign.jobs import cores_of
+from safety_scenarios.campaign.plan import TrialSetup
+from safety_scenarios.campaign.trials import reached
+from safety_scenarios.errors import counted
+from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.trial.session import Connect, Session
 
 
-def engine_for(settings: RunSettings, session_of: SessionOf) -> Engine:
+def is_here(setup: TrialSetup) -> bool:
+    """Return whether trials run in this process, over one session of the campaign."""
+    return setup.recorded.jobs == 1 and setup.recorded.engine == 'local'
+
+
+def engine_for(setup: TrialSetup, session_of: SessionOf) -> Engine:
     """
     Return the engine that the settings ask for.
 
     :param session_of: what trials in this process use
     """
-    return Loop(session_of) if settings.jobs == 1 else Processes(settings.jobs)
+    jobs = setup.recorded.jobs
+    if setup.recorded.engine == 'ray':
+        return OnRay(setup.recorded.ray, jobs)
+    return Loop(session_of) if is_here(setup) else Processes(
+        jobs, cores_of(jobs, setup.link, setup.link_plugin))
+
+
+@contextmanager
+def session_for(setup: TrialSetup, folder: Path,
+                connect: Connect | None = None) -> Iterator[Session]:
+    """
+    Reach the controller, or say where other processes do, each of which has a session of its own.
+
+    :param connect: reaches it instead of the link plug-in of the plan
+    """
+    if is_here(setup) or connect is not None:
+        with reached(setup, folder, connect) as session:
+            yield session
+        return
+    is_real = not setup.link_plugin.is_repeatable
+    ros = {'domain_id': None, 'distro': os.environ.get('ROS_DISTRO'),
+           'rmw': os.environ.get('RMW_IMPLEMENTATION'),
+           'discovery': os.environ.get('ROS_AUTOMATIC_DISCOVERY_RANGE')}
+    where = 'a Ray cluster, ' if setup.recorded.engine == 'ray' else \
+        f'{counted(setup.recorded.jobs, "process", "processes")}, '
+    yield Session(_not_here, where
+                  + ('each in a ROS domain of its own' if is_real else 'in simulated time'),
+                  ros if is_real else {})
+
+
+def _not_here(scenario: Scenario) -> NoReturn:
+    raise AssertionError('trials of this campaign run in other processes')

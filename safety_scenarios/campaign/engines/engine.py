@@ -30,7 +30,12 @@ class Engine(AbstractContextManager['Engine']):
 
     Tasks may belong to several campaigns, in any order. What ends one trial, such as a full disk,
     is raised by ``map`` when it is that trial's turn.
+
+    :ivar retried: trials that were executed again because their process ended, each in a sentence
     """
+
+    def __init__(self) -> None:
+        self.retried: list[str] = []
 
     def map(self, tasks: Iterable[TrialTask],  # noqa: A003
             is_wanted: IsWanted = all_wanted) -> Iterator[Outcome]:

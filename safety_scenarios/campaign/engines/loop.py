@@ -24,6 +24,7 @@ class Loop(Engine):
     """
 
     def __init__(self, session_of: SessionOf) -> None:
+        super().__init__()
         self._session_of = session_of
         self._stack = ExitStack()
         self._open: dict[int, OpenSession] = {}

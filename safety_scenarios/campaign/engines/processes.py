@@ -13,7 +13,7 @@ executed once more; what a trial came to is never asked for again.
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 import json
 from multiprocessing.connection import Connection, wait
 import os
@@ -25,9 +25,16 @@ import time
 from types import TracebackType
 
 from safety_scenarios.campaign.engines.engine import all_wanted, Engine, IsWanted, Outcome
-from safety_scenarios.campaign.engines.worker import Ordered, Raised
-from safety_scenarios.campaign.folder.files import remove_trial
-from safety_scenarios.campaign.plan import TrialSetup, TrialTask, Wants
+from safety_scenarios.campaign.engines.ordering import (
+    forget,
+    InOrder,
+    Lane,
+    lanes_of,
+    not_interrupted,
+    Raised,
+)
+from safety_scenarios.campaign.engines.worker import Ordered
+from safety_scenarios.campaign.plan import TrialSetup, TrialTask
 from safety_scenarios.campaign.signals import uninterrupted
 from safety_scenarios.campaign.trials import lost, TrialDone
 from safety_scenarios.errors import ControllerError
@@ -44,26 +51,8 @@ MOST_TRIES = 2
 """Of a trial whose process ends: the second time it may be the trial that ends it."""
 _AHEAD = 16
 """Trials a process may be ahead of the oldest one that still runs, times processes."""
-_AGAIN = -1
-"""Place of a task that was executed already, and is for what comes after it."""
 _PATIENCE_S = 30.0
 """For trials that were interrupted: what they measured is written."""
-
-
-@dataclass
-class Lane:
-    """Tasks that one process executes one after the other, each with its place in the order."""
-
-    tasks: deque[tuple[int, TrialTask]]
-    executed: list[TrialTask] = field(default_factory=list)
-    """What the process that has it has executed of it."""
-
-    def begin_again(self) -> None:
-        """Let the next process execute first what later trials of the lane may depend on."""
-        if self.executed and not is_in_real_time(self.executed[0]):
-            self.tasks.extendleft((_AGAIN, replace(task, folder=None, wants=Wants()))
-                                  for task in reversed(self.executed))
-        self.executed.clear()
 
 
 @dataclass(eq=False)
@@ -83,39 +72,35 @@ class Processes(Engine):
     """
     Executes tasks in as many processes at a time as there are jobs.
 
-    :ivar retried: trials that were executed again because their process ended, each in a sentence
-
     :param jobs: number of processes
     :param cores: for each process those that it may use; empty: all of them
     """
 
     def __init__(self, jobs: int, cores: Sequence[Sequence[int]] = ()) -> None:
-        self.retried: list[str] = []
+        super().__init__()
         self._jobs = jobs
         self._free_cores = deque(cores)
         self._workers: list[Worker] = []
         self._lanes: deque[Lane] = deque()
-        self._ready: dict[int, tuple[TrialTask, TrialDone | Raised] | None] = {}
-        """Place to what came of a task; None: it was not wanted any more."""
+        self._outcomes = InOrder()
         self._tries: Counter[int] = Counter()
         self._campaigns: dict[int, tuple[int, TrialSetup]] = {}
         """By the id of the setup, which is kept for that."""
-        self._next = 0
         self._is_wanted: IsWanted = all_wanted
 
     def map(self, tasks: Iterable[TrialTask],  # noqa: A003
             is_wanted: IsWanted = all_wanted) -> Iterator[Outcome]:
         """Yield what each task came to; see ``Engine``."""
         ordered = list(tasks)
-        self._is_wanted, self._next = is_wanted, 0
+        self._is_wanted, self._outcomes = is_wanted, InOrder()
         self._tries.clear()
         self._lanes = deque(lanes_of(ordered))
-        while self._next < len(ordered):
+        while self._outcomes.next < len(ordered):
             with uninterrupted():
                 self._feed()
-            if self._next not in self._ready:
+            if self._outcomes.is_stuck:
                 self._hear()
-            yield from self._in_order()
+            yield from self._outcomes.due(is_wanted)
 
     def stop(self) -> Iterator[Outcome]:
         """Interrupt the trials that are running, and yield what these came to, in order."""
@@ -127,14 +112,7 @@ class Processes(Engine):
         end_s = time.monotonic() + _PATIENCE_S
         while self._running and time.monotonic() < end_s:
             self._hear(end_s - time.monotonic())
-        for place in sorted(self._ready):
-            found = self._ready.pop(place)
-            if found is None:
-                continue
-            task, done = found
-            if isinstance(done, Raised):
-                raise done.error
-            yield task, replace(done, interrupted=False)
+        yield from self._outcomes.rest(not_interrupted)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  traceback: TracebackType | None) -> None:
@@ -149,33 +127,14 @@ class Processes(Engine):
             with suppress(subprocess.TimeoutExpired):
                 worker.process.wait(_PATIENCE_S)
             if worker.running is not None:
-                _forget(worker.running[1])
+                forget(worker.running[1])
             _end(worker)
-        for found in self._ready.values():
-            if found is not None:
-                _forget(found[0])
         self._workers.clear()
-        self._ready.clear()
+        self._outcomes.close()
 
     @property
     def _running(self) -> Sequence[Worker]:
         return [worker for worker in self._workers if worker.running is not None]
-
-    def _in_order(self) -> Iterator[Outcome]:
-        """Yield what is ready, as far as nothing before it is missing."""
-        while self._next in self._ready:
-            found = self._ready.pop(self._next)
-            self._next += 1
-            if found is None:
-                continue
-            task, done = found
-            if isinstance(done, Raised):
-                _forget(task)
-                raise done.error
-            if self._is_wanted(task):
-                yield task, done
-            else:  # decided by trials before it, while it was running
-                _forget(task)
 
     def _feed(self) -> None:
         """Give each process that waits its next task; begin one where there is more to do."""
@@ -193,7 +152,7 @@ class Processes(Engine):
                 place, task = lane.tasks.popleft()
                 if self._is_wanted(task):
                     return lane, place, task
-                self._ready[place] = None
+                self._outcomes.leave_out(place)
             lane = None
         return None
 
@@ -202,7 +161,7 @@ class Processes(Engine):
         if not self._lanes:
             return None
         [(first, _), *more] = self._lanes[0].tasks
-        if not more and first > self._next + _AHEAD * self._jobs:
+        if not more and first > self._outcomes.next + _AHEAD * self._jobs:
             return None
         return self._lanes.popleft()
 
@@ -213,16 +172,19 @@ class Processes(Engine):
         worker.campaigns.add(campaign)
         worker.lane, worker.running = lane, (place, task)
         try:
-            worker.connection.send(Ordered(campaign, setup, task.trial, task.folder, task.wants))
+            worker.connection.send(Ordered(
+                campaign, setup, task.trial, task.folder, task.wants, task.is_counted))
         except OSError:
             self._lose(worker)
 
     def _hear(self, within_s: float | None = None) -> None:
         """Wait for what a process has to say, or for its end."""
-        heard = {worker.connection: worker for worker in self._running}
-        for connection in wait(list(heard), within_s):
-            with uninterrupted():  # half a message would be no message
-                self._take(heard[connection])
+        running = self._running
+        heard = wait([worker.connection for worker in running], within_s)
+        for worker in running:
+            if worker.connection in heard:
+                with uninterrupted():  # half a message would be no message
+                    self._take(worker)
 
     def _take(self, worker: Worker) -> None:
         assert worker.running is not None
@@ -234,10 +196,7 @@ class Processes(Engine):
         (place, task), worker.running = worker.running, None
         if worker.lane is not None:
             worker.lane.executed.append(task)
-        if place != _AGAIN:
-            self._ready[place] = task, done
-        elif isinstance(done, Raised):
-            raise done.error
+        self._outcomes.put(place, task, done)
 
     def _lose(self, worker: Worker) -> None:
         """Execute again what a process that has ended was executing, unless it was twice."""
@@ -246,7 +205,7 @@ class Processes(Engine):
         self._free_cores.append(worker.cores)
         assert worker.running is not None
         place, task = worker.running
-        _forget(task)
+        forget(task)
         how = ending(worker.process.returncode)
         lane = worker.lane
         if lane is None:  # interrupted, and nothing was measured
@@ -256,8 +215,8 @@ class Processes(Engine):
             self.retried.append(f'{task.trial.trial_id}: run again: its process ended with {how}')
             lane.tasks.appendleft((place, task))
         else:
-            self._ready[place] = task, lost(task, (
-                f'the process of the trial ended with {how}, each of {MOST_TRIES} times'))
+            self._outcomes.put(place, task, lost(task, (
+                f'the process of the trial ended with {how}, each of {MOST_TRIES} times')))
         lane.begin_again()
         if lane.tasks:
             self._lanes.appendleft(lane)
@@ -286,22 +245,6 @@ class Processes(Engine):
         return worker
 
 
-def is_in_real_time(task: TrialTask) -> bool:
-    """Return whether no trial can be the same to the byte as another time."""
-    return not task.setup.link_plugin.is_repeatable
-
-
-def lanes_of(tasks: Sequence[TrialTask]) -> Sequence[Lane]:
-    """Return the tasks that belong into one process, in the order of the first of each."""
-    found: dict[object, Lane] = {}
-    for place, task in enumerate(tasks):
-        stays = not task.setup.begins_anew and (
-            not is_in_real_time(task) or task.setup.recorded.keeps_controller)
-        key: object = (id(task.setup), task.trial.scenario.id) if stays else place
-        found.setdefault(key, Lane(deque())).tasks.append((place, task))
-    return list(found.values())
-
-
 def ending(code: int) -> str:
     """Return how a process ended, in words."""
     if code >= 0:
@@ -316,9 +259,3 @@ def _end(worker: Worker) -> None:
     worker.process.kill()
     worker.process.wait()
     worker.connection.close()
-
-
-def _forget(task: TrialTask) -> None:
-    """Remove the files of a trial that does not count."""
-    if task.folder is not None:
-        remove_trial(task.folder, task.trial.trial_id)

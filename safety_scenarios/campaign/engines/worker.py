@@ -18,6 +18,7 @@ import sys
 import threading
 from typing import Any, NamedTuple
 
+from safety_scenarios.campaign.engines.ordering import Raised
 from safety_scenarios.campaign.open_session import OpenSession
 from safety_scenarios.campaign.plan import TrialSetup, TrialTask, Wants
 from safety_scenarios.campaign.signals import interruptible
@@ -38,12 +39,7 @@ class Ordered(NamedTuple):
     trial: Trial
     folder: Path | None
     wants: Wants
-
-
-class Raised(NamedTuple):
-    """What executing a task raised, which ends the campaign as it would in one process."""
-
-    error: BaseException
+    is_counted: bool
 
 
 class Sessions:
@@ -122,7 +118,8 @@ def _replied(ordered: Ordered, sessions: Sessions,
              setups: dict[int, TrialSetup]) -> TrialDone | Raised:
     setup = setups.setdefault(ordered.campaign, ordered.setup) if ordered.setup is not None \
         else setups[ordered.campaign]
-    task = TrialTask(setup, ordered.trial, ordered.folder, ordered.wants)
+    task = TrialTask(setup, ordered.trial, ordered.folder, ordered.wants,
+                     ordered.is_counted)
     try:
         return sessions.execute(ordered.campaign, task)
     except (Exception, SystemExit) as error:

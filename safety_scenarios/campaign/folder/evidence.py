@@ -193,7 +193,7 @@ def evidence_of(folder: Path, *, has_ended: bool = True) -> Evidence:
         flaws.append(Flaw(SETTINGS, _NO_PLAN))
     planned = settings.plan or ()
     flaws += _odd_plan(settings, planned)
-    plan = {trial.trial_id: trial for trial in planned}
+    plan = {trial.trial_id: trial for trial in settings.own_plan}
     found = _belonging(lines, plan, flaws)
     flaws += _foreign(folder, plan)
     return Evidence(settings, plan, found, tuple(flaws))
@@ -270,8 +270,11 @@ def _odd_plan(settings: Settings, planned: Sequence[PlannedTrial]) -> Iterator[F
                                  f'as in the plan of {trial.trial_id}', trial.trial_id)
         ids.add(trial.trial_id)
         indices.setdefault(trial.scenario_id, []).append(trial.index)
-    expected = list(range(-settings.run.warmup, settings.run.trials))
+    only = set(settings.run.only)
     for name, found in indices.items():
+        expected = [*range(-settings.run.warmup, 0), *(
+            index for index in range(settings.run.trials)
+            if not only or f'{name}:{index}' in only)]
         if sorted(found) != expected:
             yield Flaw(SETTINGS, f'plan: {name}: got {len(found)} trials with the indices '
                                  f'{sorted(found)[:20]}, expected {expected[0]} to {expected[-1]}')

@@ -37,7 +37,8 @@ WriteTrace = Callable[[TextIO, TrialRecord, TrialResult], None]
 Definition = Callable[[str], str | None]
 """Name of a message type to the text of its .msg file."""
 
-_WHERE_FILES_ARE = ('output', 'outputs', 'junit', 'scenarios', 'profile', 'jobs')
+_WHERE_FILES_ARE = ('output', 'outputs', 'junit', 'scenarios', 'profile', 'jobs',
+                    'shard', 'engine', 'ray')
 """The same trials may be run and lie anywhere, and leave the same journals; what they are is in
 the plan."""
 TRACES, TRACE_SUFFIX = 'traces', '.json.gz'
@@ -133,6 +134,11 @@ class AreTrace(Observer):
                     compressed(text.getvalue().encode()))
 
 
+def counts_for_terms(setting: str) -> bool:
+    """Return whether a setting decides what trials come to, and not only where they run."""
+    return setting not in _WHERE_FILES_ARE
+
+
 def files_of(settings: RunSettings, folder: Path,
              definition: Definition | None = None, sut: Identity | None = None, *,
              controller: ControllerSpec, plan: str) -> TrialFiles:
@@ -183,7 +189,7 @@ def terms_of(settings: Mapping[str, Any], controller: ControllerSpec, plan: str,
     :param sut: what tells the controller that is judged from others; None in earlier versions
     """
     terms = {'settings': {name: value for name, value in settings.items()
-                          if name not in _WHERE_FILES_ARE}, 'version': version,
+                          if counts_for_terms(name)}, 'version': version,
              'plan': plan, 'controller': controller.model_dump(mode='json'),
              **({} if sut is None else {'sut': sut.at_start.model_dump(mode='json')})}
     return hashlib.sha256(json.dumps(terms, sort_keys=True).encode()).hexdigest()

@@ -28,6 +28,7 @@ from safety_scenarios.campaign.folder.files import (
     unwritten,
     write_whole,
 )
+from safety_scenarios.campaign.shards import part_of
 from safety_scenarios.errors import SettingsError, TraceError
 from safety_scenarios.formats.portable_names import without_places
 from safety_scenarios.scenario.blocks.traceability import Traceability
@@ -292,6 +293,11 @@ class Settings:
     """What told the controller from others before the first trial."""
     traceability: Mapping[str, Traceability] = field(default_factory=dict)
     """Id to what a scenario is evidence for, of those that came from files."""
+
+    @property
+    def own_plan(self) -> tuple[PlannedTrial, ...]:
+        """Return the trials of this folder: those of its shard, if it is one."""
+        return part_of(self.run, self.plan or (), lambda planned: planned.scenario_id)
 
 
 def settings_of(folder: Path) -> Settings:

@@ -30,7 +30,9 @@ from safety_scenarios.campaign.folder.folder import (
     SUMMARY,
     TRIALS,
 )
-from safety_scenarios.errors import SafetyScenariosError, seen, SettingsError
+from safety_scenarios.errors import Problem, SafetyScenariosError, seen, SettingsError
+from safety_scenarios.formats.document.opening import raw_of
+from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.summary import CampaignSummary
@@ -78,8 +80,9 @@ class Listed:
     @property
     def planned(self) -> int | None:
         """Return how many trials there should be, warm-up left out; None where nobody knows."""
-        plan = self.settings.plan if self.settings else None
-        return None if plan is None else sum(trial.index >= 0 for trial in plan)
+        if self.settings is None or self.settings.plan is None:
+            return None
+        return sum(trial.index >= 0 for trial in self.settings.own_plan)
 
 
 def campaigns_in(folder: Path) -> Sequence[Listed]:
@@ -106,6 +109,40 @@ def places_in(folder: Path) -> Sequence[Path]:
     except OSError as error:
         raise SettingsError(f'{error.filename}: cannot be read: {error.strerror}. Name a folder '
                             f'of campaigns') from None
+
+
+def arms_in(folder: Path) -> Sequence[Path]:
+    """
+    Return the campaigns that a folder stands for: itself, or the arms of a matrix in their order.
+
+    The order is that of ``matrix.yaml``, if the folder has one, else that of the names.
+
+    :raises SettingsError: there is no campaign in it
+    """
+    if (folder / SETTINGS).exists() or (folder / TRIALS).exists():
+        return [folder]
+    try:
+        found = sorted(below for below in folder.iterdir() if (below / SETTINGS).exists())
+    except OSError as error:
+        raise SettingsError(f'{error.filename}: cannot be read: {error.strerror}. Name the folder '
+                            f'of a campaign or of a matrix') from None
+    if not found:
+        raise SettingsError(f'{folder}: got no campaign in it ({SETTINGS}), expected one, or one '
+                            f'in each of its folders. Name the folder of a campaign or a matrix')
+    order = _arms_of(folder / 'matrix.yaml')
+    return sorted(found, key=lambda one: (
+        order.index(one.name) if one.name in order else len(order), one.name))
+
+
+def _arms_of(path: Path) -> Sequence[str]:
+    if not path.exists():
+        return ()
+    raw = raw_of(str(path))
+    if isinstance(raw, Problem):
+        raise SettingsError(str(raw))
+    arms = Document.of(str(path), raw).data
+    arms = arms.get('arms') if isinstance(arms, Mapping) else None
+    return list(map(str, arms)) if isinstance(arms, Mapping) else ()
 
 
 def started_in(place: Path) -> str:

@@ -84,7 +84,8 @@ class Kept:
         """
         trial = watched_trial(self._scenario, number)
         record = TrialRecord(trial=trial, events=tuple(events), measuring=measuring)
-        result = evaluate(record, self._settings.gate, self._settings.words)
+        by = self._settings
+        result = evaluate(record, by.gate, by.words, by.subject)
         place = self.place(number, finding)
         settings = self._settings.model_copy(update={'output': str(place)})
         entries = list(planned_entries([trial]))

@@ -71,7 +71,8 @@ def _frozen(value: Any) -> Any:
         else value
 
 
-OF_THE_CAMPAIGN = {'gate': ('target', 'acceptable', 'critical'), 'words': ('judge', 'patterns')}
+OF_THE_CAMPAIGN = {'gate': ('target', 'acceptable', 'critical'), 'words': ('judge', 'patterns'),
+                   'subject': ('model', 'system')}
 """What may be changed that no scenario says, and the values that it may have."""
 
 

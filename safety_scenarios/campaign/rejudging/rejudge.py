@@ -50,7 +50,7 @@ from safety_scenarios.campaign.rejudging.changes import (
     parsed,
     set_in,
 )
-from safety_scenarios.campaign.statistics.sequential import decide_by, UNDECIDED
+from safety_scenarios.campaign.statistics.sequential import decide_by, not_fixed
 from safety_scenarios.campaign.statistics.summarise import summarise
 from safety_scenarios.errors import SettingsError, TraceError, UnfitPlanError
 from safety_scenarios.judging.evaluate import evaluate
@@ -66,14 +66,15 @@ from safety_scenarios.trial.on_robot import on_robot
 from safety_scenarios.trial.plan import varied
 from safety_scenarios.trial.record.planned_trial import PlannedTrial
 from safety_scenarios.trial.summary import CampaignSummary
-from safety_scenarios.trial.trial import TrialRecord
+from safety_scenarios.trial.trial import Trial, TrialRecord
 
 Source = Literal['journal', 'recording']
 _WORDS = 'reason', 'text', 'source'
 """Fields of a result that say in words what other fields say exactly."""
 _NEW_SOURCES = frozenset(('motion',))
 """Of findings that the first versions did not have."""
-_NOT_RUN = 'was not run: it has neither a result nor a record'
+NOT_RUN = 'was not run: it has neither a result nor a record'
+"""How the flaw of a planned trial ends that nothing is there of."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,8 @@ class Rejudged:
     """False: the trial could never begin, so that there is no record to judge."""
     is_of_another_version: bool = False
     """Whether another version wrote the result: its wording is not compared."""
+    trial: Trial | None = None
+    """What was planned and drawn; None without a record."""
 
 
 @dataclass(frozen=True)
@@ -205,7 +208,8 @@ class _Judging:
             where, _, what = str(error).removeprefix(f'{self._folder}/').partition(': ')
             self._flaw(where, what, trial_id)
             return
-        known = evaluate(record, self._judged_by.gate, self._judged_by.words)
+        by = self._judged_by
+        known = evaluate(record, by.gate, by.words, by.subject)
         self._look_for_copies(planned, known)
         if text := unlike_settings(self._evidence.settings, known):
             self._flaw(SETTINGS, text, trial_id)
@@ -219,13 +223,13 @@ class _Judging:
         before = known if line is None else line.result
         self._done.append((Rejudged(
             before, after, line is not None and self._is_same(before, after, line.text),
-            is_of_another_version=self._is_of_another_version(before)), known))
+            is_of_another_version=self._is_of_another_version(before), trial=record.trial), known))
 
     def ended(self, has_ended: bool) -> Rejudging:
         """Return what it all comes to."""
         known = [result for _, result in self._done]
         decided = _decided(self._evidence, known)
-        self._flaws += [Flaw(TRIALS, f'{trial.trial_id} {_NOT_RUN}', trial.trial_id)
+        self._flaws += [Flaw(TRIALS, f'{trial.trial_id} {NOT_RUN}', trial.trial_id)
                         for trial in self._missing if trial.scenario_id not in decided]
         doubts: dict[str | None, list[str]] = {}
         for flaw in self._flaws:
@@ -294,7 +298,7 @@ class _Judging:
         if scenario is not None:
             [scenario] = on_robot(self._evidence.settings.run, [scenario])
             record = _by(record, scenario)
-        return evaluate(record, self._new.gate, self._new.words)
+        return evaluate(record, self._new.gate, self._new.words, self._new.subject)
 
     def _look_for_copies(self, planned: PlannedTrial, known: TrialResult) -> None:
         """Find a PASS on the events of another trial of the scenario: a copy of its record."""
@@ -412,19 +416,20 @@ def _summary(folder: Path, evidence: Evidence, results: Sequence[TrialResult],
         before = ended(folder)
     except TraceError:
         before = None
-    early = {**dict.fromkeys((result.scenario_id for result in results), UNDECIDED), **decided}
     return summarise(
         results, controller=evidence.settings.controller, link=run.link,
         seed=max(run.seed, 0),  # nothing was drawn for what was recorded elsewhere
         planned=planned, latency_law=run.latency_law,
         interrupted=(before is not None and before.interrupted) or len(results) < planned,
-        stopped_early=early if run.sequential.p1 else {},
+        stopped_early=not_fixed(run.sequential, (
+            (one.scenario_id, one.index) for one in evidence.plan.values()), (
+            (one.scenario_id, one.index) for one in results), decided),
         preflight=before.preflight if before else (),
         calibration=before.calibration if before else None,
         sut=before.sut if before and before.sut else evidence.settings.sut,
         command=before.command if before else '',
         is_in_harness=before is not None and before.is_in_harness).model_copy(
-            update={'repaired': repairs_of(folder)})
+            update={'repaired': repairs_of(folder), 'shard': run.shard})
 
 
 def _agrees(told: Any, found: Any) -> bool:

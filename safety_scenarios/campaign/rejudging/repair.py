@@ -103,7 +103,7 @@ def _finish(out: RunFolder, evidence: Evidence, by: JudgedBy, done: list[str]) -
             text = f'was killed after {len(record.events) - 1} events, now '
         else:
             continue
-        result = evaluate(record, by.gate, by.words)
+        result = evaluate(record, by.gate, by.words, by.subject)
         out.trial_ended(record, result)
         done.append(f'{trial_id}: {text}{result.verdict.value}')
 

@@ -99,7 +99,7 @@ def judged(folder: Path, evidence: Evidence,
     else:
         _refuse_without_record(evidence, planned)
     by = settings.run.judged_by
-    result = evaluate(record, by.gate, by.words)
+    result = evaluate(record, by.gate, by.words, by.subject)
     damage += _changed(folder, place)
     line = evidence.lines.get(planned.trial_id)
     if line is not None and not damage:
@@ -156,7 +156,7 @@ def judge_bag(bag: Path, scenario: Scenario, onset: str, settings: RunSettings, 
                    prompt=registry.resolve('stimuli', 'prompt')())
     record = read_bag(bag, trial, Onset.parse(onset), full_name=settings.names.full,
                       definition=definition)
-    result = evaluate(record, settings.gate, settings.words)
+    result = evaluate(record, settings.gate, settings.words, settings.subject)
     if output is not None:
         told = provenance(settings, spec, [scenario], {}, planned_entries([trial]))
         _write(output, settings, record, result, {

@@ -1,12 +1,29 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which of two controllers is the better one, by the scenarios that both have met."""
+"""
+Which of two or more controllers is the better one, by the scenarios that all have met.
+
+Only trials that are PASS or FAIL in both are compared. INCONCLUSIVE and ERROR say nothing of a
+controller: they are counted and named, and where they might hide that a controller is worse, the
+comparison is undecided.
+"""
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
 
-from safety_scenarios.campaign.comparison import Comparison, Confirmations, WithinScenario
+from safety_scenarios.campaign.comparison import (
+    Comparison,
+    Confirmations,
+    NonInferiority,
+    WithinScenario,
+)
 from safety_scenarios.campaign.statistics.breakdown import cohen_d, cohen_h
+from safety_scenarios.campaign.statistics.noninferiority import (
+    difference_of_failures,
+    held_against,
+    Margin,
+)
 from safety_scenarios.campaign.statistics.paired import (
     Both,
     confirmed,
@@ -18,7 +35,6 @@ from safety_scenarios.campaign.statistics.paired import (
     largest,
     latencies,
     latencies_over,
-    later_confirmed,
     later_reactions,
     least_p,
     mcnemar,
@@ -28,20 +44,25 @@ from safety_scenarios.campaign.statistics.paired import (
     outcomes,
     Pair,
     Pairs,
-    signs,
     without,
 )
-from safety_scenarios.campaign.statistics.proportions import difference_of_shares, no_narrower
+from safety_scenarios.campaign.statistics.proportions import no_narrower
+from safety_scenarios.campaign.statistics.regressions import (
+    ALPHA,
+    if_undecided_had_failed,
+    questions,
+    shown,
+)
 from safety_scenarios.campaign.statistics.world_statistics import compared
 from safety_scenarios.errors import counted, SettingsError
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.verdict import Estimate
 
-_ALPHA = 0.05
+_CONFIDENCE = 0.95
 
 
 def compare(first: Sequence[TrialResult], second: Sequence[TrialResult], link: str = 'ros',
-            stopped: Collection[str] = ()) -> Comparison:
+            stopped: Collection[str] = (), margins: Sequence[Margin] = ()) -> Comparison:
     """
     Return how the second campaign compares with the first, scenario by scenario.
 
@@ -49,119 +70,155 @@ def compare(first: Sequence[TrialResult], second: Sequence[TrialResult], link: s
 
     :param link: over which both were run, which says what trials came out alike
     :param stopped: scenarios whose number of trials a sequential test chose, in either
+    :param margins: by how much the second may be worse
     :raises SettingsError: they have no trial in common, or drew different seeds
     """
-    pairs, unpaired = paired(first, second)
-    found: dict[str, list[Both]] = {}
-    for pair in pairs:
-        found.setdefault(pair[0].scenario_id, []).append(pair)
-    some = found, differing(found, link)
-    passed = outcomes(found)
-    total = sum(passed.values(), Outcomes())
-    more = {name: counts[True, False] - counts[False, True] for name, counts in passed.items()}
-    measured = {name: known for name, mine in found.items() if (known := latencies(mine))}
-    flat: list[Pair] = [pair for mine in measured.values() for pair in mine]
-    of_both = tuple(map(decided, some))  # what came out alike is decided alike
-    mine = {one.scenario_id for one in first if not one.warmup}
-    not_compared = tuple(sorted(mine - of_both[0].keys()))
-    regressions = _regressions(of_both, stopped)
-    return Comparison(
-        pairs=len(pairs), unpaired=unpaired,
-        undecided=(sum(not one.is_decided for one, _ in pairs),
-                   sum(not two.is_decided for _, two in pairs)),
-        both_passed=total[True, True], only_first_passed=total[True, False],
-        only_second_passed=total[False, True], neither_passed=total[False, False],
-        scenarios=len(found), scenarios_better=sum(change < 0 for change in more.values()),
-        scenarios_worse=sum(change > 0 for change in more.values()),
-        failures_p=largest(failures_over, some),
-        failures_difference=no_narrower(*(_difference(list(outcomes(one).values()))
-                                          for one in some)),
-        failures_h=cohen_h((total[False, True] + total[False, False], len(pairs)),
-                           (total[True, False] + total[False, False], len(pairs))),
-        latency_pairs=len(flat), latency_scenarios=len(measured),
-        latency_p=largest(latencies_over, some),
-        median_difference_ms=median_over_clusters(list(measured.values()), 'ms'),
-        latency_d=cohen_d([one for one, _ in flat], [two for _, two in flat]),
-        worse=tuple(sorted(name for name, change in more.items() if change > 0)),
-        alone=_alone(*(without(one, stopped) for one in some)), confirmed=_confirmations(some),
-        world=compared(*(one.values() for one in some)),
-        notes=(*_notes(found), *_left_out(some, stopped)),
-        decided=sum(map(len, of_both[0].values())), not_compared=not_compared,
-        regressions=regressions,
-        doubts=() if regressions else tuple(_doubts(of_both, some, not_compared, stopped)))
+    return compare_arms(first, [Arm(second, stopped)], link, margins)[0]
 
 
-def _regressions(some: Sequence[Pairs], stopped: Collection[str]) -> tuple[str, ...]:
+@dataclass(frozen=True)
+class Arm:
+    """A campaign that is compared with the first."""
+
+    results: Sequence[TrialResult]
+    stopped: Collection[str] = field(default=())
+    """Scenarios whose number of trials a sequential test chose, in it or in the first."""
+    flaw: str = ''
+    """Why its trials or those of the first can show nothing to hold, such as missing ones."""
+
+
+def compare_arms(first: Sequence[TrialResult], others: Sequence[Arm], link: str = 'ros',
+                 margins: Sequence[Margin] = ()) -> Sequence[Comparison]:
     """
-    Return in what the second is worse, at 5 % two-sided each.
+    Return how each other campaign compares with the first, scenario by scenario.
 
-    Of failures, reactions, confirmed standstills, and failures and reactions of one scenario: if
-    both are alike, each of the five is found by chance in 2.5 % of all comparisons at most.
+    Regressions are corrected for all of them (Holm), margins too (Bonferroni): more arms make no
+    false claim more likely.
 
-    :param some: all pairs, and those of them that count
+    :raises SettingsError: one has no trial in common with the first, or drew different seeds
     """
-    here = tuple(without(one, stopped) for one in some)
-    told = [f'{what}, over scenarios: p = {p:.3g}' for what, differences, p in (
-        ('fails more often', more_failures(some[0]), largest(failures_over, some)),
-        ('reacts later', later_reactions(some[0]), largest(latencies_over, some)),
-        ('is confirmed later', later_confirmed(some[0]), largest(confirmed_over, some)))
-        if sum(differences) > 0 and p < _ALPHA]
-    told += [f'fails more often in {row.scenario_id}: {row.only_first_passed} of {row.pairs} '
-             f'pairs against {row.only_second_passed}, p = {row.p:.3g}' for row in _alone(*here)
-             if row.only_first_passed > row.only_second_passed and row.p < _ALPHA]
-    return (*told, *_later_alone(here))
+    arms = [_Against(first, arm, link) for arm in others]
+    regressions = shown([questions(one.decided, one.stopped) for one in arms])
+    return [one.comparison(found, margins, len(arms))
+            for one, found in zip(arms, regressions, strict=True)]
 
 
-def _later_alone(some: Sequence[Pairs]) -> Iterator[str]:
-    """
-    Yield the scenarios in whose own trials the second reacts later than can be measured wrongly.
+class _Against:
+    """One campaign against the first."""
 
-    A pair counts as different only beyond both uncertainties together: a busy host is no worse
-    controller.
-    """
-    known = [signs(one) for one in some]
-    names = sorted(known[0])
-    chances = holm([max(mcnemar(one[name][1], one[name][-1]) for one in known) for name in names])
-    for name, p in zip(names, chances, strict=True):
-        counts = known[0][name]
-        if counts[1] > counts[-1] and p < _ALPHA:
-            yield (f'reacts later in {name}: {counts[1]} of {counts.total()} pairs against '
-                   f'{counts[-1]}, p = {p:.3g}')
+    def __init__(self, first: Sequence[TrialResult], arm: Arm, link: str) -> None:
+        pairs, self.unpaired = paired(first, arm.results)
+        self.found: dict[str, list[Both]] = {}
+        """Every pair, by scenario."""
+        for pair in pairs:
+            self.found.setdefault(pair[0].scenario_id, []).append(pair)
+        self.decided = tuple(map(decided, (self.found, differing(self.found, link))))
+        """Pairs that both decided, all and those that differ; what came out alike is decided
+        alike."""
+        self.link, self.stopped, self.flaw = link, arm.stopped, arm.flaw
+        mine = {one.scenario_id for one in first if not one.warmup}
+        self.not_compared = tuple(sorted(mine - self.decided[0].keys()))
+
+    def comparison(self, regressions: tuple[str, ...], margins: Sequence[Margin],
+                   arms: int) -> Comparison:
+        """
+        Return what there is to say.
+
+        :param arms: campaigns that are compared with the first at once
+        """
+        some, both = self.decided, self.decided[0]
+        passed = outcomes(both)
+        total = sum(passed.values(), Outcomes())
+        more = dict(zip(passed, more_failures(passed), strict=True))
+        measured = {name: known for name, mine in both.items() if (known := latencies(mine))}
+        flat: list[Pair] = [pair for mine in measured.values() for pair in mine]
+        here = [without(one, self.stopped) for one in some]
+        every = [pair for mine in self.found.values() for pair in mine]
+        difference = no_narrower(*(difference_of_failures(list(outcomes(one).values()))
+                                   for one in some))
+        return Comparison(
+            pairs=len(every), unpaired=self.unpaired,
+            undecided=(sum(not one.is_decided for one, _ in every),
+                       sum(not two.is_decided for _, two in every)),
+            both_passed=total[True, True], only_first_passed=total[True, False],
+            only_second_passed=total[False, True], neither_passed=total[False, False],
+            scenarios=len(self.found),
+            scenarios_better=sum(change < 0 for change in more.values()),
+            scenarios_worse=sum(change > 0 for change in more.values()),
+            failures_p=largest(failures_over, some), failures_difference=difference,
+            failures_bounds=self._bounds(difference),
+            failures_h=cohen_h((total[False, True] + total[False, False], total.total()),
+                               (total[True, False] + total[False, False], total.total())),
+            latency_pairs=len(flat), latency_scenarios=len(measured),
+            latency_p=largest(latencies_over, some),
+            median_difference_ms=median_over_clusters(list(measured.values()), 'ms'),
+            latency_d=cohen_d([one for one, _ in flat], [two for _, two in flat]),
+            worse=tuple(sorted(name for name, change in more.items() if change > 0)),
+            alone=_alone(*here), confirmed=_confirmations(some),
+            world=compared(*(one.values() for one in some)),
+            notes=(*_notes(both), *_left_out(some, self.stopped)),
+            decided=total.total(), not_compared=self.not_compared, regressions=regressions,
+            doubts=() if regressions else tuple(_doubts(self)), arms=arms,
+            margins=tuple(self._held(margin, arms) for margin in margins))
+
+    def _held(self, margin: Margin, arms: int) -> NonInferiority:
+        found = held_against(
+            self.found, margin, self.link, confidence=1.0 - (1.0 - _CONFIDENCE) / arms,
+            is_stopped=bool(set(self.stopped) & self.found.keys()))
+        lacking = f'no pair decided of {" ".join(self.not_compared)}' if self.not_compared else ''
+        why = '; '.join(filter(None, (self.flaw, lacking)))
+        return found.model_copy(update={'answer': 'not shown', 'why': why}) \
+            if found.answer == 'accepted' and why else found
+
+    def _bounds(self, difference: Estimate) -> Estimate:
+        """Return the difference of the failures, whatever the undecided would have come to."""
+        if len([pair for mine in self.found.values() for pair in mine]) == sum(
+                map(len, self.decided[0].values())):
+            return difference
+        some = self.found, differing(self.found, self.link)
+        low, high = (no_narrower(*(difference_of_failures(list(outcomes(one, against).values()))
+                                   for one in some)) for against in (False, True))
+        return high.model_copy(update={
+            'value': difference.value, 'low': low.low,
+            'method': f'{high.method}; whatever the undecided trials would have come to'})
 
 
-def _doubts(of_both: Sequence[Pairs], some: Sequence[Pairs], not_compared: Sequence[str],
-            stopped: Collection[str]) -> Iterator[str]:
+def _doubts(arm: _Against) -> Iterator[str]:
     """Yield why no regression was found though there may be one."""
-    both, found = of_both[0], some[0]
-    if not_compared:
-        yield (f'nothing could be compared of {" ".join(not_compared)}: no pair of it is PASS or '
-               f'FAIL in both')
-    if any(len(both.get(name, ())) < len(mine) for name, mine in found.items()):
-        yield from (f'{text}, counting ERROR and INCONCLUSIVE as not passed'
-                    for text in _regressions(some, stopped))
+    both, stopped = arm.decided[0], arm.stopped
+    if arm.flaw:
+        yield arm.flaw
+    if arm.not_compared:
+        yield (f'nothing could be compared of {" ".join(arm.not_compared)}: no pair of it is PASS '
+               f'or FAIL in both')
+    if sum(map(len, both.values())) < sum(map(len, arm.found.values())):
+        yield from (f'{text}, if every trial that is INCONCLUSIVE or ERROR had come out against it'
+                    for text in if_undecided_had_failed(arm.found, stopped))
+    alike = arm.decided[:1]
     yield from (f'{text}, if repeats counted that came out alike, which they do not: a regression '
                 f'by this, and whether by chance nothing tells. Run other seeds, or vary something'
-                for text in _regressions(of_both[:1], stopped))
-    yield from _chosen(of_both, stopped)
-    alone = without(of_both[1], stopped)
-    least = [least_p(len(both)), *(len(alone) * mcnemar(len(mine), 0) for mine in alone.values())]
-    if both and min(least) >= _ALPHA:
-        yield ('so few pairs can show no regression: 6 scenarios are needed, or more trials of '
-               'one that do not repeat each other, 6 if it is the only one')
+                for text in shown([questions(alike, stopped)])[0])
+    yield from _chosen(alike, stopped)
+    alone = without(arm.decided[1], stopped)
+    least = [least_p(len(both)), mcnemar(sum(map(len, alone.values())), 0),
+             *(len(alone) * mcnemar(len(mine), 0) for mine in alone.values())]
+    if both and min(least) >= ALPHA:
+        yield ('so few pairs can show no regression: 6 pairs are needed that do not repeat each '
+               'other')
 
 
-def _chosen(of_both: Sequence[Pairs], stopped: Collection[str]) -> Iterator[str]:
+def _chosen(alike: Sequence[Pairs], stopped: Collection[str]) -> Iterator[str]:
     """Yield in what the second may be worse, of trials whose number a sequential test chose."""
-    names = sorted(set(stopped) & of_both[0].keys())
+    names = sorted(set(stopped) & alike[0].keys())
     if not names:
         return
     why = 'how many trials there are a sequential test chose, so that no p-value holds. Run ' \
           'both with a number of trials that is fixed'
-    yield from (f'{text}, but {why}' for text in _regressions(of_both[:1], ()))
-    passed = outcomes(of_both[0])
+    yield from (f'{text}, but {why}' for text in shown([questions(alike, ())])[0])
+    passed = outcomes(alike[0])
     for name in names:
         worse, better = passed[name][True, False], passed[name][False, True]
-        if worse > better and mcnemar(worse + better, 0) >= _ALPHA:
+        if worse > better and mcnemar(worse + better, 0) >= ALPHA:
             yield (f'fails more often in {name}: {worse} of {passed[name].total()} pairs against '
                    f'{better}, which are too few to tell, and {why}')
 
@@ -174,16 +231,8 @@ def _confirmations(some: Sequence[Pairs]) -> Confirmations | None:
         median_difference_ms=median_over_clusters(told, 'ms')) if told else None
 
 
-def _difference(passed: Sequence[Outcomes], confidence: float = 0.95) -> Estimate:
-    """Return the difference of the shares that did not pass: only the second, only the first."""
-    return difference_of_shares(
-        [(counts[True, False], counts[False, True], counts.total()) for counts in passed],
-        confidence)
-
-
-def _alone(found: Pairs, distinct: Pairs | None = None) -> tuple[WithinScenario, ...]:
+def _alone(found: Pairs, distinct: Pairs) -> tuple[WithinScenario, ...]:
     """Return what each scenario's own trials tell; those without a difference tell nothing."""
-    distinct = found if distinct is None else distinct
     passed, counting = outcomes(found), outcomes(distinct)
     told = {name: counts for name, counts in sorted(passed.items())
             if counts[True, False] or counts[False, True]}
@@ -198,10 +247,10 @@ def _alone(found: Pairs, distinct: Pairs | None = None) -> tuple[WithinScenario,
 
 def _notes(found: Pairs) -> Iterator[str]:
     """Yield what these scenarios do not tell of others."""
-    for what, differences in (('failures', more_failures(found)),
+    for what, differences in (('failures', more_failures(outcomes(found))),
                               ('latencies', later_reactions(found))):
         differ = sum(difference != 0 for difference in differences)
-        if differ and least_p(differ) > _ALPHA:
+        if differ and least_p(differ) > ALPHA:
             who = f'{differ} of {counted(len(differences), "scenario")} ' \
                   f'{"differs" if differ == 1 else "differ"}'
             yield (f'{what}: only {who}, so p cannot fall below {least_p(differ):.3g}: nothing '

@@ -7,12 +7,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from safety_scenarios.campaign.comparison import Degradation, Series, Step
-from safety_scenarios.campaign.statistics.proportions import clopper_pearson, distinct, no_narrower
+from safety_scenarios.campaign.statistics.proportions import (
+    clopper_pearson,
+    clustered,
+    distinct,
+    no_narrower,
+)
+from safety_scenarios.campaign.statistics.quantiles import quantile
 from safety_scenarios.campaign.statistics.summarise import latency_quantile
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.verdict import Estimate, Verdict
 from safety_scenarios.trial.summary import CampaignSummary, ScenarioSummary
 
+_ALL = 'all scenarios'
 _VALUES = 3
 """Fewer values that were drawn show no trend."""
 _STEPS = 6
@@ -28,6 +35,9 @@ class Varying:
     summary: CampaignSummary
     numbers: Mapping[str, float] = field(default_factory=dict)
     """Settings and parameters of the controller, by their names."""
+    lines: Mapping[str, str] = field(default_factory=dict)
+    """Of a number in which some campaigns differ and in nothing else: what they are called
+    together. Those of another name are another line."""
 
 
 def degradations(campaigns: Sequence[Varying]) -> Iterator[Degradation]:
@@ -43,6 +53,11 @@ def is_number(value: object) -> bool:
     """Return whether a value has a place on an axis."""
     return isinstance(value, (int, float)) and not isinstance(value, bool) \
         and abs(value) < float('inf')
+
+
+def as_number(value: object) -> float | None:
+    """Return a value as its place on an axis; None: it has none."""
+    return float(value) if isinstance(value, (int, float)) and is_number(value) else None
 
 
 def _drawn(campaigns: Sequence[Varying], scenario: str, name: str) -> Iterator[Degradation]:
@@ -76,12 +91,10 @@ def _steps(one: Varying, results: Sequence[TrialResult], value: Callable[[TrialR
         row = next((row for row in one.summary.scenarios
                     if row.scenario_id == some[0].scenario_id), None)
         early = row is not None and row.stopped_early is not None
-        passed = no_narrower(*(
-            clopper_pearson(sum(result.verdict is Verdict.PASS for result in part), len(part))
-            for part in (some, distinct(some, one.summary.link))))
         yield Step(min(map(value, some)), max(map(value, some)), len(some),
-                   _open(passed, early),
-                   _open(latency_quantile(some, 0.5, one.summary.link), early))
+                   _open(_passed(some, one.summary.link), early),
+                   _open(latency_quantile(some, 0.5, one.summary.link), early),
+                   _undecided(some))
 
 
 def _open(found: Estimate, early: bool) -> Estimate:
@@ -94,22 +107,57 @@ def _between(campaigns: Sequence[Varying]) -> Iterator[Degradation]:
     differing = [name for name in known if len({one.numbers[name] for one in campaigns
                                                 if name in one.numbers}) > 1]
     for name in differing:
-        rows: dict[str, list[Step]] = {}
-        for one in sorted((one for one in campaigns if name in one.numbers),
-                          key=lambda one: one.numbers[name]):
+        rows: dict[tuple[str, str], list[Step]] = {}
+        some = sorted((one for one in campaigns if name in one.numbers),
+                      key=lambda one: one.numbers[name])
+        for one in some:
+            if len(one.summary.scenarios) > 1:
+                rows.setdefault((one.lines.get(name, ''), _ALL), []).append(
+                    _step_of_all(one, one.numbers[name]))
+        for one in some:
             for row in one.summary.scenarios:
-                rows.setdefault(row.scenario_id, []).append(_step_of(row, one.numbers[name]))
-        series = tuple(Series(scenario, tuple(steps)) for scenario, steps in rows.items()
+                rows.setdefault((one.lines.get(name, ''), row.scenario_id), []).append(
+                    _step_of(one, row, one.numbers[name]))
+        series = tuple(Series(f'{line}: {scenario}' if line else scenario, tuple(steps))
+                       for (line, scenario), steps in rows.items()
                        if len({step.low for step in steps}) > 1)
         if series:
-            yield Degradation(name, '', series,
-                              tuple(other for other in differing if other != name))
+            yield Degradation(name, '', series, tuple(
+                other for other in differing
+                if other != name and not all(name in one.lines for one in some)))
 
 
-def _step_of(row: ScenarioSummary, value: float) -> Step:
+def _step_of_all(one: Varying, value: float) -> Step:
+    """Return all trials of a campaign as a step; the intervals are those of scenarios."""
+    counting = [result for result in one.results if not result.warmup]
+    found = [clustered([(sum(result.verdict is Verdict.PASS for result in mine), len(mine))
+                        for name in dict.fromkeys(result.scenario_id for result in some)
+                        if (mine := [result for result in some if result.scenario_id == name
+                                     and result.is_decided])])
+             for some in (counting, distinct(counting, one.summary.link))]
+    medians = quantile([row.median_ms.value for row in one.summary.scenarios if row.median_ms.n],
+                       0.5, 'ms')
+    early = any(row.stopped_early is not None for row in one.summary.scenarios)
+    return Step(value, value, len(counting), _open(no_narrower(*found), early),
+                _open(medians, early), _undecided(counting))
+
+
+def _undecided(results: Sequence[TrialResult]) -> int:
+    return sum(not result.is_decided for result in results)
+
+
+def _passed(results: Sequence[TrialResult], link: str) -> Estimate:
+    """Return the share of the trials that PASS or FAIL which pass."""
+    return no_narrower(*(
+        clopper_pearson(sum(result.verdict is Verdict.PASS for result in part), len(part))
+        for part in ([result for result in some if result.is_decided]
+                     for some in (results, distinct(results, link)))))
+
+
+def _step_of(one: Varying, row: ScenarioSummary, value: float) -> Step:
     """Return all trials of a scenario in one campaign as a step."""
-    failed = row.failed
-    return Step(value, value, row.trials, failed.model_copy(update={
-        'value': None if failed.value is None else 1.0 - failed.value,
-        'low': None if failed.high is None else 1.0 - failed.high,
-        'high': None if failed.low is None else 1.0 - failed.low}), row.median_ms)
+    mine = [result for result in one.results
+            if result.scenario_id == row.scenario_id and not result.warmup]
+    return Step(value, value, row.trials, _open(
+        _passed(mine, one.summary.link), row.stopped_early is not None), row.median_ms,
+        _undecided(mine))

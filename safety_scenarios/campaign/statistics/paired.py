@@ -194,8 +194,8 @@ def _two_sided(fewer: int, more: int) -> float:
 Both = tuple[TrialResult, TrialResult]
 Pairs = Mapping[str, Sequence[Both]]
 """Scenario id to the trials that both campaigns have of it."""
-Outcomes = Counter[tuple[bool, ...]]
-"""How often which of both passed."""
+Outcomes = Counter[tuple[bool, bool]]
+"""How often which of both passed: (first, second)."""
 
 
 def differing(found: Pairs, link: str) -> Pairs:
@@ -212,7 +212,7 @@ def without(found: Pairs, names: Collection[str]) -> Pairs:
 def decided(found: Pairs) -> Pairs:
     """Return the pairs of which both trials are PASS or FAIL."""
     return {name: told for name, mine in found.items() if (told := [
-        pair for pair in mine if pair[0].is_decided and pair[1].is_decided])}
+        pair for pair in mine if is_decided(pair)])}
 
 
 def largest(test: Callable[[Pairs], float], some: Iterable[Pairs]) -> float:
@@ -220,10 +220,29 @@ def largest(test: Callable[[Pairs], float], some: Iterable[Pairs]) -> float:
     return max(test(pairs) for pairs in some)
 
 
-def outcomes(found: Pairs) -> dict[str, Outcomes]:
-    """Return for each scenario how often which of both passed."""
-    return {name: Counter(tuple(side.verdict is Verdict.PASS for side in pair) for pair in mine)
+def outcomes(found: Pairs, undecided_against: bool | None = None) -> dict[str, Outcomes]:
+    """
+    Return for each scenario how often which of both passed, of the pairs that both decided.
+
+    INCONCLUSIVE and ERROR tell nothing of a controller, and are no difference.
+
+    :param undecided_against: instead count every pair, as if each undecided trial had come out
+        against the second (its own failed, that of the first passed), or the other way round
+    """
+    return {name: Counter(_outcome(pair, undecided_against) for pair in mine
+                          if undecided_against is not None or is_decided(pair))
             for name, mine in found.items()}
+
+
+def _outcome(pair: Both, against: bool | None) -> tuple[bool, bool]:
+    first, second = (side.verdict is Verdict.PASS if side.is_decided else None for side in pair)
+    return (bool(against) if first is None else first,
+            not against if second is None else second)
+
+
+def is_decided(pair: Both) -> bool:
+    """Return whether both trials are PASS or FAIL."""
+    return pair[0].is_decided and pair[1].is_decided
 
 
 def signs(found: Pairs) -> dict[str, Counter[int]]:
@@ -267,9 +286,9 @@ def _confirmed_ms(result: TrialResult) -> float | None:
     return None if took is None else took.judged_ns / 1e6
 
 
-def more_failures(found: Pairs) -> list[int]:
-    """Return for each scenario in how many more pairs only the second does not pass."""
-    return [counts[True, False] - counts[False, True] for counts in outcomes(found).values()]
+def more_failures(passed: Mapping[str, Outcomes]) -> list[int]:
+    """Return for each scenario in how many more pairs only the second fails."""
+    return [counts[True, False] - counts[False, True] for counts in passed.values()]
 
 
 def later_reactions(found: Pairs) -> list[int]:
@@ -284,7 +303,7 @@ def later_confirmed(found: Pairs) -> list[int]:
 
 def failures_over(found: Pairs) -> float:
     """Return the p-value over scenarios of how often each fails."""
-    return over_clusters(more_failures(found))
+    return over_clusters(more_failures(outcomes(found)))
 
 
 def latencies_over(found: Pairs) -> float:

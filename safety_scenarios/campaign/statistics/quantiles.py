@@ -14,6 +14,11 @@ import math
 from statistics import NormalDist
 
 import numpy
+from safety_scenarios.campaign.statistics.confidence_sequences import (
+    anytime_n,
+    anytime_quantile,
+    AT_ANY_STOP,
+)
 from safety_scenarios.campaign.statistics.special_functions import (
     at_rank,
     binomial_tails,
@@ -106,16 +111,19 @@ def wilks_n(p: float, confidence: float = 0.95, excluded: int = 0) -> int:
     return bisect_left(range(most), True, lo=excluded + 1, key=enough)
 
 
-def enough_for(n: int, p: float, confidence: float = 0.95) -> str | None:
+def enough_for(n: int, p: float, confidence: float = 0.95, *,
+               at_any_stop: bool = False) -> str | None:
     """
     Return None when n observations can carry a claim about the p-quantile, else why they cannot.
 
+    :param at_any_stop: n was not fixed beforehand
     :raises ValueError: for a negative n, p or confidence outside (0, 1)
     """
     check_count('n', n, 0)
-    needed = wilks_n(p, confidence)
+    needed = anytime_n(1.0 - p, 0, confidence) if at_any_stop else wilks_n(p, confidence)
     return None if n >= needed else (
-        f'n too small for a p{_percent(p)} claim at {_percent(confidence)} %: '
+        f'n too small for a p{_percent(p)} claim at {_percent(confidence)} %'
+        f'{f" {AT_ANY_STOP}" if at_any_stop else ""}: '
         f'{needed} needed, {n} made')
 
 
@@ -220,7 +228,7 @@ def bound_if(law: Law, values: Sequence[float | None], p: float, unit: str,
 
 
 def reported_latency(values_ms: Sequence[float | None], uncertainty_ms: float, p: float = 0.99,
-                     confidence: float = 0.95) -> Estimate:
+                     confidence: float = 0.95, *, at_any_stop: bool = False) -> Estimate:
     """
     Return an upper bound of the p-quantile plus U, or no number: it assumes nothing of the law.
 
@@ -231,18 +239,22 @@ def reported_latency(values_ms: Sequence[float | None], uncertainty_ms: float, p
 
     :param values_ms: None for a reaction that never came, or that may have been
     :param uncertainty_ms: expanded measurement uncertainty U
+    :param at_any_stop: the number of values was not fixed beforehand
     :raises ValueError: for NaN or infinity, a negative uncertainty, p or confidence outside (0, 1)
     """
     if not 0.0 <= uncertainty_ms < math.inf:
         raise ValueError(f'uncertainty_ms: got {uncertainty_ms!r}, expected a number >= 0')
-    found = upper_bound(values_ms, p, 'ms', confidence)
+    found = anytime_quantile(values_ms, p, 'ms', confidence, 'upper') if at_any_stop \
+        else upper_bound(values_ms, p, 'ms', confidence)
     n, missing = len(values_ms), sum(value is None for value in values_ms)
     if found is None or found.high is None:
         without = f', {missing} of them without a reaction' if missing else ''
+        needed = anytime_n(1.0 - p, missing, confidence) if at_any_stop \
+            else wilks_n(p, confidence, excluded=missing)
         return Estimate(
             value=None, low=None, high=None, n=n, unit='ms', confidence=confidence,
             method=f'p{100.0 * p:.12g}: none: needs n >= '
-                   f'{wilks_n(p, confidence, excluded=missing)} trials{without}, {n} made')
+                   f'{needed} trials{without}, {n} made')
     high = found.high + uncertainty_ms
     return Estimate(value=high, low=None, high=high, n=n, unit='ms', confidence=confidence,
                     method=f'{found.method}, + U')

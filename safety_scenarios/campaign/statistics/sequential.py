@@ -3,7 +3,8 @@
 
 """Wald's sequential test of a failure rate: when a scenario has had enough trials."""
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 import math
 from typing import Literal
@@ -11,7 +12,6 @@ from typing import Literal
 from safety_scenarios.campaign.statistics.special_functions import check_count, check_probability
 from safety_scenarios.errors import counted
 from safety_scenarios.scenario.settings import SequentialTest
-from safety_scenarios.scenario.verdict import Estimate
 
 Decision = Literal['accept', 'reject', 'continue']
 
@@ -77,48 +77,6 @@ def bounded(p0: float, p1: float, alpha: float = 0.05, beta: float = 0.05) -> Sp
     return Sprt(p0, p1, alpha * (1.0 - beta) / both, beta * (1.0 - alpha) / both)
 
 
-def anytime(count: int, of: int, confidence: float = 0.95) -> Estimate:
-    """
-    Return a share with an interval that holds whenever the trials are stopped, and why ever.
-
-    An interval for a fixed number of trials does not: who stops at a good moment sees good trials.
-    The ends are where the mean likelihood of all shares is ``1 / (1 - confidence)`` times that
-    of the end (Robbins 1970, Ann. Math. Stat. 41:1397; Ville 1939). Unit: 1.
-
-    :param count: trials that had the property
-    :param of: independent trials; 0 gives an estimate without numbers
-    :raises ValueError: unless 0 <= count <= of, or for a confidence outside (0, 1)
-    """
-    check_probability('confidence', confidence)
-    check_count('of', of, 0)
-    check_count('count', count, 0, of)
-    method = 'confidence sequence (beta mixture), two-sided, at any stop'
-    if not of:
-        return Estimate(value=None, low=None, high=None, n=0, unit='1', confidence=confidence,
-                        method=method)
-    least = math.lgamma(count + 1) + math.lgamma(of - count + 1) - math.lgamma(of + 2) \
-        + math.log(1.0 - confidence)
-
-    def is_outside(share: float) -> bool:
-        likelihood = (count * math.log(share) if count else 0.0) + (
-            (of - count) * math.log1p(-share) if count < of else 0.0)
-        return likelihood <= least
-    share = count / of
-    return Estimate(value=share, low=_last_outside(is_outside, 0.0, share) if count else 0.0,
-                    high=_last_outside(is_outside, 1.0, share) if count < of else 1.0, n=of,
-                    unit='1', confidence=confidence, method=method)
-
-
-def _last_outside(is_outside: Callable[[float], bool], outside: float, inside: float) -> float:
-    """Return the end between a share outside and one inside, on its outer side."""
-    for _ in range(200):
-        middle = (outside + inside) / 2.0
-        if middle in (outside, inside):
-            break
-        outside, inside = (middle, inside) if is_outside(middle) else (outside, middle)
-    return outside
-
-
 Decide = Callable[[int, int], str | None]
 """(failures, trials) of one scenario to a decision that makes further trials needless."""
 UNDECIDED = 'undecided: SPRT needs more trials'
@@ -142,3 +100,23 @@ def decide_by(rule: SequentialTest) -> Decide:
             f'{counted(failures, "failure")}: SPRT of '
             f'{rule.p0:g} against {rule.p1:g}')
     return decide
+
+
+def not_fixed(rule: SequentialTest, planned: Iterable[tuple[str, int]],
+              made: Iterable[tuple[str, int]], decided: Mapping[str, str]) -> Mapping[str, str]:
+    """
+    Return scenario id to why its number of trials was not fixed beforehand.
+
+    A sequential test that might have ended it is such a reason, and so is a campaign that ended
+    before all of its trials.
+
+    :param planned: scenario id and index of each trial; those of warm-up are below 0
+    :param made: likewise
+    :param decided: scenario id to what the sequential test decided of it
+    """
+    counts = Counter(name for name, index in made if index >= 0)
+    wanted = Counter(name for name, index in planned if index >= 0)
+    found = dict.fromkeys(counts, UNDECIDED) if rule.p1 else {}
+    return found | {
+        name: f'ended after {count} of {counted(wanted[name], "trial")}'
+        for name, count in counts.items() if count < wanted[name]} | dict(decided)

@@ -8,6 +8,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal
 
 from safety_scenarios.campaign.statistics.breakdown import scored, weighed
+from safety_scenarios.campaign.statistics.claimable import claimable
+from safety_scenarios.campaign.statistics.confidence_sequences import (
+    anytime,
+    anytime_over_clusters,
+    anytime_quantile,
+)
 from safety_scenarios.campaign.statistics.proportions import (
     clopper_pearson,
     clustered,
@@ -23,7 +29,6 @@ from safety_scenarios.campaign.statistics.quantiles import (
     reported_latency,
     upper_bound,
 )
-from safety_scenarios.campaign.statistics.sequential import anytime
 from safety_scenarios.campaign.statistics.world_statistics import of_campaign, of_scenario
 from safety_scenarios.scenario.blocks.separation import SeparationCost
 from safety_scenarios.scenario.controller import ControllerSpec
@@ -41,7 +46,7 @@ from safety_scenarios.trial.summary import (
     ScenarioSummary,
 )
 
-_AT_ANY_STOP = 'no interval: a sequential test chose the number of trials'
+_NONE_AT_ANY_STOP = 'no interval: the number of trials was not fixed beforehand'
 
 
 def summarise(results: Sequence[TrialResult], *, controller: str | ControllerSpec, seed: int,
@@ -59,7 +64,8 @@ def summarise(results: Sequence[TrialResult], *, controller: str | ControllerSpe
     anything: to repeat what does not vary shows nothing new.
 
     :param planned: trials that were to be run; fewer results than that is never a PASS
-    :param stopped_early: scenario id to what a sequential test decided of it
+    :param stopped_early: scenario id to why its number of trials was not fixed beforehand, such
+        as what a sequential test decided: its intervals are those that hold at any stop
     :param latency_law: law that latencies are assumed to follow, for one more upper bound
     :param sut: what was judged; of what changed meanwhile nothing can be a PASS
     :param command: the command line that runs the same campaign again
@@ -81,8 +87,8 @@ def summarise(results: Sequence[TrialResult], *, controller: str | ControllerSpe
         seed=seed, planned=planned, completed=len(results),
         interrupted=interrupted, verdict=Verdict.worst(verdicts), exit_code=exit_code(verdicts),
         verdicts=_count(result.verdict.value for result in counted),
-        missed=_rate(hazards, lambda result: result.is_missed, early, link),
-        false_stops=_rate(benign, lambda result: result.is_false_stop, early, link),
+        missed=rate(hazards, lambda result: result.is_missed, link, early),
+        false_stops=rate(benign, lambda result: result.is_false_stop, link, early),
         failed_otherwise=_otherwise(benign),
         scenarios=tuple(_row(found, early.get(scenario_id), latency_law, link)
                         for scenario_id, found in rows.items()
@@ -92,7 +98,8 @@ def summarise(results: Sequence[TrialResult], *, controller: str | ControllerSpe
                         for result in counted),
         preflight=tuple(preflight), calibration=calibration, chance=_chance(counted),
         command=command, is_in_harness=is_in_harness, sut=sut, weighed=weighed(counted),
-        scores=scored(counted), world=of_campaign(
+        scores=scored(counted), claims=claimable(counted, early, link, any(
+            sut.doubts) if sut is not None else False), world=of_campaign(
             {name: [result for result in found if not result.warmup]
              for name, found in rows.items()}, bool(early), link))
 
@@ -112,20 +119,20 @@ def _latencies_ms(results: Iterable[TrialResult]) -> list[float | None]:
 
 def _row(results: Sequence[TrialResult], stopped_early: str | None,
          law: Law | Literal['none'], link: str) -> ScenarioSummary:
-    counted = [result for result in results if not result.warmup]
+    counted, at_any_stop = [one for one in results if not one.warmup], stopped_early is not None
     different = distinct(counted, link)
     worst = max(counted, key=lambda result: result.verdict.rank)
     measured = [result for result in counted if result.is_measured]
     not_measured = sum(result.latency is not None for result in counted) - len(measured)
     latencies, others = _latencies_ms(measured), _latencies_ms(different)
     claims = [claim for p in (0.95, 0.99) if latencies
-              and (claim := enough_for(len(others), p)) is not None]
+              and (claim := enough_for(len(others), p, at_any_stop=at_any_stop)) is not None]
     alike = only(len(different), len(counted))
     rtfs = [result.rtf for result in counted if result.rtf is not None]
     numbers = [latency for latency in latencies if latency is not None]
-    upper_ms = _claimed(no_narrower(*(
-        reported_latency(_with_unmeasured(some), _uncertainty_ms(counted))
-        for some in (counted, different)), is_bound=True), stopped_early, is_bound=True)
+    upper_ms = no_narrower(*(
+        reported_latency(_with_unmeasured(some), _uncertainty_ms(counted), at_any_stop=at_any_stop)
+        for some in (counted, different)), is_bound=True)
     return ScenarioSummary(
         scenario_id=worst.scenario_id, scenario_name=worst.scenario_name, domain=worst.domain,
         trials=len(counted), warmup=len(results) - len(counted), verdict=worst.verdict,
@@ -134,14 +141,14 @@ def _row(results: Sequence[TrialResult], stopped_early: str | None,
                                if result.latency is not None),
         not_measured=not_measured,
         latency_ms=tuple(latencies),
-        median_ms=_claimed(no_narrower(*(
-            quantile(some, 0.5, 'ms') for some in (latencies, others))), stopped_early),
-        p99_ms=_claimed(no_narrower(*(
-            upper_bound(some, 0.99, 'ms') or quantile(some, 0.99, 'ms')
-            for some in (latencies, others))), stopped_early),
+        median_ms=_median((latencies, others), at_any_stop),
+        p99_ms=no_narrower(*(
+            anytime_quantile(some, 0.99, 'ms', sided='upper') if at_any_stop
+            else upper_bound(some, 0.99, 'ms') or quantile(some, 0.99, 'ms')
+            for some in (latencies, others))),
         worst_ms=max(numbers, default=None) if len(numbers) == len(latencies) else None,
         upper_ms=upper_ms,
-        failed=no_narrower(*((anytime if stopped_early else clopper_pearson)(
+        failed=no_narrower(*((anytime if at_any_stop else clopper_pearson)(
             sum(result.verdict is not Verdict.PASS for result in some), len(some))
             for some in (counted, different))),
         stopped_early=stopped_early,
@@ -151,10 +158,23 @@ def _row(results: Sequence[TrialResult], stopped_early: str | None,
         separation=_separation(measured, upper_ms.high), separation_seen=_seen(measured),
         chance=max((result.chance for result in counted if result.chance is not None),
                    default=None),
-        confirmed=_confirmed(counted, different, stopped_early),
-        traceability=worst.traceability, world=of_scenario(counted, link),
+        confirmed=_confirmed(counted, different, at_any_stop),
+        traceability=worst.traceability, world=of_scenario(counted, link, at_any_stop=at_any_stop),
         **_assumed(law, [_with_unmeasured(some) for some in (counted, different)],
-                   _uncertainty_ms(counted), stopped_early))
+                   _uncertainty_ms(counted), at_any_stop))
+
+
+def _median(latencies: Sequence[Sequence[float | None]], at_any_stop: bool) -> Estimate:
+    """
+    Return the median with its interval.
+
+    :param latencies: of all trials, and of those that differ in anything (ms)
+    """
+    found = no_narrower(*(quantile(some, 0.5, 'ms') for some in latencies))
+    if not at_any_stop:
+        return found
+    ends = no_narrower(*(anytime_quantile(some, 0.5, 'ms') for some in latencies))
+    return ends.model_copy(update={'value': found.value})
 
 
 def _with_unmeasured(results: Sequence[TrialResult]) -> list[float | None]:
@@ -164,7 +184,7 @@ def _with_unmeasured(results: Sequence[TrialResult]) -> list[float | None]:
 
 
 def _confirmed(counted: Sequence[TrialResult], different: Sequence[TrialResult],
-               stopped_early: str | None) -> ConfirmedSummary | None:
+               at_any_stop: bool) -> ConfirmedSummary | None:
     """Return what the robot itself confirmed; None where no trial asked it to."""
     asked = [result for result in counted if result.asks_for_confirmation]
     if not asked:
@@ -182,13 +202,12 @@ def _confirmed(counted: Sequence[TrialResult], different: Sequence[TrialResult],
         latency_classes=_count(LatencyClass.NO_RESPONSE.value if one is None
                                else one.latency_class.value for one in found),
         not_measured=unknown, latency_ms=tuple(latencies),
-        median_ms=_claimed(no_narrower(*(quantile(some, 0.5, 'ms') for some in (
-            latencies, differing))), stopped_early),
+        median_ms=_median((latencies, differing), at_any_stop),
         worst_ms=max(numbers, default=None) if len(numbers) == len(latencies) else None,
-        upper_ms=_claimed(no_narrower(
-            reported_latency([*latencies, *[None] * unknown], bound_ms), reported_latency(
-                [*differing, *[None] * (len(others) - len(differing))], bound_ms),
-            is_bound=True), stopped_early, is_bound=True))
+        upper_ms=no_narrower(*(reported_latency(some, bound_ms, at_any_stop=at_any_stop)
+                               for some in ([*latencies, *[None] * unknown], [
+                                   *differing, *[None] * (len(others) - len(differing))])),
+                             is_bound=True))
 
 
 def _confirmations(asked: Iterable[TrialResult]) -> list[Elapsed | None]:
@@ -202,7 +221,7 @@ def _uncertainty_ms(counted: Sequence[TrialResult]) -> float:
 
 
 def _assumed(law: Law | Literal['none'], latencies: Sequence[Sequence[float | None]],
-             uncertainty_ms: float, stopped_early: str | None) -> dict[str, Estimate]:
+             uncertainty_ms: float, at_any_stop: bool) -> dict[str, Estimate]:
     """
     Return the bound that an assumed law gives, under a name that says so.
 
@@ -215,20 +234,10 @@ def _assumed(law: Law | Literal['none'], latencies: Sequence[Sequence[float | No
         found = found.model_copy(update={'value': found.value + uncertainty_ms,
                                          'high': found.high + uncertainty_ms,
                                          'method': f'{found.method}, + U'})
-    return {f'upper_if_{law}_ms': _claimed(found, stopped_early)}
-
-
-def _claimed(found: Estimate, stopped_early: str | None, *, is_bound: bool = False) -> Estimate:
-    """
-    Return an estimate without an interval where a sequential test chose when to stop.
-
-    :param is_bound: the number is nothing but the end of its interval, and then there is none
-    """
-    if stopped_early is None:
-        return found
-    return found.model_copy(update={'value': None if is_bound else found.value, 'low': None,
-                                    'high': None,
-                                    'method': f'{found.method}; {_AT_ANY_STOP}'})
+    if at_any_stop:  # a fitted law has no bound that holds at any stop
+        found = found.model_copy(update={'low': None, 'high': None,
+                                         'method': f'{found.method}; {_NONE_AT_ANY_STOP}'})
+    return {f'upper_if_{law}_ms': found}
 
 
 def _separation(measured: Sequence[TrialResult], bound_ms: float | None) -> SeparationCost | None:
@@ -266,27 +275,28 @@ def _chance(results: Sequence[TrialResult]) -> float | None:
     return sum(levels) / len(levels) if levels else None
 
 
-def _rate(results: Sequence[TrialResult], is_bad: Callable[[TrialResult], bool],
-          stopped_early: Mapping[str, str], link: str) -> Rate:
-    """Return a rate of the trials that PASS or FAIL; a sequential test leaves no interval."""
+def rate(results: Sequence[TrialResult], is_bad: Callable[[TrialResult], bool], link: str,
+         stopped_early: Mapping[str, str] = {}) -> Rate:
+    """Return a rate of the trials that PASS or FAIL."""
     strata, differing = (_strata(some, is_bad) for some in (results, distinct(results, link)))
-    bad, of = (sum(part) for part in zip(*strata.values())) if strata else (0, 0)
-    share = no_narrower(*(clustered(list(some.values())) for some in (strata, differing)))
-    if strata.keys() & stopped_early.keys():
-        share = share.model_copy(update={'low': None, 'high': None,
-                                         'method': f'{share.method}; {_AT_ANY_STOP}'})
-    return Rate(count=bad, of=of, share=share, worst=worst_stratum(strata) if bad else None,
+    bad, of = (sum(map(sum, strata.values())), sum(map(len, strata.values())))
+    is_chosen = bool(strata.keys() & stopped_early.keys())
+    share = no_narrower(*(
+        anytime_over_clusters(list(some.values())) if is_chosen
+        else clustered([(sum(mine), len(mine)) for mine in some.values()])
+        for some in (strata, differing)))
+    return Rate(count=bad, of=of, share=share, worst=worst_stratum({
+        name: (sum(mine), len(mine)) for name, mine in strata.items()}) if bad else None,
                 undecided=len(results) - of)
 
 
 def _strata(results: Iterable[TrialResult],
-            is_bad: Callable[[TrialResult], bool]) -> dict[str, tuple[int, int]]:
-    """Return for each scenario how many of its decided trials are bad, and how many there are."""
-    strata: dict[str, tuple[int, int]] = {}
+            is_bad: Callable[[TrialResult], bool]) -> dict[str, list[bool]]:
+    """Return for each scenario which of its decided trials are bad, in order."""
+    strata: dict[str, list[bool]] = {}
     for result in results:
         if result.is_decided:
-            count, of = strata.get(result.scenario_id, (0, 0))
-            strata[result.scenario_id] = (count + is_bad(result), of + 1)
+            strata.setdefault(result.scenario_id, []).append(is_bad(result))
     return strata
 
 

@@ -8,6 +8,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import median
 
 from safety_scenarios.campaign.statistics.breakdown import bounded_mean
+from safety_scenarios.campaign.statistics.confidence_sequences import (
+    anytime_over_clusters,
+    anytime_quantile,
+)
 from safety_scenarios.campaign.statistics.paired import (
     later,
     median_over_clusters,
@@ -26,15 +30,18 @@ _Both = tuple[WorldFigures, WorldFigures]
 _Trials = Sequence[tuple[TrialResult, TrialResult]]
 
 
-def of_scenario(results: Sequence[TrialResult], link: str = 'ros') -> ScenarioWorld | None:
+def of_scenario(results: Sequence[TrialResult], link: str = 'ros', *,
+                at_any_stop: bool = False) -> ScenarioWorld | None:
     """
     Return what worlds told of one scenario's trials, None where none was in a world.
 
     :param link: over which they were run, which says what trials came out alike
+    :param at_any_stop: their number was not fixed beforehand
     """
     found = [result.world for result in results if result.world is not None]
     if not found:
         return None
+    middle = anytime_quantile if at_any_stop else quantile
     gaps, exposures = [one.min_gap_m for one in found], [one.exposure_s for one in found]
     caused = [one.contacts_caused for one in found]
     ways = [one.stopping_distance_m for one in found if one.stopping_distance_m is not None]
@@ -44,7 +51,7 @@ def of_scenario(results: Sequence[TrialResult], link: str = 'ros') -> ScenarioWo
         min_gap_m=_all(gaps, min), stopping_distance_m=max(ways, default=None),
         contacts_caused=None if None in caused else sum(one or 0 for one in caused),
         exposure_s=_all(exposures, lambda known: sum(known) / len(known)),
-        task_s=no_narrower(*(quantile(_task_times(some), 0.5, 's')
+        task_s=no_narrower(*(middle(_task_times(some), 0.5, 's')
                              for some in (results, distinct(results, link)))))
 
 
@@ -59,7 +66,8 @@ def of_campaign(rows: Mapping[str, Sequence[TrialResult]], is_stopped_early: boo
     Return what worlds told of all trials, None where none was in a world.
 
     :param rows: scenario id to its trials that count
-    :param is_stopped_early: a sequential test chose how many, so that no interval holds
+    :param is_stopped_early: how many was not fixed beforehand, so that intervals have to hold at
+        any stop, and medians over scenarios have none
     :param link: over which they were run, which says what trials came out alike
     """
     worlds = [[result.world for result in row if result.world is not None]
@@ -75,7 +83,16 @@ def of_campaign(rows: Mapping[str, Sequence[TrialResult]], is_stopped_early: boo
 
     def mean(figure: _Figure) -> Estimate:
         within = [[min(value, longest_s) for value in row] for row in known(figure)]  # rounding
-        return _plain(bounded_mean(within, longest_s, 's'), is_stopped_early)
+        found = bounded_mean(within, longest_s, 's')
+        if not is_stopped_early or found.value is None or not longest_s:
+            return found
+        ends = anytime_over_clusters([[min(1.0, value / longest_s) for value in row]
+                                      for row in within])
+        assert ends.low is not None and ends.high is not None
+        return found.model_copy(update={
+            'low': min(found.value, ends.low * longest_s),
+            'high': max(found.value, ends.high * longest_s),
+            'method': f'mean over {len(within)} scenarios, {ends.method}'})
 
     def middle(figure: _Figure, unit: str) -> Estimate:
         found = quantile([median(row) for row in known(figure) if row], 0.5, unit)
@@ -85,8 +102,11 @@ def of_campaign(rows: Mapping[str, Sequence[TrialResult]], is_stopped_early: boo
 
     quadrants = _quadrants(result for row in rows.values() for result in row)
     locked = sum(one.lockstep for one in found)
-    done = no_narrower(*(clustered([_done(some) for some in made]) for made in (
-        list(rows.values()), [distinct(row, link) for row in rows.values()])))
+    known_done = ([_done(some) for some in made] for made in (
+        list(rows.values()), [distinct(row, link) for row in rows.values()]))
+    done = no_narrower(*(
+        anytime_over_clusters(made) if is_stopped_early
+        else clustered([(sum(some), len(some)) for some in made]) for made in known_done))
     gaps = [one.prediction_gap_m for one in found if one.prediction_gap_m is not None]
     return CampaignWorld(
         trials=len(found), worlds=tuple(sorted({one.world for one in found if one.world})),
@@ -96,7 +116,7 @@ def of_campaign(rows: Mapping[str, Sequence[TrialResult]], is_stopped_early: boo
         exposure_s=mean(lambda one: one.exposure_s),
         safety_cost=mean(lambda one: one.safety_cost),
         time_lost_s=mean(lambda one: one.task.time_lost_s if one.task else None),
-        task_done=_plain(done, is_stopped_early),
+        task_done=done,
         progress_per_min=middle(_throughput, '1/min'),
         prediction_gap_m=middle(lambda one: one.prediction_gap_m, 'm'),
         prediction_gap_worst_m=min(gaps, default=None))
@@ -108,12 +128,11 @@ def _quadrants(results: Iterable[TrialResult]) -> dict[str, int]:
                            if result.world is not None and result.verdict is not Verdict.ERROR)
 
 
-def _done(results: Iterable[TrialResult]) -> tuple[int, int]:
-    """Return in how many trials the work was done, and of how many that is known."""
+def _done(results: Iterable[TrialResult]) -> list[bool]:
+    """Return whether the work was done, of each trial in which that is known."""
     tasks = [result.world.task for result in results
              if result.world is not None and result.verdict is not Verdict.ERROR]
-    found = [task.done for task in tasks if task is not None and task.done is not None]
-    return sum(found), len(found)
+    return [task.done for task in tasks if task is not None and task.done is not None]
 
 
 def compared(pairs: Iterable[_Trials], differing: Iterable[_Trials]) -> WorldComparison | None:
@@ -177,4 +196,4 @@ def _plain(found: Estimate, is_stopped_early: bool) -> Estimate:
         return found
     return found.model_copy(update={
         'low': None, 'high': None,
-        'method': f'{found.method}; no interval: a sequential test chose the number of trials'})
+        'method': f'{found.method}; no interval: the number of trials was not fixed beforehand'})

@@ -69,6 +69,20 @@ class Questions:
         if self._waits_since_ns is not None and now_ns - self._waits_since_ns > self._timeout_ns:
             self._lose(Fault.TIMEOUT, f'no decision within {self._timeout_ns / 1e6:g} ms')
 
+    def forget(self) -> int:
+        """
+        Drop every request and answer: they are about an earlier trial.
+
+        :return: how many requests were under way or had not been looked at
+        """
+        count = len(self._running)
+        for question in self._running:
+            question.reply.cancel()
+        self._running.clear()
+        self._waits_since_ns, self._fault, self.answer = None, None, None
+        self._cancelled = self._not_before_ns = 0
+        return count
+
     def _take(self, question: _Question, now_ns: int) -> None:
         self._waits_since_ns = min((one.asked_ns for one in self._running), default=None)
         self._cancelled = 0

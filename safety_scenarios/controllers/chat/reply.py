@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 import json
+import re
 from typing import Any
 
 from safety_scenarios.errors import ControllerError
@@ -14,6 +15,8 @@ from safety_scenarios.scenario.driving_prompt import DrivingPrompt
 
 _MOST_CALLS = 50
 """In one reply; more is a model that has lost its way."""
+_REASON = '^.{0,300}$'
+"""One line of a reason, which takes time. As a pattern: not every server takes a maxLength."""
 _CUT = frozenset(('length', 'max_tokens'))
 _FILTERED = 'content_filter'
 
@@ -159,7 +162,7 @@ class StreamedCompletion:
 
 def options_of(prompt: DrivingPrompt) -> dict[str, Any]:
     """Return what a request adds so that the reply names one of the actions."""
-    reason = {'reason': {'type': 'string'}} if prompt.reason else {}
+    reason = {'reason': {'type': 'string', 'pattern': _REASON}} if prompt.reason else {}
     if prompt.call == 'tools':
         return {'tool_choice': 'required', 'parallel_tool_calls': False, 'tools': [
             {'type': 'function', 'function': {
@@ -208,7 +211,8 @@ def _called(completion: Completion, prompt: DrivingPrompt) -> str:
     if call.name not in prompt.actions:
         raise FaultyReplyError(Fault.WRONG_TOOL)
     arguments = _json(call.arguments or '{}')
-    if not isinstance(arguments, dict) or set(arguments) - {'reason'}:
+    if not isinstance(arguments, dict) or set(arguments) - {'reason'} \
+            or not _is_reason(arguments.get('reason', '')):
         raise FaultyReplyError(Fault.MALFORMED, 'arguments outside the schema')
     return call.name
 
@@ -217,11 +221,16 @@ def _written(completion: Completion, prompt: DrivingPrompt) -> str:
     answer = _json(words_in(completion))
     names = {'action', 'reason'} if prompt.reason else {'action'}
     if not isinstance(answer, dict) or set(answer) != names \
-            or not all(isinstance(value, str) for value in answer.values()):
+            or not all(isinstance(value, str) for value in answer.values()) \
+            or not _is_reason(answer.get('reason', '')):
         raise FaultyReplyError(Fault.MALFORMED, 'JSON outside the schema')
     if answer['action'] not in prompt.actions:
         raise FaultyReplyError(Fault.MALFORMED, 'an action that was not offered')
     return str(answer['action'])
+
+
+def _is_reason(text: Any) -> bool:
+    return isinstance(text, str) and re.search(_REASON, text) is not None
 
 
 def _json(text: str) -> Any:

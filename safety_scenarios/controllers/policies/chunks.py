@@ -87,6 +87,16 @@ class ActionChunks:
         """Return whether a chunk was asked for and has not come."""
         return self._asked is not None
 
+    @property
+    def step(self) -> int:
+        """Return the number of the action that is due next."""
+        return self._step
+
+    @property
+    def is_empty(self) -> bool:
+        """Return whether no action is due next."""
+        return self._planned(self._step) is None
+
     def wants_chunk(self) -> bool:
         """Return whether the policy is to be asked now."""
         if self.is_asked:
@@ -108,9 +118,14 @@ class ActionChunks:
         """Note that what was asked for will not come."""
         self._asked = None
 
-    def put(self, actions: Array) -> int:
-        """Take the chunk that was asked for, and return its number."""
-        asked = self._step if self._asked is None else self._asked
+    def put(self, actions: Array, observed: int | None = None) -> int:
+        """
+        Take the chunk that was asked for, and return its number.
+
+        :param observed: step of the observation that it was computed from; None: that of ``ask``
+        """
+        asked = observed if observed is not None else \
+            self._step if self._asked is None else self._asked
         begin = asked if self._rules.execution == 'asynchronous' else self._step
         chunk = _Chunk(self._number, begin, asked, actions[:self._rules.horizon or None])
         self._frozen = {step: value for step in range(self._step, max(

@@ -254,6 +254,9 @@ class PolicyContract(Noun):
     """Name of an input to the recurrent state that goes in."""
     outputs: Mapping[str, ActionOutput] = Field(min_length=1, max_length=1)
     """Name of the output of the model that is the action, and what it means."""
+    server: Mapping[str, str | int | float | bool] = {}
+    """What the server is told to load, where the protocol has it. LeRobot: policy_type,
+    pretrained_name_or_path, actions_per_chunk, device."""
     rate_hz: float = Field(default=20.0, gt=0, le=1000, json_schema_extra={'unit': 'Hz'})
     """Rate at which actions of a chunk follow each other."""
     action_horizon: int = Field(default=0, ge=0, le=10_000)

@@ -4,7 +4,7 @@
 """What every kind of model is to its controller, whether a file, an object or a server."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 import os
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -36,6 +36,8 @@ class Inference(NamedTuple):
     """Name of an output to its array."""
     server_ns: int | None = None
     """How long the inference took, as the model's server reports it."""
+    number: int = -1
+    """Of the observation that it was computed from, where several were sent."""
 
 
 class Tensor(NamedTuple):
@@ -59,6 +61,8 @@ class ModelOptions:
     """Processors that an inference may use, in this process."""
     allow_pickle: bool = False
     """Whether data may be read that names classes of Python."""
+    server: Mapping[str, str | int | float | bool] = field(default_factory=dict)
+    """What a server is told to load."""
 
 
 class PolicyModel:
@@ -75,6 +79,9 @@ class PolicyModel:
     """Whether it runs code of its author, and so needs a process of its own."""
     is_file: ClassVar[bool] = False
     """Whether it is a file that can be opened before a campaign, with no server and no code."""
+
+    is_streamed: ClassVar[bool] = False
+    """Whether it takes newer observations while it infers: it is a ``StreamedModel``."""
 
     def __init__(self, address: str, options: ModelOptions) -> None:
         self.address, self.options = address, options

@@ -9,7 +9,6 @@ the process of the harness, in one of its own and in ``policy_node``, so that wh
 what is deployed.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property, lru_cache
@@ -34,6 +33,7 @@ from safety_scenarios.controllers.policies.contract import (
     PolicyContract,
 )
 from safety_scenarios.controllers.policies.inputs import PolicyInputs
+from safety_scenarios.controllers.policies.memory import Asked, PolicyMemory
 from safety_scenarios.controllers.policies.model import (
     Inference,
     InferenceError,
@@ -41,6 +41,7 @@ from safety_scenarios.controllers.policies.model import (
     PolicyModel,
     zeros,
 )
+from safety_scenarios.controllers.policies.streaming import ObservationStream
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.controller import ControllerPlugin
@@ -58,36 +59,6 @@ _FROM_CONTRACT = -1.0
 _MISSING = 'missing: '
 _KEPT = 600
 """Chunks whose stamps are kept; more never overlap."""
-
-
-class _Asked:
-    """A question to the model that is under way, or answered."""
-
-    def __init__(self, began_ns: int, observation: Observation) -> None:
-        self.began_ns, self.observation = began_ns, observation
-        self.ready_ns: int | None = None
-        """When the answer counts, on the clock of the observations; None: when it is there."""
-        self.ended_ns: int | None = None
-        """When it was there, on the same clock."""
-        self.future: Future[Inference] | None = None
-
-
-class _Memory:
-    """What a policy's controller keeps from tick to tick."""
-
-    def __init__(self) -> None:
-        self.asked: _Asked | None = None
-        self.command: Command | None = None
-        self.failures = Counter[str]()
-        self.reasons: dict[str, str] = {}
-        """Why there was no inference, without numbers, to the first such reason."""
-        self.failed = ''
-        """How the latest question ended that got no answer; empty: it got one."""
-        self.inferences = 0
-        self.stamps = dict[int, CommandStamps]()
-        """Number of a chunk to when it was inferred, of the latest ones."""
-        self.states: dict[str, Any] = {}
-        self.pool: ThreadPoolExecutor | None = None
 
 
 class PolicyController(ControllerPlugin):
@@ -179,13 +150,13 @@ class PolicyController(ControllerPlugin):
         return self.terms.period_ns
 
     @cached_property
-    def _memory(self) -> _Memory:
-        return _Memory()
+    def _memory(self) -> PolicyMemory:
+        return PolicyMemory()
 
     @cached_property
     def _model(self) -> PolicyModel:
         options = ModelOptions(self.timeout_ms / 1e3, self.cold_start_s, self.threads,
-                               self.allow_pickle)
+                               self.allow_pickle, self.terms.server)
         found: PolicyModel = registry.resolve('policies', self.kind)(self.address, options)
         return found
 
@@ -231,7 +202,10 @@ class PolicyController(ControllerPlugin):
                 f'chunk. Set at most {len(chunk)}')
         _LOG.info('%s: cold start %.1f s', self._name, time.monotonic() - begin_s)
         model.reset()
-        if self._is_asynchronous and not self._is_simulated:
+        if model.is_streamed:
+            streamed: Any = model
+            self._memory.stream = ObservationStream(streamed, round(self.timeout_ms * _MS))
+        elif self._is_asynchronous and not self._is_simulated:
             self._memory.pool = ThreadPoolExecutor(1, thread_name_prefix='policy')
 
     def _forget_states(self) -> None:
@@ -243,7 +217,9 @@ class PolicyController(ControllerPlugin):
     def reset(self) -> None:
         """Begin another episode: forget what was seen, and what was planned."""
         memory = self._memory
-        if memory.pool is None:
+        if memory.stream is not None:
+            memory.stream.reset()
+        elif memory.pool is None:
             self._model.reset()
         else:
             memory.pool.submit(self._model.reset).result()
@@ -321,13 +297,17 @@ class PolicyController(ControllerPlugin):
                 self._take(observation)
         action = chunks.action()
         if action is None:
-            return self._without(observation, '') if memory.asked is None else None
+            is_waiting = self._is_waiting and not memory.failed  # else the model is asked again
+            return None if is_waiting else self._without(observation, '')
         memory.command = self._command(action, observation)
         return memory.command
 
     def close(self) -> None:
         """Hang up, and say what went wrong how often."""
         memory = self._memory
+        if memory.stream is not None:
+            self._model.interrupt()
+            memory.stream.close()
         if memory.pool is not None:
             self._model.interrupt()
             memory.pool.shutdown(wait=True, cancel_futures=True)
@@ -352,6 +332,12 @@ class PolicyController(ControllerPlugin):
     def _is_asynchronous(self) -> bool:
         return (self.execution or self.terms.execution) == 'asynchronous'
 
+    @property
+    def _is_waiting(self) -> bool:
+        """Return whether an answer is awaited."""
+        stream = self._memory.stream
+        return self._memory.asked is not None if stream is None else stream.is_waiting
+
     def _now_ns(self, observation: Observation) -> int:
         return observation.t_ns if self._is_simulated else time.monotonic_ns()
 
@@ -361,8 +347,12 @@ class PolicyController(ControllerPlugin):
 
     def _ask(self, observation: Observation, arrays: Mapping[str, Any]) -> None:
         memory = self._memory
+        if memory.stream is not None:
+            memory.stream.offer(observation, self._complete(arrays), self._chunks.step,
+                                self._chunks.is_empty)
+            return
         memory.inferences += 1
-        asked = _Asked(self._now_ns(observation), observation)
+        asked = Asked(self._now_ns(observation), observation)
         given, least_ns = self._complete(arrays), round(self.inference_ms * _MS)
         self._chunks.ask()
         memory.asked, asked.future = asked, Future()
@@ -378,7 +368,7 @@ class PolicyController(ControllerPlugin):
         if self._is_simulated:
             asked.ready_ns = asked.ended_ns = asked.began_ns + least_ns
 
-    def _infer(self, asked: _Asked, given: Mapping[str, Any], until_ns: int) -> Inference:
+    def _infer(self, asked: Asked, given: Mapping[str, Any], until_ns: int) -> Inference:
         """Ask the model, and wait until a steady time if it has answered before."""
         found = self._model.infer(given)
         if (early_ns := until_ns - time.monotonic_ns()) > 0:  # to sleep for 0 s takes its time
@@ -389,6 +379,9 @@ class PolicyController(ControllerPlugin):
     def _take(self, observation: Observation) -> None:
         """Take the answer of the model if it counts by now."""
         memory, asked = self._memory, self._memory.asked
+        if memory.stream is not None:
+            self._take_streamed(memory.stream)
+            return
         if asked is None or asked.future is None or not asked.future.done() or (
                 asked.ready_ns is not None and observation.t_ns < asked.ready_ns):
             return
@@ -396,17 +389,44 @@ class PolicyController(ControllerPlugin):
         try:
             found = asked.future.result()
         except InferenceError as error:
-            memory.failures[error.name] += 1
-            memory.failed = error.name
-            _LOG.log(logging.WARNING if memory.failures[error.name] == 1 else logging.DEBUG,
-                     '%s: %s', self._name, error)
-            self._chunks.clear()
+            self._fail(error)
             return
-        memory.failed = ''
-        number = self._chunks.put(self._actions.chunk(found.outputs))
-        memory.stamps[number] = CommandStamps.of(
+        self._put(found, None, CommandStamps.of(
             asked.observation, began_ns=asked.began_ns, ended_ns=asked.ended_ns,
-            server_ns=found.server_ns, chunk=number)
+            server_ns=found.server_ns))
+
+    def _take_streamed(self, stream: ObservationStream) -> None:
+        try:
+            answer = stream.answer()
+        except InferenceError as error:
+            self._fail(error)
+            return
+        if answer is not None:
+            sent = answer.sent
+            self._memory.inferences += 1
+            self._put(answer.inference, sent.step, CommandStamps.of(
+                sent.observation, queued_ns=sent.at_ns, began_ns=answer.began_ns,
+                ended_ns=answer.ended_ns, skipped=answer.skipped or None,
+                skipped_ns=answer.skipped_ns if answer.skipped else None))
+
+    def _fail(self, error: InferenceError) -> None:
+        memory = self._memory
+        memory.failures[error.name] += 1
+        memory.failed = error.name
+        _LOG.log(logging.WARNING if memory.failures[error.name] == 1 else logging.DEBUG,
+                 '%s: %s', self._name, error)
+        self._chunks.clear()
+
+    def _put(self, found: Inference, step: int | None, stamps: CommandStamps) -> None:
+        """
+        Take a chunk.
+
+        :param step: of the observation that it was computed from; None: of the question
+        """
+        memory = self._memory
+        memory.failed = ''
+        number = self._chunks.put(self._actions.chunk(found.outputs), step)
+        memory.stamps[number] = stamps.model_copy(update={'chunk': number})
         if len(memory.stamps) > _KEPT:
             del memory.stamps[min(memory.stamps)]
         for name, state in self.terms.states.items():

@@ -14,7 +14,7 @@ from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.latency.stream import interleaved, lost
 from safety_scenarios.scenario.blocks.onset import ARMED
 from safety_scenarios.scenario.driver import Execution
-from safety_scenarios.scenario.result import CONFIRMED, Finding, Note
+from safety_scenarios.scenario.result import CONFIRMED, Finding, Note, TrialResult
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.record.executed_commands import driver_of
 from safety_scenarios.trial.run import INTERRUPTED
@@ -131,6 +131,17 @@ _FAULTS = {INTERRUPTED: 'nobody interrupted it',
 _OPEN = (INTERRUPTED, INTERLOCK, 'LiveDataError')
 """Faults of nobody who is judged, nor of the harness: what would have been is open."""
 _UNEXPECTED = 'nothing unexpected happened'
+
+
+def has_begun(result: TrialResult) -> bool:
+    """Return whether anything was measured in a trial."""
+    return not {finding.check for finding in result.findings} & {COULD_BE_RUN, IS_BOUND}
+
+
+def is_interrupted(result: TrialResult) -> bool:
+    """Return whether a trial ended because the user wanted the campaign to end."""
+    return any(finding.check == _FAULTS[INTERRUPTED] and finding.verdict is not Verdict.PASS
+               for finding in result.findings)
 
 
 def not_run(error: BaseException) -> Finding:

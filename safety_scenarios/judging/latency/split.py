@@ -44,6 +44,8 @@ class Decision:
     index: int | None = None
     implausible: tuple[str, ...] = ()
     note: str = ''
+    skipped: int | None = None
+    skipped_ns: int | None = None
 
 
 _Before = Sequence[tuple[Decision | None, int]]
@@ -129,8 +131,14 @@ def checked(timing: Timing, at_ns: int, trial_ns: int) -> Decision:
             began_ns is not None and ended_ns is not None and server_ns > ended_ns - began_ns)):
         odd.append('server: longer than inference' if server_ns > 0 else 'server: below 0')
         server_ns = None
+    skipped_ns = timing.skipped_ns if timing.skipped else None
+    if skipped_ns is not None and skipped_ns < 0:
+        odd.append('skipped_for: below 0')
+    busy_ns = 0 if began_ns is None or ended_ns is None else ended_ns - began_ns
+    is_ignored = skipped_ns is not None and skipped_ns > busy_ns  # else it had no time to look
     return Decision(times.get('received'), began_ns, ended_ns, server_ns, timing.chunk,
-                    timing.index, tuple(odd), timing.note)
+                    timing.index, tuple(odd), timing.note, timing.skipped if is_ignored else None,
+                    skipped_ns if is_ignored else None)
 
 
 def _disordered(times: Mapping[str, int]) -> Sequence[tuple[str, str]]:
@@ -180,7 +188,8 @@ def parts_of(motion: Motion, clocks: Clocks, onset: Instant, command: Event, rea
             received_ns < 0 if not shown else _used(shown, received_ns,
                                                     record.measuring.exact) is None),
         chunk_id=decision.chunk, action=decision.index, implausible=decision.implausible,
-        fallback=decision.note)
+        fallback=decision.note, skipped=decision.skipped or 0,
+        skipped_ns=decision.skipped_ns or 0)
 
 
 def observations(motion: Motion, onset: Instant, until_ns: int) -> Sequence[int]:

@@ -4,8 +4,8 @@
 """
 How far a campaign is, and about how long it still takes.
 
-In a terminal alone, as a bar below the lines of the trials. It is drawn between trials, so that
-nothing of it disturbs a measurement.
+In a terminal as a bar below the lines of the trials, else as a line now and then. It is drawn
+between trials, so that nothing of it disturbs a measurement.
 """
 
 from collections import Counter
@@ -18,12 +18,16 @@ import time
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 from safety_scenarios.reports.console_report import console as console_screen
-from safety_scenarios.reports.console_report import ConsoleReport, Screen
+from safety_scenarios.reports.console_report import ConsoleReport, Screen, warn
+from safety_scenarios.reports.live.running_bound import RunningBound
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.session import Beginning, Observer, OutputContext
 from safety_scenarios.trial.summary import CampaignSummary
 from safety_scenarios.trial.trial import TrialRecord
+
+_EVERY_S = 60.0
+"""Between two lines where nothing can be drawn over."""
 
 
 def time_left_s(ended: int, planned: int, elapsed_s: float) -> float | None:
@@ -54,21 +58,83 @@ def may_draw(screen: Console, environment: Mapping[str, str]) -> bool:
         and not environment.get('NO_COLOR')
 
 
-class Bar(Observer):
+class Pace(Observer):
     """
-    A bar below what is printed on a terminal.
+    Counts the trials that have ended, and how many end in a second.
 
-    :param screen: the console on which everything else is printed, too
     :param now_s: steady time
     """
 
     reads_events = False
 
-    def __init__(self, screen: Console, now_s: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, now_s: Callable[[], float] = time.monotonic) -> None:
         self._now_s = now_s
         self._began_s = 0.0
-        self._planned = self._ended = 0
+        self._planned = self._ended = self._kept = 0
         self._verdicts: Counter[str] = Counter()
+
+    def campaign_began(self, beginning: Beginning) -> None:
+        """Begin to count."""
+        self._began_s = self._now_s()
+        self._planned, self._kept = beginning.planned, beginning.kept
+
+    def trial_ended(self, record: TrialRecord, result: TrialResult) -> None:
+        """Count it; what was run before the campaign was cut off has its result at once."""
+        self._ended += 1
+        self._verdicts[result.verdict.value] += 1
+        if self._ended <= self._kept:
+            self._began_s = self._now_s()
+
+    @property
+    def text(self) -> str:
+        """Return rate, time left and verdicts in words."""
+        run, elapsed_s = self._ended - self._kept, self._now_s() - self._began_s
+        left_s = time_left_s(run, self._planned - self._kept, elapsed_s)
+        rate = '' if run <= 0 or elapsed_s <= 0 else f'{run / elapsed_s:.3g}/s, '
+        so_far = ', '.join(f'{count} {name}' for name, count in self._verdicts.items())
+        return f'{rate}{in_words(left_s)}; {so_far}'
+
+
+class Lines(Pace):
+    """
+    A line now and then, where nothing can be drawn over.
+
+    :param tell: takes a line
+    :param every_s: least time between two
+    """
+
+    def __init__(self, tell: Callable[[str], None], now_s: Callable[[], float] = time.monotonic,
+                 every_s: float = _EVERY_S) -> None:
+        super().__init__(now_s)
+        self._tell, self._every_s = tell, every_s
+        self._told_s = 0.0
+
+    def campaign_began(self, beginning: Beginning) -> None:
+        """Begin to count."""
+        super().campaign_began(beginning)
+        self._told_s = self._began_s
+
+    def trial_ended(self, record: TrialRecord, result: TrialResult) -> None:
+        """Count it, and tell how far the campaign is if that is long ago."""
+        super().trial_ended(record, result)
+        if self._now_s() - self._told_s >= self._every_s and self._ended < self._planned:
+            self._told_s = self._now_s()
+            self._tell(f'{self._ended} of {self._planned} trials; {self.text}')
+
+
+class Bar(Pace):
+    """
+    A bar below what is printed on a terminal.
+
+    :param screen: the console on which everything else is printed, too
+    :param now_s: steady time
+    :param link: over which the trials are run
+    """
+
+    def __init__(self, screen: Console, now_s: Callable[[], float] = time.monotonic,
+                 link: str = 'ros') -> None:
+        super().__init__(now_s)
+        self._bound = RunningBound(link, now_s)
         self._task: TaskID | None = None
         self._bar = Progress(
             BarColumn(30), TextColumn('{task.completed:.0f}/{task.total:.0f}'),
@@ -77,20 +143,18 @@ class Bar(Observer):
 
     def campaign_began(self, beginning: Beginning) -> None:
         """Draw it, empty."""
-        self._began_s, self._planned = self._now_s(), beginning.planned
+        super().campaign_began(beginning)
         self._task = self._bar.add_task(in_words(None), total=beginning.planned)
         self._bar.start()
         self._bar.refresh()
 
     def trial_ended(self, record: TrialRecord, result: TrialResult) -> None:
         """Draw it anew."""
-        self._ended += 1
+        super().trial_ended(record, result)
         assert self._task is not None
-        self._verdicts[result.verdict.value] += 1
-        left_s = time_left_s(self._ended, self._planned, self._now_s() - self._began_s)
-        so_far = ', '.join(f'{count} {name}' for name, count in self._verdicts.items())
-        self._bar.update(self._task, completed=self._ended,
-                         description=f'{in_words(left_s)}; {so_far}')
+        self._bound.take(result)
+        self._bar.update(self._task, completed=self._ended, description='; '.join(
+            filter(None, (self.text, self._bound.text))))
         self._bar.refresh()
 
     def campaign_ended(self, summary: CampaignSummary) -> None:
@@ -108,17 +172,20 @@ def progress(settings: RunSettings, screen: Console,
     """
     Give what shows the progress while the block lasts; it goes before the console report.
 
-    Nothing is drawn outside a terminal, nor where an operator is asked at the terminal: the
-    question would be drawn over.
+    Outside a terminal it is a line a minute on standard error. Where an operator is
+    asked at the terminal there is nothing: the question would be drawn over.
 
     :param screen: a terminal, or not
     :param environment: of the process
     """
     is_asked = settings.hil.enabled and settings.hil.confirm == 'terminal'
-    if is_asked or settings.console == 'quiet' or not may_draw(screen, environment):
+    if is_asked or settings.console == 'quiet':
         yield ()
         return
-    bar = Bar(screen)
+    if not may_draw(screen, environment):
+        yield (Lines(warn),)
+        return
+    bar = Bar(screen, link=settings.link)
     try:
         yield (bar,)
     finally:

@@ -21,6 +21,7 @@ from safety_scenarios.campaign.folder.many import started_in
 from safety_scenarios.campaign.folder.provenance import versions
 from safety_scenarios.campaign.folder.signing import is_signed
 from safety_scenarios.campaign.rejudging.rejudge import Rejudging, told
+from safety_scenarios.campaign.statistics.confidence_sequences import anytime_over_clusters
 from safety_scenarios.campaign.statistics.proportions import (
     clopper_pearson,
     clustered,
@@ -57,10 +58,9 @@ def claim_of(summary: CampaignSummary, results: Sequence[TrialResult],
     strata = list(different(trials, summary.link).values())
     differing = sum(of for _, of in strata)
     why = _withheld(summary, trials, flaws)
-    share = None if why else _share(summary, strata)
+    share = None if why else _share(summary, strata, trials)
     if not why and share is None:
-        why = ALIKE if len(strata) == 1 else \
-            'a sequential test chose the number of trials of several scenarios'
+        why = ALIKE
     return Claim(failed, len(trials), differing, len(strata), share, why or _about(strata),
                  {f'{aim:.3g}': zero_failure_n(aim, _CONFIDENCE) for aim in _AIMS}
                  if len(strata) == 1 else {})
@@ -114,7 +114,8 @@ def _withheld(summary: CampaignSummary, trials: Sequence[TrialResult],
     return ''
 
 
-def _share(summary: CampaignSummary, strata: Sequence[tuple[int, int]]) -> Estimate | None:
+def _share(summary: CampaignSummary, strata: Sequence[tuple[int, int]],
+           trials: Sequence[TrialResult]) -> Estimate | None:
     """
     Return the share of failures: with its upper bound alone where there was none.
 
@@ -122,8 +123,14 @@ def _share(summary: CampaignSummary, strata: Sequence[tuple[int, int]]) -> Estim
     """
     early = [row for row in summary.scenarios if row.stopped_early is not None]
     if early:
-        is_whole = len(strata) == 1 and strata[0][1] == summary.scenarios[0].trials
-        return summary.scenarios[0].failed if is_whole else None
+        if sum(of for _, of in strata) < len(trials):
+            return None  # the test counted trials that show nothing new
+        if len(strata) == 1:
+            return summary.scenarios[0].failed
+        rows: dict[str, list[bool]] = {}
+        for trial in trials:
+            rows.setdefault(trial.scenario_id, []).append(trial.verdict is Verdict.FAIL)
+        return anytime_over_clusters(list(rows.values()), _CONFIDENCE)
     failed = sum(count for count, _ in strata)
     if len(strata) == 1:
         return clopper_pearson(*strata[0], _CONFIDENCE, 'two' if failed else 'upper')
@@ -313,7 +320,7 @@ def _assumptions(summary: CampaignSummary) -> Iterator[str]:
         yield (f'In {counted(summary.by_patterns, "passed trial")} nothing but patterns has read '
                f'what was said')
     if any(row.stopped_early for row in summary.scenarios):
-        yield 'A sequential test chose the number of trials; its bounds hold at any stop'
+        yield 'The number of trials was not fixed beforehand; the bounds hold at any stop'
     for row in summary.scenarios:
         for text in (*row.claims[-1:], *row.notes.values()):
             yield f'{row.scenario_id}: {text}'

@@ -1,179 +1,33 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""
-Campaigns side by side: whether they were judged alike, and what was varied.
+"""Campaigns over what was varied in them."""
 
-Everything in the settings counts unless it is known to leave judging alone, so that a setting
-that is new here counts too.
-"""
-
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-import gzip
-import json
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any
-import zlib
 
-from safety_scenarios.campaign.folder.files import journal_path
-from safety_scenarios.campaign.folder.folder import Settings, settings_of
-from safety_scenarios.campaign.rejudging.rejudge import results_of, summary_of
-from safety_scenarios.campaign.statistics.compare import compare, paired
 from safety_scenarios.campaign.statistics.degradation import degradations, is_number, Varying
-from safety_scenarios.errors import SettingsError
 from safety_scenarios.reports.page.source import Source
-from safety_scenarios.reports.trial_view.comparison import Campaign, varied
-from safety_scenarios.scenario.result import TrialResult
-from safety_scenarios.trial.summary import CampaignSummary
-
-_LEAVES_JUDGING_ALONE = frozenset({
-    'scenarios', 'controller', 'controller_parameters', 'controller_label', 'trials', 'warmup',
-    'seed', 'output', 'outputs', 'namespace', 'node_name', 'remap', 'domain_id',
-    'connect_timeout_s', 'realtime', 'command_type', 'period_ms', 'trace_profile',
-    'trace_without_apps', 'record', 'record_images', 'server', 'latency_law', 'sut_version',
-    'sut_artifact', 'sut_image_digest', 'junit', 'live_topics', 'judge.timeout_s',
-    'judge.cache', 'judge.allow_same_model'})
-"""Who is judged, on which trials, and what is written; seeds are compared trial by trial."""
-
-
-@dataclass(frozen=True)
-class _Side:
-    folder: Path
-    results: Sequence[TrialResult]
-    hashes: Mapping[str, str | None]
-    """Scenario id to the SHA-256 of its file."""
-
-
-def refuse_incomparable(first: Path, second: Path, before: Sequence[TrialResult],
-                        after: Sequence[TrialResult]) -> None:
-    """
-    Refuse two campaigns whose verdicts do not mean the same.
-
-    :param first: folder of a campaign
-    :param before: the trials in ``first``, both judged by this version
-    :raises SettingsError: names each difference, or what of it cannot be told
-    """
-    settings = settings_of(first), settings_of(second)
-    found = [*_of_settings(*settings), *_of_scenarios(
-        _Side(first, before, settings[0].scenarios), _Side(second, after, settings[1].scenarios))]
-    if found:
-        raise SettingsError(f'{first} and {second} are not comparable: {"; ".join(found)}. Run '
-                            f'both alike')
-
-
-def _of_settings(before: Settings, after: Settings) -> Iterator[str]:
-    was, now = (_flat(side.run.model_dump(mode='json')) for side in (before, after))
-    for name in sorted(was.keys() | now.keys()):
-        if was.get(name) != now.get(name) and not _LEAVES_JUDGING_ALONE & {
-                name, name.partition('.')[0]} and not _both_calibrated(name, was, now):
-            yield f'{name} is {was.get(name)!r} in the first, {now.get(name)!r} in the second'
-    if before.onset != after.onset:
-        yield f'--onset is {before.onset!r} in the first, {after.onset!r} in the second'
-
-
-def _both_calibrated(name: str, was: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
-    return name == 'calibration' and 'off' not in (was.get(name), now.get(name))
-
-
-def _flat(data: Mapping[str, Any], prefix: str = '') -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name, value in data.items():
-        found |= _flat(value, f'{prefix}{name}.') if isinstance(value, Mapping) \
-            else {prefix + name: value}
-    return found
-
-
-def _of_scenarios(first: _Side, second: _Side) -> Iterator[str]:
-    """Yield what differs about the scenarios that both have: their files, or else their plans."""
-    common = {result.scenario_id for result in first.results} & {
-        result.scenario_id for result in second.results}
-    for name in sorted(common):
-        of = [side.hashes.get(name) for side in (first, second)]
-        if of == [None, None]:
-            of = [_plan(side, name) for side in (first, second)]
-        if None in of:
-            yield (f'{name}: nothing tells whether it is the same scenario in both, because a '
-                   f'folder has neither the hash of its file nor a journal of it')
-        elif of[0] != of[1]:
-            yield (f'{name} is not the same scenario in both: its budgets, limits or checks may '
-                   f'differ ({_short(of[0])} and {_short(of[1])})')
-
-
-def _plan(side: _Side, scenario_id: str) -> str | None:
-    """Return a scenario as a trial's journal has it, of one that came from no file."""
-    for result in side.results:
-        path = side.folder / journal_path(result.trial_id)
-        if result.scenario_id == scenario_id and path.exists():
-            try:
-                with gzip.open(path, 'rt', encoding='utf-8') as file:
-                    scenario = json.loads(file.readline())['trial']['scenario']
-            except (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError) as error:
-                raise SettingsError(f'{path}: cannot be read: {str(error)[:300]}') from None
-            return json.dumps({**scenario, 'origin': None}, sort_keys=True)
-    return None
-
-
-def _short(text: str | None) -> str:
-    return f'SHA-256 {text[:12]}' if text and not text.startswith('{') else 'no file'
-
-
-def side_by_side(folders: Sequence[Path]) -> Sequence[Campaign]:
-    """
-    Return the first campaign, and each other one against it, judged again from their records.
-
-    :raises SettingsError: a folder is none of a campaign, or cannot be compared with the first
-    :raises TraceError: a folder cannot be relied on
-    """
-    results = [results_of(folder) for folder in folders]
-    return beside_each_other(folders, results, [
-        summary_of(folder, mine) for folder, mine in zip(folders, results, strict=True)])
-
-
-def beside_each_other(folders: Sequence[Path], results: Sequence[Sequence[TrialResult]],
-                      summaries: Sequence[CampaignSummary]) -> Sequence[Campaign]:
-    """
-    Return the same of campaigns whose results and summaries are known already.
-
-    :raises SettingsError: one cannot be compared with the first
-    """
-    names = campaign_names(folders, results)
-    found = [Campaign(names[0], results[0], summaries[0])]
-    for folder, name, mine, summary in list(zip(folders, names, results, summaries,
-                                                strict=True))[1:]:
-        refuse_incomparable(folders[0], folder, results[0], mine)
-        pairs, _ = paired(results[0], mine)
-        stopped = {row.scenario_id for one in (summaries[0], summary) for row in one.scenarios
-                   if row.stopped_early is not None}
-        found.append(Campaign(name, mine, summary, compare(
-            results[0], mine, summary.link, stopped), pairs))
-    return found
-
-
-def campaign_names(folders: Sequence[Path],
-                   results: Sequence[Sequence[TrialResult]]) -> Sequence[str]:
-    """Return the folders' names, with the controllers where these are not the same."""
-    labels = [' '.join(sorted({result.controller for result in side})) for side in results]
-    names = [folder.resolve().name for folder in folders]
-    if len(set(names)) < len(names):
-        names = [str(folder) for folder in folders]
-    return [name if len(set(labels)) == 1 else f'{name}: {label}'
-            for name, label in zip(names, labels, strict=True)]
-
+from safety_scenarios.reports.trial_view.comparison import varied
 
 _UNTOLD = ('seed', 'trials', 'warmup', 'domain_id', 'connect_timeout_s', 'hil',
            'server', 'judge', 'selection', 'sequential')
 """Numbers among the settings that nobody expects a controller to depend on."""
 
 
-def over_what_varied(sources: Sequence[Source]) -> Sequence[Mapping[str, Any]]:
+def over_what_varied(sources: Sequence[Source],
+                     varying: Sequence[Varying] | None = None) -> Sequence[Mapping[str, Any]]:
     """
     Return trials over what was drawn for each, and over what the campaigns differ in.
 
     Nothing of folders that are not as their campaigns left them: a plot would look like evidence.
+
+    :param varying: the campaigns with the numbers that count; None: all in which they differ
     """
     if any(source.trust.flaws for source in sources):
         return ()
+    if varying is not None:
+        return varied(list(degradations(varying)))
     names = [source.name for source in sources]
     names = [name if names.count(name) == 1 else f'{name} ({number})'
              for number, name in enumerate(names, 1)]

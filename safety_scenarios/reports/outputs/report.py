@@ -40,6 +40,7 @@ from safety_scenarios.campaign.folder.provenance import versions
 from safety_scenarios.campaign.folder.signing import is_signed
 from safety_scenarios.campaign.rejudging.rejudge import rejudge, summary_of, told
 from safety_scenarios.campaign.signals import uninterrupted
+from safety_scenarios.campaign.statistics.degradation import Varying
 from safety_scenarios.campaign.statistics.summarise import latency_quantile
 from safety_scenarios.errors import (
     counted,
@@ -52,7 +53,7 @@ from safety_scenarios.errors import (
 )
 from safety_scenarios.reports.film.files import links_to_films
 from safety_scenarios.reports.outputs.assurance import CHANGED, claim_of, unclaimed
-from safety_scenarios.reports.outputs.comparison import over_what_varied, side_by_side
+from safety_scenarios.reports.outputs.comparison import over_what_varied
 from safety_scenarios.reports.page.page import compact, LOADED, render, require, visible_in
 from safety_scenarios.reports.page.source import Source, Trust
 from safety_scenarios.reports.trial_view.comparison import compared
@@ -60,6 +61,7 @@ from safety_scenarios.reports.trial_view.view import view_of
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.verdict import Estimate
 from safety_scenarios.studies.selftest.kill_matrix import KillMatrix
+from safety_scenarios.studies.side_by_side import side_by_side
 from safety_scenarios.trial.gzip_lines import compressed, read_gzip
 from safety_scenarios.trial.journal import read_journal
 from safety_scenarios.trial.session import Beginning, Extract, Observer, OutputContext
@@ -82,6 +84,11 @@ def lines_of_view(record: TrialRecord, result: TrialResult) -> tuple[str, str]:
             compact({'scenario_id': result.scenario_id, 'about': about(record)}) + '\n')
 
 
+def is_wanted() -> bool:
+    """Return whether the environment lets a campaign write a page."""
+    return os.environ.get(SWITCH, '').lower() != 'off'
+
+
 class Views(Observer):
     """Keeps what is drawn of each trial, in the campaign's folder, line by line."""
 
@@ -92,6 +99,8 @@ class Views(Observer):
     def campaign_began(self, beginning: Beginning) -> None:
         """Note where the lines go; without a folder nothing is kept."""
         self._path = beginning.folder and beginning.folder / VIEWS
+        if self._path is not None and self._path.exists():  # of a campaign that is resumed
+            _cut_half_member(self._path)
 
     @property
     def extract(self) -> Extract:
@@ -147,14 +156,14 @@ class Report(Observer):
     def write(self) -> None:
         """Write the page, once the manifest is written that it names."""
         folder, summary = self._folder, self._summary
-        if folder is None or summary is None or os.environ.get(SWITCH, '').lower() == 'off':
+        if folder is None or summary is None or not is_wanted():
             return
         try:
             require()
             page = folder / PAGE
             with uninterrupted():  # launch sends SIGTERM some time after SIGINT
-                write([_source(folder, summary, self._results,
-                               Trust((), _AT_END, _manifest(folder), 'not signed yet'))], page)
+                trust = Trust((), _AT_END, _manifest(folder), 'not signed yet')
+                write([source_in(folder, summary, self._results, trust)], page)
             if 'console' not in self._context.settings.outputs:  # which names the folder
                 self._context.tell(f'  {page}')
         except MissingDependencyError as error:
@@ -184,13 +193,14 @@ def report(folders: Sequence[Path], output: Path, *, again: bool = False,
     :raises InputError: a folder that is none, or a page that cannot be written
     """
     require()
-    sources = [_with_films(source_of(folder, again=again, matrix=matrix), folder, output)
+    sources = [with_films(source_of(folder, again=again, matrix=matrix), folder, output)
                for folder in folders]
     write(sources, output, None if len(sources) < 2 else comparison or _comparison(folders))
     return [f'{source.name}: {text}' for source in sources for text in source.trust.flaws]
 
 
-def _with_films(source: Source, folder: Path, page: Path) -> Source:
+def with_films(source: Source, folder: Path, page: Path) -> Source:
+    """Return a campaign with links to the films of its trials."""
     known = {result.trial_id for result in source.results}
     return replace(source, films=links_to_films(folder, page, known))
 
@@ -220,7 +230,7 @@ def source_of(folder: Path, *, again: bool = False, matrix: KillMatrix | None = 
         flaws = [*told(evidence.flaws), *_unlike(folder, summary)]
     signature = 'signed; check it with safety-scenarios campaign verify --signers' \
         if is_signed(folder) else 'not signed'
-    return _source(folder, summary, results, Trust(
+    return source_in(folder, summary, results, Trust(
         tuple(flaws), _AGAIN if again else _AS_WRITTEN, _manifest(folder), signature), matrix)
 
 
@@ -238,8 +248,9 @@ def _unlike(folder: Path, found: CampaignSummary) -> Iterator[str]:
                 for text in other_than_found(before, found, entirely=False))
 
 
-def _source(folder: Path, summary: CampaignSummary, results: Sequence[TrialResult],
-            trust: Trust, matrix: KillMatrix | None = None) -> Source:
+def source_in(folder: Path, summary: CampaignSummary, results: Sequence[TrialResult],
+              trust: Trust, matrix: KillMatrix | None = None) -> Source:
+    """Return a campaign whose results and summary are known, with what is drawn of its trials."""
     is_kept = not any(text.startswith((VIEWS, MANIFEST)) for text in trust.flaws)
     views, known = _kept(folder) if is_kept else ({}, {})
     missing = [result for result in results if result.trial_id not in views
@@ -281,6 +292,24 @@ def about(record: TrialRecord) -> Mapping[str, Any]:
         'description': scenario.description, 'expected_action': scenario.expected_action,
         'latency_budget': scenario.latency_budget.model_dump(mode='json'),
         'tags': scenario.tags, 'severity': scenario.severity}))
+
+
+def _cut_half_member(path: Path) -> None:
+    """Cut what a crash has left half written, so that what comes behind it can be read."""
+    data = path.read_bytes()
+    rest = data
+    while rest:
+        member = zlib.decompressobj(wbits=31)
+        try:
+            member.decompress(rest)
+        except zlib.error:
+            break
+        if not member.eof:
+            break
+        rest = member.unused_data
+    if rest:
+        with path.open('r+b') as file:
+            file.truncate(len(data) - len(rest))
 
 
 def _kept(folder: Path) -> tuple[dict[str, bytes], dict[str, Mapping[str, Any]]]:
@@ -350,16 +379,21 @@ def _interlocks(folder: Path) -> Iterator[Mapping[str, Any]]:
 
 
 def write(sources: Sequence[Source], output: Path,
-          comparison: Mapping[str, Any] | None = None) -> None:
+          comparison: Mapping[str, Any] | None = None, *,
+          matrix: Mapping[str, Any] | None = None,
+          varying: Sequence[Varying] | None = None) -> None:
     """
     Write the page, and beside it what it loads when a trial is opened.
 
+    :param matrix: what the campaigns came to as arms of a matrix
+    :param varying: over what they are drawn; None: over every number in which they differ
     :raises SettingsError: it cannot be written
     """
     beside = output.with_name(PAGE_DATA if output.name == PAGE else f'{output.stem}_data')
     now = datetime.now(timezone.utc).isoformat(timespec='seconds').replace('+00:00', 'Z')
-    page = render(sources, comparison, beside=beside.name, varied=over_what_varied(sources), made=(
-        f'Made at {now} by safety_scenarios {versions()["safety_scenarios"] or "?"}.'))
+    made = f'Made at {now} by safety_scenarios {versions()["safety_scenarios"] or "?"}.'
+    page = render(sources, comparison, beside=beside.name, matrix=matrix,
+                  varied=over_what_varied(sources, varying), made=made)
     try:
         _clear(beside)
         for name, text in page.beside.items():

@@ -4,7 +4,7 @@
 """The trials of a campaign's folder: found, shown, and the films of them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 import math
 from pathlib import Path
 import re
@@ -38,6 +38,10 @@ class Listed:
     """Each names the file; no trial that one is about is a PASS here."""
     summary: CampaignSummary
     """What the trials come to by their records."""
+    results: Sequence[TrialResult] = ()
+    """By their records, without warm-up."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Those of the campaign, as ``settings.json`` has them."""
 
 
 def trials_in(folder: Path) -> Listed:
@@ -62,7 +66,8 @@ def trials_in(folder: Path) -> Listed:
                 'it could not be judged again'])
         rows.append(_row(folder, number, planned, result))
     return Listed(rows, evidence.settings.controller.label, [str(flaw) for flaw in found.flaws],
-                  found.summary)
+                  found.summary, [trial.after for trial in found if not trial.after.warmup],
+                  {'settings': evidence.settings.raw})
 
 
 def view_in(folder: Path, name: str) -> Mapping[str, Any]:

@@ -133,7 +133,7 @@
     }
     for (const [scenario, before, after, first, second, , trial] of one.points) {
       const [x, y] = [plot.along(before ?? beyond), plot.up(after ?? beyond)];
-      const flip = RANKS[second] - RANKS[first];
+      const flip = decided(first) && decided(second) ? RANKS[second] - RANKS[first] : 0;
       const node = draw('circle', { cx: x, cy: y, r: flip ? 5 : 3.2,
         class: 'ss-pair ' + (flip > 0 ? 'ss-lost' : flip < 0 ? 'ss-won' : '') },
         draw('title', {}, `${one.scenarios[scenario]}: ${said(before)} ${first}, ` +
@@ -144,26 +144,38 @@
     return plot.picture;
   }
 
+  const decided = (verdict) => verdict === 'PASS' || verdict === 'FAIL';
+
   const said = (ms) => (ms === null ? 'no reaction' : figure(ms, 'ms', 1));
 
   function flipsPart(view, number, open) {
     const flips = view.flips[number];
-    if (!flips.of) return make('p', {}, 'No pair of trials has another verdict.');
+    const found = [flips.of ? flipsTable(view, number, open, flips.list,
+      `${flips.of} pairs of which one passes and the other fails`, flips.of)
+      : make('p', {}, 'No pair of trials passes on one side and fails on the other.')];
+    if (flips.open_of) {
+      found.push(make('p', { class: 'ss-note' }, 'INCONCLUSIVE and ERROR tell nothing of a ' +
+        'controller: these pairs are no loss and no gain.'),
+      flipsTable(view, number, open, flips.open,
+        `${flips.open_of} pairs with another verdict, not judged on one side`, flips.open_of));
+    }
+    return found;
+  }
+
+  function flipsTable(view, number, open, list, caption, of) {
     const button = (trial, which, label) => (open
       ? make('button', { type: 'button', class: 'ss-jump', click: () => open(trial, which),
                          'aria-label': `Show trial ${trial} of ${label}` }, 'show')
       : null);
-    return make('div', { class: 'ss-wide', tabindex: 0, role: 'region',
-                         'aria-label': 'Pairs of trials with other verdicts' },
+    return make('div', { class: 'ss-wide', tabindex: 0, role: 'region', 'aria-label': caption },
       make('table', { class: 'ss-table' },
-        make('caption', {}, `${flips.of} pairs with another verdict` +
-          (flips.list.length < flips.of ? `, ${flips.list.length} of them here` : '')),
+        make('caption', {}, caption + (list.length < of ? `, ${list.length} of them here` : '')),
         make('thead', {}, make('tr', {}, ['scenario', 'trial', 'first', 'second', 'why'].map(
           (name) => make('th', { scope: 'col' }, name)))),
-        make('tbody', {}, flips.list.map(([scenario, trial, first, second, why, a, b]) =>
+        make('tbody', {}, list.map(([scenario, trial, first, second, why, a, b]) =>
           make('tr', {}, make('th', { scope: 'row' }, words(scenario)), make('td', {}, trial),
             make('td', {}, badge(first), ' ', button(a, 0, view.campaigns[0].name)),
-            make('td', {}, badge(second), ' ', button(b, number + 1, flips.name)),
+            make('td', {}, badge(second), ' ', button(b, number + 1, view.flips[number].name)),
             make('td', {}, words(why)))))));
   }
 
@@ -187,7 +199,8 @@
     return make('section', { class: 'ss-part' },
       make('h3', {}, 'Safety against what it costs'),
       make('p', { class: 'ss-note' }, 'Less is better on both axes. A large point with a ring is on ' +
-        'the Pareto front: no other one is as good on both and better on one. Lines are 95 % ' +
+        'the Pareto front: no other one is as good on both and better on one by more than the ' +
+        'intervals. Lines are 95 % ' +
         'intervals; of scenarios they join the same one under each.'),
       legend(names),
       view.pareto.map((plot) => [make('h4', {}, plot.title), paretoPlot(plot, names, width)]));
@@ -275,7 +288,8 @@
   }
 
   function variedTable(plot, percent, ms) {
-    const heads = ['', plot.parameter, 'trials', 'differ', 'passed', 'median latency'];
+    const heads = ['', plot.parameter, 'trials', 'not judged', 'differ', 'passed',
+      'median latency'];
     return make('details', {}, make('summary', {}, 'As numbers'),
       make('div', { class: 'ss-wide', tabindex: 0, role: 'region', 'aria-label': plot.title },
         make('table', { class: 'ss-table' },
@@ -283,7 +297,7 @@
             words(name))))),
           make('tbody', {}, plot.series.flatMap((one) => one.steps.map((step) => make('tr', {},
             make('th', { scope: 'row' }, words(one.name)), make('td', {}, at(step)),
-            make('td', {}, step.trials), make('td', {}, step.n),
+            make('td', {}, step.trials), make('td', {}, step.undecided), make('td', {}, step.n),
             make('td', {}, stated(step.passed, percent)),
             make('td', {}, stated(step.ms, ms)))))))));
   }

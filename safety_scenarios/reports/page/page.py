@@ -22,6 +22,7 @@ import zlib
 
 from safety_scenarios.errors import MissingDependencyError
 from safety_scenarios.reports.page import first_screen, tables
+from safety_scenarios.reports.page.claims import claims_of
 from safety_scenarios.reports.page.source import margin_of, Source, with_unit
 
 LONGEST = 4000
@@ -105,7 +106,7 @@ def require() -> None:
 
 def render(sources: Sequence[Source], comparison: Mapping[str, Any] | None = None, *,
            varied: Sequence[Mapping[str, Any]] = (), beside: str = 'report_data',
-           made: str = '') -> Page:
+           made: str = '', matrix: Mapping[str, Any] | None = None) -> Page:
     """
     Return the page of one campaign, or of several against each other.
 
@@ -113,6 +114,7 @@ def render(sources: Sequence[Source], comparison: Mapping[str, Any] | None = Non
     :param varied: trials over what was varied, as ``showVaried`` of ``comparison.js`` draws them
     :param beside: the folder of files that the page loads, by its name relative to the page
     :param made: when and by what it was made
+    :param matrix: what its arms came to, which the sources are, as ``matrix_tables`` has it
     :raises MissingDependencyError: jinja2 or plotly is not installed
     """
     require()
@@ -130,7 +132,7 @@ def render(sources: Sequence[Source], comparison: Mapping[str, Any] | None = Non
             'beside': beside, 'comparison': comparison, 'varied': varied}
     html = environment.get_template('report.html.j2').render(
         sources=[_content(source, number) for number, source in enumerate(sources)],
-        made=made, title=', '.join(source.name for source in sources),
+        made=made, title=', '.join(source.name for source in sources), matrix=matrix,
         metres=tables.METRES, has_comparison=comparison is not None,
         has_varied=bool(varied),
         style=Markup('\n'.join(_texts(_STYLES))),
@@ -213,6 +215,8 @@ def _content(source: Source, number: int) -> Mapping[str, Any]:
         'calibration': tables.calibration(source), 'kills': tables.kill_rows(source),
         'matrix': source.kill_matrix, 'interlocks': tables.interlock_rows(source),
         'provenance': tables.provenance(source), 'sure': tables.sure_rows(source),
+        'claims': claims_of(source.summary, source.counted, source.settings,
+                            source.trust.flaws),
         'is_world': any(row.world is not None for row in source.summary.scenarios),
         'started': str(source.settings.get('started', ''))[:16].replace('T', ' '),
     }

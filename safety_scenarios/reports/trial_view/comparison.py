@@ -9,16 +9,17 @@ campaign's summary.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
-from safety_scenarios.campaign.comparison import Comparison, Degradation, Step
+from safety_scenarios.campaign.comparison import Degradation, Step
 from safety_scenarios.errors import counted
-from safety_scenarios.reports import console_tables
+from safety_scenarios.reports import comparison_tables
 from safety_scenarios.reports.trial_view.display import on_one_line, rounded
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.verdict import Estimate
-from safety_scenarios.trial.summary import CampaignSummary
+from safety_scenarios.studies.matrix.cells import cell
+from safety_scenarios.studies.matrix.summary import ALL
+from safety_scenarios.studies.side_by_side import Campaign
 
 _PLOTS, _SERIES = 60, 24
 """At most so many plots, and lines in one of them."""
@@ -28,8 +29,9 @@ def varied(found: Sequence[Degradation]) -> Sequence[Mapping[str, Any]]:
     """
     Return plots: [{title parameter scenario series notes}].
 
-    ``series`` are [{name steps}], steps [{low high trials passed ms n}]; ``passed`` and ``ms`` are
-    [value, low, high], each None where there is no number, ``n`` counts trials that differ.
+    ``series`` are [{name steps}], steps [{low high trials passed ms n undecided}]; ``passed`` and
+    ``ms`` are [value, low, high], each None where there is no number, ``n`` counts trials that
+    differ, ``undecided`` those that are INCONCLUSIVE or ERROR.
     """
     return [_plot(one) for one in found[:_PLOTS]]
 
@@ -50,7 +52,8 @@ def _plot(one: Degradation) -> Mapping[str, Any]:
 
 def _step(step: Step) -> Mapping[str, Any]:
     return {'low': rounded(step.low, 4), 'high': rounded(step.high, 4), 'trials': step.trials,
-            'passed': _numbers(step.passed), 'ms': _numbers(step.median_ms), 'n': step.passed.n}
+            'passed': _numbers(step.passed), 'ms': _numbers(step.median_ms), 'n': step.passed.n,
+            'undecided': step.undecided}
 
 
 def _numbers(found: Estimate) -> Sequence[float | int | None]:
@@ -61,20 +64,6 @@ Pair = tuple[TrialResult, TrialResult]
 _ALPHA = 0.05
 _PAIRS, _FLIPS = 1500, 400
 """At most so many pairs and flips."""
-
-
-@dataclass(frozen=True)
-class Campaign:
-    """One of the campaigns that are compared."""
-
-    name: str
-    results: Sequence[TrialResult]
-    """By their records."""
-    summary: CampaignSummary
-    against: Comparison | None = None
-    """How it compares with the first one; None of the first itself."""
-    pairs: Sequence[Pair] = field(default=())
-    """Its trials beside those of the first, which comes first."""
 
 
 def compared(campaigns: Sequence[Campaign]) -> dict[str, Any]:
@@ -89,10 +78,13 @@ def compared(campaigns: Sequence[Campaign]) -> dict[str, Any]:
     ``paired``       [{name scenarios points of}]: points are [scenario's place, ms of the first,
                      ms of this, verdict of the first, of this, trial of the first, of this];
                      ms is None where there was no reaction or none was measured
-    ``flips``        [{name of list}]: pairs with other verdicts, lost ones first:
-                     [scenario, number, verdict, verdict, reason, trial of the first, of this]
+    ``flips``        [{name of list open_of open}]: pairs of which one passes and the other fails,
+                     lost ones first: [scenario, number, verdict, verdict, reason, trial of the
+                     first, of this]; ``open``: those with other verdicts of which one is
+                     INCONCLUSIVE or ERROR, which tells nothing of a controller
     ``pareto``       [{title x y points}]: axes {name unit}, less is better on both; points
-                     {name scenario x y x_range y_range front}
+                     {name scenario x y x_range y_range front}; not on the front is what another
+                     one beats by more than the intervals
     ===============  =============================================================================
     """
     others = [one for one in campaigns if one.against is not None]
@@ -129,8 +121,9 @@ def _answer(first: Campaign, one: Campaign) -> Mapping[str, Any]:
     return {'name': on_one_line(one.name, 120), 'sentence': on_one_line(_sentence(first, one)),
             'is_worse': bool(found.regressions),
             'rows': [[on_one_line(cell, 600) for cell in row]
-                     for row in console_tables.comparison_rows(found)],
-            'notes': [on_one_line(text, 600) for text in console_tables.notes(found)],
+                     for row in comparison_tables.comparison_rows(found)],
+            'notes': [on_one_line(text, 600) for text in (
+                *filter(None, [one.warning]), *comparison_tables.notes(found))],
             'doubts': [on_one_line(text, 600) for text in found.doubts]}
 
 
@@ -144,7 +137,8 @@ def _sentence(first: Campaign, one: Campaign) -> str:
     if not found.decided:
         return 'Nothing could be compared: no pair of trials is PASS or FAIL in both.'
     fewer, sooner = found.failures_difference.value, found.median_difference_ms.value
-    if any(found.undecided):  # what nobody could tell counts as not passed: no proof of better
+    bounds = found.failures_bounds  # no proof of better, if the undecided trials may hide it
+    if bounds.value is None or bounds.high is None or (any(found.undecided) and bounds.high >= 0):
         fewer = None
     better = [text for text, is_better in (
         (f'fails significantly less often, over scenarios (p = {found.failures_p:.3g})',
@@ -180,11 +174,22 @@ def _flips(one: Campaign) -> Mapping[str, Any]:
     """Return the pairs with other verdicts: those that have become worse first."""
     found = sorted((pair for pair in one.pairs if pair[0].verdict is not pair[1].verdict),
                    key=lambda pair: pair[0].verdict.rank - pair[1].verdict.rank)
-    return {'name': on_one_line(one.name, 120), 'of': len(found), 'list': [
-        [on_one_line(before.scenario_id, 100), before.index + 1, before.verdict.value,
-         after.verdict.value, on_one_line(max(
-             (before, after), key=lambda side: side.verdict.rank).reason, 300),
-         before.trial_id, after.trial_id] for before, after in found[:_FLIPS]]}
+    decided = [pair for pair in found if _is_decided(pair)]
+    open_ = [pair for pair in found if not _is_decided(pair)]
+    return {'name': on_one_line(one.name, 120), 'of': len(decided),
+            'list': [_flip(*pair) for pair in decided[:_FLIPS]], 'open_of': len(open_),
+            'open': [_flip(*pair) for pair in open_[:_FLIPS]]}
+
+
+def _is_decided(pair: Pair) -> bool:
+    return all(side.is_decided for side in pair)
+
+
+def _flip(before: TrialResult, after: TrialResult) -> Sequence[Any]:
+    return [on_one_line(before.scenario_id, 100), before.index + 1, before.verdict.value,
+            after.verdict.value, on_one_line(max(
+                (before, after), key=lambda side: side.verdict.rank).reason, 300),
+            before.trial_id, after.trial_id]
 
 
 def _ms(result: TrialResult) -> float | int | None:
@@ -194,6 +199,14 @@ def _ms(result: TrialResult) -> float | int | None:
 
 def _pareto(campaigns: Sequence[Campaign]) -> Iterator[dict[str, Any]]:
     """Yield safety against what it costs, each plot with the points that no other one beats."""
+    whole = [(one, cell(ALL, one.name, [result for result in one.results if not result.warmup],
+                        one.summary.link)) for one in campaigns]
+    yield _chart('Hazards missed and reaction', ('reaction, median', 'ms'),
+                 ('hazards missed', '1'),
+                 [(one.name, None, found.median_ms, found.missed.share) for one, found in whole])
+    yield _chart('Hazards missed and task time', ('task time, median', 's'),
+                 ('hazards missed', '1'),
+                 [(one.name, None, found.task_s, found.missed.share) for one, found in whole])
     yield _chart('Hazards missed and false stops', ('false stops', '1'), ('hazards missed', '1'),
                  [(one.name, None, one.summary.false_stops.share, one.summary.missed.share)
                   for one in campaigns])
@@ -230,6 +243,8 @@ def _range(found: Estimate | float | None) -> Sequence[float | int | None] | Non
 
 
 def _beats(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Return whether one is no worse on both axes, and better on one of them."""
+    """Return whether one is no worse on both axes, and better on one by more than noise."""
     return bool(one['scenario'] == other['scenario'] and one['x'] <= other['x']
-                and one['y'] <= other['y'] and (one['x'], one['y']) != (other['x'], other['y']))
+                and one['y'] <= other['y'] and any(
+                    one[axis] and other[axis] and one[axis][1] < other[axis][0]
+                    for axis in ('x_range', 'y_range')))

@@ -15,6 +15,7 @@ from rclpy.publisher import Publisher
 from rclpy.serialization import deserialize_message
 from rclpy.timer import Timer
 from safety_scenarios.errors import ControllerError, MeasurementError
+from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.clock import RosClock
 from safety_scenarios.ros.link.inbox import Inbox, with_info
 from safety_scenarios.ros.link.trial_tokens import token_of, trial_id_of
@@ -31,6 +32,7 @@ from safety_scenarios.scenario.conversation import (
     wait_of,
 )
 from safety_scenarios.scenario.event import Event, Stamps
+from safety_scenarios.scenario.measuring import TRIAL
 from std_msgs.msg import String
 
 TOOLS = f'{AGENTS}/tools'
@@ -55,6 +57,7 @@ class Participants:
         self._services: dict[str, Any] = {}
         self._block = AgentsBody()
         self._trial_id = ''
+        self._begins = node.create_publisher(String, TRIAL, qos.stimulus())
         self._reported: set[str] = set()
         self._called: Counter[str] = Counter()
         self._replies: dict[str, Publisher] = {}
@@ -75,6 +78,7 @@ class Participants:
     def begin(self, trial_id: str) -> None:
         """Take what comes as of this trial from now on."""
         self._trials.add(trial_id)
+        self._begins.publish(String(data=token_of(trial_id)))
         self._trial_id = trial_id
         self._reported = set()
         self._called.clear()

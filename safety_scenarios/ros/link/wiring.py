@@ -36,6 +36,7 @@ from safety_scenarios.scenario.measuring import (
     PROBE,
     PROBE_TYPE,
     STALLS,
+    TRIAL,
 )
 from safety_scenarios.trial.motion_interfaces import is_lasting, may_change, may_command, may_move
 from safety_scenarios.trial.summary import HARMLESS, PreflightRow, UNDECLARED
@@ -122,7 +123,8 @@ class Wiring:
         own = node.resolve_topic_name
         self._harness = {**_OF_EACH_NODE, own(RESPONSE): _STRING, own(ANSWER): PROBE_TYPE,
                          own(PROBE): PROBE_TYPE, own(STALLS): _STRING,
-                         own(ENDS_TURN): _STRING, own(DECISIONS): _STRING}
+                         own(ENDS_TURN): _STRING, own(DECISIONS): _STRING,
+                         own(TRIAL): _STRING}
         self._agents = own(AGENTS) + '/'
         self._subscriptions: dict[str, tuple[str, Any]] = {}
         self._heard: set[str] = set()

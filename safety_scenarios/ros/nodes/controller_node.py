@@ -57,6 +57,7 @@ from safety_scenarios.scenario.measuring import (
     GIVES_TURN,
     PROBE,
     STALLS,
+    TRIAL,
 )
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.settings import ControllerSettings
@@ -122,7 +123,7 @@ class ControllerNode(Node):
     def _topics(self) -> Iterator[str]:
         yield from (PROBE, ANSWER, STALLS)
         if self.settings.drives:
-            yield from (DECISIONS, PROMPT, RESPONSE, self._host.topic, *self._host.inputs,
+            yield from (DECISIONS, TRIAL, PROMPT, RESPONSE, self._host.topic, *self._host.inputs,
                         *self._host.outputs)
         if self.settings.simulated_robot:
             yield from from_json(self.settings.simulated_robot, registry.resolve).feedback
@@ -150,6 +151,8 @@ class ControllerNode(Node):
         with suppress(Exception):  # tf2_msgs is not installed here, however that shows
             self.create_subscription(interface_class(TF), STATIC, self._listener(STATIC), LATCHED)
         self.create_subscription(String, PROMPT, self._prompted, qos.stimulus())
+        self._begins = threading.Event()
+        self.create_subscription(String, TRIAL, lambda _: self._begins.set(), qos.stimulus())
         self._response = self.create_publisher(String, RESPONSE, qos.stimulus())
         self._command = self.create_publisher(
             interface_class(self._host.interface), self._host.topic, qos.stimulus())
@@ -217,6 +220,9 @@ class ControllerNode(Node):
         What it raises goes on as it is: its traceback is what the log is for.
         """
         try:
+            if self._begins.is_set():
+                self._begins.clear()
+                self._host.begin_trial(now_ns)
             message = self._host.tick(now_ns, ros_ns)
             self._ended_ns = self.now_ns()
             return message, self._host.aside(now_ns, ros_ns) if self._beside else {}

@@ -162,7 +162,7 @@ class Trials(AbstractContextManager['Trials']):
                 if id(task.setup) not in sessions:
                     sessions[id(task.setup)] = self._stack.enter_context(open_session(task))
                 return sessions[id(task.setup)]
-            self._engine = self._stack.enter_context(engine_for(self._settings, session_of))
+            self._engine = self._stack.enter_context(engine_for(self._plan.setup, session_of))
         return self._engine
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,

@@ -12,8 +12,8 @@ from safety_scenarios.campaign.rejudging.rejudge import results_of
 from safety_scenarios.campaign.run import run
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.formats.loading import load_scenarios
-from safety_scenarios.reports.outputs.comparison import refuse_incomparable
 from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.studies.side_by_side import refuse_incomparable
 
 SCENARIO = 'SCN-R-101'
 

@@ -131,7 +131,7 @@ def test_one_file_changed_and_a_manifest_that_fits(run, name, change, tmp_path, 
     assert name in told and told.startswith('error: ')
     assert main(['compare', str(path), str(run)]) == 3
     assert main(['campaign', 'repair', str(path)]) == 3
-    assert main(['campaign', 'matrix', str(path), '--requirements', listed]) == 3
+    assert main(['campaign', 'coverage', str(path), '--requirements', listed]) == 3
 
 
 def test_a_scenario_cannot_be_taken_out_of_plan_lines_and_records_alike(run, tmp_path, capsys):

@@ -109,13 +109,13 @@ def test_a_function_that_does_not_look_fails():
     assert {trial.controller for trial in results.trials} == {f'{__name__}:drive'}
 
 
-def test_a_class_is_made_anew_for_each_scenario_and_an_object_never():
+def test_a_class_is_made_anew_for_each_trial_and_an_object_never():
     Careful.made = 0
     ss.run('SCN-R-101', 'SCN-R-108', controller=Careful, link='loopback', trials=2, isolate=False)
-    assert Careful.made == 2
+    assert Careful.made == 4
     own = Careful()
     ss.run('SCN-R-101', 'SCN-R-108', controller=own, link='loopback', isolate=False)
-    assert Careful.made == 3
+    assert Careful.made == 5
 
 
 def test_one_that_only_answers_may_be_asked():

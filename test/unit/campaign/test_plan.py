@@ -113,3 +113,14 @@ def test_the_same_plan_can_be_run_twice(tmp_path):
     plan = plan_campaign(RunSettings(link='loopback'), [PERSON])
     first, second = run_campaign(plan, ()), run_campaign(plan, ())
     assert first == second and first.verdict is Verdict.PASS
+
+
+def test_some_trials_alone_are_planned_as_they_would_be_among_all():
+    every = plan_campaign(RunSettings(link='loopback', trials=5, seed=1), [PERSON])
+    some = plan_campaign(RunSettings(link='loopback', trials=5, seed=1, warmup=1,
+                                     only=('SCN-R-101:1', 'SCN-R-101:4')), [PERSON])
+    assert [one.index for one in some.trials] == [-1, 1, 4]
+    assert some.trials[1:] == (every.trials[1], every.trials[4])
+    assert 'only=["SCN-R-101:1", "SCN-R-101:4"]' in some.command
+    with pytest.raises(SettingsError, match='only: got SCN-R-101:5, expected a trial that is'):
+        plan_campaign(RunSettings(link='loopback', trials=5, only=('SCN-R-101:5',)), [PERSON])

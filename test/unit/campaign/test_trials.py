@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager
 
 from cases import for_each
 import pytest
-from safety_scenarios.campaign.run import Campaign
+from safety_scenarios.campaign.observed import Campaign
 from safety_scenarios.campaign.statistics.summarise import summarise
 from safety_scenarios.errors import ControllerError, LinkTimeoutError, MeasurementError, TraceError
 from safety_scenarios.scenario.result import TrialResult

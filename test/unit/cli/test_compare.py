@@ -49,34 +49,41 @@ def test_a_campaign_equals_itself(runs, capsys):
     assert shown.out.count('1 (over scenarios)') == 2
 
 
-GATE = '--fail-on-regression'
+@pytest.fixture(scope='module')
+def gate(tmp_path_factory):
+    file = tmp_path_factory.mktemp('gate') / 'gate.yaml'
+    file.write_text('limits:\n- figure: regression\n')
+    return '--gate', str(file)
 
 
-def test_a_significant_regression_fails_the_gate_and_an_improvement_does_not(runs, capsys):
-    code, shown = compared(capsys, runs / 'rule_based', runs / 'late', GATE)
+def test_a_significant_regression_fails_the_gate_and_an_improvement_does_not(runs, gate, capsys):
+    code, shown = compared(capsys, runs / 'rule_based', runs / 'late', *gate)
     assert code == 1
     assert 'regression: late: late fails more often in SCN-R-101: 8 of 8 pairs against 0' in \
         shown.err
-    assert compared(capsys, runs / 'late', runs / 'rule_based', GATE)[0] == 0
-    assert compared(capsys, runs / 'late', runs / 'late', GATE)[0] == 0
+    assert compared(capsys, runs / 'late', runs / 'rule_based', *gate)[0] == 0
+    assert compared(capsys, runs / 'late', runs / 'late', *gate)[0] == 0
 
 
-def test_the_comparison_is_written_as_json(runs, tmp_path, capsys):
+def test_the_comparison_is_written_as_json(runs, gate, tmp_path, capsys):
     file = tmp_path / 'c.json'
     folders = runs / 'rule_based', runs / 'late'
-    assert compared(capsys, *folders, GATE, '--json', str(file))[0] == 1
-    found = json.loads(file.read_text())
-    assert (found['exit_code'], found['decided'], found['pairs']) == (1, 8, 8)
+    assert compared(capsys, *folders, *gate, '--json', str(file))[0] == 1
+    whole = json.loads(file.read_text())
+    [found] = whole['others']
+    assert (whole['exit_code'], found['decided'], found['pairs']) == (1, 8, 8)
+    assert [one['answer'] for one in whole['gate']['outcomes']] == ['broken']
     assert found['alone'][0]['scenario_id'] == SCENARIO and [
         text.partition(' in ')[0] for text in found['regressions']] == [
             'fails more often', 'reacts later']
     code, shown = compared(capsys, *folders, '--json', '-')
-    assert json.loads(shown.out) == {**found, 'exit_code': code} and code == 0
+    whole.pop('gate')
+    assert json.loads(shown.out) == {**whole, 'exit_code': code} and code == 0
     assert '8 pairs of trials' in shown.err
     assert compared(capsys, *folders, '--json', str(tmp_path / 'no' / 'c.json'))[0] == 2
 
 
-def test_pairs_that_are_all_undecided_compare_nothing(runs, tmp_path, capsys):
+def test_pairs_that_are_all_undecided_compare_nothing(runs, gate, tmp_path, capsys):
     results = []
     for name in ('first', 'second'):
         main(['run', SCENARIO, '--link', 'loopback', '--trials', '8', '--controller',
@@ -84,15 +91,15 @@ def test_pairs_that_are_all_undecided_compare_nothing(runs, tmp_path, capsys):
         results.append(tmp_path / name)
     capsys.readouterr()
     for pair in (results, (runs / 'rule_based', results[1])):
-        for options in ((), (GATE,)):
+        for options in ((), gate):
             code, shown = compared(capsys, *pair, *options)
             assert code == 3
             assert 'no pair of trials is PASS or FAIL in both' in shown.err
 
 
-def test_a_gate_that_no_result_could_fail_is_not_green(runs, tmp_path, capsys):
+def test_a_gate_that_no_result_could_fail_is_not_green(gate, tmp_path, capsys):
     main(['run', SCENARIO, '--link', 'loopback', '--trials', '5', '--output', str(tmp_path / 'r')])
-    code, shown = compared(capsys, tmp_path / 'r', tmp_path / 'r', GATE)
+    code, shown = compared(capsys, tmp_path / 'r', tmp_path / 'r', *gate)
     assert code == 3 and 'so few pairs can show no regression' in shown.err
     assert compared(capsys, tmp_path / 'r', tmp_path / 'r')[0] == 0
 
@@ -136,9 +143,11 @@ def test_a_folder_without_results_is_named(runs, tmp_path, capsys):
     code, shown = compared(capsys, folder, runs / 'late')
     assert code == 2
     assert f'{folder}/trials.jsonl: cannot be read' in shown.err
-    code, shown = compared(capsys, tmp_path, tmp_path)
+    empty = tmp_path / 'empty'
+    empty.mkdir()
+    code, shown = compared(capsys, empty, runs / 'late')
     assert code == 2
-    assert f'{tmp_path}/settings.json: cannot be read' in shown.err
+    assert f'{empty}: got no campaign in it' in shown.err
 
 
 def test_a_broken_line_is_named_with_its_number(runs, tmp_path, capsys):

@@ -21,6 +21,8 @@ MIX_UPS = {
     RUN + '--trails 3': "Did you mean '--trials'?",
     RUN + '-trials 3': 'Options of more than one letter have two dashes',
     RUN + '--trials 3 --trials 4': '--trials: got it twice, expected it once',
+    'evaluate . --gate target --gate critical': '--gate: got it twice, expected it once',
+    'campaign sign . --key a --key b': '--key: got it twice, expected it once',
     RUN + '--trials 3 --set trials=4': '--set trials: got it with --trials, expected one of them',
     RUN + '--set trials=3 --set trials=4': "--set trials: got '3' and '4', expected one value",
     RUN + '--set trials': '--set trials: got no value, expected NAME=VALUE',

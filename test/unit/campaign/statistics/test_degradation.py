@@ -3,6 +3,7 @@
 
 """Degradation: passing and latency over a number, with what so few trials carry."""
 
+from dataclasses import replace
 import json
 
 from safety_scenarios.campaign.comparison import Degradation
@@ -58,11 +59,12 @@ def test_trials_that_came_out_alike_narrow_no_step():
         assert step.median_ms.low is None
 
 
-def test_what_was_not_judged_did_not_pass_and_what_never_reacted_is_no_number():
+def test_what_was_not_judged_is_in_no_share_and_what_never_reacted_is_no_number():
     results = [drawn(delay, verdict, None) for delay in (0, 1, 2)
                for verdict in ('INCONCLUSIVE', 'ERROR', 'FAIL', 'PASS')]
     [one] = found(campaign(*results, drawn(5, warmup=True)))
-    assert [step.passed.value for step in one.series[0].steps] == [0.25] * 3
+    assert [(step.passed.value, step.undecided, step.trials) for step in one.series[0].steps] == [
+        (0.5, 2, 4)] * 3
     assert [step.median_ms.value for step in one.series[0].steps] == [None] * 3
 
 
@@ -81,9 +83,22 @@ def test_campaigns_are_set_beside_each_other_over_what_they_differ_in():
     assert (delay.parameter, delay.scenario, delay.besides) == ('delay_ms', '', ('rate',))
     [line] = delay.series
     assert (line.name, [step.low for step in line.steps]) == ('A', [0.0, 200.0])
-    known = clopper_pearson(1, 2)
-    assert (line.steps[1].passed.low, line.steps[1].passed.high) == (1 - known.high, 1 - known.low)
+    assert line.steps[1].passed == clopper_pearson(1, 2)
     assert found(campaign(trial(), numbers={'x': 1.0}), campaign(trial(), numbers={})) == []
+
+
+def test_campaigns_that_differ_in_one_number_alone_are_a_line():
+    def arm(controller, delay, *verdicts):
+        results = [trial(verdict, scenario=name) for name in 'AB' for verdict in verdicts]
+        return replace(campaign(*results, name=f'{controller},{delay}', numbers={'delay': delay}),
+                       lines={'delay': controller})
+    [one] = found(arm('x', 0.0, 'PASS', 'PASS'), arm('x', 9.0, 'PASS', 'FAIL'),
+                  arm('y', 0.0, 'PASS', 'ERROR'), arm('y', 9.0, 'FAIL', 'FAIL'))
+    told = {line.name: [(step.low, step.passed.value, step.undecided) for step in line.steps]
+            for line in one.series}
+    assert told['x: all scenarios'] == [(0.0, 1.0, 0), (9.0, 0.5, 0)]
+    assert told['y: all scenarios'] == [(0.0, 1.0, 2), (9.0, 0.0, 0)]
+    assert told['x: A'] == [(0.0, 1.0, 0), (9.0, 0.5, 0)] and one.besides == ()
 
 
 def test_words_lists_and_two_values_are_no_axis():

@@ -8,8 +8,7 @@ import random
 
 from cases import for_each
 import pytest
-from safety_scenarios.campaign.statistics.sequential import anytime, bounded, Sprt
-from scipy import stats
+from safety_scenarios.campaign.statistics.sequential import bounded, Sprt
 
 STRICT = Sprt(0.001, 0.01, 0.05, 0.05)
 
@@ -80,46 +79,12 @@ def test_the_bounded_test_asks_for_few_more_passes():
     assert [test.decide(0, n) for n in (331, 332)] == ['continue', 'accept']
 
 
-@for_each(('count', 'of'), [(0, 1), (0, 50), (3, 20), (20, 20), (400, 10_000)])
-def test_the_ends_at_any_stop_are_where_the_mean_likelihood_is_twenty_times_theirs(count, of):
-    found = anytime(count, of)
-    mean = stats.betabinom(of, 1, 1).pmf(count)
-    for end in (found.low, found.high):
-        if 0.0 < end < 1.0:
-            assert stats.binom(of, end).pmf(count) * 20.0 == pytest.approx(mean)
-    assert (found.low == 0.0) == (count == 0) and (found.high == 1.0) == (count == of)
-    assert found.low <= stats.binomtest(count, of).proportion_ci().low
-    assert found.high >= stats.binomtest(count, of).proportion_ci().high
-
-
-def test_the_share_holds_at_the_worst_stop_of_all():
-    """Somebody who looks after every trial and stops as soon as it looks best is not fooled."""
-    draw, fooled = random.Random(11), 0
-    ends = {}
-    for _ in range(300):
-        failures = 0
-        for n in range(1, 301):
-            failures += draw.random() < 0.2
-            if (failures, n) not in ends:
-                found = anytime(failures, n)
-                ends[failures, n] = found.low <= 0.2 <= found.high
-            if not ends[failures, n]:
-                fooled += 1
-                break
-    assert fooled <= 0.05 * 300 + 3 * math.sqrt(300 * 0.05 * 0.95)
-
-
-def test_without_trials_there_is_no_share():
-    assert (anytime(0, 0).value, anytime(0, 0).low, anytime(0, 0).high) == (None, None, None)
-
-
 @for_each('call', [
     lambda: Sprt(0.01, 0.001), lambda: Sprt(0.01, 0.01), lambda: Sprt(0.0, 0.1),
     lambda: Sprt(0.1, 1.0), lambda: Sprt(math.nan, 0.1), lambda: Sprt(0.1, 0.2, 0.0),
     lambda: Sprt(0.1, 0.2, 0.5, 0.5), lambda: Sprt(0.1, 0.2, 0.05, 1.0),
     lambda: STRICT.decide(2, 1), lambda: STRICT.decide(-1, 1), lambda: STRICT.decide(0, -1),
-    lambda: STRICT.decide(0, 1.5), lambda: bounded(0.1, 0.01), lambda: bounded(0.1, 0.2, 0.0),
-    lambda: anytime(2, 1), lambda: anytime(0, 1, 1.0)])
+    lambda: STRICT.decide(0, 1.5), lambda: bounded(0.1, 0.01), lambda: bounded(0.1, 0.2, 0.0)])
 def test_nonsense_is_refused(call):
     with pytest.raises(ValueError, match=r'got .*, expected'):
         call()

@@ -8,8 +8,8 @@ from statistics import NormalDist
 
 from cases import for_each
 import pytest
+from safety_scenarios.campaign.statistics.confidence_sequences import anytime, anytime_n
 from safety_scenarios.campaign.statistics.proportions import clopper_pearson
-from safety_scenarios.campaign.statistics.sequential import anytime
 from safety_scenarios.campaign.statistics.summarise import summarise
 from safety_scenarios.scenario.blocks.separation import SeparationCost
 from safety_scenarios.scenario.result import Finding, Latency, Note, TrialResult
@@ -306,17 +306,33 @@ def test_a_model_has_a_word_only_when_it_is_asked_and_says_what_it_assumes():
     assert 'needs n >= 100 trials, 99 made' in few.upper_if_lognormal_ms.method
 
 
-def test_a_sequential_test_leaves_only_what_holds_at_any_stop():
+def test_trials_whose_number_was_not_fixed_have_the_intervals_that_hold_at_any_stop():
     found = summary(*many(n=400), stopped_early={'A': 'accept after 400 trials'})
     [row] = found.scenarios
-    for estimate in (row.upper_ms, row.median_ms, row.p99_ms, found.missed.share):
-        assert (estimate.low, estimate.high) == (None, None)
-        assert 'a sequential test chose the number of trials' in estimate.method
-    assert (row.upper_ms.value, row.median_ms.value) == (None, 100.0)
+    for estimate in (row.median_ms, row.p99_ms, row.upper_ms, row.failed, found.missed.share):
+        assert 'at any stop' in estimate.method and estimate.high is not None
+    assert (row.upper_ms.high, row.median_ms.value) == (100.0, 100.0)
     assert row.failed == anytime(0, 400)
     assert row.failed.high > clopper_pearson(0, 400).high
     kept = summary(*many(n=400), stopped_early={'B': 'accept'})
-    assert kept.scenarios[0].upper_ms.high == 100.0 and kept.missed.share.high is not None
+    assert 'at any stop' not in kept.missed.share.method + kept.scenarios[0].upper_ms.method
+
+
+def test_a_bound_of_latencies_takes_more_trials_where_their_number_was_not_fixed():
+    needed = anytime_n(0.01, 0)
+    for trials, high in ((needed - 1, None), (needed, 100.0)):
+        [row] = summary(*many(n=trials), stopped_early={'A': 'ended'}).scenarios
+        assert row.upper_ms.high == high
+        assert any('p99' in text for text in row.claims) == (high is None)
+    assert f'needs n >= {needed} trials' in summary(
+        *many(n=299), stopped_early={'A': 'ended'}).scenarios[0].upper_ms.method
+
+
+def test_a_class_of_scenarios_is_bounded_by_their_first_trials_however_many_follow():
+    """A test that ends a scenario at its first failure makes failures rare among its trials."""
+    few, often = (summary(*(one for name in 'ABCDEF' for one in many(n=n, scenario=name)),
+                          stopped_early=dict.fromkeys('ABCDEF', 'ended')) for n in (1, 50))
+    assert few.missed.share.high == often.missed.share.high == anytime(0, 6).high
 
 
 @for_each(('trials', 'claims'), [(58, 2), (59, 1), (298, 1), (299, 0)])

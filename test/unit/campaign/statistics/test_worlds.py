@@ -14,8 +14,8 @@ from safety_scenarios.campaign.statistics.breakdown import bounded_mean
 from safety_scenarios.campaign.statistics.compare import compare
 from safety_scenarios.campaign.statistics.proportions import clopper_pearson
 from safety_scenarios.campaign.statistics.summarise import summarise
+from safety_scenarios.reports.comparison_tables import comparison_table
 from safety_scenarios.reports.console_report import table, totals
-from safety_scenarios.reports.console_tables import comparison_table
 from safety_scenarios.scenario.result import Finding, TrialResult
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.scenario.world.figures import TaskFigures, WorldFigures
@@ -142,12 +142,15 @@ def test_no_column_of_it_is_lost_in_100_columns():
         'task s']
 
 
-def test_warm_up_and_a_sequential_test_claim_nothing():
+def test_warm_up_is_left_out_and_a_mean_of_trials_that_a_test_chose_holds_at_any_stop():
     warm = trial(HIT, index=-1).model_copy(update={'warmup': True})
-    found = summary(warm, trial(SAFE), trial(HIT, 'B'), stopped_early={'B': 'enough'})
+    found, fixed = (summary(warm, trial(SAFE), trial(HIT, 'B'), stopped_early=early)
+                    for early in ({'B': 'enough'}, {}))
     assert found.world.trials == 2
-    assert (found.world.exposure_s.low, found.world.exposure_s.high) == (None, None)
-    assert 'sequential test' in found.world.exposure_s.method
+    exposure, other = found.world.exposure_s, fixed.world.exposure_s
+    assert exposure.value == other.value and 'at any stop' in exposure.method
+    assert exposure.low <= other.low <= other.high <= exposure.high
+    assert (found.world.progress_per_min.low, found.world.progress_per_min.high) == (None, None)
 
 
 def test_two_campaigns_are_compared_by_the_pairs_in_which_both_worlds_tell():

@@ -145,3 +145,26 @@ def test_nobody_waits_for_longer_than_10_s():
     asked.tick(0)
     asked.tick(10_000)
     assert len(asked.situations) == 2
+
+
+def test_an_answer_to_a_question_of_an_earlier_trial_is_discarded_and_counted():
+    asked = Asked('parallel')
+    asked.tick(0, NEAR)
+    asked.tick(50, NEARER)
+    asked.give(0, 'stop')
+    assert asked.questions.forget() == 2
+    assert asked.tick(100) is None and asked.situations[2:] == [FREE]
+    asked.give(2, 'go')
+    assert asked.tick(150) == 'go'
+    assert asked.questions.forget() == 1  # asked again meanwhile
+    assert asked.questions.answer is None and asked.questions.why == 'no answer yet'
+
+
+def test_a_time_out_of_one_trial_is_no_time_out_of_the_next():
+    asked = Asked('finish', timeout_ms=1000)
+    asked.tick(0)
+    asked.questions.forget()
+    asked.tick(900)
+    assert asked.tick(1500) is None and asked.questions.why == 'no answer yet'
+    asked.tick(2000)
+    assert asked.questions.why == 'timeout'

@@ -13,6 +13,7 @@ from cases import for_each
 import pytest
 import safety_scenarios as ss
 from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.invariants.limits import Bound
 from safety_scenarios.reports.reaction_table import SlowestReactions
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.measuring import Measuring
@@ -29,6 +30,7 @@ from safety_scenarios.trial.links.isolation_protocol import DecisionReader, Deci
 from unit.loopback_runs import loopback_run
 from unit.records import (
     ALL_CLEAR_MS,
+    benign_variant,
     command,
     driving,
     END_MS,
@@ -40,6 +42,7 @@ from unit.records import (
     stamps,
 )
 
+KEEPS_ON = Bound(name='keeps on', signal='speed', at_least=0.3, during='hazard')
 EXACT = Measuring(exact=True, listens=('scan',))
 OVER_ROS = Measuring(one_host=True, uncertainty_ms={'source': 1.0})
 MS = 1_000_000
@@ -346,7 +349,7 @@ def test_the_console_says_where_the_time_went(tmp_path):
     assert set(trial['latency']['parts']) >= {'sensing', 'waiting', 'unit'}
 
 
-def test_a_reaction_that_is_a_fallback_is_named_and_counted_and_judged_the_same():
+def test_a_reaction_that_is_a_fallback_is_named_and_counted_and_not_the_models():
     notes = {310.0: {'received': 50, 'began': 0, 'note': 'timeout'},
              410.0: {'received': 50, 'began': 0, 'note': 'timeout'},
              510.0: {'received': 50, 'began': 0, 'note': 'no scan'}}
@@ -360,7 +363,15 @@ def test_a_reaction_that_is_a_fallback_is_named_and_counted_and_judged_the_same(
     plain = evaluate(trial(310.0, every_ms=100.0, timings={
         t_ms: {name: value for name, value in one.items() if name != 'note'}
         for t_ms, one in notes.items()}))
-    assert (plain.verdict, plain.findings) == (result.verdict, result.findings)
+    system = evaluate(found, subject='system')
+    assert plain.verdict is system.verdict is ss.Verdict.PASS
+    assert result.verdict is ss.Verdict.INCONCLUSIVE
+    assert plain.findings == system.findings
+    [more] = [one for one in result.findings if one not in plain.findings]
+    assert (more.check, more.verdict) == ('the model itself decided', ss.Verdict.INCONCLUSIVE)
+    assert 'a fallback of the controller commanded the reaction (timeout)' in more.reason
+    assert 'set subject=system' in more.reason
+    assert any(note.code == 'fallback-reaction' for note in system.notes)
     assert 'fallback' not in str([plain.counts, plain.latency.parts.model_dump()])
     reactions = SlowestReactions()
     for one in (result, result, plain):
@@ -368,6 +379,40 @@ def test_a_reaction_that_is_a_fallback_is_named_and_counted_and_judged_the_same(
     assert next(iter(reactions.lines())) == (
         'Fallback commands, without a decision, in 2 trials: timeout (4), no scan (2).')
     assert reactions.table().row_count > 3
+
+
+@for_each(('second', 'verdict'), [
+    ({'received': 50, 'began': 0}, ss.Verdict.PASS),
+    ({'received': 500, 'began': 0}, ss.Verdict.INCONCLUSIVE),  # decided before the hazard
+    ({'began': 0}, ss.Verdict.INCONCLUSIVE),  # from what is unknown
+    ({'received': 50, 'began': 0, 'note': 'dropped'}, ss.Verdict.INCONCLUSIVE)])
+def test_a_model_that_reacts_in_time_behind_its_fallback_has_reacted(second, verdict):
+    found = trial(210.0, every_ms=100.0, timings={
+        210.0: {'received': 50, 'began': 0, 'note': 'timeout'}, 310.0: second})
+    assert evaluate(found).verdict is verdict
+
+
+def test_a_model_that_reacts_behind_its_fallback_and_too_late_has_not():
+    late_ms = 1410.0
+    found = trial(210.0, every_ms=100.0, timings={
+        210.0: {'received': 50, 'began': 0, 'note': 'timeout'},
+        late_ms: {'received': 50, 'began': 0}})
+    assert evaluate(found).verdict is ss.Verdict.INCONCLUSIVE
+
+
+def test_a_fallback_for_want_of_what_the_hazard_is_on_counts():
+    found = trial(210.0, every_ms=100.0, timings={
+        210.0: {'received': 50, 'began': 0, 'note': 'no scan'}})
+    assert evaluate(found).verdict is ss.Verdict.PASS
+    other = trial(210.0, every_ms=100.0, timings={
+        210.0: {'received': 50, 'began': 0, 'note': 'no odom'}})
+    assert evaluate(other).verdict is ss.Verdict.INCONCLUSIVE
+
+
+def test_a_late_reaction_of_a_fallback_is_late_as_any():
+    found = trial(1410.0, every_ms=100.0, timings={
+        1410.0: {'received': 50, 'began': 0, 'note': 'timeout'}})
+    assert evaluate(found).verdict is evaluate(found, subject='system').verdict is ss.Verdict.FAIL
 
 
 @for_each(('note', 'kept'), [
@@ -386,3 +431,17 @@ def test_a_report_without_a_note_is_as_it_was_before():
     assert json.loads(timing.to_json('cmd_vel', 1)) == {
         'v': 1, 'topic': 'cmd_vel', 'sequence': 1, 'began': 4}
     assert timing.event('cmd_vel', 1, stamps(0.0)).arguments is None
+
+
+@for_each(('second', 'verdict'), [({'note': 'timeout'}, ss.Verdict.INCONCLUSIVE),
+                                  ({}, ss.Verdict.PASS)])
+def test_a_benign_variant_in_which_only_the_fallback_drives_on_says_nothing_of_the_model(
+        second, verdict):
+    times = driving(NOMINAL_MS + 10, END_MS, 0.8, 100.0)
+    found = record(
+        [*(command(t_ms, speed, sequence=count) for count, (t_ms, speed) in enumerate(times, 1)),
+         *(stamped(count, t_ms, received=50, began=0, **(second if t_ms > 1000 else {
+             'note': 'timeout'})) for count, (t_ms, _) in enumerate(times, 1))],
+        benign_variant(invariants=(KEEPS_ON,)))
+    assert evaluate(found).verdict is verdict
+    assert evaluate(found, subject='system').verdict is ss.Verdict.PASS

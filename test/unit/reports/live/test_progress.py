@@ -4,14 +4,28 @@
 """Progress: a bar in a terminal alone, with the time left and the verdicts so far."""
 
 import io
+from types import SimpleNamespace
 
 from cases import for_each
 import pytest
 from rich.console import Console
 from safety_scenarios.campaign.run import run
-from safety_scenarios.reports.live.progress import in_words, may_draw, progress, time_left_s
+from safety_scenarios.campaign.statistics.confidence_sequences import anytime
+from safety_scenarios.reports.live.progress import (
+    in_words,
+    Lines,
+    may_draw,
+    progress,
+    time_left_s,
+)
+from safety_scenarios.reports.live.running_bound import RunningBound
+from safety_scenarios.reports.page.source import percent_up
+from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.links.loopback_session import Loopback
+from safety_scenarios.trial.session import Beginning
+from unit.campaign.statistics.test_summarise import trial
 
 
 @for_each(('ended', 'planned', 'elapsed_s', 'words'), [
@@ -42,6 +56,32 @@ def test_nothing_is_drawn_where_no_terminal_is_nor_for_the_verdict_alone(console
     with progress(RunSettings(console=console), screen, {}) as observers:
         campaign(observers, 2)
     assert out.getvalue() == ''
+
+
+def test_where_nothing_can_be_drawn_there_is_a_line_now_and_then_with_the_rate():
+    """Two seconds a trial; what was run before the campaign was cut off took no time."""
+    told, now_s = [], [0.0]
+    lines = Lines(told.append, lambda: now_s[0], every_s=5.0)
+    lines.campaign_began(Beginning(ControllerSpec(name='c'), 'here', 0, 10, None, None, kept=4))
+    for number in range(10):
+        now_s[0] += 2.0 * (number >= 4)
+        lines.trial_ended(None, SimpleNamespace(verdict=Verdict.PASS))
+    assert told == ['7 of 10 trials; 0.5/s, about 6 s left; 7 PASS']
+
+
+def test_the_bound_beside_the_bar_holds_at_any_stop_and_counts_what_differs_once():
+    now_s = [0.0]
+    bound = RunningBound('ros', lambda: now_s[0])
+    for number in range(100):
+        bound.take(trial('FAIL' if number == 7 else 'PASS', duration_ms=float(number)))
+        bound.take(trial('FAIL' if number == 7 else 'PASS', duration_ms=float(number)))
+    high = anytime(1, 100, sided='upper').high
+    assert bound.text == f'at most {percent_up(high)} do not pass (95 %, at any stop)'
+    bound.take(trial('FAIL'))
+    assert bound.text == f'at most {percent_up(high)} do not pass (95 %, at any stop)'
+    now_s[0] = 1.0
+    assert percent_up(anytime(2, 101, sided='upper').high) in bound.text
+    assert RunningBound('ros', lambda: 0.0).text == ''
 
 
 def test_the_bar_shows_trials_and_verdicts_and_is_gone_when_the_block_ends_also_by_an_error():

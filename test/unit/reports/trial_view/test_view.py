@@ -15,7 +15,6 @@ from safety_scenarios.cli.main import main
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.motion.signals import Signals
 from safety_scenarios.reports.film.files import links_to_films
-from safety_scenarios.reports.outputs.comparison import side_by_side
 from safety_scenarios.reports.scene.trial_scene import build_scene
 from safety_scenarios.reports.trial_view.comparison import compared
 from safety_scenarios.reports.trial_view.display import changes, fewer, places
@@ -24,6 +23,7 @@ from safety_scenarios.reports.trial_view.view import view_of
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.studies.side_by_side import side_by_side
 from safety_scenarios.trial.links.simulated_session import Simulated
 from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import TrialRecord
@@ -268,6 +268,10 @@ def test_a_comparison_shows_what_compare_reckons_and_no_more(folders, tmp_path):
         assert (before, after) == pytest.approx((latencies[first], latencies[second]), abs=0.01)
     assert flips['of'] == found.only_first_passed + found.only_second_passed == 3
     assert [flip[2:4] for flip in flips['list']] == [['PASS', 'FAIL']] * 3
-    [rates] = [one for one in view['pareto'] if one['title'].startswith('Hazards')]
-    assert [(one['y'], one['front']) for one in rates['points']] == [(0, True), (0.75, False)]
+    assert (flips['open_of'], flips['open']) == (0, [])
+    [rates] = [one for one in view['pareto'] if one['title'].endswith('false stops')]
+    assert [(one['y'], one['front']) for one in rates['points']] == [
+        (0, True), (0.75, True)]  # of four scenarios: within the intervals
+    [speed] = [one for one in view['pareto'] if one['title'].endswith('reaction')]
+    assert [one['x'] for one in speed['points']] == sorted(one['x'] for one in speed['points'])
     assert 'cannot be told' in answer['sentence'] or answer['is_worse']

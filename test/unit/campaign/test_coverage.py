@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""The traceability matrix: covered is what came to PASS or FAIL, and nothing else."""
+"""Traceability: covered is what came to PASS or FAIL, and nothing else."""
 
 import csv
 import io
@@ -22,8 +22,8 @@ def scenario(folder, name, labels='', text=QUICK):
     return str(path)
 
 
-def matrix(folder, *arguments, capsys):
-    code = main(['campaign', 'matrix', str(folder), *map(str, arguments)])
+def coverage(folder, *arguments, capsys):
+    code = main(['campaign', 'coverage', str(folder), *map(str, arguments)])
     printed = capsys.readouterr()
     rows = {(row['kind'], row['label']): row
             for row in csv.DictReader(io.StringIO(printed.out))}
@@ -47,7 +47,7 @@ def files(tmp_path):
 
 def test_named_and_only_inconclusive_is_not_covered(tmp_path, files, capsys):
     run = loopback_run(tmp_path / 'run', *files, trials=2)
-    code, rows, told = matrix(run.folder, capsys=capsys)
+    code, rows, told = coverage(run.folder, capsys=capsys)
     assert code == 3
     assert rows['requirement', 'REQ-2']['covered'] == 'no'
     assert rows['requirement', 'REQ-2']['why'] == 'no trial came to PASS or FAIL'
@@ -63,11 +63,11 @@ def test_the_worst_latency_is_the_largest_and_a_missing_reaction_is_no_number(tm
     path = scenario(tmp_path, 'A', 'requirements: [REQ-1]')
     run = loopback_run(tmp_path / 'run', path, trials=3)
     worst = max(trial['latency']['reaction']['judged_ns'] for trial in run.trials) / 1e6
-    code, rows, _ = matrix(run.folder, capsys=capsys)
+    code, rows, _ = coverage(run.folder, capsys=capsys)
     assert code == 0
     assert float(rows['requirement', 'REQ-1']['worst latency ms']) == round(worst, 3)
     run = loopback_run(tmp_path / 'bad', path, controller='never_stop')
-    code, rows, _ = matrix(run.folder, capsys=capsys)
+    code, rows, _ = coverage(run.folder, capsys=capsys)
     assert code == 1
     assert rows['requirement', 'REQ-1']['worst latency ms'] == 'no reaction in 1'
     assert rows['requirement', 'REQ-1']['covered'] == 'yes'
@@ -76,7 +76,7 @@ def test_the_worst_latency_is_the_largest_and_a_missing_reaction_is_no_number(tm
 def test_a_listed_requirement_that_nobody_names_is_a_row_of_its_own(tmp_path, files, capsys):
     run = loopback_run(tmp_path / 'run', files[0])
     path = listed(tmp_path, '# ours\nREQ-1\n#12\n\nREQ-77\nREQ-77\n')
-    code, rows, told = matrix(run.folder, '--requirements', path, capsys=capsys)
+    code, rows, told = coverage(run.folder, '--requirements', path, capsys=capsys)
     assert code == 3
     assert [label for kind, label in rows if kind == 'requirement'] == [
         '#12', 'REQ-1', 'REQ-10', 'REQ-77']
@@ -90,7 +90,7 @@ def test_a_scenario_that_was_planned_and_never_run_covers_nothing(tmp_path, file
     journal.unlink()
     lines = run.folder / 'trials.jsonl'
     lines.write_text(''.join(line + '\n' for line in run.lines if 'GOOD' not in line))
-    code, rows, told = matrix(run.folder, capsys=capsys)
+    code, rows, told = coverage(run.folder, capsys=capsys)
     assert code == 3
     assert (rows['hazard', 'H']['covered'], rows['hazard', 'H']['why']) == (
         'no', 'no trial was run')
@@ -100,8 +100,8 @@ def test_a_scenario_that_was_planned_and_never_run_covers_nothing(tmp_path, file
 def test_no_cell_is_a_formula_to_a_spreadsheet(tmp_path, capsys):
     path = scenario(tmp_path, 'A', 'requirements: ["=1+1", "@x", "-2", "a;=HYPERLINK(1)", "a-b"]')
     run = loopback_run(tmp_path / 'run', path)
-    file = tmp_path / 'matrix.csv'
-    assert main(['campaign', 'matrix', str(run.folder), '--output', str(file)]) == 0
+    file = tmp_path / 'coverage.csv'
+    assert main(['campaign', 'coverage', str(run.folder), '--output', str(file)]) == 0
     labels = {row['label'] for row in csv.DictReader(io.StringIO(file.read_text()))}
     assert labels == {"'=1+1", "'@x", "'-2", "a;'=HYPERLINK(1)", 'a-b'}
     assert all(line.startswith('"') for line in file.read_text().splitlines())
@@ -109,14 +109,14 @@ def test_no_cell_is_a_formula_to_a_spreadsheet(tmp_path, capsys):
 
 def test_without_any_label_nothing_is_shown(tmp_path, files, capsys):
     run = loopback_run(tmp_path / 'run', files[2])
-    code, _, told = matrix(run.folder, capsys=capsys)
+    code, _, told = coverage(run.folder, capsys=capsys)
     assert code == 3 and 'no scenario names' in told
 
 
-def test_the_matrix_does_not_go_into_the_folder_that_it_is_of(tmp_path, files, capsys):
+def test_the_table_does_not_go_into_the_folder_of_its_campaign(tmp_path, files, capsys):
     run = loopback_run(tmp_path / 'run', files[0])
-    assert main(['campaign', 'matrix', str(run.folder), '--output',
-                 str(run.folder / 'matrix.csv')]) == 2
+    assert main(['campaign', 'coverage', str(run.folder), '--output',
+                 str(run.folder / 'coverage.csv')]) == 2
     assert 'manifest' in capsys.readouterr().err
 
 

@@ -1,0 +1,134 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Which tasks one process executes one after the other, and outcomes that wait their turn."""
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from safety_scenarios.campaign.engines.engine import IsWanted, Outcome
+from safety_scenarios.campaign.folder.files import remove_trial
+from safety_scenarios.campaign.plan import TrialTask, Wants
+from safety_scenarios.campaign.trials import TrialDone
+
+AGAIN = -1
+"""Place of a task that was executed already, and is for what comes after it."""
+
+
+class Raised(NamedTuple):
+    """What executing a task raised, which ends the campaign as it would in one process."""
+
+    error: BaseException
+
+
+@dataclass
+class Lane:
+    """Tasks that one process executes one after the other, each with its place in the order."""
+
+    tasks: deque[tuple[int, TrialTask]]
+    executed: list[TrialTask] = field(default_factory=list)
+    """What the process that has it has executed of it."""
+
+    def begin_again(self) -> None:
+        """Let the next process execute first what later trials of the lane may depend on."""
+        if self.executed and not is_in_real_time(self.executed[0]):
+            self.tasks.extendleft((AGAIN, replace(task, wants=Wants(), is_counted=False))
+                                  for task in reversed(self.executed))
+        self.executed.clear()
+
+
+def is_in_real_time(task: TrialTask) -> bool:
+    """Return whether no trial can be the same to the byte as another time."""
+    return not task.setup.link_plugin.is_repeatable
+
+
+def lanes_of(tasks: Sequence[TrialTask]) -> Sequence[Lane]:
+    """Return the tasks that belong into one process, in the order of the first of each."""
+    found: dict[object, Lane] = {}
+    for place, task in enumerate(tasks):
+        stays = not task.setup.begins_anew and (
+            not is_in_real_time(task) or task.setup.recorded.keeps_controller)
+        key: object = (id(task.setup), task.trial.scenario.id) if stays else place
+        found.setdefault(key, Lane(deque())).tasks.append((place, task))
+    return list(found.values())
+
+
+class InOrder:
+    """
+    What tasks came to, until all before them are there.
+
+    :ivar next: place of the task whose outcome is given next
+    """
+
+    def __init__(self) -> None:
+        self.next = 0
+        self._ready: dict[int, tuple[TrialTask, TrialDone | Raised] | None] = {}
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether the next outcome is not there yet."""
+        return self.next not in self._ready
+
+    def put(self, place: int, task: TrialTask, done: TrialDone | Raised) -> None:
+        """
+        Keep what a task came to.
+
+        :raises Exception: what a task raised that was only executed again
+        """
+        if place != AGAIN:
+            self._ready[place] = task, done
+        elif isinstance(done, Raised):
+            raise done.error
+
+    def leave_out(self, place: int) -> None:
+        """Note that a task is not wanted any more."""
+        self._ready[place] = None
+
+    def due(self, is_wanted: IsWanted) -> Iterator[Outcome]:
+        """Yield the outcomes whose turn it is; what a task raised is raised in its turn."""
+        while self.next in self._ready:
+            found = self._ready.pop(self.next)
+            self.next += 1
+            if found is None:
+                continue
+            if not isinstance(found[1], Raised) and not is_wanted(found[0]):
+                forget(found[0])  # decided by trials before it, while it was running
+                continue
+            yield _outcome(*found)
+
+    def rest(self, use: Callable[[TrialDone], TrialDone]) -> Iterator[Outcome]:
+        """Yield the outcomes that are there, whatever is missing before them."""
+        for place in sorted(self._ready):
+            found = self._ready.pop(place)
+            if found is not None:
+                task, done = _outcome(*found)
+                yield task, use(done)
+
+    def close(self) -> None:
+        """Remove the files of trials that nobody has taken."""
+        while self._ready:
+            _, found = self._ready.popitem()
+            if found is not None:
+                forget(found[0])
+
+
+def _outcome(task: TrialTask, done: TrialDone | Raised) -> Outcome:
+    if isinstance(done, Raised):
+        forget(task)
+        raise done.error
+    return task, done
+
+
+def not_interrupted(done: TrialDone) -> TrialDone:
+    """Return the outcome of a trial that ended with the campaign, which knows of that already."""
+    return replace(done, interrupted=False)
+
+
+def forget(task: TrialTask) -> None:
+    """Remove the files of a trial that does not count, as far as the folder lets this do so."""
+    if task.folder is not None and task.is_counted:
+        with suppress(OSError):  # what is wrong with the folder is reported where it is written
+            remove_trial(task.folder, task.trial.trial_id)

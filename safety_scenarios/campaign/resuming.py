@@ -1,0 +1,235 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Going on with a campaign that was cut off, at whatever moment that was.
+
+Trials that have a line are kept: their records are judged again first. All others are run, and
+what they had left half written is removed. Where no chance decides, over a link in simulated time,
+the campaign then comes to what it would have come to undisturbed, to the byte.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+import json
+from pathlib import Path
+from typing import Any
+
+from safety_scenarios.campaign.folder.evidence import evidence_of, Line
+from safety_scenarios.campaign.folder.files import counts_for_terms, remove_trial
+from safety_scenarios.campaign.folder.folder import (
+    ended,
+    MANIFEST,
+    note_repair,
+    repairs_of,
+    RunFolder,
+    Settings,
+    settings_of,
+    SUMMARY,
+    TRIALS,
+)
+from safety_scenarios.campaign.folder.provenance import source_sha256, versions
+from safety_scenarios.campaign.plan import CampaignPlan
+from safety_scenarios.campaign.rejudging.rejudge import rejudge
+from safety_scenarios.campaign.statistics.sequential import decide_by
+from safety_scenarios.errors import counted, SettingsError, TraceError
+from safety_scenarios.formats.portable_names import portable
+from safety_scenarios.judging.findings.observation import has_begun, is_interrupted
+from safety_scenarios.scenario.dotted_names import flat
+from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.settings import FRESH, RunSettings
+from safety_scenarios.scenario.verdict import Verdict
+
+_MOST = 8
+"""Differences that a message names."""
+_RESUMED = 'resumed'
+
+
+def settings_for(folder: Path, given: RunSettings) -> RunSettings:
+    """
+    Return the settings to go on with: those of the folder, or those given if they are the same.
+
+    :param given: of what was not set in it, the folder decides; and of how much is printed, as
+        every journal says that too
+    :raises SettingsError: the folder is none of a campaign, or another one than was given
+    """
+    known = settings_of(folder).run
+    where = {name: getattr(given, name)
+             for name in ('scenarios', 'profile') if name in given.model_fields_set}
+    how = {name: getattr(given, name)
+           for name in given.model_fields_set if not counts_for_terms(name)}
+    said = given.model_copy(update={
+        name: getattr(known, name) for name in RunSettings.model_fields
+        if name not in given.model_fields_set or name == 'console'
+        or (name == 'seed' and given.seed == FRESH)})
+    refuse_other(folder, dict(terms(known)) | {'shard': known.shard},
+                 dict(terms(portable(said))) | {'shard': how.get('shard', known.shard)})
+    return said.model_copy(update=how | where | {'output': str(folder)})
+
+
+def terms(settings: RunSettings) -> Iterator[tuple[str, Any]]:
+    """Yield dotted name and value of each setting that decides what trials come to."""
+    for name, value in flat(json.loads(settings.model_dump_json())):
+        if counts_for_terms(name.partition('.')[0]):
+            yield name, value
+
+
+def refuse_other(folder: Path, known: Mapping[str, Any], found: Mapping[str, Any]) -> None:
+    """
+    Refuse to go on with something else.
+
+    :raises SettingsError: names what differs
+    """
+    different = [f'{name}: got {str(found.get(name))[:80]}, expected {str(known.get(name))[:80]}'
+                 for name in sorted(known.keys() | found.keys())
+                 if known.get(name) != found.get(name)]
+    if different:
+        more = f', and {len(different) - _MOST} more' if len(different) > _MOST else ''
+        raise SettingsError(f'{folder}: was run with other settings, so that its trials and new '
+                            f'ones would be two campaigns: {"; ".join(different[:_MOST])}{more}. '
+                            f'Leave out what differs, or run another campaign')
+
+
+def run_suffix(folder: Path) -> str:
+    """Return what ends the trial ids of a campaign in real time; empty in simulated time."""
+    plan = settings_of(folder).plan or ()
+    ends = {trial.trial_id.rpartition('.')[2] for trial in plan}
+    suffix = ends.pop() if len(ends) == 1 and plan else ''
+    return suffix if suffix and suffix[:1] not in 'tw' else ''
+
+
+@dataclass(frozen=True)
+class Resumption:
+    """What is kept of a campaign that was cut off."""
+
+    kept: Mapping[str, TrialResult]
+    """Trial id to its result, in the order of the plan."""
+    removed: int
+    """Trials that were half written, or depended on one that was."""
+    times: int
+    """How often the campaign was resumed by now."""
+
+    @property
+    def text(self) -> str:
+        """Return what was done, in a sentence."""
+        return (f'{_RESUMED} for the {ordinal(self.times)} time: '
+                f'{counted(len(self.kept), "trial")} kept, {self.removed} half written and run '
+                f'again')
+
+
+def ordinal(number: int) -> str:
+    """Return a number as one counts times."""
+    ending = 'th' if 10 <= number % 100 <= 20 else {1: 'st', 2: 'nd', 3: 'rd'}.get(
+        number % 10, 'th')
+    return f'{number}{ending}'
+
+
+def resume(plan: CampaignPlan, out: RunFolder) -> Resumption:
+    """
+    Make a folder ready to go on in, and return what is kept.
+
+    :param out: holds the lock of the folder
+    :raises SettingsError: the plan is another one, or the campaign has ended
+    :raises TraceError: a record does not give its result, or the folder was changed
+    """
+    folder = out.folder
+    known = settings_of(folder)
+    _refuse_other_plan(folder, known, plan)
+    summary = ended(folder)
+    if summary is not None and not summary.interrupted and (folder / MANIFEST).exists():
+        raise SettingsError(f'{folder}: its campaign has ended, and nothing is left to run. Read '
+                            f'it with show, or run another campaign')
+    for name in (SUMMARY, MANIFEST):
+        (folder / name).unlink(missing_ok=True)
+    _cut_half_line(folder)
+    evidence = evidence_of(folder, has_ended=False)
+    kept = _kept(plan, evidence.lines)
+    is_kept = frozenset(kept)
+    if len(kept) < len(evidence.lines):
+        _rewrite(folder, [evidence.lines[name] for name in kept])
+    removed = sum(remove_trial(folder, trial.trial_id) for trial in plan.trials
+                  if trial.trial_id not in is_kept)
+    found = rejudge(folder, has_ended=False)
+    flaws = [flaw for flaw in found.flaws if flaw.trial_id is None or flaw.trial_id in is_kept]
+    if flaws:
+        raise TraceError(f'{folder}: cannot be resumed: '
+                         f'{"; ".join(map(str, flaws[:_MOST]))}. Nothing that was kept can be '
+                         f'relied on: run the campaign again')
+    times = 1 + sum(f': {_RESUMED} ' in text for text in repairs_of(folder))
+    resumption = Resumption({name: evidence.lines[name].result for name in kept}, removed, times)
+    note_repair(folder, [resumption.text])
+    return resumption
+
+
+def _refuse_other_plan(folder: Path, known: Settings, plan: CampaignPlan) -> None:
+    """
+    Refuse what is not the campaign of the folder.
+
+    :raises SettingsError: names what differs
+    """
+    refuse_other(folder, dict(terms(known.run)), dict(terms(plan.setup.recorded)))
+    here = {'version': versions()['safety_scenarios'],
+            'controller': plan.controller.model_dump(mode='json'),
+            'source of the controller': source_sha256(plan.controller),
+            'identity of the controller (sut)': plan.setup.sut.at_start}
+    there = {'version': known.version, 'controller': known.controller.model_dump(mode='json'),
+             'source of the controller': known.source,
+             'identity of the controller (sut)': known.sut}
+    refuse_other(folder, there, here)
+    planned = {entry.trial_id: entry for entry in known.plan or ()}
+    mine = {entry.trial_id: entry for entry in plan.entries}
+    for name in [*planned, *mine]:
+        if planned.get(name) != mine.get(name):
+            raise SettingsError(
+                f'{folder}: plan: {name}: '
+                + ('got a trial that the campaign has not planned' if name not in planned else
+                   'got no such trial, expected it as planned' if name not in mine else
+                   'got another trial than was planned: its scenario has changed')
+                + '. Take back what was changed, or run another campaign')
+
+
+def _cut_half_line(folder: Path) -> None:
+    """Cut half a line at the end of the results; its trial is run again."""
+    data = (folder / TRIALS).read_bytes()
+    whole = data[:data.rfind(b'\n') + 1]
+    if len(whole) < len(data):
+        with (folder / TRIALS).open('r+b') as file:
+            file.truncate(len(whole))
+
+
+def _rewrite(folder: Path, lines: Sequence[Line]) -> None:
+    """Write the results that are kept; in place, because the file is the lock of the folder."""
+    with (folder / TRIALS).open('r+b') as file:
+        file.write(b''.join(line.text.encode() + b'\n' for line in lines))
+        file.truncate()
+
+
+def _kept(plan: CampaignPlan, lines: Mapping[str, Line]) -> Sequence[str]:
+    """
+    Return the ids of the trials that are kept, in the order of the plan.
+
+    In real time these are all that have a line. In simulated time they are those before the first
+    trial without one, so that the lines keep their order; of a scenario whose trials depend on
+    each other all or none.
+    """
+    if not plan.setup.link_plugin.is_repeatable:
+        return [trial.trial_id for trial in plan.trials if trial.trial_id in lines]
+    kept, decide = list[str](), decide_by(plan.sequential)
+    decided, made, failed = set[str](), Counter[str](), Counter[str]()
+    for trial in plan.trials:
+        name, scenario_id = trial.trial_id, trial.scenario.id
+        if scenario_id in decided:
+            continue
+        if name not in lines or is_interrupted(lines[name].result):
+            if not plan.setup.begins_anew:
+                kept = [one for one in kept if lines[one].result.scenario_id != scenario_id]
+            return kept
+        kept.append(name)
+        result = lines[name].result
+        if has_begun(result) and not result.warmup:
+            made[scenario_id] += 1
+            failed[scenario_id] += result.verdict is not Verdict.PASS
+            if decide(failed[scenario_id], made[scenario_id]) is not None:
+                decided.add(scenario_id)
+    return kept

@@ -1,0 +1,202 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Campaigns against the first one, as tables for people."""
+
+from collections.abc import Iterator, Sequence
+
+from rich.markup import escape
+from rich.table import Table
+from safety_scenarios.campaign.comparison import Comparison, NonInferiority
+from safety_scenarios.errors import counted
+from safety_scenarios.reports.console_tables import (
+    mean_text,
+    quadrants_text,
+    with_interval,
+)
+from safety_scenarios.scenario.verdict import Estimate
+from safety_scenarios.studies.designs.bisect import Bisection, Visit
+from safety_scenarios.studies.designs.limits import GateOutcome
+from safety_scenarios.studies.side_by_side import Campaign
+from safety_scenarios.trial.summary import WorldComparison
+
+
+def world_rows(found: WorldComparison) -> Iterator[tuple[str, str, str]]:
+    """Yield (question, answer, p) of two campaigns against each other."""
+    first, second = map(quadrants_text, found.quadrants)
+    yield 'in a world: the first; the second', f'{first}; {second}', ''
+    for what, estimate, p in (
+            ('longer exposed to risk', found.exposure_s, found.exposure_p),
+            ('higher safety cost', found.safety_cost, found.safety_cost_p),
+            ('more time lost by standing', found.time_lost_s, found.time_lost_p)):
+        yield (f'{what}, over scenarios: median of medians, s', mean_text(estimate),
+               f'{_p(p)} (over scenarios)')
+
+
+def _p(value: float) -> str:
+    """Return a p-value as people read it."""
+    return f'{value:.3g}' if value >= 0.001 else 'below 0.001'
+
+
+def comparison_rows(found: Comparison) -> Iterator[tuple[str, str, str]]:
+    """Yield (question, answer, p); p is empty where nothing was tested."""
+    yield ('fails more often, over scenarios: share failed',
+           with_interval(found.failures_difference), f'{_p(found.failures_p)} (over scenarios)')
+    if any(found.undecided):
+        yield ('the same, whatever the undecided trials would have come to',
+               with_interval(found.failures_bounds), '')
+    yield from map(_margin_row, found.margins)
+    yield ('scenarios in which the second is better, worse',
+           f'{found.scenarios_better}, {found.scenarios_worse}'
+           + (f' ({" ".join(found.worse)})' if found.worse else ''), '')
+    yield ('passed, of the pairs that both decided: both, only first, only second, neither',
+           f'{found.both_passed}, {found.only_first_passed}, {found.only_second_passed}, '
+           f'{found.neither_passed}', '')
+    yield ('later, over scenarios: median of medians, ms',
+           with_interval(found.median_difference_ms), f'{_p(found.latency_p)} (over scenarios)')
+    if found.confirmed is not None:
+        yield ('the robot confirms later, over scenarios: median of medians, ms',
+               with_interval(found.confirmed.median_difference_ms),
+               f'{_p(found.confirmed.p)} (over scenarios)')
+    if found.world is not None:
+        yield from world_rows(found.world)
+    yield ("failed: Cohen's h; latency: Cohen's d",
+           f'{_value(found.failures_h)}; {_value(found.latency_d)}', '')
+    for row in found.alone:
+        yield (f'{row.scenario_id} alone: only first, only second passed',
+               f'{row.only_first_passed}, {row.only_second_passed} n={row.pairs}'
+               + ('' if row.distinct in (None, row.pairs) else f' ({row.distinct} that differ)'),
+               f'{_p(row.p)} (McNemar, Holm; of this scenario)')
+
+
+def notes(found: Comparison) -> Iterator[str]:
+    """Yield what goes below the table."""
+    if any(found.undecided):
+        yield (f'INCONCLUSIVE or ERROR: {found.undecided[0]} of the first, {found.undecided[1]} '
+               f'of the second. That is no difference of a controller: such pairs are in no '
+               f'number above, except where it says "whatever the undecided ..."')
+    if found.unpaired:
+        yield f'{counted(found.unpaired, "trial is", "trials are")} in one of the two only'
+    if found.latency_pairs < found.pairs:
+        yield (f'latencies are of the {counted(found.latency_pairs, "pair")} that could both be '
+               f'measured')
+    if found.arms > 1:
+        yield (f'{found.arms} campaigns are compared with the first: regressions and margins are '
+               f'corrected for all of them, the p-values of this table are not')
+    yield from found.notes
+
+
+def _value(estimate: Estimate) -> str:
+    return f'none ({estimate.method})' if estimate.value is None else f'{estimate.value:.3g}'
+
+
+def comparison_table(found: Comparison, first: str, second: str) -> Table:
+    """Return what two campaigns came to against each other."""
+    rows = Table(title=f'{escape(second)} against {escape(first)}: '
+                       f'{counted(found.pairs, "pair")} of trials in '
+                       f'{counted(found.scenarios, "scenario")}',
+                 title_justify='left', title_style='bold')
+    for name in ('question', 'answer', 'p'):
+        rows.add_column(name)
+    for cells in comparison_rows(found):
+        rows.add_row(*map(escape, cells))
+    rows.caption = '\n'.join(escape(note) for note in notes(found)) or None
+    rows.caption_justify = 'left'
+    return rows
+
+
+def _margin_row(found: NonInferiority) -> tuple[str, str, str]:
+    what = f'at most {margin_text(found)}, in these scenarios'
+    ends = 'no number' if found.estimate.value is None else with_interval(found.estimate)
+    if found.bounds != found.estimate and found.bounds.value is not None:
+        ends += f', with the undecided {with_interval(found.bounds).partition(" ")[2]}'
+    why = f' ({found.why})' if found.why else ''
+    return what, f'{found.answer}: {ends} at {found.estimate.confidence:.4g}{why}', ''
+
+
+def margin_text(found: NonInferiority) -> str:
+    """Return how much worse is allowed."""
+    return f'{found.margin:.4g} ms later (median)' if found.figure == 'reaction' \
+        else f'{100.0 * found.margin:.4g} points more failures'
+
+
+def arms_table(campaigns: Sequence[Campaign]) -> Table:
+    """Return a row for each of several campaigns that are compared with the first."""
+    rows = Table(title=f'{counted(len(campaigns) - 1, "campaign")} against '
+                       f'{escape(campaigns[0].name)}, corrected for all of them (Holm)',
+                 title_justify='left', title_style='bold')
+    for name in ('campaign', 'pairs', 'undecided', 'more failures', 'later, ms', 'margins',
+                 'answer'):
+        rows.add_column(name, overflow='fold')
+    for one in campaigns[1:]:
+        found = one.against
+        assert found is not None
+        rows.add_row(*map(escape, (
+            one.name, str(found.decided), f'{found.undecided[0]}, {found.undecided[1]}',
+            with_interval(found.failures_difference), with_interval(found.median_difference_ms),
+            '; '.join(f'{margin_text(margin)}: {margin.answer}' for margin in found.margins),
+            answer_text(found))))
+    return rows
+
+
+def answer_text(found: Comparison) -> str:
+    """Return in a few words what a comparison came to."""
+    if found.regressions:
+        return 'worse'
+    if not found.decided:
+        return 'nothing could be compared'
+    return 'cannot be determined' if found.doubts else 'not significantly worse'
+
+
+def gate_table(found: GateOutcome) -> Table:
+    """Return a row for each limit of acceptance."""
+    rows = Table(title=f'Gate {escape(found.name)}'.rstrip() + f': exit code {found.exit_code}',
+                 title_justify='left', title_style='bold')
+    for name in ('limit', 'of', 'found', 'answer'):
+        rows.add_column(name, overflow='fold')
+    for one in found.outcomes:
+        of = f'{one.campaign}, {one.scenario}' if one.scenario else one.campaign
+        about = ', '.join(filter(None, (' '.join(one.limit.scenarios), ' '.join(
+            f'tag {tag}' for tag in one.limit.tags))))
+        answer = {'holds': '[green]holds[/]', 'broken': '[bold red]broken[/]',
+                  'cannot be said': '[yellow]cannot be said[/]'}[one.answer]
+        rows.add_row(escape(f'{one.limit} ({about})' if about else str(one.limit)), escape(of),
+                     escape(one.found), answer + (f': {escape(one.why)}' if one.why else ''))
+    return rows
+
+
+def visit_text(visit: Visit, names: Sequence[str]) -> str:
+    """Return what some trials with one checkpoint came to."""
+    beside = f', {visit.undecided} undecided' if visit.undecided else ''
+    return f'{names[visit.checkpoint]}: {visit.failed} of {visit.of} failed{beside}'
+
+
+def bisection_table(found: Bisection) -> Table:
+    """Return a row for each checkpoint that was run: what it failed, and how likely it is."""
+    rows = Table(title='Bisection', title_justify='left', title_style='bold')
+    for name in ('checkpoint', 'failed', 'undecided', 'first bad one'):
+        rows.add_column(name, overflow='fold')
+    for place, name in enumerate(found.checkpoints):
+        visits = [one for one in found.visits if one.checkpoint == place]
+        if visits:
+            rows.add_row(escape(name), f'{sum(one.failed for one in visits)} of '
+                         f'{sum(one.of for one in visits)}',
+                         str(sum(one.undecided for one in visits)),
+                         f'{found.posterior[place]:.3g}' if found.posterior else '')
+    return rows
+
+
+def bisection_lines(found: Bisection) -> Iterator[str]:
+    """Yield the answer, and what it took."""
+    names = found.checkpoints
+    if found.answer == 'found' and found.first_bad is not None:
+        yield (f'{names[found.first_bad]} is the first bad checkpoint (probability '
+               f'{found.probability:.3g}); {names[found.first_bad - 1]} is the last good one')
+    elif found.answer == 'no single step':
+        yield (f'no single step: the checkpoints fail at different rates (probability '
+               f'{found.probability:.3g}), so that none of them lost it alone')
+    elif found.answer == 'undecided':
+        yield f'undecided: {found.why}'
+    else:
+        yield f'{names[0]} is not shown to be better than {names[-1]}: {found.why}'
+    yield f'{counted(found.trials, "trial")}; all checkpoints with all worlds: {found.grid}'

@@ -1,0 +1,364 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+The condition under which outcomes are most unusual, tested against all that were looked at.
+
+A condition is an interval or a value of one axis, or one each of two axes. Of all candidates that
+one is found whose likelihood ratio against a constant rate is the largest, among those in which
+the rate is above the rest's. Its p-value is the share of permutations of the outcomes whose own
+largest ratio is as large: so it counts every candidate that was looked at (Westfall and Young
+1993, *Resampling-Based Multiple Testing*). Trials are permuted within their scenario's ties to
+nothing: what was drawn is independent of everything but the outcome.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+import math
+from typing import Any
+
+import numpy
+from numpy.typing import NDArray
+
+Booleans = NDArray[numpy.bool_]
+Numbers = NDArray[numpy.float64]
+
+_CUTS = 24
+"""Thresholds of one axis that are tried, evenly in the trials."""
+_JOINT_CUTS = 8
+"""The same of each axis of a pair."""
+_FEWEST = 4
+"""Trials that a condition has at least: fewer show no rate."""
+_PERMUTATIONS, _MOST_PERMUTATIONS = 499, 20_000
+"""At first, and where the p-value has to be smaller than so few can show."""
+_LIKELY = 1.92
+"""Half of the 95 % quantile of chi-square with one degree of freedom: a profile likelihood
+interval."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """What was drawn under one name, in each trial."""
+
+    name: str
+    values: Sequence[Any]
+    """Numbers, or words; as many as there are trials."""
+    unit: str = ''
+
+    @property
+    def is_number(self) -> bool:
+        """Whether its values have an order."""
+        return all(isinstance(value, (int, float)) and not isinstance(value, bool)
+                   for value in self.values)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A condition on one axis: an interval, open at an end that is None, or one value."""
+
+    axis: str
+    unit: str = ''
+    low: float | None = None
+    """Values from here on; halfway between two that were drawn."""
+    high: float | None = None
+    value: Any = None
+    low_between: tuple[float, float] | None = None
+    """Where this end is, as far as the trials tell (95 %)."""
+    high_between: tuple[float, float] | None = None
+
+    def with_end(self, end: str, cut: float,
+                 between: tuple[float, float] | None = None) -> 'Part':
+        """Return the part with another end, ``low`` or ``high``."""
+        if end == 'low':
+            return replace(self, low=cut, low_between=between)
+        return replace(self, high=cut, high_between=between)
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Where outcomes are more frequent than elsewhere."""
+
+    parts: tuple[Part, ...]
+    inside: tuple[int, int]
+    """Outcomes, and trials, that meet the condition."""
+    outside: tuple[int, int]
+    p: float
+    """Of the largest likelihood ratio among all candidates, by permutation."""
+    trials: tuple[int, ...]
+    """Places of the trials that meet it."""
+
+    @property
+    def lift(self) -> float | None:
+        """Return the rate inside over the rate outside; None where that is 0."""
+        rate = self.outside[0] / self.outside[1] if self.outside[1] else 0.0
+        return self.inside[0] / self.inside[1] / rate if rate else None
+
+
+@dataclass(frozen=True)
+class Search:
+    """What was found, or how much would have been."""
+
+    conditions: tuple[Condition, ...]
+    """The clearest first."""
+    candidates: int
+    """Conditions that were looked at, all in all."""
+    trials: int
+    outcomes: int
+    needed: int | None
+    """So many of the outcomes that are left must lie in one quarter of the trials to be found;
+    more than there are: too few. None: nothing could be looked at."""
+
+
+def find_conditions(axes: Sequence[Axis], outcomes: Sequence[bool], *, alpha: float = 0.01,
+                    most: int = 3, seed: int = 0) -> Search:
+    """
+    Return the conditions with a rate of outcomes well above the rest's.
+
+    After each one its trials are taken away, and the rest is looked at again.
+
+    :param outcomes: of each trial, whether it was one, such as a failure
+    :param alpha: chance of a first condition where there is none
+    :param most: conditions
+    :param seed: of the permutations; the same gives the same
+    """
+    left = numpy.arange(len(outcomes))
+    told = numpy.asarray(outcomes, bool)
+    found: list[Condition] = []
+    chance, looked, needed = numpy.random.default_rng(seed), 0, None
+    while len(found) < most:
+        level = _Level([Axis(axis.name, [axis.values[int(place)] for place in left], axis.unit)
+                        for axis in axes], told[left])
+        looked += level.candidates
+        one = level.clearest(alpha, chance)
+        needed = level.needed
+        if one is None:
+            break
+        found.append(replace(one, trials=tuple(int(left[place]) for place in one.trials)))
+        left = numpy.delete(left, list(one.trials))
+    return Search(tuple(found), looked, len(outcomes), int(told.sum()), needed)
+
+
+class _Level:
+    """
+    Everything that can be looked at in some trials.
+
+    :ivar candidates: number of conditions
+    :ivar needed: outcomes in a quarter of the trials from which on a condition is found
+    """
+
+    def __init__(self, axes: Sequence[Axis], outcomes: Booleans) -> None:
+        self._known = {axis.name: axis for axis in axes}
+        self._outcomes, self._hits = outcomes, int(outcomes.sum())
+        total = len(outcomes)
+        self._ratios = _table(self._hits, total)
+        self._single = _Candidates(total, self._ratios)
+        self._joint = _Candidates(total, self._ratios)
+        self.needed: int | None = None
+        usable = [axis for axis in axes if len(set(map(_key, axis.values))) > 1]
+        if not 0 < self._hits < total:
+            usable = []
+        for axis in usable:
+            self._single.add((), _parts(axis, _CUTS))
+        coarse = {axis.name: list(_parts(axis, _JOINT_CUTS, with_intervals=False))
+                  for axis in usable}
+        for one, other in combinations(usable, 2):
+            for part, meets in coarse[one.name]:
+                self._joint.add((part,), (
+                    (more, meets & also) for more, also in coarse[other.name]))
+        self.candidates = len(self._single.parts) + len(self._joint.parts)
+
+    def clearest(self, alpha: float, chance: numpy.random.Generator) -> Condition | None:
+        """Return the candidate with the largest ratio, if chance does not give one as large."""
+        if not self.candidates:
+            return None
+        outcomes = self._outcomes
+        best = max((self._single.best(outcomes), self._joint.best(outcomes)),
+                   key=lambda one: one[0])
+        largest = self._by_chance(_PERMUTATIONS, chance)
+        self.needed = self._needed(float(numpy.quantile(largest, 1 - alpha)))
+        p = _share(largest, best[0])
+        if p <= max(alpha, 2 / _PERMUTATIONS) and alpha < 5 / _PERMUTATIONS:
+            more = min(_MOST_PERMUTATIONS, math.ceil(5 / alpha)) - _PERMUTATIONS
+            p = _share(numpy.concatenate([largest, self._by_chance(more, chance)]), best[0])
+        if p > alpha:
+            return None
+        parts = _refined(_needed(best[1], self._known, outcomes, alpha, self._ratios),
+                         self._known, outcomes, self._ratios)
+        meets = _meet(parts, self._known)
+        return Condition(parts, (int(outcomes[meets].sum()), int(meets.sum())),
+                         (int(outcomes[~meets].sum()), int((~meets).sum())), p,
+                         tuple(int(place) for place in numpy.flatnonzero(meets)))
+
+    def _by_chance(self, count: int, chance: numpy.random.Generator) -> Numbers:
+        """Return the largest ratio for each of so many permutations of the outcomes."""
+        found = []
+        for begin in range(0, count, _PERMUTATIONS):
+            orders = numpy.stack([chance.permutation(self._outcomes) for _ in range(
+                min(_PERMUTATIONS, count - begin))], axis=1)
+            found.append(numpy.maximum(self._single.largest(orders), self._joint.largest(orders)))
+        return numpy.concatenate(found)
+
+    def _needed(self, ratio: float) -> int:
+        """Return how many outcomes in a quarter of the trials have such a ratio."""
+        quarter = max(1, len(self._outcomes) // 4)
+        enough = numpy.flatnonzero(self._ratios[quarter] > ratio)
+        if len(enough):
+            return int(enough[0])
+        return max(self._hits + 1, math.ceil(ratio / math.log(4)))
+
+
+def _share(largest: Numbers, ratio: float) -> float:
+    """Return the p-value of a permutation test, which is never 0."""
+    return (1 + int((largest >= ratio - 1e-9).sum())) / (1 + len(largest))
+
+
+class _Candidates:
+    """Conditions that are looked at, as rows of trials that meet them."""
+
+    def __init__(self, trials: int, ratios: Numbers) -> None:
+        self.parts: list[tuple[Part, ...]] = []
+        self._rows: list[Booleans] = []
+        self._trials = trials
+        self._ratios = ratios
+
+    def add(self, before: tuple[Part, ...], more: Iterable[tuple[Part, Booleans]]) -> None:
+        """Take those that enough trials meet, and enough do not."""
+        for part, meets in more:
+            if _FEWEST <= meets.sum() <= self._trials - _FEWEST:
+                self.parts.append((*before, part))
+                self._rows.append(meets)
+
+    def largest(self, orders: Booleans) -> Numbers:
+        """Return the largest ratio of any candidate for each column of outcomes."""
+        found = numpy.zeros(orders.shape[1])
+        columns = orders.astype(numpy.float32)
+        for begin in range(0, len(self._rows), 256):
+            rows = numpy.stack(self._rows[begin:begin + 256])
+            inside = (rows.astype(numpy.float32) @ columns).astype(numpy.int32)
+            counts = rows.sum(axis=1)[:, None]
+            found = numpy.maximum(found, self._ratios[counts, inside].max(axis=0))
+        return found
+
+    def best(self, outcomes: Booleans) -> tuple[float, tuple[Part, ...], Booleans]:
+        """Return the largest ratio, with the candidate that has it."""
+        if not self._rows:
+            return -1.0, (), numpy.zeros(self._trials, bool)
+        rows = numpy.stack(self._rows)
+        ratios = self._ratios[rows.sum(axis=1), (rows & outcomes).sum(axis=1)]
+        place = int(ratios.argmax())
+        return float(ratios[place]), self.parts[place], self._rows[place]
+
+
+def _table(hits: int, total: int) -> Numbers:
+    """
+    Return the log-likelihood ratio of two rates against one, by trials and outcomes inside.
+
+    It is 0 where the rate inside is not above the rate outside, or no such counts can be.
+    """
+    count = numpy.arange(total + 1, dtype=float)[:, None]
+    inside = numpy.arange(hits + 1, dtype=float)[None, :]
+    outside, rest = hits - inside, total - count
+    can_be = (inside <= count) & (outside <= rest)
+    found = (_log_likelihood(inside, count) + _log_likelihood(outside, rest)
+             - _log_likelihood(numpy.float64(hits), numpy.float64(total)))
+    return numpy.where(can_be & (inside * rest > outside * count), found, 0.0)
+
+
+def _log_likelihood(hits: Any, count: Any) -> Any:
+    """Return that of the most likely rate of a binomial outcome."""
+    misses = numpy.maximum(count - hits, 0.0)
+    with numpy.errstate(divide='ignore', invalid='ignore'):
+        return numpy.where(hits > 0, hits * numpy.log(hits / count), 0.0) \
+            + numpy.where(misses > 0, misses * numpy.log(misses / count), 0.0)
+
+
+def _parts(axis: Axis, most: int, *, with_intervals: bool = True) -> \
+        Iterator[tuple[Part, Booleans]]:
+    """Yield the conditions on one axis: each value of words, else half-lines and intervals."""
+    if not axis.is_number or len(set(axis.values)) <= 2:
+        for value in dict.fromkeys(map(_key, axis.values)):
+            meets = numpy.array([_key(one) == value for one in axis.values])
+            first = axis.values[int(meets.argmax())]
+            yield Part(axis.name, axis.unit, value=first), meets
+        return
+    values = numpy.asarray(axis.values, float)
+    cuts = _cuts(values, most)
+    for cut in cuts:
+        yield Part(axis.name, axis.unit, high=cut), values < cut
+        yield Part(axis.name, axis.unit, low=cut), values >= cut
+    for low, high in combinations(cuts, 2) if with_intervals else ():
+        yield Part(axis.name, axis.unit, low=low, high=high), (values >= low) & (values < high)
+
+
+def _cuts(values: Numbers, most: int) -> list[float]:
+    """Return thresholds halfway between neighbouring values, at most so many."""
+    known = numpy.unique(values)
+    middles = (known[1:] + known[:-1]) / 2
+    if len(middles) > most:
+        places = numpy.linspace(0, len(middles) - 1, most).round().astype(int)
+        middles = middles[places]
+    return [float(middle) for middle in middles]
+
+
+def _needed(parts: tuple[Part, ...], known: Mapping[str, Axis], outcomes: Booleans,
+            alpha: float, ratios: Numbers) -> tuple[Part, ...]:
+    """Return both parts if each matters where the other holds, else the one that does."""
+    if len(parts) < 2:
+        return parts
+    rows = [_meets(part, known[part.axis]) for part in parts]
+    # each was chosen among about ten cuts of its axis
+    matters = [_tail(rows[place][rows[1 - place]], outcomes[rows[1 - place]]) <= alpha / 10
+               for place in (0, 1)]
+    if all(matters):
+        return parts
+    alone = [ratios[int(row.sum()), int((row & outcomes).sum())] for row in rows]
+    return (parts[alone.index(max(alone))],)
+
+
+def _tail(part: Booleans, outcomes: Booleans) -> float:
+    """Return the one-sided p-value of Fisher's exact test: more outcomes where part holds."""
+    total, hits, count = len(part), int(outcomes.sum()), int(part.sum())
+    least = int((part & outcomes).sum())
+    ways = sum(math.comb(hits, inside) * math.comb(total - hits, count - inside)
+               for inside in range(least, min(hits, count) + 1))
+    return ways / math.comb(total, count)
+
+
+def _meet(parts: Sequence[Part], known: Mapping[str, Axis]) -> Booleans:
+    """Return which trials meet all of some parts."""
+    found: Booleans = numpy.all([_meets(part, known[part.axis]) for part in parts], axis=0)
+    return found
+
+
+def _meets(part: Part, axis: Axis) -> Booleans:
+    if part.low is None and part.high is None:
+        return numpy.array([_key(one) == _key(part.value) for one in axis.values])
+    values = numpy.asarray(axis.values, float)
+    low = -numpy.inf if part.low is None else part.low
+    high = numpy.inf if part.high is None else part.high
+    return (values >= low) & (values < high)
+
+
+def _refined(parts: tuple[Part, ...], known: Mapping[str, Axis], outcomes: Booleans,
+             ratios: Numbers) -> tuple[Part, ...]:
+    """Return the parts with each end where it is likeliest, and as far as the trials tell it."""
+    found = list(parts)
+    for place, end in ((place, end) for place in range(len(found)) for end in ('low', 'high')):
+        part = found[place]
+        if getattr(part, end) is None:
+            continue
+        axis, others = known[part.axis], found[:place] + found[place + 1:]
+        where = _meet(others, known) if others else numpy.ones(len(outcomes), bool)
+        cuts = _cuts(numpy.asarray(axis.values, float), len(axis.values))
+        tried = [part.with_end(end, cut) for cut in cuts]
+        rows = [_meets(one, axis) & where for one in tried]
+        told = numpy.array([ratios[int(row.sum()), int((row & outcomes).sum())] for row in rows])
+        likely = [cut for cut, ratio in zip(cuts, told, strict=True)
+                  if ratio >= told.max() - _LIKELY]
+        found[place] = part.with_end(end, cuts[int(told.argmax())], (min(likely), max(likely)))
+    return tuple(found)
+
+
+def _key(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value

@@ -1,0 +1,162 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""How many trials, and how long, a claim takes; what looking at them early costs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timezone
+import json
+import math
+from pathlib import Path
+from statistics import NormalDist
+
+from safety_scenarios.campaign.folder.folder import read_trials, SETTINGS, TRIALS
+from safety_scenarios.campaign.statistics.confidence_sequences import anytime_n
+from safety_scenarios.campaign.statistics.quantiles import wilks_n
+from safety_scenarios.campaign.statistics.sequential import bounded
+from safety_scenarios.campaign.statistics.special_functions import binomial_tails
+from safety_scenarios.errors import SettingsError
+from safety_scenarios.studies.designs.claim import Claim
+
+ASSUMED_S = 20.0
+"""Of a trial over ROS in real time, where none was measured."""
+MOST_FAILURES = 5
+_EASIER = 10.0
+"""The controller that should be accepted is so much better than the claim."""
+_POWER = 0.9
+_LEAST_RATE = 1e-8
+_LONGEST_S = 366 * 86_400.0
+
+
+@dataclass(frozen=True)
+class TrialsFor:
+    """Trials that show a claim with so many bad ones among them."""
+
+    failures: int
+    fixed: int
+    """Where the number is fixed beforehand, and looked at once."""
+    anytime: int
+    """Where it may be looked at after each trial."""
+    power: tuple[float, ...]
+    """Chance that ``fixed`` trials have no more bad ones, at each assumed rate."""
+
+
+@dataclass(frozen=True)
+class TrialTime:
+    """How long one trial takes."""
+
+    seconds: float
+    source: str
+    """Where that comes from."""
+
+
+@dataclass(frozen=True)
+class ClaimPlan:
+    """What a claim takes."""
+
+    claim: Claim
+    assumed: tuple[float, ...]
+    """True rates at which the power is given."""
+    rows: tuple[TrialsFor, ...]
+    sequential: int
+    """Trials without a bad one after which a sequential test accepts."""
+    sequential_p0: float
+    """Rate that this test should accept."""
+    pairs: tuple[int, ...]
+    """Of a difference: pairs where both arms fail equally often, at each assumed share of pairs
+    in which exactly one fails, for a power of 90 %; empty of other claims."""
+    time: TrialTime
+
+    def hours(self, trials: int) -> float:
+        """Return how long trials take one after the other; of a difference those of both arms."""
+        arms = 2 if self.claim.subject == 'difference of failures' else 1
+        return trials * arms * self.time.seconds / 3600.0
+
+    def jobs(self, hours: float) -> int:
+        """Return how many processes or machines do the first row in so many hours."""
+        return max(1, math.ceil(self.hours(self.rows[0].fixed) / hours - 1e-9))
+
+
+def plan_claim(claim: Claim, time: TrialTime, assumed: Sequence[float] = ()) -> ClaimPlan:
+    """
+    Return what a claim takes.
+
+    The number of trials with k bad ones is the least n for which the one-sided bound of Clopper
+    and Pearson excludes the rate: ``P(X <= k; n, rate) <= 1 - confidence``. A quantile of a
+    reaction is the same claim about late ones (Wilks 1941).
+
+    :param assumed: true rates, for the power; a tenth and a third of the claimed one if left
+        out. Of a difference: shares of pairs in which exactly one arm fails, either equally often
+    :raises SettingsError: a rate that no number of trials can show, or that is beyond the claim
+    """
+    rate = claim.failure_rate
+    if rate < _LEAST_RATE:
+        raise SettingsError(f"--claim: got '{claim}', expected a rate of bad trials of at least "
+                            f'{_LEAST_RATE:g}: fewer cannot be shown by trials')
+    is_difference = claim.subject == 'difference of failures'
+    most = 1.0 if is_difference else rate
+    for one in assumed:
+        if not 0.0 < one < most:
+            raise SettingsError(f'--assume: got {one:g}, expected a rate above 0 and below '
+                                f"{most:g} for the claim '{claim}'")
+    rates = tuple(assumed) or (rate / 10.0, rate / 3.0)
+    rows = []
+    for failures in range(MOST_FAILURES + 1):
+        fixed = wilks_n(1.0 - rate, claim.confidence, excluded=failures)
+        rows.append(TrialsFor(
+            failures, fixed, anytime_n(rate, failures, claim.confidence),
+            tuple(binomial_tails(failures, fixed, one / 2.0 if is_difference else one)[0]
+                  for one in rates)))
+    pairs = tuple(max(rows[0].fixed, _pairs(one, claim)) for one in rates) \
+        if is_difference else ()
+    p0 = rate / _EASIER
+    return ClaimPlan(claim, rates, tuple(rows), _straight(p0, rate, claim.confidence), p0, pairs,
+                     time)
+
+
+def _straight(p0: float, p1: float, confidence: float) -> int:
+    """Return after how many trials without a failure the sequential test accepts."""
+    test = bounded(p0, p1, 0.05, 1.0 - confidence)
+    most = math.ceil(math.log(1.0 / (1.0 - confidence)) / (math.log1p(-p0) - math.log1p(-p1))) + 1
+    while test.decide(0, most - 1) == 'accept':
+        most -= 1
+    return most
+
+
+def _pairs(discordant: float, claim: Claim) -> int:
+    """
+    Return pairs for a difference where neither arm is worse.
+
+    ``discordant (z_confidence + z_power)^2 / margin^2``, the normal approximation for matched
+    pairs (Connor 1987, Biometrics 43:207).
+
+    :param discordant: share of pairs in which exactly one of the two fails
+    """
+    z = NormalDist().inv_cdf(claim.confidence) + NormalDist().inv_cdf(_POWER)
+    return math.ceil(discordant * z * z / claim.limit**2)
+
+
+def measured_time(folder: Path) -> TrialTime:
+    """
+    Return how long a trial of a campaign took, its start included.
+
+    From its beginning to its last result, divided by its trials.
+
+    :raises SettingsError: the folder does not tell that
+    """
+    results = read_trials(folder)
+    try:
+        began = datetime.fromisoformat(json.loads(
+            (folder / SETTINGS).read_text(encoding='utf-8'))['started'])
+        ended = datetime.fromtimestamp((folder / TRIALS).stat().st_mtime, timezone.utc)
+        took_s = (ended - began).total_seconds()
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise SettingsError(f'--from: {folder}: cannot be read: {str(error)[:200]}. Name the '
+                            f'folder of a campaign') from None
+    if not results or not 0.0 < took_s < _LONGEST_S:
+        raise SettingsError(f'--from: {folder}: got {len(results)} trials in {took_s:.0f} s, '
+                            f'expected a campaign that was run on this machine, as it left its '
+                            f'files')
+    return TrialTime(took_s / len(results), f'measured in {folder.name}: {len(results)} trials in '
+                                            f'{took_s:.1f} s')

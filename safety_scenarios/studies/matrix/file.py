@@ -1,0 +1,199 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+The file of a matrix: which controllers with which settings meet which scenarios how often.
+
+The same noun is what a run writes as ``matrix.yaml`` into its folder, with every arm written out
+and a hash, so that such a file can be run again.
+"""
+
+from collections.abc import Mapping
+import hashlib
+import json
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+from safety_scenarios.campaign.folder.files import write_whole
+from safety_scenarios.errors import InputError, SettingsError
+from safety_scenarios.formats.document.noun_file import read_noun
+from safety_scenarios.formats.document.positions import Document
+from safety_scenarios.scenario.dotted_names import kind_of_group, setting_at
+from safety_scenarios.scenario.noun import Noun, TOLD
+from safety_scenarios.scenario.settings import FRESH, RunSettings
+import yaml
+
+FILE = 'matrix.yaml'
+MOST_ARMS = 100
+OWN_KEYS = ('scenarios', 'trials', 'seed')
+"""Settings that are keys of the file."""
+_MOST_ENTRIES = 50
+Scalar = Annotated[str, Field(max_length=4000)] | bool | int | float
+Value = Scalar | Annotated[tuple[Scalar, ...], Field(max_length=1000)]
+"""Of a setting, as ``--set NAME=VALUE`` takes it."""
+ArmName = Annotated[str, Field(pattern=r'^[A-Za-z0-9][A-Za-z0-9_.,=+-]{0,99}$')]
+"""Name of an arm, and of its folder."""
+Order = Literal['trial', 'block']
+
+MAY_DIFFER = ('controller', 'controller_parameters', 'controller_label', 'server', 'period_ms',
+              'command_type', 'namespace', 'remap', 'domain_id', 'realtime', 'sut_version',
+              'sut_artifact', 'sut_image_digest')
+"""Settings and groups in which arms may differ: who is judged, and how it is reached. With any
+other one the arms would not be judged alike, or on other trials."""
+_LABELS = ('controller_label', 'namespace', 'remap', 'domain_id')
+"""Of these, what makes no other controller."""
+
+
+class ArmEntry(Noun):
+    """One arm: a controller with its settings."""
+
+    model_config = TOLD
+
+    controller: str = Field(default='', max_length=4000)
+    """Controller, as --controller takes it, such as onnx:policy.onnx; empty: rule_based, or that
+    of the axis controller."""
+    set: Mapping[str, Value] = Field(default={}, max_length=_MOST_ENTRIES)  # noqa: A003
+    """Settings of this arm, as --set takes them, such as controller.delay_ms: 100."""
+    counts: bool = True
+    """Whether its verdict counts for the exit code; false for a controller that is wrong on
+    purpose, or a baseline that is known to fail."""
+    at: Mapping[str, Value] = Field(default={}, max_length=_MOST_ENTRIES)
+    """Where on each axis it is; written by a run."""
+
+
+class MatrixFile(Noun):
+    """Controllers x settings x scenarios x trials."""
+
+    model_config = TOLD
+
+    scenarios: tuple[Annotated[str, Field(min_length=1, max_length=4000)], ...] = Field(
+        default=(), max_length=1000)
+    """Files, folders, ids or installed folders such as robotic."""
+    trials: int | None = Field(default=None, ge=1, le=100_000)
+    """Trials of each scenario in each arm."""
+    seed: int = Field(default=FRESH, ge=FRESH, le=2**31 - 1)
+    """Of all arms; -1: a fresh one, which matrix.yaml keeps."""
+    order: Order | None = None
+    """trial: all arms run a trial, in an order drawn from the seed, before the next trial begins;
+    block: all trials of a scenario under one arm, then under the next. Left out: trial, and over
+    ros block, because only one controller process at a time drives."""
+    set: Mapping[str, Value] = Field(default={}, max_length=_MOST_ENTRIES)  # noqa: A003
+    """Settings of every arm, as --set takes them, such as link: simulated."""
+    arms: Mapping[ArmName, ArmEntry] = Field(default={}, max_length=MOST_ARMS)
+    """Arms by name; the first is the one that the others are compared with."""
+    axes: Mapping[str, Annotated[tuple[Value, ...], Field(min_length=2, max_length=_MOST_ENTRIES)]
+                  ] = Field(default={}, max_length=5)
+    """Setting to its values, in the order from the usual to the worst: each arm is run at each
+    combination."""
+    sha256: str = Field(default='', pattern=r'^([0-9a-f]{64})?$')
+    """Of everything else in this file; written by a run. Arms of such a file are not multiplied
+    by the axes again."""
+
+    @model_validator(mode='after')
+    def _has_arms(self) -> 'MatrixFile':
+        if not self.arms and not self.axes:
+            raise ValueError('got neither arms nor axes, expected one of them at least')
+        if self.arms and not any(arm.counts for arm in self.arms.values()):
+            raise ValueError('got no arm that counts, expected one at least: nothing would decide '
+                             'the exit code')
+        return self
+
+    @property
+    def digest(self) -> str:
+        """Return the SHA-256 of everything but the hash itself."""
+        return hashlib.sha256(json.dumps(self.model_dump(mode='json', exclude={'sha256'}),
+                                         sort_keys=True).encode()).hexdigest()
+
+    @property
+    def is_frozen(self) -> bool:
+        """Return whether a run has written it."""
+        return bool(self.sha256)
+
+
+def read_matrix(path: Path) -> tuple[MatrixFile, Document]:
+    """
+    Return a matrix, and the file as plain data that knows its places.
+
+    :raises InputError: every problem of the file with its line, or a frozen file that was changed
+    """
+    matrix, document = read_noun(path, MatrixFile, 'arms or axes')
+    if matrix.is_frozen and matrix.digest != matrix.sha256:
+        raise InputError(str(document.problem(
+            ('sha256',), f'got {matrix.sha256[:12]}..., expected {matrix.digest[:12]}... of what '
+                         f'the file says: it was changed since the matrix was run. For a new '
+                         f'matrix take sha256 and each at out')))
+    problems = [document.problem(place, str(error), True)
+                for place, error in _misplaced(matrix)]
+    if problems:
+        raise InputError('\n'.join(map(str, problems)))
+    return matrix, document
+
+
+def _misplaced(matrix: MatrixFile) -> Any:
+    """Yield the place of each setting that is unknown, or that arms may not differ in."""
+    for name in matrix.set:
+        if (error := _unknown(name)) is not None:
+            yield ('set', name), error
+        elif name in OWN_KEYS:
+            yield ('set', name), f'got it under set, expected it as the key {name} of the file'
+    places = [*((('axes', name), name) for name in matrix.axes),
+              *((('arms', arm, 'set', name), name) for arm, entry in matrix.arms.items()
+                for name in entry.set)]
+    for place, name in places:
+        if (error := _unknown(name) or why_not(name)) is not None:
+            yield place, error
+    for arm, entry in matrix.arms.items():
+        both = {'controller'} if entry.controller else set[str]()
+        for name in sorted((both | entry.set.keys()) & matrix.axes.keys()):
+            if not matrix.is_frozen:
+                yield ('arms', arm), f'got {name} here and as an axis, expected one of them'
+
+
+def _unknown(name: str) -> str | None:
+    """Return why there is no setting of a name."""
+    if name.startswith('controller.'):
+        return None
+    try:
+        setting_at(RunSettings, kind_of_group(RunSettings, name))
+    except SettingsError as error:
+        return str(error).partition(': ')[2]
+    return None
+
+
+def why_not(name: str) -> str | None:
+    """Return why arms may not differ in a setting; None: they may."""
+    if name.startswith('controller.') or name.partition('.')[0] in MAY_DIFFER:
+        return None
+    return (f'got a setting that all arms must share, expected one of the controller or of how it '
+            f'is reached ({", ".join(MAY_DIFFER)}): otherwise the arms would not be judged alike '
+            f'on the same trials. Write it under set of the whole file, or run two matrices')
+
+
+def is_label(name: str) -> bool:
+    """Return whether a setting may differ without another controller being judged."""
+    return name.partition('.')[0] in _LABELS
+
+
+def text_of(value: Value) -> str:
+    """Return a value as ``--set`` takes it."""
+    return value if isinstance(value, str) else json.dumps(
+        list(value) if isinstance(value, tuple) else value, ensure_ascii=False)
+
+
+def freeze(matrix: MatrixFile) -> MatrixFile:
+    """Return the same with its hash."""
+    return matrix.model_copy(update={'sha256': matrix.digest})
+
+
+def write_matrix(matrix: MatrixFile, folder: Path) -> None:
+    """
+    Write the frozen matrix into its folder.
+
+    :raises TraceError: it cannot be written
+    """
+    head = ('# Written by safety_scenarios: the matrix as it was run. It can be run again:\n'
+            '# safety-scenarios run --matrix matrix.yaml\n')
+    text = yaml.safe_dump(json.loads(matrix.model_dump_json(exclude_defaults=True)),
+                          sort_keys=False, allow_unicode=True, width=99)
+    write_whole(folder / FILE, head + text.removesuffix('\n'))

@@ -1,0 +1,64 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Small campaigns for engines, and controllers whose processes end; what they leave, compared."""
+
+import json
+import os
+from pathlib import Path
+import signal
+from typing import Any
+
+from safety_scenarios.campaign.run import run
+from safety_scenarios.controllers.rule_based import RuleBased
+from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.trial.session import open_outputs, OutputContext
+from safety_scenarios.trial.summary import CampaignSummary
+from unzipped import content
+
+TIMES_LEFT = 'TEST_TIMES_LEFT'
+"""Environment variable: file with how often to end, and how many trials to leave alone first."""
+SCENARIOS = ('SCN-R-101', 'SCN-C-101')
+
+
+def settings(output: Path, **more: Any) -> RunSettings:
+    """Return those of a campaign of three trials of each of two scenarios."""
+    return RunSettings(**{'scenarios': SCENARIOS, 'link': 'loopback', 'words': 'patterns',
+                          'trials': 3, 'seed': 1, 'output': str(output), 'outputs': ('page',),
+                          **more})
+
+
+def campaign(output: Path, **more: Any) -> CampaignSummary:
+    """Run it, with its page."""
+    return _run(settings(output, **more))
+
+
+def go_on(folder: Path, **given: Any) -> CampaignSummary:
+    """Go on with the campaign in a folder, by whatever settings are given."""
+    return _run(RunSettings(**{'outputs': ('page',), **given}), folder)
+
+
+def _run(chosen: RunSettings, resume: Path | None = None) -> CampaignSummary:
+    with open_outputs(OutputContext(chosen, str, str)) as observers:
+        return run(chosen, observers, resume=resume)
+
+
+def left(folder: Path) -> dict[str, Any]:
+    """Return everything that a campaign has left, but when and where it was run."""
+    found: dict[str, Any] = {'trials': (folder / 'trials.jsonl').read_bytes()}
+    found['summary'] = json.loads((folder / 'campaign.json').read_text())
+    found['summary'].pop('repaired', None)
+    names = sorted(path.relative_to(folder) for path in folder.rglob('*.gz'))
+    return {**found, **{str(name): content(folder / name) for name in names}}
+
+
+class Killed(RuleBased):
+    """Ends its own process, as often and after as many trials as the file says."""
+
+    def start(self) -> None:
+        """End with SIGKILL, as the kernel ends what takes too much memory."""
+        path = Path(os.environ[TIMES_LEFT])
+        count, spared = map(int, path.read_text().split())
+        path.write_text(f'{count - (not spared and count > 0)} {max(0, spared - 1)}')
+        if not spared and count > 0:
+            os.kill(os.getpid(), signal.SIGKILL)

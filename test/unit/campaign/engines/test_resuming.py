@@ -1,0 +1,190 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""A campaign that was cut off comes to what it would have come to, or is refused by name."""
+
+import json
+import shutil
+
+import pytest
+from safety_scenarios.campaign.folder.evidence import verify
+from safety_scenarios.campaign.rejudging.rejudge import rejudge
+from safety_scenarios.campaign.resuming import ordinal, run_suffix
+from safety_scenarios.campaign.run import run
+from safety_scenarios.cli.main import main
+from safety_scenarios.errors import InputError, SettingsError, TraceError
+from safety_scenarios.trial.session import Observer
+from unit.campaign.engines.scaled import campaign, go_on, left, settings
+
+TRIALS = 'trials.jsonl'
+
+
+@pytest.fixture(scope='module')
+def whole(tmp_path_factory):
+    """Give the folder of a campaign that nothing disturbed."""
+    folder = tmp_path_factory.mktemp('whole') / 'run'
+    campaign(folder)
+    return folder
+
+
+def cut(whole, folder, lines, half=''):
+    """Make of a campaign's folder what a kill leaves after so many lines."""
+    shutil.copytree(whole, folder)
+    for name in ('campaign.json', 'manifest.json', 'report.html'):
+        (folder / name).unlink(missing_ok=True)
+    shutil.rmtree(folder / 'report_data', ignore_errors=True)
+    text = (folder / TRIALS).read_text().splitlines(keepends=True)
+    (folder / TRIALS).write_text(''.join(text[:lines]) + half)
+    return folder
+
+
+@pytest.mark.parametrize('lines', [0, 4, 6])
+def test_whenever_it_was_cut_off_it_comes_to_the_same_to_the_byte(whole, tmp_path, lines):
+    folder = cut(whole, tmp_path / 'run', lines, half='{"trial_id":"SCN' if lines < 6 else '')
+    views = folder / 'views.jsonl.gz'
+    views.write_bytes(views.read_bytes()[:-7])
+    summary = go_on(folder)
+    found, expected = left(folder), left(whole)
+    found.pop('views.jsonl.gz'), expected.pop('views.jsonl.gz')
+    assert found == expected
+    assert f'resumed for the 1st time: {lines} trial' in summary.repaired[0]
+    assert verify(folder) == [] and rejudge(folder).flaws == ()
+
+
+def test_what_was_half_written_is_run_again(whole, tmp_path):
+    folder = cut(whole, tmp_path / 'run', 2)
+    journal = next((folder / 'traces' / 'SCN-C-101').glob('*.events.jsonl.gz'))
+    journal.rename(journal.with_name(journal.name + '.part'))
+    go_on(folder)
+    assert left(folder)['trials'] == left(whole)['trials']
+    assert not list(folder.rglob('*.part'))
+
+
+def test_one_whose_manifest_alone_is_missing_gets_it(whole, tmp_path):
+    folder = tmp_path / 'run'
+    shutil.copytree(whole, folder)
+    (folder / 'manifest.json').unlink()
+    assert '6 trials kept' in go_on(folder).repaired[0]
+    assert verify(folder) == [] and left(folder) == left(whole)
+
+
+def test_it_states_how_often_it_was_resumed(whole, tmp_path):
+    folder = cut(whole, tmp_path / 'run', 2)
+    go_on(folder)
+    for name in ('campaign.json', 'manifest.json'):
+        (folder / name).unlink()
+    summary = go_on(folder)
+    assert 'for the 2nd time: 6 trials kept' in summary.repaired[1]
+    assert len((folder / 'repairs.jsonl').read_text().splitlines()) == 2
+    assert 'repairs.jsonl' in json.loads((folder / 'manifest.json').read_text())
+
+
+class Stops(Observer):
+    """Ends the campaign after two trials, as Ctrl-C does."""
+
+    ended = 0
+
+    def trial_ended(self, record, result):
+        self.ended += 1
+        if self.ended == 2:
+            raise KeyboardInterrupt
+
+
+def test_one_that_was_interrupted_goes_on_too(whole, tmp_path):
+    folder = tmp_path / 'run'
+    assert run(settings(folder), [Stops()]).interrupted
+    summary = go_on(folder)
+    assert not summary.interrupted and left(folder)['trials'] == left(whole)['trials']
+
+
+@pytest.mark.slow
+@pytest.mark.thorough
+def test_a_scenario_whose_controller_is_kept_begins_again(tmp_path):
+    campaign(tmp_path / 'whole', keep_controller=True)
+    folder = cut(tmp_path / 'whole', tmp_path / 'run', 4)
+    summary = go_on(folder)
+    assert '3 trials kept' in summary.repaired[0]
+    assert left(folder)['trials'] == left(tmp_path / 'whole')['trials']
+
+
+@pytest.mark.slow
+@pytest.mark.thorough
+def test_a_sequential_test_that_had_decided_stays_decided(tmp_path):
+    same = {'trials': 20, 'controller': 'late', 'scenarios': ('SCN-R-101', 'SCN-R-102'),
+            'sequential': {'p0': 0.001, 'p1': 0.2}}
+    before = campaign(tmp_path / 'whole', **same)
+    folder = cut(tmp_path / 'whole', tmp_path / 'run', before.completed - 1)
+    after = go_on(folder)
+    assert after.model_copy(update={'repaired': ()}) == before
+    assert left(folder)['trials'] == left(tmp_path / 'whole')['trials']
+
+
+@pytest.mark.parametrize('other, says', [
+    ({'trials': 4}, 'trials: got 4, expected 3'), ({'gate': 'target'}, 'gate: got target'),
+    ({'seed': 2}, 'seed: got 2, expected 1'), ({'controller': 'late'}, 'controller: got late'),
+    ({'shard': '1/2'}, 'shard: got 1/2')])
+def test_other_settings_are_refused_by_name_and_change_nothing(whole, tmp_path, other, says):
+    folder = cut(whole, tmp_path / 'run', 2)
+    with pytest.raises(SettingsError, match=says):
+        go_on(folder, **other)
+    assert (folder / TRIALS).read_text().count('\n') == 2
+
+
+def test_other_jobs_and_outputs_are_none_of_the_settings_that_count(whole, tmp_path):
+    folder = cut(whole, tmp_path / 'run', 5)
+    go_on(folder, outputs=())
+    assert left(folder)['trials'] == left(whole)['trials']
+
+
+def edit(folder, change):
+    path = folder / 'settings.json'
+    data = json.loads(path.read_text())
+    change(data)
+    path.write_text(json.dumps(data))
+
+
+@pytest.mark.parametrize('change, says', [
+    (lambda data: data['plan'].pop(), 'a trial that the campaign has not planned'),
+    (lambda data: data['plan'][4].update(sha256='0' * 64), 'its scenario has changed'),
+    (lambda data: data['versions'].update(safety_scenarios='0.0.1'), 'version: got'),
+    (lambda data: data['controller'].update(sha256='0' * 64), 'source of the controller: got')])
+def test_another_plan_version_or_controller_is_refused_by_name(whole, tmp_path, change, says):
+    folder = cut(whole, tmp_path / 'run', 2)
+    edit(folder, change)
+    with pytest.raises(InputError, match=says):
+        go_on(folder)
+
+
+def test_a_result_that_its_record_does_not_give_is_not_kept(whole, tmp_path):
+    folder = cut(whole, tmp_path / 'run', 3)
+    path = folder / TRIALS
+    path.write_text(path.read_text().replace('"verdict":"PASS"', '"verdict":"FAIL"', 1))
+    with pytest.raises((TraceError, InputError), match='cannot be resumed'):
+        go_on(folder)
+
+
+def test_one_that_has_ended_is_refused(whole, tmp_path):
+    folder = tmp_path / 'run'
+    shutil.copytree(whole, folder)
+    with pytest.raises(SettingsError, match='nothing is left to run'):
+        go_on(folder)
+    assert verify(folder) == []
+
+
+def test_the_command_line_needs_the_folder_alone(whole, tmp_path, capsys):
+    folder = cut(whole, tmp_path / 'run', 4)
+    assert main(['run', '--resume', str(folder), '-q']) == 0
+    assert left(folder)['trials'] == left(whole)['trials']
+    assert main(['run', '--resume', str(folder)]) == 2
+    assert main(['run', '-q']) == 2
+    said = capsys.readouterr().err
+    assert 'nothing is left to run' in said and "Missing argument 'SCENARIO...'" in said
+
+
+def test_in_simulated_time_trial_ids_have_no_end_that_is_drawn(whole):
+    assert run_suffix(whole) == ''
+
+
+def test_ordinals():
+    assert [ordinal(number) for number in (1, 2, 3, 4, 11, 12, 13, 21, 102, 111)] == [
+        '1st', '2nd', '3rd', '4th', '11th', '12th', '13th', '21st', '102nd', '111th']

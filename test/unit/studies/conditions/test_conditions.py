@@ -1,0 +1,150 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Conditions that were planted are found in the right words, and none where there is none."""
+
+from collections.abc import Callable
+import json
+
+import numpy
+import pytest
+from safety_scenarios.cli.main import main
+from safety_scenarios.studies.conditions.condition import Axis, find_conditions, Search
+from safety_scenarios.studies.conditions.effects import effects_of
+
+SCANNERS = 'all_around', 'from_ahead', 'coarse', 'fine', 'backwards'
+
+
+def planted(holds: Callable[..., object], inside: float, outside: float, seed: int,
+            trials: int = 200) -> Search:
+    """Return what is found where trials that meet a condition fail at another rate."""
+    chance = numpy.random.default_rng(seed)
+    drawn = {'distance': chance.uniform(0.6, 2.5, trials),
+             'bearing': chance.uniform(-1.0, 1.0, trials),
+             'speed': chance.uniform(0.2, 1.0, trials),
+             'scanner': numpy.array(SCANNERS)[chance.integers(0, 5, trials)],
+             'onset': chance.uniform(1.0, 17.0, trials)}
+    meets = numpy.asarray(holds(**drawn), bool) & numpy.ones(trials, bool)
+    fails = chance.uniform(size=trials) < numpy.where(meets, inside, outside)
+    return find_conditions([Axis(name, values.tolist()) for name, values in drawn.items()],
+                           fails.tolist())
+
+
+def found_axes(search: Search) -> list[tuple[str, ...]]:
+    return [tuple(part.axis for part in one.parts) for one in search.conditions]
+
+
+PLANTED = [
+    (lambda distance, **_: distance < 1.2, ('distance',)),
+    (lambda speed, **_: (speed > 0.5) & (speed < 0.62), ('speed',)),
+    (lambda scanner, **_: scanner == 'coarse', ('scanner',)),
+    (lambda distance, bearing, **_: (distance < 1.3) & (bearing > 0.1), ('distance', 'bearing'))]
+
+
+@pytest.mark.parametrize(('holds', 'axes'), PLANTED,
+                         ids=['threshold', 'interval', 'value', 'joint'])
+@pytest.mark.parametrize('seeds', [4, pytest.param(100, marks=pytest.mark.thorough)])
+def test_a_planted_condition_is_found_on_its_axes_in_19_of_20_seeds(holds, axes, seeds):
+    right = sum(found_axes(planted(holds, 0.8, 0.02, seed)) == [axes] for seed in range(seeds))
+    assert right >= 0.95 * seeds - 1
+
+
+@pytest.mark.parametrize('seeds', [10, pytest.param(300, marks=pytest.mark.thorough)])
+def test_where_nothing_matters_nothing_is_found_but_in_one_of_a_hundred(seeds):
+    found = sum(bool(planted(lambda **_: False, 0.0, 0.1, seed).conditions)
+                for seed in range(seeds))
+    assert found <= 1 + 0.02 * seeds
+
+
+def test_a_threshold_is_where_it_was_planted_and_its_interval_holds_it():
+    [one] = planted(lambda distance, **_: distance < 1.2, 0.95, 0.01, 1).conditions
+    [part] = one.parts
+    assert part.low is None and part.high == pytest.approx(1.2, abs=0.05)
+    assert part.high_between[0] - 0.02 <= 1.2 <= part.high_between[1] + 0.02
+    assert one.inside[1] + one.outside[1] == 200
+    assert one.inside[0] > 0.8 * one.inside[1] and one.outside[0] < 0.1 * one.outside[1]
+
+
+def test_two_conditions_are_found_one_after_the_other():
+    search = planted(lambda distance, scanner, **_: (distance < 0.9) | (scanner == 'fine'), 0.9,
+                     0.01, 3, trials=400)
+    assert sorted(found_axes(search)) == [('distance',), ('scanner',)]
+
+
+def test_too_few_failures_say_how_many_are_needed():
+    search = find_conditions([Axis('near', [0.1 * place for place in range(40)])],
+                             [place in (3, 17) for place in range(40)])
+    assert not search.conditions
+    assert search.needed > search.outcomes == 2
+
+
+@pytest.mark.parametrize('outcomes', [[], [False] * 20, [True] * 20, [True]])
+def test_without_a_difference_nothing_is_looked_at(outcomes):
+    search = find_conditions([Axis('near', list(range(len(outcomes))))], outcomes)
+    assert search.conditions == () and search.candidates == 0
+
+
+def test_sobol_indices_of_the_ishigami_function_are_the_known_ones():
+    chance = numpy.random.default_rng(0)
+    drawn = chance.uniform(-numpy.pi, numpy.pi, (2000, 3))
+    values = numpy.sin(drawn[:, 0]) + 7 * numpy.sin(drawn[:, 1]) ** 2 \
+        + 0.1 * drawn[:, 2] ** 4 * numpy.sin(drawn[:, 0])
+    found = effects_of([Axis(f'x{place}', drawn[:, place].tolist()) for place in range(3)],
+                       values.tolist())
+    told = {one.axis: (one.alone, one.with_others) for one in found.effects}
+    assert found.fit > 0.999
+    for name, expected in (('x0', (0.3139, 0.5576)), ('x1', (0.4424, 0.4424)),
+                           ('x2', (0.0, 0.2437))):  # Ishigami and Homma 1990, a = 7, b = 0.1
+        assert told[name] == pytest.approx(expected, abs=0.03)
+
+
+def test_no_index_is_stated_where_the_model_predicts_nothing():
+    chance = numpy.random.default_rng(1)
+    found = effects_of([Axis('near', chance.uniform(size=200).tolist())],
+                       (chance.uniform(size=200) < 0.2).astype(float).tolist())
+    assert found.effects == () and found.fit < 0.1
+
+
+BLIND_ON_THE_LEFT = """
+import math
+
+from safety_scenarios.controllers.rule_based import RuleBased
+
+
+class BlindOnTheLeft(RuleBased):
+
+    def _must_stop(self, observation, distances):
+        pose = observation.readings.get('human_pose')
+        place = None if pose is None else pose.message.at('position')
+        return not (place and place['y'] > 0.1 and math.hypot(place['x'], place['y']) < 2.3) \\
+            and super()._must_stop(observation, distances)
+"""
+
+
+def test_the_command_says_in_words_where_a_controller_is_blind(tmp_path, capsys, monkeypatch):
+    (tmp_path / 'blind.py').write_text(BLIND_ON_THE_LEFT, encoding='utf-8')
+    monkeypatch.chdir(tmp_path)
+    folder = str(tmp_path / 'campaign')
+    assert main(['run', 'SCN-R-108', '--link', 'loopback', '--words', 'patterns', '--trials', '40',
+                 '--controller', 'blind:BlindOnTheLeft', '--seed', '5',
+                 '--output', folder]) == 1
+    capsys.readouterr()
+    assert main(['campaign', 'conditions', folder]) == 0
+    text = ' '.join(capsys.readouterr().out.split())
+    assert 'on the left (side is at least' in text
+    assert 'near (distance of person on human_pose) is below 2.3' in text \
+        or 'near (distance of person on human_pose) is below 2.2' in text
+    assert main(['campaign', 'conditions', folder, '--json']) == 0
+    [data] = json.loads(capsys.readouterr().out)
+    [kind] = [one for one in data['kinds'] if one['what'] == 'fails']
+    [condition] = kind['conditions']
+    assert {part['axis'] for part in condition['parts']} == {'near', 'side'}
+    assert condition['p'] <= 0.01
+
+
+def test_where_all_passed_it_says_what_that_does_not_show(tmp_path, capsys):
+    folder = str(tmp_path / 'campaign')
+    assert main(['run', 'SCN-R-101', '--link', 'loopback', '--output', folder]) == 0
+    capsys.readouterr()
+    assert main(['campaign', 'conditions', folder]) == 0
+    assert 'every trial passed' in capsys.readouterr().out
