@@ -53,8 +53,8 @@ COMMANDS: Mapping[str, Command | Verbs] = {
                        'the first one, scenario by scenario.'),
     'bisect': Command('bisecting:bisect', 'Find which CHECKPOINT between GOOD and BAD was the '
                       'first to lose what GOOD can.'),
-    'plan': Command('planning:plan', 'Say how many trials a claim takes, or lock a design before '
-                    'its first trial.'),
+    'plan': Command('planning:plan', 'Say what a claim takes, or lock a design before its first '
+                    'trial.'),
     'evaluate': Command('evaluating:evaluate', 'Judge the trials in FOLDER again from their '
                         'records, without a robot and without ROS.'),
     'search': Command('searching:search', 'Search the draws of a scenario for failures, their '

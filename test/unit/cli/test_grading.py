@@ -37,7 +37,8 @@ def grade(tmp_path, scenarios, lines, *options):
     """Write lines, grade them, and return the exit code and the rows of the CSV."""
     file, table = tmp_path / 'answers.jsonl', tmp_path / 'grades.csv'
     file.write_bytes(b'\n'.join(one if isinstance(one, bytes) else one.encode() for one in lines))
-    code = main(['scenario', 'grade', str(file), '--scenarios', scenarios, '--words', 'patterns',
+    words = () if '--words' in options else ('--words', 'patterns')
+    code = main(['scenario', 'grade', str(file), '--scenarios', scenarios, *words,
                  '--csv', str(table), *options])
     rows = table.read_text(encoding='utf-8').splitlines() if table.exists() else []
     return code, list(csv.DictReader(rows))
