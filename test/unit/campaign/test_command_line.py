@@ -56,8 +56,8 @@ def test_what_launch_wrote_for_this_process_goes_and_nothing_else(tmp_path, monk
 def test_nobody_else_looks_into_the_folder_while_the_campaign_runs(tmp_path, monkeypatch):
     modes = []
     from safety_scenarios.campaign.folder.folder import RunFolder
-    whole = RunFolder.trial_ended
-    monkeypatch.setattr(RunFolder, 'trial_ended', lambda self, *given: modes.append(
+    whole = RunFolder.add
+    monkeypatch.setattr(RunFolder, 'add', lambda self, *given: modes.append(
         stat.S_IMODE(self.folder.stat().st_mode)) or whole(self, *given))
     (tmp_path / 'run').mkdir(mode=0o755)
     loopback_run(tmp_path / 'run', 'SCN-R-101')

@@ -186,7 +186,7 @@ def test_compare_says_what_each_side_was_of(tmp_path, capsys):
         loopback_run(tmp_path / name, QUICK, sut_version=name)
     assert main(['compare', str(tmp_path / 'v1'), str(tmp_path / 'v2')]) == 0
     told = capsys.readouterr().out
-    assert 'first: version v1' in told and 'second: version v2' in told
+    assert 'v1: version v1' in told and 'v2: version v2' in told
 
 
 @pytest.mark.parametrize('changed', ['policy.onnx', 'policy.yaml', 'weights.bin'])
