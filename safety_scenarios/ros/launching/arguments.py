@@ -319,13 +319,16 @@ def why_ended(code: int) -> str:
             f'input; 3: something could not be told)')
 
 
+_LAUNCHED = {name: dotted for name, dotted in SHORT_NAMES.items()
+             if name not in ('jobs', 'shard')}
+"""Short names that are arguments: one evaluator node runs one trial at a time."""
 EVAL = LaunchFile(
     'eval.launch.py', RunSettings,
-    {**SHORT_NAMES, 'node_name': 'node_name'}, [_CONTROLLER_LAUNCH])
+    {**_LAUNCHED, 'node_name': 'node_name'}, [_CONTROLLER_LAUNCH])
 _OF_SIMULATION = ('link', 'world', 'real_time_factor', 'base_url', 'model')
 HIL = LaunchFile(
     'hil.launch.py', RunSettings,
-    {name: dotted for name, dotted in SHORT_NAMES.items() if name not in _OF_SIMULATION}, [
+    {name: dotted for name, dotted in _LAUNCHED.items() if name not in _OF_SIMULATION}, [
         {'name': 'start', 'default_value': 'configure',
          'choices': ['nothing', 'configure', 'activate'],
          'description': 'Up to which state the node goes by itself: configure reads and checks; '
