@@ -21,8 +21,9 @@ ROOT = Path(__file__).resolve().parents[2]
 SOME, FLOOR = (('stimuli', 'judging/motion'), 100) if FEW else (
     ('scenario', 'stimuli', 'judging/drivers', 'judging/motion'), 300)
 """What colcon test is given to run here, and at least how many tests these are: a table is one."""
-SHIPPED = str(len([path for path in (ROOT / 'config' / 'scenarios').rglob('*.yaml')
-                   if not path.name.endswith('.bindings.yaml')]))
+FILES = [path for path in (ROOT / 'config' / 'scenarios').rglob('*.yaml')
+         if not path.name.endswith('.bindings.yaml')]
+SHIPPED, FOLDERS = str(len(FILES)), sorted({path.parent.name for path in FILES})
 
 
 @pytest.fixture(scope='module')
@@ -54,7 +55,7 @@ def without_ament() -> dict[str, str]:
 def outside(python, folder, **variables):
     """Ask an installed package, from another folder, where it finds itself."""
     code = ('from safety_scenarios.formats.loading import share_folder, load_scenarios\n'
-            'found = load_scenarios(["robotic", "clinical", "agents", "worlds"]).scenarios\n'
+            f'found = load_scenarios({FOLDERS}).scenarios\n'
             'print(share_folder(), len(found))')
     return call(python, '-c', code, cwd=folder, env=without_ament() | variables).split()
 
