@@ -182,8 +182,11 @@ def _meaning(path: str, body: Any) -> str:
     place = where.removeprefix('ros.nominal.').removeprefix('ros.')
     if place.startswith('stimuli[') and place.endswith(']'):
         stimuli = body.nominal.stimuli if before else body.stimuli
-        # a draw may have left some out of this trial, so that places do not tell which one it is
-        kinds = {one.kind for one in stimuli}
-        one = ' or '.join(sorted(kinds)) if len(kinds) > 1 else next(iter(kinds), 'stimulus')
-        return f'{field} of {one}' + (' before the hazard' if before else '')
+        number = int(place[8:-1])
+        if before or not any(draw.keeps for draw in body.vary.values()):
+            what = f'{stimuli[number].kind} on {stimuli[number].topic}'
+        else:  # stimuli are left out of this trial, so that places do not tell which one it is
+            what = ' or '.join(sorted({one.kind for one in stimuli if hasattr(one, field)})) \
+                or 'the hazard'
+        return f'{field} of {what}' + (' before the hazard' if before else '')
     return f'{field} of {place}'

@@ -183,8 +183,8 @@ def test_the_command_says_in_words_where_a_controller_is_blind(tmp_path, capsys,
     assert main(['campaign', 'conditions', folder]) == 0
     text = ' '.join(capsys.readouterr().out.split())
     assert 'on the left (side is at least' in text
-    assert 'near (distance of person) is below 2.3' in text \
-        or 'near (distance of person) is below 2.2' in text
+    assert 'near (distance of person on human_pose) is below 2.3' in text \
+        or 'near (distance of person on human_pose) is below 2.2' in text
     assert main(['campaign', 'conditions', folder, '--json']) == 0
     [data] = json.loads(capsys.readouterr().out)
     [kind] = [one for one in data['kinds'] if one['what'] == 'fails']
