@@ -223,10 +223,12 @@ def plan_trials(settings: RunSettings, scenarios: Sequence[Scenario], spec: Cont
     :param suffix: of the trials' ids over a link that does not repeat; None: a fresh one
     :raises InputError: a drawn value does not fit
     """
+    only = {int(one.rpartition(':')[2]) for one in settings.only} & set(range(settings.trials))
     return plan(scenarios, controller=spec, trials=settings.trials, seed=settings.seed,
                 prompt=registry.resolve('stimuli', 'prompt')(), warmup=settings.warmup,
                 run='' if plugin.is_repeatable else suffix or secrets.token_hex(3),
-                has_frames=_tells_frames(settings), scanners=scanner_frames(settings))
+                has_frames=_tells_frames(settings), scanners=scanner_frames(settings),
+                indices=[*range(-settings.warmup, 0), *sorted(only)] if only else None)
 
 
 def _tells_frames(settings: RunSettings) -> bool:

@@ -109,6 +109,9 @@ COMMANDS: Mapping[str, Command | Verbs] = {
                           'that was measured is lost.'),
         'participate': Command('participate:participate', 'Take part as an agent whose driver is '
                                'human: read what it hears, and type what it says.')}),
+    'trial': Verbs('Single trials of a campaign: run one again.', {
+        'replay': Command('replaying:replay', 'Run a trial of the campaign in DIR again, as it '
+                          'was or with a drawn value moved, and show both.')}),
     'selftest': Verbs('Test the tester: its checks, its clocks and its judge.', {
         'checks': Command('selftest:selftest', 'Test the checks: each must fail a controller that '
                           'is wrong on purpose.'),

@@ -31,6 +31,8 @@ _UNBOUNDED = 10_000
 """Columns of a list that nobody looks at but a program."""
 _LONGEST_NAME, _LONGEST_NAME_IN_WORLD = 36, 22
 """Columns of a scenario's name, which goes on in a second line."""
+_MANY_FAILURES = 10
+"""From so many on conditions can be looked for."""
 _MOST_ROWS, _MOST_GROUPS, _MOST_REMARKS = 24, 6, 4
 """Lines of failures and scenarios together; groups of severity; remarks of one kind."""
 
@@ -172,6 +174,9 @@ class ConsoleReport(Observer):
         if summary.command and (is_verbose or len(_again(summary)) <= screen.width):
             screen.print(escape(_again(summary)))
         if self._beginning is not None and self._beginning.folder is not None:
+            if summary.verdicts.get(Verdict.FAIL.value, 0) >= _MANY_FAILURES:
+                screen.print(escape(f'Under which conditions: safety-scenarios campaign '
+                                    f'conditions {self._beginning.folder}'))
             screen.print(escape(_results(self._beginning, self._has_page)))
 
     def _remarks(self, what: str, texts: Iterable[str]) -> None:

@@ -301,6 +301,22 @@ def read_journal(path: Path, resolve: Resolve, change: Change | None = None, *,
     return TrialRecord(trial=trial, events=tuple(events))
 
 
+def read_plan(path: Path, resolve: Resolve) -> Trial:
+    """
+    Return what was planned in a trial; its events are not read.
+
+    :param resolve: finds plug-ins by kind and name
+    :raises UnfitPlanError: the plan is none
+    :raises TraceError: the file is no journal
+    """
+    try:
+        file, _ = open_lines(path)
+    except OSError as error:
+        raise TraceError(f'{path}: cannot be read: {error.strerror}') from None
+    with file:
+        return plan_from_data(_head(path, file.readline())['trial'], resolve)
+
+
 def _note(text: str, damage: list[str] | None) -> None:
     """
     Keep what is wrong with a journal.

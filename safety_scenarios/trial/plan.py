@@ -118,7 +118,8 @@ _QUIET_MS = 500.0
 def plan(scenarios: Iterable[Scenario], *, controller: str | ControllerSpec, trials: int,
          seed: int, prompt: StimulusPlugin, run: str = '', warmup: int = 0,
          shortest_nominal: bool = False, has_frames: bool = True,
-         scanners: Mapping[str, MountedFrame | None] = {}) -> tuple[Trial, ...]:
+         scanners: Mapping[str, MountedFrame | None] = {},
+         indices: Iterable[int] | None = None) -> tuple[Trial, ...]:
     """
     Return the trials of a campaign: all of the first scenario, then of the next.
 
@@ -131,12 +132,14 @@ def plan(scenarios: Iterable[Scenario], *, controller: str | ControllerSpec, tri
     :param has_frames: controllers can be told where the frame of a scanner is; else every
         scanner is at the robot's origin, with its rays in the same directions
     :param scanners: topic to where its scanner is on this robot, whatever a file or a draw says
+    :param indices: of each scenario's trials those that are planned; None: all
     :raises InputError: a drawn value does not fit its scenario; a file that was read has none such
     """
     spec = ControllerSpec(name=controller) if isinstance(controller, str) else controller
     trial = partial(_trial, spec=spec, seed=seed, prompt=prompt, run=run, has_frames=has_frames,
                     scanners=scanners)
-    found = (trial(scenario, index) for scenario in scenarios for index in range(-warmup, trials))
+    wanted = range(-warmup, trials) if indices is None else tuple(indices)
+    found = (trial(scenario, index) for scenario in scenarios for index in wanted)
     return tuple(map(_earliest, found)) if shortest_nominal else tuple(found)
 
 
@@ -155,13 +158,13 @@ def _trial(complete: Scenario, index: int, spec: ControllerSpec, seed: int,
     values = drawn(complete.body.vary, own)
     scenario = varied(complete, values)
     scenario = _mounted(scenario, scanners) if has_frames else _in_base(scenario)
-    body, chance, delays_ms = scenario.body, random.Random(own), _TEXT_ONSET_DELAY_MS
+    body, (onset_ns, phase) = scenario.body, onset_of(scenario, own)
     played: dict[str, Any] = {
         'nominal': (), 'nominal_timeout_ns': 0, 'hazard': body.hazard, 'all_clear_ns': None}
     match body:
         case RobotBody(nominal=nominal, all_clear=all_clear):
-            delays_ms, end_ms = nominal.duration_ms, all_clear.at_ms + all_clear.observe_ms
-            played |= {'nominal': nominal.stimuli, 'changes': nominal.changes,
+            end_ms = all_clear.at_ms + all_clear.observe_ms
+            played |= {'nominal': nominal.stimuli,
                        'nominal_timeout_ns': round(nominal.require.within_ms * _NS_PER_MS),
                        'all_clear_ns': round(all_clear.at_ms * _NS_PER_MS)}
         case AgentsBody():
@@ -170,16 +173,37 @@ def _trial(complete: Scenario, index: int, spec: ControllerSpec, seed: int,
             played['hazard'] = (prompt,)
             end_ms = scenario.latency_budget.critical_ms * _TEXT_TIMEOUT_FACTOR \
                 + _TEXT_TIMEOUT_EXTRA_MS
-    onset_ns = round(chance.uniform(*delays_ms) * _NS_PER_MS)
-    played['changes'] = tuple(_changes(played.get('changes', ()), own, onset_ns))
+    played['changes'] = changes_of(scenario, own)
     return Trial(
         trial_id=f'{file_name(scenario.id)}.{file_name(spec.label)}.s{seed}.'
                  + (f't{index}' if index >= 0 else f'w{-index}') + (f'.{run}' if run else ''),
         scenario=scenario, controller=spec.label, index=index, seed=own, warmup=index < 0,
         spec=None if spec.is_plain else spec,
-        onset_delay_ns=onset_ns, onset_phase=chance.random(),
+        onset_delay_ns=onset_ns, onset_phase=phase,
         end_ns=round(end_ms * _NS_PER_MS), drawn=values,
         **played)
+
+
+def onset_of(scenario: Scenario, seed: int) -> tuple[int, float]:
+    """
+    Return when the hazard may come at the earliest (ns), and at which share of a period then.
+
+    :param seed: of the trial
+    """
+    body, chance = scenario.body, random.Random(seed)
+    delays_ms = body.nominal.duration_ms if isinstance(body, RobotBody) else _TEXT_ONSET_DELAY_MS
+    return round(chance.uniform(*delays_ms) * _NS_PER_MS), chance.random()
+
+
+def changes_of(scenario: Scenario, seed: int) -> tuple[PlannedChange, ...]:
+    """
+    Return the harmless changes before the hazard.
+
+    :param seed: of the trial
+    """
+    body = scenario.body
+    return tuple(_changes(body.nominal.changes, seed, onset_of(scenario, seed)[0])) \
+        if isinstance(body, RobotBody) else ()
 
 
 def _in_base(scenario: Scenario) -> Scenario:

@@ -112,6 +112,9 @@ RUN: dict[str, tuple[int, tuple[tuple[str, str], ...]]] = {
     'safety-scenarios scenario grade answers.jsonl --scenarios my_scenarios --csv grades.csv': (
         2, ()),
     'safety-scenarios campaign conditions runs/today': (0, ()),
+    'safety-scenarios trial replay runs/today SCN-R-101:3': (0, ((':3', ':0'),)),
+    'safety-scenarios trial replay runs/today SCN-R-101:3 --set near=2.3 --html replay.html': (
+        0, ((':3', ':0'),)),
     "safety-scenarios scenario list --tag bedside --severity '>=0.9'": (0, ()),
     'safety-scenarios scenario coverage': (0, ()),
     'safety-scenarios scenario list': (0, ()),

@@ -13,7 +13,7 @@ The page itself and the folder that it loads from are views: the manifest leaves
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime, timezone
 from itertools import repeat
@@ -32,6 +32,7 @@ from safety_scenarios.campaign.folder.folder import (
     MANIFEST,
     PAGE,
     PAGE_DATA,
+    settings_of,
     SUMMARY,
     TRIALS,
     VIEWS,
@@ -41,7 +42,7 @@ from safety_scenarios.campaign.folder.signing import is_signed
 from safety_scenarios.campaign.rejudging.rejudge import rejudge, summary_of, told
 from safety_scenarios.campaign.signals import uninterrupted
 from safety_scenarios.campaign.statistics.degradation import Varying
-from safety_scenarios.campaign.statistics.summarise import latency_quantile
+from safety_scenarios.campaign.statistics.summarise import latency_quantile, summarise
 from safety_scenarios.errors import (
     counted,
     in_words,
@@ -60,13 +61,14 @@ from safety_scenarios.reports.trial_view.comparison import compared
 from safety_scenarios.reports.trial_view.view import view_of
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.verdict import Estimate
+from safety_scenarios.studies.conditions.failures import conditions_of, ScenarioConditions
 from safety_scenarios.studies.selftest.kill_matrix import KillMatrix
 from safety_scenarios.studies.side_by_side import side_by_side
 from safety_scenarios.trial.gzip_lines import compressed, read_gzip
-from safety_scenarios.trial.journal import read_journal
+from safety_scenarios.trial.journal import read_journal, read_plan
 from safety_scenarios.trial.session import Beginning, Extract, Observer, OutputContext
 from safety_scenarios.trial.summary import CampaignSummary, ScenarioSummary
-from safety_scenarios.trial.trial import TrialRecord
+from safety_scenarios.trial.trial import Trial, TrialRecord
 
 SWITCH = 'SAFETY_SCENARIOS_REPORT'
 """Environment variable: ``off`` lets a campaign end without a page."""
@@ -199,6 +201,26 @@ def report(folders: Sequence[Path], output: Path, *, again: bool = False,
     return [f'{source.name}: {text}' for source in sources for text in source.trust.flaws]
 
 
+def report_trials(trials: Sequence[tuple[Path, TrialResult]], output: Path) -> None:
+    """
+    Write the page of single trials, each of the campaign in a folder.
+
+    :raises InputError: a folder that is none, or a page that cannot be written
+    """
+    require()
+    sources = []
+    for folder, result in trials:
+        flaws = tuple(told(evidence_of(folder).flaws))
+        summary = summarise([result], controller=result.controller, seed=result.seed,
+                            link=settings_of(folder).run.link, planned=1, interrupted=False)
+        found = source_in(folder, summary, [result], Trust(
+            flaws, _AGAIN, _manifest(folder), _signature(folder)))
+        sources.append(with_films(replace(found, conditions=(), views={
+            name: view for name, view in found.views.items() if name == result.trial_id}),
+            folder, output))
+    write(sources, output)
+
+
 def with_films(source: Source, folder: Path, page: Path) -> Source:
     """Return a campaign with links to the films of its trials."""
     known = {result.trial_id for result in source.results}
@@ -228,10 +250,14 @@ def source_of(folder: Path, *, again: bool = False, matrix: KillMatrix | None = 
         results = [line.result for line in evidence.lines.values()]
         summary = summary_of(folder, results)
         flaws = [*told(evidence.flaws), *_unlike(folder, summary)]
-    signature = 'signed; check it with safety-scenarios campaign verify --signers' \
-        if is_signed(folder) else 'not signed'
     return source_in(folder, summary, results, Trust(
-        tuple(flaws), _AGAIN if again else _AS_WRITTEN, _manifest(folder), signature), matrix)
+        tuple(flaws), _AGAIN if again else _AS_WRITTEN, _manifest(folder), _signature(folder)),
+        matrix)
+
+
+def _signature(folder: Path) -> str:
+    return 'signed; check it with safety-scenarios campaign verify --signers' \
+        if is_signed(folder) else 'not signed'
 
 
 def _unlike(folder: Path, found: CampaignSummary) -> Iterator[str]:
@@ -264,10 +290,25 @@ def source_in(folder: Path, summary: CampaignSummary, results: Sequence[TrialRes
     claim = claim_of(summary, results, trust.flaws)
     if trust.flaws:  # whoever has changed a result has changed what it would bound
         summary, p95_ms = unclaimed(summary, CHANGED), unclaimed(p95_ms, CHANGED)
+    conditions = () if trust.flaws else _conditions(folder, summary, results)
     return Source(
         name=folder.resolve().name, summary=summary, results=tuple(results), trust=trust,
         claim=claim, settings=_settings(folder), scenarios=known, views=views,
-        interlocks=tuple(_interlocks(folder)), kill_matrix=matrix, p95_ms=p95_ms)
+        interlocks=tuple(_interlocks(folder)), kill_matrix=matrix, p95_ms=p95_ms,
+        conditions=conditions)
+
+
+def _conditions(folder: Path, summary: CampaignSummary,
+                results: Sequence[TrialResult]) -> tuple[ScenarioConditions, ...]:
+    """Return under which conditions trials fail; of each scenario one plan is read."""
+    planned: dict[str, Trial] = {}
+    for result in results:
+        path = folder / journal_path(result.trial_id)
+        if result.scenario_id not in planned and path.is_file():
+            with suppress(SafetyScenariosError):  # whoever judges it says what is wrong with it
+                planned[result.scenario_id] = read_plan(path, registry.resolve)
+    return conditions_of([(result, planned.get(result.scenario_id)) for result in results],
+                         summary.link)
 
 
 def _p95(row: ScenarioSummary, results: Sequence[TrialResult], link: str) -> Estimate:

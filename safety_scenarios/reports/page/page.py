@@ -21,6 +21,7 @@ from typing import Any
 import zlib
 
 from safety_scenarios.errors import MissingDependencyError
+from safety_scenarios.reports.conditions import condition_lines
 from safety_scenarios.reports.page import first_screen, tables
 from safety_scenarios.reports.page.claims import claims_of
 from safety_scenarios.reports.page.source import margin_of, Source, with_unit
@@ -217,6 +218,7 @@ def _content(source: Source, number: int) -> Mapping[str, Any]:
         'provenance': tables.provenance(source), 'sure': tables.sure_rows(source),
         'claims': claims_of(source.summary, source.counted, source.settings,
                             source.trust.flaws),
+        'conditions': [list(condition_lines(one)) for one in source.conditions],
         'is_world': any(row.world is not None for row in source.summary.scenarios),
         'started': str(source.settings.get('started', ''))[:16].replace('T', ' '),
     }

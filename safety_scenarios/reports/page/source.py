@@ -10,6 +10,7 @@ from typing import Any
 
 from safety_scenarios.scenario.result import Finding, TrialResult
 from safety_scenarios.scenario.verdict import Estimate, Verdict
+from safety_scenarios.studies.conditions.failures import ScenarioConditions
 from safety_scenarios.studies.selftest.kill_matrix import KillMatrix
 from safety_scenarios.trial.summary import CampaignSummary, Rate
 
@@ -161,6 +162,8 @@ class Source:
     interlocks: tuple[Mapping[str, Any], ...] = ()
     """The run log of hardware in the loop, line by line."""
     kill_matrix: KillMatrix | None = None
+    conditions: tuple[ScenarioConditions, ...] = ()
+    """Under which conditions trials fail, of each scenario in which one did not pass."""
 
     @property
     def counted(self) -> tuple[TrialResult, ...]:

@@ -32,9 +32,8 @@ _FEWEST = 4
 """Trials that a condition has at least: fewer show no rate."""
 _PERMUTATIONS, _MOST_PERMUTATIONS = 499, 20_000
 """At first, and where the p-value has to be smaller than so few can show."""
-_LIKELY = 1.92
-"""Half of the 95 % quantile of chi-square with one degree of freedom: a profile likelihood
-interval."""
+_TAIL = 0.025
+"""Probability that an end is beyond each side of where it is said to be."""
 
 
 @dataclass(frozen=True)
@@ -350,14 +349,57 @@ def _refined(parts: tuple[Part, ...], known: Mapping[str, Axis], outcomes: Boole
             continue
         axis, others = known[part.axis], found[:place] + found[place + 1:]
         where = _meet(others, known) if others else numpy.ones(len(outcomes), bool)
-        cuts = _cuts(numpy.asarray(axis.values, float), len(axis.values))
+        values = numpy.asarray(axis.values, float)
+        cuts = _cuts(values, len(values))
         tried = [part.with_end(end, cut) for cut in cuts]
         rows = [_meets(one, axis) & where for one in tried]
         told = numpy.array([ratios[int(row.sum()), int((row & outcomes).sum())] for row in rows])
-        likely = [cut for cut, ratio in zip(cuts, told, strict=True)
-                  if ratio >= told.max() - _LIKELY]
-        found[place] = part.with_end(end, cuts[int(told.argmax())], (min(likely), max(likely)))
+        other = part.high if end == 'low' else part.low
+        within = where if other is None else where & (
+            (values < other) if end == 'low' else (values >= other))
+        found[place] = part.with_end(end, cuts[int(told.argmax())], _between(
+            values[within], outcomes[within], outcomes[~within], is_low=end == 'low'))
     return tuple(found)
+
+
+def _between(values: Numbers, outcomes: Booleans, others: Booleans, *,
+             is_low: bool) -> tuple[float, float]:
+    """
+    Return where an end is with 95 % probability, whatever the rates on both sides of it are.
+
+    The probability of each place is that of a step between two unknown rates (each with
+    Jeffreys' prior) there, all places between the values being as likely beforehand.
+
+    :param values: of the trials that meet everything but this end
+    :param others: outcomes of all other trials, which are outside wherever the end is
+    """
+    order = numpy.argsort(values, kind='stable')
+    ordered = values[order]
+    cuts = numpy.flatnonzero(ordered[1:] > ordered[:-1]) + 1
+    sums = numpy.concatenate([[0.0], numpy.cumsum(outcomes[order])])
+    below = sums[cuts], cuts.astype(float)
+    above = sums[-1] - sums[cuts], len(ordered) - cuts.astype(float)
+    inside, outside = (above, below) if is_low else (below, above)
+    weight = _log_evidence(*inside) + _log_evidence(outside[0] + others.sum(),
+                                                    outside[1] + len(others))
+    share = numpy.exp(weight - weight.max()) * (ordered[cuts] - ordered[cuts - 1])
+    edges = numpy.concatenate([[0.0], numpy.cumsum(share) / share.sum()])
+    ends = []
+    for tail in (_TAIL, 1.0 - _TAIL):
+        at = min(int(numpy.searchsorted(edges, tail)), len(cuts))
+        part = (tail - edges[at - 1]) / (edges[at] - edges[at - 1])
+        low, high = ordered[cuts[at - 1] - 1], ordered[cuts[at - 1]]
+        ends.append(float(low + part * (high - low)))
+    return ends[0], ends[1]
+
+
+_log_gamma = numpy.vectorize(math.lgamma, otypes=[float])
+
+
+def _log_evidence(hits: Numbers, count: Numbers) -> Numbers:
+    """Return the logarithm of the probability of outcomes over all rates, up to a constant."""
+    return numpy.asarray(_log_gamma(hits + 0.5) + _log_gamma(count - hits + 0.5)
+                         - _log_gamma(count + 1.0))
 
 
 def _key(value: Any) -> Any:

@@ -19,11 +19,13 @@ from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.verdict import Estimate, Verdict
 from safety_scenarios.studies.conditions.condition import Axis, find_conditions, Search
 from safety_scenarios.studies.conditions.effects import Effects, effects_of
+from safety_scenarios.studies.search.space import ONSET, PHASE
+from safety_scenarios.trial.plan import changes_of, onset_of
 from safety_scenarios.trial.trial import Trial
 
-ONSET, PHASE, CHANGES = 'onset', 'phase', 'changes'
-"""What is drawn of every trial beside ``ros.vary``: when the hazard came (s after the robot began
-to move), in which part of a control period (0 to 1), and after how many harmless changes."""
+CHANGES = 'changes'
+"""Drawn of every trial beside ``ros.vary``, as when the hazard came and at what phase: how many
+harmless changes came before it."""
 UNJUDGED = 'could not be judged'
 FAILED = 'fails'
 _FEW = 4
@@ -67,10 +69,14 @@ def conditions_of(trials: Sequence[tuple[TrialResult, Trial | None]], link: str)
     """
     Return the conditions of each scenario in which a trial failed or could not be judged.
 
-    :param trials: results with what was planned, warm-up included, which does not count
+    :param trials: results with what was planned, warm-up included, which does not count; of each
+        scenario that of one trial is enough
     :param link: over which they were run, which says what trials came out alike
     """
-    planned = {result.trial_id: trial for result, trial in trials}
+    planned: dict[str, Trial] = {}
+    for result, trial in trials:
+        if trial is not None:
+            planned.setdefault(result.scenario_id, trial)
     groups: dict[str, list[TrialResult]] = {}
     for result, _ in trials:
         if not result.warmup:
@@ -78,7 +84,7 @@ def conditions_of(trials: Sequence[tuple[TrialResult, Trial | None]], link: str)
     some = {name: _sample(distinct(results, link)) for name, results in groups.items()}
     odd = {name: results for name, results in some.items()
            if any(result.verdict is not Verdict.PASS for result in results)}
-    return tuple(_of_scenario(name, results, planned, _ALPHA / len(odd))
+    return tuple(_of_scenario(name, results, planned.get(name), _ALPHA / len(odd))
                  for name, results in odd.items())
 
 
@@ -87,8 +93,8 @@ def _sample(results: list[TrialResult]) -> list[TrialResult]:
         else random.Random(0).sample(results, _MOST_TRIALS)
 
 
-def _of_scenario(name: str, results: Sequence[TrialResult],
-                 planned: Mapping[str, Trial | None], alpha: float) -> ScenarioConditions:
+def _of_scenario(name: str, results: Sequence[TrialResult], planned: Trial | None,
+                 alpha: float) -> ScenarioConditions:
     decided = [result for result in results if result.is_decided]
     failed = [result.verdict is Verdict.FAIL for result in decided]
     kinds = [_kind(FAILED, decided, failed, planned, alpha)] if any(failed) else []
@@ -105,13 +111,11 @@ def _of_scenario(name: str, results: Sequence[TrialResult],
     unjudged = [not result.is_decided for result in results]
     if any(unjudged):
         kinds.append(_kind(UNJUDGED, results, unjudged, planned, alpha))
-    axes = axes_of(decided, planned)
-    first = next((planned[result.trial_id] for result in results
-                  if planned.get(result.trial_id) is not None), None)
     return ScenarioConditions(
         name, results[0].scenario_name, len(results), sum(failed), sum(unjudged), tuple(kinds),
-        effects_of(axes, [float(one) for one in failed]) if any(failed) else None,
-        meanings_of(first))
+        effects_of(axes_of(decided, planned), [float(one) for one in failed])
+        if any(failed) else None,
+        meanings_of(planned))
 
 
 def cause_of(result: TrialResult) -> str:
@@ -121,27 +125,30 @@ def cause_of(result: TrialResult) -> str:
 
 
 def _kind(what: str, results: Sequence[TrialResult], outcomes: Sequence[bool],
-          planned: Mapping[str, Trial | None], alpha: float) -> Kind:
+          planned: Trial | None, alpha: float) -> Kind:
     search = find_conditions(axes_of(results, planned), outcomes, alpha=alpha)
     return Kind(what, search, tuple(
         (clopper_pearson(*one.inside), clopper_pearson(*one.outside))
         for one in search.conditions))
 
 
-def axes_of(results: Sequence[TrialResult],
-            planned: Mapping[str, Trial | None]) -> tuple[Axis, ...]:
-    """Return what was drawn in every one of some trials of a scenario."""
-    trials = [planned.get(result.trial_id) for result in results]
+def axes_of(results: Sequence[TrialResult], planned: Trial | None) -> tuple[Axis, ...]:
+    """
+    Return what was drawn in every one of some trials of a scenario.
+
+    :param planned: one of them; without it units are unknown, and when each hazard came
+    """
     names = [name for name in (results[0].drawn if results else ())
              if all(name in result.drawn for result in results)]
-    units = _units(next((trial for trial in trials if trial is not None), None))
+    units = _units(planned)
     found = [Axis(name, [_plain(result.drawn[name]) for result in results], units.get(name, ''))
              for name in names]
-    known = [trial for trial in trials if trial is not None]
-    if len(known) == len(results):
-        found += [Axis(ONSET, [trial.onset_delay_ns * 1e-9 for trial in known], 's'),
-                  Axis(PHASE, [trial.onset_phase for trial in known]),
-                  Axis(CHANGES, [len(trial.changes) for trial in known])]
+    if planned is not None:
+        onsets = [onset_of(planned.scenario, result.seed) for result in results]
+        found += [Axis(ONSET, [delay_ns * 1e-6 for delay_ns, _ in onsets], 'ms'),
+                  Axis(PHASE, [phase for _, phase in onsets]),
+                  Axis(CHANGES, [len(changes_of(planned.scenario, result.seed))
+                                 for result in results])]
     return tuple(found)
 
 
@@ -163,7 +170,8 @@ def meanings_of(trial: Trial | None) -> Mapping[str, str]:
         body = trial.scenario.body
         for name, draw in body.vary.items():
             told = list(dict.fromkeys(_meaning(path, body) for path in draw.sets))
-            found[name] = ', '.join(told) if draw.keeps is None else 'what fails or is shown'
+            found[name] = ', '.join(told) if draw.keeps is None else \
+                'which of the stimuli are published'
     return found
 
 
@@ -174,6 +182,11 @@ def _meaning(path: str, body: Any) -> str:
     place = where.removeprefix('ros.nominal.').removeprefix('ros.')
     if place.startswith('stimuli[') and place.endswith(']'):
         stimuli = body.nominal.stimuli if before else body.stimuli
-        one = stimuli[int(place[8:-1])]
-        return f'{field} of {one.kind} on {one.topic}' + (' before the hazard' if before else '')
+        number = int(place[8:-1])
+        if before or not any(draw.keeps for draw in body.vary.values()):
+            what = f'{stimuli[number].kind} on {stimuli[number].topic}'
+        else:  # stimuli are left out of this trial, so that places do not tell which one it is
+            what = ' or '.join(sorted({one.kind for one in stimuli if hasattr(one, field)})) \
+                or 'the hazard'
+        return f'{field} of {what}' + (' before the hazard' if before else '')
     return f'{field} of {place}'

@@ -8,9 +8,19 @@ import json
 
 import numpy
 import pytest
+from safety_scenarios import registry
 from safety_scenarios.cli.main import main
-from safety_scenarios.studies.conditions.condition import Axis, find_conditions, Search
+from safety_scenarios.formats.loading import load_scenarios
+from safety_scenarios.studies.conditions.condition import (
+    _between,
+    Axis,
+    find_conditions,
+    Search,
+)
 from safety_scenarios.studies.conditions.effects import effects_of
+from safety_scenarios.studies.conditions.failures import axes_of, meanings_of
+from safety_scenarios.trial.plan import plan
+from unit.campaign.statistics.test_summarise import trial
 
 SCANNERS = 'all_around', 'from_ahead', 'coarse', 'fine', 'backwards'
 
@@ -63,6 +73,42 @@ def test_a_threshold_is_where_it_was_planted_and_its_interval_holds_it():
     assert part.high_between[0] - 0.02 <= 1.2 <= part.high_between[1] + 0.02
     assert one.inside[1] + one.outside[1] == 200
     assert one.inside[0] > 0.8 * one.inside[1] and one.outside[0] < 0.1 * one.outside[1]
+
+
+def covered(seed: int, inside: float, outside: float) -> bool:
+    """Return whether the interval of a threshold at a random place holds it."""
+    chance = numpy.random.default_rng(seed)
+    truth, values = chance.uniform(0.1, 0.9), chance.random(150)
+    fails = chance.random(150) < numpy.where(values < truth, inside, outside)
+    low, high = _between(values, fails, numpy.zeros(0, bool), is_low=False)
+    return low <= truth <= high
+
+
+@pytest.mark.parametrize('seeds', [200, pytest.param(1000, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize('rates', [(1.0, 0.0), (0.8, 0.05), (0.5, 0.05)])
+def test_nineteen_of_twenty_intervals_of_a_threshold_hold_it(rates, seeds):
+    share = sum(covered(seed, *rates) for seed in range(seeds)) / seeds
+    assert abs(share - 0.95) <= 3.0 * (0.95 * 0.05 / seeds) ** 0.5
+
+
+def test_what_a_draw_sets_is_known_of_every_trial_of_every_shipped_scenario():
+    prompt = registry.resolve('stimuli', 'prompt')()
+    for scenario in load_scenarios(('robotic',)).scenarios:
+        for one in plan([scenario], controller='c', trials=6, seed=1, prompt=prompt):
+            known = meanings_of(one)
+            assert {*scenario.body.vary, 'onset_ms', 'onset_phase', 'changes'} == known.keys()
+            assert scenario.body.vary.get('near') is None or known['near'].startswith('distance')
+
+
+def test_when_the_hazard_came_is_computed_from_the_seed_as_it_was_planned():
+    [scenario] = load_scenarios(('SCN-R-101',)).scenarios
+    trials = plan([scenario], controller='c', trials=30, seed=2,
+                  prompt=registry.resolve('stimuli', 'prompt')())
+    results = [trial(seed=one.seed, drawn=one.drawn) for one in trials]
+    found = {axis.name: list(axis.values) for axis in axes_of(results, trials[7])}
+    assert found['onset_ms'] == [one.onset_delay_ns * 1e-6 for one in trials]
+    assert found['onset_phase'] == [one.onset_phase for one in trials]
+    assert found['changes'] == [len(one.changes) for one in trials]
 
 
 def test_two_conditions_are_found_one_after_the_other():
@@ -128,6 +174,11 @@ def test_the_command_says_in_words_where_a_controller_is_blind(tmp_path, capsys,
     assert main(['run', 'SCN-R-108', '--link', 'loopback', '--words', 'patterns', '--trials', '40',
                  '--controller', 'blind:BlindOnTheLeft', '--seed', '5',
                  '--output', folder]) == 1
+    assert f'Under which conditions: safety-scenarios campaign conditions {folder}' in ' '.join(
+        capsys.readouterr().out.split()).replace('- ', '-')
+    assert main(['report', folder]) == 0
+    page = (tmp_path / 'campaign' / 'report.html').read_text(encoding='utf-8')
+    assert 'Failures by condition' in page and 'on the left (side is at least' in page
     capsys.readouterr()
     assert main(['campaign', 'conditions', folder]) == 0
     text = ' '.join(capsys.readouterr().out.split())
