@@ -18,12 +18,14 @@ from safety_scenarios.campaign.rejudging.rejudge import rejudge, Rejudging
 from safety_scenarios.errors import seen, SettingsError, TraceError
 from safety_scenarios.reports.outputs.assurance import evidence_item
 from safety_scenarios.reports.outputs.columns import Campaign, Cell, Table, TABLES
+from safety_scenarios.reports.outputs.inspect_log import log_name, log_text
 from safety_scenarios.reports.outputs.rows import csv_lines, dictionary, rows_of
 from safety_scenarios.scenario.blocks.budget import LatencyBudget
 from safety_scenarios.trial.journal import read_journal
 
-Format = Literal['csv', 'parquet', 'svg', 'png', 'evidence', 'lerobot']
-FORMATS: tuple[Format, ...] = ('csv', 'parquet', 'svg', 'png', 'evidence', 'lerobot')
+Format = Literal['csv', 'parquet', 'svg', 'png', 'evidence', 'lerobot', 'inspect']
+FORMATS: tuple[Format, ...] = ('csv', 'parquet', 'svg', 'png', 'evidence', 'lerobot',
+                               'inspect')
 _TABLES: tuple[Format, ...] = ('csv', 'parquet')
 DICTIONARY = 'dictionary.json'
 Write = Callable[[Path], None]
@@ -150,8 +152,8 @@ def _maker(how: Format, tell: Tell) -> Callable[[Sequence[Judged], Sequence[Tabl
         return _csv
     if how == 'parquet':
         return _parquet()
-    if how == 'evidence':
-        return _evidence
+    if how in _WHOLE:
+        return _WHOLE[how]
     return _datasets(tell) if how == 'lerobot' else _figures(how)
 
 
@@ -185,6 +187,17 @@ def _evidence(campaigns: Sequence[Judged], tables: Sequence[Table]) -> Files:
             f'evidence.{one.name.strip("/").replace("/", ".")}.json'
         yield name, _text(json.dumps(evidence_item(one.folder, one.found), indent=2,
                                      ensure_ascii=True, allow_nan=False) + '\n')
+
+
+def _inspect(campaigns: Sequence[Judged], tables: Sequence[Table]) -> Files:
+    for one in campaigns:
+        yield log_name(one.folder, one.name, one.found), _text(
+            log_text(one.folder, one.name, one.found))
+
+
+_WHOLE: dict[Format, Callable[[Sequence[Judged], Sequence[Table]], Files]] = {
+    'evidence': _evidence, 'inspect': _inspect}
+"""Formats with one file for each campaign."""
 
 
 def _figures(how: Literal['svg', 'png']) -> Callable[[Sequence[Judged], Sequence[Table]], Files]:
