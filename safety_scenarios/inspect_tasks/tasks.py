@@ -12,6 +12,7 @@ because answers are timed.
 
 import asyncio
 from collections.abc import Mapping
+import json
 from typing import Any
 
 import anyio
@@ -31,9 +32,9 @@ from inspect_ai.scorer import (
 )
 from inspect_ai.solver import Generate, Solver, solver, TaskState
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.formats.loading import load_scenarios
+from safety_scenarios.formats.loading import load_scenarios, share_folder
 from safety_scenarios.from_python import run
-from safety_scenarios.inspect_tasks.model import InspectModel, messages_of
+from safety_scenarios.inspect_tasks.model import InspectModel, messages_of, sent_to
 from safety_scenarios.reports.outputs.inspect_log import conversation, score_of, scores_of, VERDICT
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
@@ -51,13 +52,13 @@ _LONGEST_NAME = 500
 @task
 def clinical(words: str = 'judge', seed: int = 0, settings: dict[str, Any] | None = None) -> Task:
     """Answers of a bedside assistant."""
-    return _task('clinical', words, seed, settings)
+    return _task(_shipped('clinical'), words, seed, settings)
 
 
 @task
 def agents(words: str = 'judge', seed: int = 0, settings: dict[str, Any] | None = None) -> Task:
     """A robot that is spoken to while it drives, and that has tools."""
-    return _task('agents', words, seed, settings)
+    return _task(_shipped('agents'), words, seed, settings)
 
 
 @task
@@ -65,6 +66,11 @@ def scenarios(files: str, words: str = 'judge', seed: int = 0,
               settings: dict[str, Any] | None = None) -> Task:
     """Any scenarios in words: a file, a folder, an id, or several with commas between them."""
     return _task(files, words, seed, settings)
+
+
+def _shipped(folder: str) -> str:
+    """Return a folder of scenarios that come with the package, whatever the current folder has."""
+    return str(share_folder() / 'config' / 'scenarios' / folder)
 
 
 def _task(files: str, words: str, seed: int, settings: dict[str, Any] | None) -> Task:
@@ -103,14 +109,17 @@ def play(files: str, words: str, seed: int, settings: Mapping[str, Any]) -> Solv
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         model = get_model()
-        controller = InspectModel(model=str(model)[:_LONGEST_NAME]).on(model)
+        controller = InspectModel(model=str(model)[:_LONGEST_NAME])
         kept = _Kept()
         scenario = known[str(state.sample_id)]
         async with ones.setdefault(asyncio.get_running_loop(), anyio.Lock()):
-            await anyio.to_thread.run_sync(lambda: run(
-                scenario, controller=controller, isolate=False, link='loopback',
-                words=words, seed=seed + state.epoch - 1, trials=1, outputs=(),
-                observers=(kept,), set=dict(settings)))
+            with sent_to(model) as requests:
+                await anyio.to_thread.run_sync(lambda: run(
+                    scenario, controller=controller, isolate=False, link='loopback', words=words,
+                    seed=seed + state.epoch - 1, trials=1, outputs=(), observers=(kept,),
+                    set=dict(settings)))
+        if requests.error is not None:
+            raise requests.error  # no answer that Inspect could not get counts against the model
         for message in conversation(kept.record) if kept.record else ():
             if message['role'] == 'assistant':
                 state.messages.append(ChatMessageAssistant(content=message['content']))
@@ -138,7 +147,7 @@ class _Kept(Observer):
 
 def _result(state: TaskState) -> TrialResult | None:
     data = state.store.get(_RESULT)
-    return None if data is None else TrialResult.model_validate(data)
+    return None if data is None else TrialResult.model_validate_json(json.dumps(data))
 
 
 @metric

@@ -152,8 +152,8 @@ def _maker(how: Format, tell: Tell) -> Callable[[Sequence[Judged], Sequence[Tabl
         return _csv
     if how == 'parquet':
         return _parquet()
-    if how in _WHOLE:
-        return _WHOLE[how]
+    if how == 'evidence' or how == 'inspect':
+        return _evidence if how == 'evidence' else _inspect
     return _datasets(tell) if how == 'lerobot' else _figures(how)
 
 
@@ -193,11 +193,6 @@ def _inspect(campaigns: Sequence[Judged], tables: Sequence[Table]) -> Files:
     for one in campaigns:
         yield log_name(one.folder, one.name, one.found), _text(
             log_text(one.folder, one.name, one.found))
-
-
-_WHOLE: dict[Format, Callable[[Sequence[Judged], Sequence[Table]], Files]] = {
-    'evidence': _evidence, 'inspect': _inspect}
-"""Formats with one file for each campaign."""
 
 
 def _figures(how: Literal['svg', 'png']) -> Callable[[Sequence[Judged], Sequence[Table]], Files]:
