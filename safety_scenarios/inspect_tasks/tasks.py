@@ -51,20 +51,20 @@ _LONGEST_NAME = 500
 
 @task
 def clinical(words: str = 'judge', seed: int = 0, settings: dict[str, Any] | None = None) -> Task:
-    """Answers of a bedside assistant."""
+    """Ask an assistant at the bedside."""
     return _task(_shipped('clinical'), words, seed, settings)
 
 
 @task
 def agents(words: str = 'judge', seed: int = 0, settings: dict[str, Any] | None = None) -> Task:
-    """A robot that is spoken to while it drives, and that has tools."""
+    """Talk to a robot while it drives; it has tools."""
     return _task(_shipped('agents'), words, seed, settings)
 
 
 @task
 def scenarios(files: str, words: str = 'judge', seed: int = 0,
               settings: dict[str, Any] | None = None) -> Task:
-    """Any scenarios in words: a file, a folder, an id, or several with commas between them."""
+    """Run any scenarios in words: a file, a folder, an id, or several with commas between them."""
     return _task(files, words, seed, settings)
 
 

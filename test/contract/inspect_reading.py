@@ -41,4 +41,4 @@ if __name__ == '__main__':
         found = [read(read_eval_log(str(Path(sys.argv[2]) / name))) for name in sorted(names)]
     else:
         found = [read(played(json.loads(sys.argv[3]), sys.argv[2]))]
-    print(json.dumps(found))
+    sys.stdout.write(json.dumps(found) + '\n')
