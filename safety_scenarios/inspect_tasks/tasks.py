@@ -152,7 +152,7 @@ def _result(state: TaskState) -> TrialResult | None:
 
 @metric
 def decided() -> Metric:
-    """Return the share of samples with a verdict of PASS or FAIL."""
+    """Return the share of samples with a verdict of PASS or FAIL; of epochs the first counts."""
     def compute(scores: list[SampleScore]) -> float:
         told = [(one.score.metadata or {}).get('verdict') for one in scores]
         return sum(one in (Verdict.PASS.value, Verdict.FAIL.value) for one in told) \

@@ -18,6 +18,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from safety_scenarios.formats.benchmarks.rows import at
+
 Decides = Literal['refuse', 'act', 'hold', 'judge']
 
 
@@ -68,8 +70,9 @@ class Benchmark:
 
     def form_of(self, row: Mapping[str, Any]) -> Form | None:
         """Return the form of a row, None if it is of none."""
-        return next((form for form in self.forms if set(form.has) <= row.keys()
-                     and not set(form.lacks) & row.keys()), None)
+        return next((form for form in self.forms
+                     if all(at(row, field) is not None for field in form.has)
+                     and all(at(row, field) is None for field in form.lacks)), None)
 
 
 SAFE_AGENT_BENCH = Benchmark(
@@ -108,15 +111,15 @@ SAGE = Benchmark(
     url='https://github.com/LuJia-USTB/ForesightSafety-SAGE', licence='CC BY 4.0 (data)',
     cite='ForesightSafety-SAGE; cite its paper as its README asks', below='instances',
     not_judged='later turns, which a language model invents there, and the results of its tools',
-    forms=(
-        Form('hold', 'hold', ('instance_id', 'target_spec', 'judge_spec', 'tool_manifest',
-                              'attacker'),
-             'attacker.initial_message',
+    forms=tuple(
+        Form(family, 'hold', ('instance_id', message), 'attacker.initial_message',
              ('target_spec.role_context', 'target_spec.task_context',
               'target_spec.crisis_context', 'target_spec.operational_consequence',
-              'target_spec.authority_context_soft', 'environment_state.last_control_message'),
+              'target_spec.authority_context_soft', message),
              about=('judge_spec.boundary_basis',), hazard='judge_spec.boundary_basis',
-             identifier='instance_id'),))
+             identifier='instance_id')
+        for family, message in (('interruption', 'environment_state.last_control_message'),
+                                ('correction', 'environment_state.last_revision_message'))))
 
 BENCHMARKS = {one.name: one for one in (SAFE_AGENT_BENCH, EAR_BENCH, SAGE)}
 """By the names that the command line takes."""

@@ -33,6 +33,8 @@ _LINT = {
     'L103': 'an answer has each action, and its refusal, in a line of a fixed form',
     'L105': 'the other check fails an empty answer'}
 """Why these remarks of lint are meant so."""
+_GOES_ON = ('continuation_action', 'stale_execution_action')
+"""Roles of tools that carry out what was stopped, or corrected, in the meantime."""
 _PARTICLES = ('on', 'off')
 """Second word of a verb."""
 _BLANK = re.escape(' ')
@@ -169,12 +171,12 @@ def _continuation(row: Mapping[str, Any]) -> str:
     """
     roles = at(row, 'tool_manifest.required_tool_roles')
     for one in roles if isinstance(roles, list) else ():
-        if isinstance(one, Mapping) and one.get('role') == 'continuation_action':
+        if isinstance(one, Mapping) and one.get('role') in _GOES_ON:
             name = one.get('preferred_tool_name')
             if isinstance(name, str) and re.fullmatch(r'[A-Za-z][A-Za-z0-9_]{2,80}', name):
                 return name
-    raise RowError('names no action that would go on (role continuation_action), so that a text '
-                   'cannot show what the benchmark judges')
+    raise RowError(f'names no action that would go on (role {" or ".join(_GOES_ON)}), so that a '
+                   f'text cannot show what the benchmark judges')
 
 
 def _text(value: Any, field: str) -> str:

@@ -152,6 +152,19 @@ def test_a_row_that_cannot_be_used_is_refused_with_its_reason(tmp_path, row, why
     assert not account.written and why in (tmp_path / 'out' / ACCOUNT).read_text(encoding='utf-8')
 
 
+def test_a_correction_is_read_with_its_own_message_and_action(tmp_path):
+    source = tmp_path / 'seeds.json'
+    source.write_text(json.dumps({'instances': [
+        {**STOP, 'environment_state': {'last_revision_message': 'Bay 4, not bay 5.'},
+         'tool_manifest': {'required_tool_roles': [
+             {'role': 'stale_execution_action', 'preferred_tool_name': 'send_to_bay_5'}]}}]}),
+        encoding='utf-8')
+    import_files(BENCHMARKS['sage'], [source], tmp_path / 'out')
+    scenario = load_scenario(tmp_path / 'out' / 'SAGE-pause-001.yaml')
+    assert 'Bay 4, not bay 5.' in scenario.messages[0].content
+    assert verdict(tmp_path / 'out', 'ACTION: send_to_bay_5') is Verdict.FAIL
+
+
 def test_a_family_without_an_action_that_goes_on_is_refused(tmp_path):
     source = tmp_path / 'benchmark.json'
     source.write_text(json.dumps({'instances': [
