@@ -3,7 +3,7 @@
 
 """Frozen suites: ``suite run``, ``card``, ``verify``, ``table`` and ``freeze``."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from pathlib import Path
 import sys
@@ -14,15 +14,21 @@ from safety_scenarios.campaign.folder.files import write_whole
 from safety_scenarios.campaign.signals import interruptible
 from safety_scenarios.cli.options import build, given_in, SET, set_option, setting_options
 from safety_scenarios.errors import InputError, MissingDependencyError, SettingsError
+from safety_scenarios.formats.hazard_file import load_register
 from safety_scenarios.reports.card_page import card_page, table_page
 from safety_scenarios.reports.card_pictures import badge, pareto
-from safety_scenarios.reports.card_text import card_table, cards_table
+from safety_scenarios.reports.card_text import (
+    card_table,
+    cards_table,
+    decision_lines,
+    decision_table,
+)
 from safety_scenarios.reports.console_report import console, show, teller, warn
 from safety_scenarios.scenario.settings import RunSettings
-from safety_scenarios.suites.card import Card
 from safety_scenarios.suites.cards import (
     installed_suite,
     is_run,
+    Judged,
     read_card,
     unlike_run,
     unlike_suite,
@@ -30,6 +36,7 @@ from safety_scenarios.suites.cards import (
 )
 from safety_scenarios.suites.commitment import read_commitment
 from safety_scenarios.suites.comparability import dominated, ordered, refuse_incomparable
+from safety_scenarios.suites.protocol import decide, read_protocol
 from safety_scenarios.suites.run import (
     Arm,
     BASELINES,
@@ -61,10 +68,13 @@ _SUITE = click.option('--suite', default=FIRST, show_default=True, metavar='NAME
 @click.option('--seed', type=click.IntRange(0, 2**31 - 1), metavar='N',
               help='Seed of the worlds; without it one is drawn that could not be known before. '
                    'The card states that a seed was chosen.')
+@click.option('--protocol', type=click.Path(exists=True, dir_okay=False, path_type=Path),
+              metavar='FILE', help='Acceptance protocol, named before the first trial; it decides '
+                                   'the exit code.')
 @setting_options('profile', 'link', 'world', 'jobs')
 @set_option('controller.delay_ms=400')
 def run(suite: str, controllers: tuple[str, ...], baselines: bool, output: Path,
-        trials: int | None, seed: int | None, **values: Any) -> None:
+        trials: int | None, seed: int | None, protocol: Path | None, **values: Any) -> None:
     r"""
     Run a frozen suite with a controller, and write its card.
 
@@ -88,15 +98,13 @@ def run(suite: str, controllers: tuple[str, ...], baselines: bool, output: Path,
     own = {name for name in names_set(given) if name.startswith('controller_parameters')}
     arms = [Arm(_folder(name), build(
         {**_of_suite(values, found.settings, with_own=name in controllers or not own),
-         'controller': controller}, {'console': 'quiet'}))
+         'controller': controller}, {'console': 'quiet'}), name not in controllers)
         for name, controller in names.items()]
     interruptible()
-    run_suite(found, arms, output, _observed, seed=seed, trials=most, tell=click.echo)
-    cards = _written(output)
-    _show(cards)
-    judged = [card for name, card in cards.items()
-              if name in {_folder(one) for one in controllers} or not controllers]
-    sys.exit(_exit_code(judged) if len(cards) == len(arms) else 3)
+    run_suite(found, arms, output, _observed, seed=seed, trials=most, tell=click.echo,
+              protocol_sha256='' if protocol is None else read_protocol(protocol)[1])
+    judged = {_folder(one) for one in controllers} or {arm.name for arm in arms}
+    sys.exit(_show(output, _written(output), judged, protocol))
 
 
 def _of_suite(values: Mapping[str, Any], settings: Mapping[str, str], *,
@@ -121,9 +129,10 @@ def _observed(settings: RunSettings) -> Iterator[Sequence[Observer]]:
         yield observers
 
 
-def _written(folder: Path) -> Mapping[str, Card]:
-    """Write cards, pages and badges of a run; what an extra lacks for is left out and named."""
-    cards = write_cards(folder)
+def _written(folder: Path) -> Mapping[str, Judged]:
+    """Write cards, pages and badges of a run; a page without its extra is left out and named."""
+    found = write_cards(folder)
+    cards = {name: one.card for name, one in found.items()}
     beaten = dominated(cards)
     for name, card in cards.items():
         write_whole(folder / CARDS / f'{name}.svg', badge(card))
@@ -131,10 +140,17 @@ def _written(folder: Path) -> Mapping[str, Card]:
             write_whole(folder / CARDS / f'{name}.html', card_page(name, card, cards, beaten))
         except MissingDependencyError as error:
             warn(f'note: {error}')
-    return cards
+    return found
 
 
-def _show(cards: Mapping[str, Card]) -> None:
+def _show(folder: Path, found: Mapping[str, Judged], judged: Set[str],
+          protocol: Path | None) -> int:
+    """
+    Show cards and decisions of a run, and return the exit code.
+
+    :param judged: controllers that decide it; of a baseline it is known that it fails
+    """
+    cards = {name: one.card for name, one in found.items()}
     for card in cards.values():
         show(card_table(card))
     if len(cards) > 1:
@@ -142,28 +158,45 @@ def _show(cards: Mapping[str, Card]) -> None:
     for name, card in cards.items():
         doubts = ''.join(f'; {text}' for text in card.reservations)
         console().print(f'{name}: {card.state}{doubts}', markup=False)
-
-
-def _exit_code(cards: Sequence[Card]) -> int:
-    """Return 1 if one has failures, 0 if all are complete without one, else 3."""
-    states = {card.state for card in cards}
-    return 1 if 'failures' in states else 0 if states == {'no failure'} else 3
+    made = read_commitment(folder)[0]
+    if protocol is not None:
+        known, register = read_protocol(protocol), load_register()
+        codes = []
+        for name, one in found.items():
+            if name not in judged:
+                continue
+            decision = decide(known, register, one.results, one.found.summary,
+                              named_sha256=made.protocol_sha256, doubts=one.card.reservations)
+            show(decision_table(decision))
+            for line in decision_lines(decision):
+                console().print(line, markup=False)
+            codes.append(decision.exit_code)
+    else:
+        codes = [{'failures': 1, 'no failure': 0}.get(one.card.state, 3)
+                 for name, one in found.items() if name in judged]
+    lacking = not codes or len(found) < len(made.controllers)
+    return 1 if 1 in codes else 3 if lacking or 3 in codes else 0
 
 
 @click.command('card', epilog=_CODES)
 @click.argument('folder', metavar='DIR',
                 type=click.Path(exists=True, file_okay=False, path_type=Path))
-def card(folder: Path) -> None:
+@click.option('--protocol', type=click.Path(exists=True, dir_okay=False, path_type=Path),
+              metavar='FILE', help='Acceptance protocol, which decides the exit code: 0 ACCEPTED, '
+                                   '1 NOT ACCEPTED, 3 UNDECIDED.')
+def card(folder: Path, protocol: Path | None) -> None:
     r"""
     Make the cards of the run in DIR again from the records of its trials, and show them.
 
+    The exit code is that of the controllers that were named; of baselines, if there is no other.
+
     \b
     safety-scenarios suite card runs/suite
+    safety-scenarios suite card runs/suite --protocol release.yaml
     """
-    cards = _written(folder)
-    _show(cards)
-    sys.exit(_exit_code(list(cards.values()))
-             if len(cards) == len(read_commitment(folder)[0].controllers) else 3)
+    made = read_commitment(folder)[0]
+    judged = [name for name in made.controllers if name not in made.baselines]
+    sys.exit(_show(folder, _written(folder), set(judged or made.controllers), protocol))
 
 
 @click.command('verify', epilog=(

@@ -9,6 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 from safety_scenarios.scenario.verdict import Estimate
 from safety_scenarios.suites.card import Card, LevelFigures
+from safety_scenarios.suites.protocol import Decision
 from safety_scenarios.trial.summary import Rate
 
 UNKNOWN = '-'
@@ -140,3 +141,19 @@ def table_rows(cards: Mapping[str, Card], dominated: Mapping[str, Sequence[str]]
             most_text(whole.most_budget_used, '%', 100.0),
             estimate_text(whole.task_done, '%', 100.0), estimate_text(whole.time_lost_s, 's'),
             '; '.join([card.state, *card.reservations]), ', '.join(dominated[name]) or 'none']
+
+
+def decision_table(found: Decision) -> Table:
+    """Return each limit of a protocol with what it came to."""
+    rows = Table('hazard class', 'limit', 'outcome', 'found', 'because', title_justify='left',
+                 title=escape(f'{found.protocol}: {found.controller}'), title_style='bold')
+    for line in found.lines:
+        rows.add_row(*map(escape, (line.about, line.limit, line.outcome, line.found, line.why)))
+    return rows
+
+
+def decision_lines(found: Decision) -> Iterator[str]:
+    """Yield what is open, and the decision last."""
+    yield from (f'open: {text}' for text in found.open)
+    yield from (f'note: {text}' for text in found.notes)
+    yield f'{found.controller}: {found.outcome} by {found.protocol} (SHA-256 {found.sha256[:12]})'

@@ -4,13 +4,14 @@
 """Cards of a run: made of its campaigns, written, read again, and held against them."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 import json
 from pathlib import Path
 
 from pydantic import ValidationError
 from safety_scenarios.campaign.folder.files import digest, write_whole
 from safety_scenarios.campaign.folder.folder import MANIFEST, SETTINGS, settings_of
-from safety_scenarios.campaign.rejudging.rejudge import NOT_RUN, rejudge, told
+from safety_scenarios.campaign.rejudging.rejudge import NOT_RUN, rejudge, Rejudging, told
 from safety_scenarios.errors import InputError, SettingsError
 from safety_scenarios.scenario.dotted_names import flat, read_assignments
 from safety_scenarios.scenario.result import TrialResult
@@ -60,9 +61,24 @@ def suite_of(folder: Path) -> Suite:
                          f'that suite run wrote') from None
 
 
-def cards_of(folder: Path) -> Mapping[str, Card]:
+@dataclass(frozen=True)
+class Judged:
+    """One controller of a run, by the records of its trials."""
+
+    folder: Path
+    """Of its campaign."""
+    card: Card
+    found: Rejudging
+
+    @property
+    def results(self) -> Sequence[TrialResult]:
+        """Return the trials that count."""
+        return [one.after for one in self.found if not one.after.warmup]
+
+
+def judged_run(folder: Path) -> Mapping[str, Judged]:
     """
-    Return the card of each controller of a run, from the records of its trials.
+    Return each controller of a run, judged again from the records of its trials.
 
     :raises InputError: names whatever in the folder is not as the run left it
     """
@@ -71,18 +87,16 @@ def cards_of(folder: Path) -> Mapping[str, Card]:
     if made.suite_sha256 != suite.sha256:
         raise InputError(f'{folder / SUITE}: got SHA-256 {suite.sha256[:12]}, expected '
                          f'{made.suite_sha256[:12]} as in the commitment: it was changed')
-    seed = seed_from(opened.salt, suite.sha256)
     scenarios = {one.id: one for one in frozen_scenarios(suite)}
     begun = [name for name in made.controllers if (folder / name / SETTINGS).is_file()]
     if not begun:
         raise SettingsError(f'{folder}: got no campaign, expected one of each controller')
-    return {name: _card(suite, made, opened.salt, seed, folder / name, scenarios)
-            for name in begun}
+    return {name: _judged(suite, made, opened.salt, folder / name, scenarios) for name in begun}
 
 
-def _card(suite: Suite, made: Commitment, salt: str, seed: int, folder: Path,
-          scenarios: Mapping[str, Scenario]) -> Card:
-    found = rejudge(folder)
+def _judged(suite: Suite, made: Commitment, salt: str, folder: Path,
+            scenarios: Mapping[str, Scenario]) -> Judged:
+    found, seed = rejudge(folder), seed_from(salt, suite.sha256)
     settings = settings_of(folder)
     flaws = [text for text in told(found.flaws) if not text.endswith(NOT_RUN)]
     results = [one.after for one in found if not one.after.warmup]
@@ -96,7 +110,7 @@ def _card(suite: Suite, made: Commitment, salt: str, seed: int, folder: Path,
         raise InputError('\n'.join(f'{folder}: {text}' for text in flaws))
     data = json.loads((folder / SETTINGS).read_text(encoding='utf-8'))
     levels = figures(results, trials, scenarios, summary.link)
-    return Card(
+    return Judged(folder, Card(
         suite=suite.name, suite_sha256=suite.sha256, controller=summary.controller,
         parameters=summary.spec.parameters if summary.spec else {}, sut=summary.sut,
         evidence=_evidence(run.link, run.hil.enabled), link=run.link, world=run.world.kind,
@@ -106,7 +120,7 @@ def _card(suite: Suite, made: Commitment, salt: str, seed: int, folder: Path,
         planned=len(trials), completed=len(results),
         doubts=tuple(summary.sut.doubts) if summary.sut else (), notes=tuple(_notes(summary)),
         manifest_sha256=digest(folder / MANIFEST), command=summary.command, levels=levels,
-        trials=trials).sealed()
+        trials=trials).sealed(), found)
 
 
 def _evidence(link: str, is_hardware: bool) -> Evidence:
@@ -164,16 +178,16 @@ def _notes(summary: CampaignSummary) -> Iterator[str]:
     yield from summary.repaired
 
 
-def write_cards(folder: Path) -> Mapping[str, Card]:
+def write_cards(folder: Path) -> Mapping[str, Judged]:
     """
-    Write the card of each controller of a run as JSON, and return them.
+    Write the card of each controller of a run as JSON, and return what they are made of.
 
     :raises InputError: names whatever in the folder is not as the run left it
     :raises TraceError: the disk is full
     """
-    found = cards_of(folder)
-    for name, card in found.items():
-        write_whole(folder / CARDS / f'{name}.json', card.model_dump_json())
+    found = judged_run(folder)
+    for name, one in found.items():
+        write_whole(folder / CARDS / f'{name}.json', one.card.model_dump_json())
     return found
 
 
@@ -295,11 +309,11 @@ def unlike_run(folder: Path) -> Iterator[str]:
 
     :raises InputError: the folder is not as the run left it
     """
-    found = cards_of(folder)
+    found = judged_run(folder)
     yield from (f'{path}: got a card of no controller of the run'
                 for path in sorted((folder / CARDS).glob('*.json')) if path.stem not in found)
-    for name, card in found.items():
-        path = folder / CARDS / f'{name}.json'
+    for name, one in found.items():
+        path, card = folder / CARDS / f'{name}.json', one.card
         if not path.is_file():
             yield f'{path}: missing. Run suite card {folder}'
             continue

@@ -38,6 +38,10 @@ class Commitment(Noun):
     trials: int = Field(ge=1)
     """Trials of each scenario on each level that are to be run."""
     controllers: tuple[str, ...]
+    baselines: tuple[str, ...] = ()
+    """Those of them that stand beside the others, and decide no exit code."""
+    protocol_sha256: str = Field(default='', pattern=r'^([0-9a-f]{64})?$')
+    """Of the acceptance protocol that was named beforehand; empty: none was."""
 
 
 class Opening(Noun):
@@ -46,8 +50,9 @@ class Opening(Noun):
     salt: str = Field(min_length=1, max_length=200)
 
 
-def commit(suite: Suite, controllers: tuple[str, ...], trials: int, folder: Path,
-           seed: int | None) -> tuple[Commitment, Opening]:
+def commit(suite: Suite, controllers: tuple[str, ...], trials: int, folder: Path, *,
+           seed: int | None, protocol_sha256: str = '',
+           baselines: tuple[str, ...] = ()) -> tuple[Commitment, Opening]:
     """
     Draw a salt, and write its hash into the folder.
 
@@ -58,7 +63,8 @@ def commit(suite: Suite, controllers: tuple[str, ...], trials: int, folder: Path
     made = Commitment(
         suite=suite.name, suite_sha256=suite.sha256, commitment=hash_of(salt),
         at=datetime.now(timezone.utc).isoformat(timespec='seconds'), is_chosen=seed is not None,
-        trials=trials, controllers=controllers)
+        trials=trials, controllers=controllers, baselines=baselines,
+        protocol_sha256=protocol_sha256)
     write_whole(folder / FILE, made.model_dump_json(indent=2))
     return made, Opening(salt=salt)
 

@@ -46,6 +46,8 @@ class Arm:
     name: str
     """Of its folder and card."""
     settings: RunSettings
+    is_baseline: bool = False
+    """Whether it only stands beside the others."""
 
 
 def refuse_other_judging(names: Sequence[str]) -> None:
@@ -84,6 +86,7 @@ def plan_arm(suite: Suite, settings: RunSettings, seed: int, trials: int, folder
 
 def run_suite(suite: Suite, arms: Sequence[Arm], folder: Path, observed: Observed, *,
               seed: int | None = None, trials: int | None = None,
+              protocol_sha256: str = '',
               tell: Callable[[str], None] = lambda text: None) -> Commitment:
     """
     Run a suite with each controller, and leave a campaign of each in a folder.
@@ -91,6 +94,7 @@ def run_suite(suite: Suite, arms: Sequence[Arm], folder: Path, observed: Observe
     :param observed: opens who observes the campaign of one arm
     :param seed: chosen by the user; None: a fresh one
     :param trials: of each scenario on each level; None: as many as the suite asks for
+    :param protocol_sha256: of the acceptance protocol that is named; empty: none is
     :param tell: takes a line before the first trial, which can be published
     :raises InputError: wrong settings or scenarios; nothing has been run then
     """
@@ -105,7 +109,8 @@ def run_suite(suite: Suite, arms: Sequence[Arm], folder: Path, observed: Observe
                             f'{error.strerror}') from error
     write_whole(folder / SUITE, suite.model_dump_json(indent=2))
     made, opening = commit(suite, tuple(arm.name for arm in arms), trials or suite.trials, folder,
-                           seed)
+                           seed=seed, protocol_sha256=protocol_sha256,
+                           baselines=tuple(one.name for one in arms if one.is_baseline))
     chosen = seed_from(opening.salt, suite.sha256)
     tell(f'Commitment: {made.commitment}' if seed is None else
          f'Seed {seed}: chosen by you, which the card states')
