@@ -107,8 +107,9 @@ def _matrix(path: Path) -> KillMatrix:
                 nargs=-1, required=True, metavar='DIR...')
 @click.option('--format', 'formats', type=click.Choice(FORMATS), multiple=True,
               help='csv, parquet: tables. svg, png: figures. evidence: an item for a safety case. '
-                   'lerobot: trials as a dataset for imitation. May be given several times; csv '
-                   'if left out.')
+                   'lerobot: trials as a dataset for imitation. sarif: failures for code '
+                   'scanning. oscal: assessment results. cyclonedx: bill of materials of the '
+                   'model. May be given several times; csv if left out.')
 @click.option('--output', type=click.Path(path_type=Path), required=True,
               help='Folder to write into; files of the same names are replaced.')
 @click.option('--table', 'tables', type=click.Choice(TABLE_NAMES), multiple=True,
@@ -126,6 +127,7 @@ def export_campaigns(folders: tuple[Path, ...], formats: tuple[Format, ...], out
     safety-scenarios export runs/before runs/after --format parquet --table trials --output tables
     safety-scenarios export runs/today --format svg --format evidence --output paper
     safety-scenarios export runs/today --format lerobot --output datasets
+    safety-scenarios export runs/today --format sarif --format cyclonedx --output review
     """
     chosen: tuple[Format, ...] = tuple(dict.fromkeys(formats)) or ('csv',)
     if tables and not {'csv', 'parquet'} & set(chosen):
