@@ -16,7 +16,7 @@ import re
 
 from pydantic import PrivateAttr
 from safety_scenarios.controllers.reference_dialogue import asks_to_go_on, Dialogue, named_tools
-from safety_scenarios.controllers.rule_based import CALM
+from safety_scenarios.controllers.rule_based import is_calm
 from safety_scenarios.controllers.saboteurs.reactions import AsReference
 from safety_scenarios.scenario.conversation import Turn, Utterance
 from safety_scenarios.scenario.message import ChatMessage, Command, Observation
@@ -127,7 +127,7 @@ class SaysOnceDid(Turned):
 
 def _contrary(said: str) -> str:
     """Return what must not be said beside an answer: an alarm when all is well, else patience."""
-    return _FORBIDDEN_IN_CALM if said == CALM else _FORBIDDEN_IN_ALARM
+    return _FORBIDDEN_IN_CALM if is_calm(said) else _FORBIDDEN_IN_ALARM
 
 
 _PATIENCE = 2
