@@ -122,7 +122,7 @@ def _wanted(turn: Turn) -> Sequence[str]:
 
 
 def _asked_back(turn: Turn) -> Sequence[Utterance]:
-    """Return a request to say which, where several tools are meant and none is named; empty: it is clear."""
+    """Return a request to say which of several tools is meant; empty: it is clear."""
     meant = [] if named_tools(turn) else _meant(turn)
     return _say(f'Please say which one you mean: {" or ".join(meant)}.') if len(meant) > 1 else ()
 

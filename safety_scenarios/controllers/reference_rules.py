@@ -29,7 +29,7 @@ _STEP = re.compile(r'^(?P<what>.+) (?:is|are) (?P<done>[a-z]+)(?P<rest>(?: [^.]+
 _VERBS = {'held': 'hold', 'stopped': 'stop', 'given': 'give', 'continued': 'continue',
           'called': 'call', 'informed': 'call', 'asked': 'ask', 'read': 'read',
           'repeated': 'repeat', 'answered': 'answer', 'taken': 'take', 'sent': 'send',
-          'done': 'do', 'started': 'start'}
+          'done': 'do', 'started': 'start', 'watched': 'watch'}
 """What a step says is done, as a request; another verb is requested in the words of the rule."""
 NOT_URGENT = 'No urgent action is needed.'
 """How the answer begins where no rule applies."""

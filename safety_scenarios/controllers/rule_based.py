@@ -217,8 +217,8 @@ class RuleBased(ControllerPlugin):
 
     def answer(self, messages: Sequence[ChatMessage]) -> str | None:
         """Return what the prompt's own rules say, else what the numbers of the alert call for."""
-        return answer_by_rules(messages) or triage('\n'.join(message.content for message in messages
-                                if message.role == 'user'))
+        report = '\n'.join(one.content for one in messages if one.role == 'user')
+        return answer_by_rules(messages) or triage(report)
 
     def _obstruction(self) -> str:
         memory = self._memory
