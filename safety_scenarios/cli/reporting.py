@@ -108,7 +108,8 @@ def _matrix(path: Path) -> KillMatrix:
 @click.option('--format', '--for', 'formats', type=click.Choice(FORMATS), multiple=True,
               help='csv, parquet: tables. svg, png: figures. evidence: an item for a safety case. '
                    'lerobot: trials as a dataset for imitation. inspect: a log for Inspect View. '
-                   'May be given several times; csv if left out.')
+                   'sarif: failures for code scanning. oscal: assessment results. cyclonedx: '
+                   'bill of materials of the model. May be given several times; csv if left out.')
 @click.option('--output', type=click.Path(path_type=Path), required=True,
               help='Folder to write into; files of the same names are replaced.')
 @click.option('--table', 'tables', type=click.Choice(TABLE_NAMES), multiple=True,
@@ -126,6 +127,7 @@ def export_campaigns(folders: tuple[Path, ...], formats: tuple[Format, ...], out
     safety-scenarios export runs/before runs/after --format parquet --table trials --output tables
     safety-scenarios export runs/today --format svg --format evidence --output paper
     safety-scenarios export runs/today --format lerobot --output datasets
+    safety-scenarios export runs/today --format sarif --format cyclonedx --output review
     safety-scenarios export runs/today --for inspect --output logs
     """
     chosen: tuple[Format, ...] = tuple(dict.fromkeys(formats)) or ('csv',)

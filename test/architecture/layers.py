@@ -35,6 +35,7 @@ ROOMS = {
     'are': 'everything that Meta ARE needs: scenarios in, traces out, recordings, apps',
     'campaign': 'many trials: run, folder, statistics, judge again',
     'studies': 'questions that many campaigns answer; self-test of the checks',
+    'suites': 'a frozen suite: its file, its run, and the card of a controller',
     'reports': 'results to what people and tools read: page, films, tables, live views',
     'ros': 'nodes and the link over ROS topics: the only room that imports rclpy',
     'results': 'what a campaign came to, for Python',
