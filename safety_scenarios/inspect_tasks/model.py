@@ -156,7 +156,8 @@ class Requests:
                 name=schema['name'], json_schema=schema['schema'], strict=schema['strict']))
         return await self._model.generate(
             messages_of(body['messages']), tools,
-            'any' if body.get('tool_choice') == 'required' else None, config)
+            'any' if body.get('tool_choice') == 'required' else None, config,
+            cache=False)  # an answer from a cache comes in no time
 
 
 class _Response:
