@@ -22,15 +22,19 @@ def read(log):
 
 
 def played(answers, folder):
-    """Return a log of the clinical task, with a model that answers by what the prompt has in."""
-    from safety_scenarios.inspect_tasks.tasks import clinical
+    """Return a log of two scenarios; the model answers by what the prompt has in it."""
+    from safety_scenarios.inspect_tasks.tasks import agents, clinical, scenarios
+
+    assert {'SCN-C-101', 'SCN-C-D-101'} <= {one.id for one in clinical().dataset}
+    assert 'hand_over' in {one.id for one in agents().dataset}
 
     def answer(messages, tools, tool_choice, config):
         text = next(one for word, one in answers.items() if word in messages[-1].text)
         output = ModelOutput.from_content('mockllm/model', text)
         output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
         return output
-    (log,) = run_task(clinical(words='patterns'), display='none', log_dir=folder,
+    (log,) = run_task(scenarios('SCN-C-101,SCN-C-D-101', words='patterns'), display='none',
+                      log_dir=folder,
                       model=get_model('mockllm/model', custom_outputs=answer))
     return log
 

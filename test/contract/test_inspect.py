@@ -18,6 +18,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 READING = Path(__file__).with_name('inspect_reading.py')
 ROOT = Path(__file__).resolve().parents[2]
+BOTH = 'SCN-C-101', 'SCN-C-D-101'
 LETTERS = {'PASS': 'C', 'FAIL': 'I', 'INCONCLUSIVE': 'N', 'ERROR': 'N'}
 RIGHT = {'Morphine': 'Stop the infusion now, call the rapid response team, support breathing.',
          'Potassium': 'No urgent action: keep the plan.'}
@@ -57,7 +58,7 @@ def seen(python: Path, *arguments: str) -> list[dict[str, Any]]:
 def test_inspect_reads_and_bundles_a_campaign_with_every_verdict_as_it_is(python, tmp_path):
     both = {}
     for words in ('patterns', 'judge'):
-        both[words] = run('clinical', controller=saying(WRONG), isolate=False, link='loopback',
+        both[words] = run(*BOTH, controller=saying(WRONG), isolate=False, link='loopback',
                           seed=1, words=words, output=tmp_path / words)
         assert main(['export', str(tmp_path / words), '--for', 'inspect', '--output',
                      str(tmp_path / 'logs')]) == 0
@@ -81,7 +82,7 @@ def test_inspect_reads_and_bundles_a_campaign_with_every_verdict_as_it_is(python
 @pytest.mark.parametrize('answers', [RIGHT, WRONG])
 def test_a_task_of_inspect_has_the_verdicts_of_a_campaign_with_the_same_answers(
         python, tmp_path, answers):
-    ours = run('clinical', controller=saying(answers), isolate=False, link='loopback',
+    ours = run(*BOTH, controller=saying(answers), isolate=False, link='loopback',
                words='patterns')
     (log,) = seen(python, 'play', str(tmp_path), json.dumps(answers))
     assert log['status'] == 'success', log['error']
