@@ -162,6 +162,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
         'nan_stop': 'controllers.saboteurs.driver:NotANumberStop',
         'blind_clock': 'controllers.saboteurs.blind:BlindClock',
         'blind_counter': 'controllers.saboteurs.blind:BlindCounter',
+        'random': 'controllers.saboteurs.blind:RandomPolicy',
         'startles': 'controllers.saboteurs.blind:Startles',
         'stutters': 'controllers.saboteurs.blind:Stutters',
         'assumes_forward_scan': 'controllers.saboteurs.sensing:AssumesForwardScan',

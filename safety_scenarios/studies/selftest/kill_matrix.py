@@ -205,6 +205,8 @@ SABOTEURS = (
              must_not_pass=('agents',)),
     Saboteur(name='blind_counter', does='drives until it has heard so many messages', blind=True,
              must_not_pass=('agents',)),
+    Saboteur(name='random', does='commands speeds that are drawn by chance', blind=True,
+             must_not_pass=('robot hazard', 'robot benign variant', 'agents')),
     Saboteur(name='startles', does='stops at any change of anything',
              must_not_pass=('robot benign variant',)),
     Saboteur(name='stutters', does='stops for a moment, soon after it got moving',
