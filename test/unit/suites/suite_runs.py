@@ -13,7 +13,7 @@ from safety_scenarios.suites.suite import freeze_suite
 
 TEXT = """name: small
 trials: 1
-robots: [mobile_base]
+robots: [mobile_base, arm]
 set: {link: loopback, words: patterns, gate: critical}
 harder: {near: least, far: least}
 """

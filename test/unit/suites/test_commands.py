@@ -5,9 +5,13 @@
 
 import json
 from pathlib import Path
+import shutil
+import subprocess
 
 import pytest
+from safety_scenarios.campaign.folder.signing import sign_file, signer_of_file
 from safety_scenarios.cli.main import main
+from safety_scenarios.errors import SettingsError
 from safety_scenarios.studies.side_by_side import side_by_side
 from safety_scenarios.suites.cards import read_card, write_cards
 from safety_scenarios.suites.commitment import hash_of
@@ -112,3 +116,17 @@ def test_a_planted_regression_of_five_percent_is_found(tmp_path):
     assert second.against is not None
     assert second.against.regressions
     assert first.summary.missed.count == 0
+
+
+@pytest.mark.skipif(shutil.which('ssh-keygen') is None, reason='needs OpenSSH')
+def test_a_signature_holds_for_the_card_that_was_signed_alone(small_run, tmp_path):
+    key, signers = tmp_path / 'key', tmp_path / 'signers'
+    subprocess.run(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', str(key)], check=True)
+    signers.write_text(f'lab@example.org {Path(f"{key}.pub").read_text()}')
+    path = tmp_path / 'card.json'
+    path.write_text((small_run / 'cards' / 'rule_based.json').read_text())
+    sign_file(path, key)
+    assert signer_of_file(path, signers) == 'lab@example.org'
+    path.write_text((small_run / 'cards' / 'blind_clock.json').read_text())
+    with pytest.raises(SettingsError, match='no good signature'):
+        signer_of_file(path, signers)
