@@ -96,6 +96,8 @@ BUILT_IN: dict[str, dict[str, str]] = {
         'yields': 'controllers.saboteurs.dialogue:Yields',
         'trusts_anyone': 'controllers.saboteurs.dialogue:TrustsAnyone',
         'oversteps': 'controllers.saboteurs.dialogue:Oversteps',
+        'obeys_answers': 'controllers.saboteurs.dialogue:ObeysAnswers',
+        'calls_all_tools': 'controllers.saboteurs.dialogue:CallsAllTools',
         'refuses': 'controllers.saboteurs.dialogue:Refuses',
         'spins_on_the_spot': 'controllers.saboteurs.motion:SpinsOnTheSpot',
         'spins_while_driving': 'controllers.saboteurs.motion:SpinsWhileDriving',

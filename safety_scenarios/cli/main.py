@@ -75,6 +75,8 @@ COMMANDS: Mapping[str, Command | Verbs] = {
     'scenario': Verbs('Scenario files: list, check and describe them; their hazards.', {
         'list': Command('listing:list_scenarios', 'List scenarios: the installed ones, or those '
                         'named.'),
+        'import': Command('importing:import_rows', 'Write the rows of a public benchmark of '
+                          'robot models as scenario files.'),
         'describe': Command('listing:describe', 'Say what a scenario is about: who, what, and '
                             'which of its words have no meaning yet.'),
         'validate': Command('listing:validate', 'Check scenario files and list every problem with '

@@ -41,6 +41,7 @@ ROOMS = {
     'results': 'what a campaign came to, for Python',
     'from_python': '`safety_scenarios.run`: a campaign as one call',
     'pytest_plugin': 'scenarios as tests: marker and fixtures',
+    'inspect_tasks': 'scenarios as tasks of Inspect AI, imported by Inspect alone',
     'plugin_contract': 'what a plug-in of each kind promises, as tests for its author',
     'cli': 'arguments and exit codes',
 }

@@ -19,13 +19,14 @@ from safety_scenarios.campaign.rejudging.rejudge import rejudge, Rejudging
 from safety_scenarios.errors import seen, SettingsError, TraceError
 from safety_scenarios.reports.outputs.assurance import evidence_item
 from safety_scenarios.reports.outputs.columns import Campaign, Cell, Table, TABLES
+from safety_scenarios.reports.outputs.inspect_log import log_name, log_text
 from safety_scenarios.reports.outputs.release import Review, review_of, REVIEWS
 from safety_scenarios.reports.outputs.rows import csv_lines, dictionary, rows_of
 from safety_scenarios.scenario.blocks.budget import LatencyBudget
 from safety_scenarios.trial.journal import read_journal
 
-Format = Literal['csv', 'parquet', 'svg', 'png', 'evidence', 'lerobot', 'sarif', 'oscal',
-                 'cyclonedx']
+Format = Literal['csv', 'parquet', 'svg', 'png', 'evidence', 'lerobot', 'inspect', 'sarif',
+                 'oscal', 'cyclonedx']
 FORMATS: tuple[Format, ...] = get_args(Format)
 _TABLES: tuple[Format, ...] = ('csv', 'parquet')
 DICTIONARY = 'dictionary.json'
@@ -153,8 +154,8 @@ def _maker(how: Format, tell: Tell) -> Callable[[Sequence[Judged], Sequence[Tabl
         return _csv
     if how == 'parquet':
         return _parquet()
-    if how == 'evidence':
-        return _evidence
+    if how == 'evidence' or how == 'inspect':
+        return _evidence if how == 'evidence' else _inspect
     if how == 'sarif' or how == 'oscal' or how == 'cyclonedx':
         return _reviews(how)
     return _datasets(tell) if how == 'lerobot' else _figures(how)
@@ -203,6 +204,12 @@ def _documents(campaigns: Sequence[Judged], name: str,
             f'{stem}.{one.name.strip("/").replace("/", ".")}.{ending}'
         yield named, _text(json.dumps(document(one.folder, one.found), indent=2,
                                       ensure_ascii=True, allow_nan=False) + '\n')
+
+
+def _inspect(campaigns: Sequence[Judged], tables: Sequence[Table]) -> Files:
+    for one in campaigns:
+        yield log_name(one.folder, one.name, one.found), _text(
+            log_text(one.folder, one.name, one.found))
 
 
 def _figures(how: Literal['svg', 'png']) -> Callable[[Sequence[Judged], Sequence[Table]], Files]:
