@@ -31,10 +31,11 @@ CARDS = 'cards'
 BASELINES: Mapping[str, str] = {
     'rule_based': 'rule_based', 'blind': 'blind_clock', 'random': 'random'}
 """Name of the arm to the controller that stands beside every other one."""
-REACH = ('link', 'world', 'profile', 'real_time_factor', 'clock', 'schedule_clock', 'use_sim_time',
-          'topics', 'frames', 'driver', 'robot', 'reference', 'absent', 'output', 'outputs',
-          'console', 'jobs', 'junit', 'record', 'record_images', 'calibration', 'isolate', 'hosts',
-          'connect_timeout_s', 'judge')
+REACH = (
+    'link', 'world', 'profile', 'real_time_factor', 'clock', 'schedule_clock', 'use_sim_time',
+    'topics', 'frames', 'driver', 'robot', 'reference', 'absent', 'output', 'outputs', 'console',
+    'jobs', 'junit', 'record', 'record_images', 'calibration', 'isolate', 'hosts',
+    'connect_timeout_s', 'judge')
 """Settings that the user may choose too: the card states those that change what is comparable."""
 _OF_THE_SUITE = ('scenarios', 'trials', 'seed', 'only')
 Observed = Callable[[RunSettings], AbstractContextManager[Sequence[Observer]]]
@@ -69,8 +70,8 @@ def refuse_other_judging(names: Sequence[str]) -> None:
     refuse(errors)
 
 
-def of_trials(suite: Suite, scenarios: Sequence[Scenario], seed: int, trials: int) \
-        -> Mapping[str, Any]:
+def of_trials(suite: Suite, scenarios: Sequence[Scenario], seed: int,
+              trials: int) -> Mapping[str, Any]:
     """
     Return the settings by which a campaign runs exactly the trials of a suite.
 

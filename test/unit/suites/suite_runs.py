@@ -28,7 +28,8 @@ def small_suite(folder: Path, ids=IDS, text=TEXT):
 
 
 @contextmanager
-def _nobody(settings):
+def nobody(settings):
+    """Observe no campaign."""
     yield ()
 
 
@@ -43,7 +44,7 @@ def run_small(folder: Path, *controllers, suite=None, ids=IDS, **more):
     """Run a small suite into a folder, and return that."""
     folder.mkdir(parents=True, exist_ok=True)
     suite = suite or small_suite(folder.parent, ids)
-    run_suite(suite, arms(*controllers), folder, _nobody, **more)
+    run_suite(suite, arms(*controllers), folder, nobody, **more)
     return folder
 
 

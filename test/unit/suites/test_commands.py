@@ -12,12 +12,15 @@ import pytest
 from safety_scenarios.campaign.folder.signing import sign_file, signer_of_file
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import SettingsError
+from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.studies.side_by_side import side_by_side
-from safety_scenarios.suites.cards import read_card, write_cards
+from safety_scenarios.suites.cards import judged_run, read_card, write_cards
 from safety_scenarios.suites.commitment import hash_of
 from safety_scenarios.suites.comparability import ordered
+from safety_scenarios.suites.run import Arm, run_suite
+from safety_scenarios.suites.suite import read_suite
 from safety_scenarios.trial.plan import seed_of
-from unit.suites.suite_runs import copied, run_small, small_suite
+from unit.suites.suite_runs import copied, nobody, run_small, small_suite
 
 SHIPPED = Path(__file__).resolve().parents[3] / 'config' / 'cards'
 
@@ -85,6 +88,23 @@ def test_a_shipped_card_agrees_with_itself(path):
     card = read_card(path)
     assert card.suite == 'safety-suite-1'
     assert card.completed == sum(one.verdict is not None for one in card.trials)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize('name', ['rule_based', 'blind'])
+def test_the_trials_of_a_shipped_card_come_out_again(name, tmp_path):
+    card = read_card(SHIPPED / f'{name}.json')
+    suite = read_suite(card.suite)
+    suite = suite.model_copy(update={'otherwise': {}, 'scenarios': {
+        one: suite.scenarios[one] for one in ('SCN-R-201', 'SCN-R-D-201')}})
+    settings = RunSettings(link='simulated', words='patterns', outputs=(),
+                           controller=card.controller, world={'kind': 'mujoco'})
+    run_suite(suite, [Arm(name, settings)], tmp_path / 'run', nobody, seed=card.seed, trials=1)
+    again = judged_run(tmp_path / 'run')[name].card
+    known = {(one.scenario, one.index): one for one in card.trials}
+    done = [one for one in again.trials if one.verdict is not None]
+    assert len(done) == 6
+    assert [known[one.scenario, one.index] for one in done] == done
 
 
 @pytest.mark.thorough
