@@ -3,7 +3,7 @@
 
 """Frozen suites: ``suite run``, ``card``, ``verify``, ``table`` and ``freeze``."""
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from pathlib import Path
 import sys
@@ -97,14 +97,15 @@ def run(suite: str, controllers: tuple[str, ...], baselines: bool, output: Path,
     given = given_in(values)
     refuse_other_judging(list(names_set(given)))
     own = {name for name in names_set(given) if name.startswith('controller_parameters')}
-    arms = [Arm(_folder(name), build(
+    folders = _folders(names)
+    arms = [Arm(folders[name], build(
         {**_of_suite(values, found.settings, with_own=name in controllers or not own),
          'controller': controller}, {'console': 'quiet'}), name not in controllers)
         for name, controller in names.items()]
     interruptible()
     run_suite(found, arms, output, _observed, seed=seed, trials=most, tell=click.echo,
               protocol_sha256='' if protocol is None else read_protocol(protocol)[1])
-    judged = {_folder(one) for one in controllers} or {arm.name for arm in arms}
+    judged = {folders[one] for one in controllers} or {arm.name for arm in arms}
     sys.exit(_show(output, _written(output), judged, protocol))
 
 
@@ -118,10 +119,17 @@ def _of_suite(values: Mapping[str, Any], settings: Mapping[str, str], *,
                                       if name not in given))}
 
 
-def _folder(name: str) -> str:
-    """Return the name of a controller as that of a folder."""
-    return ''.join(letter if letter.isalnum() or letter in '_-' else '_'
-                   for letter in name.rpartition('/')[2])
+def _folders(names: Iterable[str]) -> dict[str, str]:
+    """Return the name of each controller as that of a folder; no two have the same."""
+    found: dict[str, str] = {}
+    for name in names:
+        folder = ''.join(letter if letter.isalnum() or letter in '_-' else '_'
+                         for letter in name.rpartition('/')[2].rpartition(':')[2])
+        used = found.values()
+        found[name] = folder if folder not in (*used, CARDS) else next(
+            f'{folder}-{number}' for number in range(2, len(found) + 3)
+            if f'{folder}-{number}' not in used)
+    return found
 
 
 @contextmanager
