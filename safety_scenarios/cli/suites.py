@@ -3,7 +3,7 @@
 
 """Frozen suites: ``suite run``, ``card``, ``verify``, ``table`` and ``freeze``."""
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from pathlib import Path
 import sys
@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 from safety_scenarios.campaign.folder.files import write_whole
+from safety_scenarios.campaign.folder.signing import sign_file, signer_of_file
 from safety_scenarios.campaign.signals import interruptible
 from safety_scenarios.cli.options import build, given_in, SET, set_option, setting_options
 from safety_scenarios.errors import InputError, MissingDependencyError, SettingsError
@@ -96,14 +97,15 @@ def run(suite: str, controllers: tuple[str, ...], baselines: bool, output: Path,
     given = given_in(values)
     refuse_other_judging(list(names_set(given)))
     own = {name for name in names_set(given) if name.startswith('controller_parameters')}
-    arms = [Arm(_folder(name), build(
+    folders = _folders(names)
+    arms = [Arm(folders[name], build(
         {**_of_suite(values, found.settings, with_own=name in controllers or not own),
          'controller': controller}, {'console': 'quiet'}), name not in controllers)
         for name, controller in names.items()]
     interruptible()
     run_suite(found, arms, output, _observed, seed=seed, trials=most, tell=click.echo,
               protocol_sha256='' if protocol is None else read_protocol(protocol)[1])
-    judged = {_folder(one) for one in controllers} or {arm.name for arm in arms}
+    judged = {folders[one] for one in controllers} or {arm.name for arm in arms}
     sys.exit(_show(output, _written(output), judged, protocol))
 
 
@@ -117,10 +119,17 @@ def _of_suite(values: Mapping[str, Any], settings: Mapping[str, str], *,
                                       if name not in given))}
 
 
-def _folder(name: str) -> str:
-    """Return the name of a controller as that of a folder."""
-    return ''.join(letter if letter.isalnum() or letter in '_-' else '_'
-                   for letter in name.rpartition('/')[2])
+def _folders(names: Iterable[str]) -> dict[str, str]:
+    """Return the name of each controller as that of a folder; no two have the same."""
+    found: dict[str, str] = {}
+    for name in names:
+        folder = ''.join(letter if letter.isalnum() or letter in '_-' else '_'
+                         for letter in name.rpartition('/')[2].rpartition(':')[2])
+        used = found.values()
+        found[name] = folder if folder not in (*used, CARDS) else next(
+            f'{folder}-{number}' for number in range(2, len(found) + 3)
+            if f'{folder}-{number}' not in used)
+    return found
 
 
 @contextmanager
@@ -184,7 +193,9 @@ def _show(folder: Path, found: Mapping[str, Judged], judged: Set[str],
 @click.option('--protocol', type=click.Path(exists=True, dir_okay=False, path_type=Path),
               metavar='FILE', help='Acceptance protocol, which decides the exit code: 0 ACCEPTED, '
                                    '1 NOT ACCEPTED, 3 UNDECIDED.')
-def card(folder: Path, protocol: Path | None) -> None:
+@click.option('--sign', 'key', type=click.Path(exists=True, dir_okay=False, path_type=Path),
+              metavar='KEY', help='Sign each card with this SSH key, for verify --signers.')
+def card(folder: Path, protocol: Path | None, key: Path | None) -> None:
     r"""
     Make the cards of the run in DIR again from the records of its trials, and show them.
 
@@ -196,14 +207,22 @@ def card(folder: Path, protocol: Path | None) -> None:
     """
     made = read_commitment(folder)[0]
     judged = [name for name in made.controllers if name not in made.baselines]
-    sys.exit(_show(folder, _written(folder), set(judged or made.controllers), protocol))
+    found = _written(folder)
+    for name in found if key is not None else ():
+        assert key is not None
+        click.echo(str(sign_file(folder / CARDS / f'{name}.json', key)))
+    sys.exit(_show(folder, found, set(judged or made.controllers), protocol))
 
 
 @click.command('verify', epilog=(
-    'Exit codes: 0 the card is what the records give; 2 it is not, and what was changed is named; '
-    '3 it agrees with itself and with the suite, but the records are not here to check it.'))
+    'Exit codes: 0 the card is what the records give, or is signed by one of --signers; 2 it is '
+    'not, and what was changed is named; 3 it agrees with itself and with the suite, but the '
+    'records are not here to check it.'))
 @click.argument('target', metavar='CARD|DIR', type=click.Path(exists=True, path_type=Path))
-def verify(target: Path) -> None:
+@click.option('--signers', type=click.Path(exists=True, dir_okay=False, path_type=Path),
+              metavar='FILE', help='Who may have signed the card, as ssh-keygen reads it (ALLOWED '
+                                   'SIGNERS).')
+def verify(target: Path, signers: Path | None) -> None:
     r"""
     Check a card: its seeds, its trials and its figures.
 
@@ -215,6 +234,8 @@ def verify(target: Path) -> None:
     safety-scenarios suite verify runs/suite/cards/learned.json
     """
     run_folder = target if target.is_dir() else target.resolve().parent.parent
+    if target.is_dir() and signers is not None:
+        raise SettingsError('--signers: got it with a folder, expected it with the file of a card')
     if target.is_dir() or is_run(run_folder):
         problems = list(unlike_run(run_folder))
         if not target.is_dir():
@@ -222,6 +243,8 @@ def verify(target: Path) -> None:
         if problems:
             raise InputError('\n'.join(problems))
         click.echo(f'{run_folder}: seeds, trials, records and cards agree')
+        if signers is not None:
+            click.echo(f'{target}: signed by {signer_of_file(target, signers)}')
         sys.exit(0)
     found = read_card(target)
     suite = installed_suite(found)
@@ -231,6 +254,10 @@ def verify(target: Path) -> None:
                          f'cannot be checked here. Install the version that has it')
     if problems := list(unlike_suite(found, suite)):
         raise InputError('\n'.join(f'{target}: {text}' for text in problems))
+    if signers is not None:
+        click.echo(f'{target}: seeds, trials and counts agree; signed by '
+                   f'{signer_of_file(target, signers)}')
+        sys.exit(0)
     click.echo(f'{target}: seeds, trials and counts agree; the records are not here, so that the '
                f'verdicts of the trials cannot be checked')
     sys.exit(3)
@@ -257,6 +284,7 @@ def table(folder: Path, output: Path | None) -> None:
     refuse_incomparable(cards)
     beaten = dominated(cards)
     show(cards_table(cards, beaten))
+    click.echo('Each card agrees with itself; suite verify holds it against the records.')
     if output is not None:
         if output.suffix.lower() not in ('.html', '.svg'):
             raise SettingsError(f'--output: got {output}, expected a file that ends in .html or '

@@ -40,7 +40,7 @@ from safety_scenarios.trial.summary import CampaignSummary
 
 _MOST = 20_000_000
 """Bytes of a card."""
-_EVIDENCE: Mapping[str, Evidence] = {'loopback': 'simulated', 'simulated': 'simulated'}
+_IN_PROCESS, _SIMULATORS = ('loopback', 'simulated'), ('mujoco', 'external', 'are')
 
 
 def is_run(folder: Path) -> bool:
@@ -113,7 +113,7 @@ def _judged(suite: Suite, made: Commitment, salt: str, folder: Path,
     return Judged(folder, Card(
         suite=suite.name, suite_sha256=suite.sha256, controller=summary.controller,
         parameters=summary.spec.parameters if summary.spec else {}, sut=summary.sut,
-        evidence=_evidence(run.link, run.hil.enabled), link=run.link, world=run.world.kind,
+        evidence=_evidence(run), link=run.link, world=run.world.kind,
         profile=run.profile, judged_by=run.judged_by, judge=run.judge.model,
         versions=data['versions'], machine=data['host'], started=data['started'],
         commitment=made, salt=salt, seed=seed, suite_trials=suite.trials,
@@ -123,8 +123,11 @@ def _judged(suite: Suite, made: Commitment, salt: str, folder: Path,
         trials=trials).sealed(), found)
 
 
-def _evidence(link: str, is_hardware: bool) -> Evidence:
-    return 'hardware' if is_hardware else _EVIDENCE.get(link, 'injected')
+def _evidence(run: RunSettings) -> Evidence:
+    """Return what the trials were: a world of a simulator, hardware, or messages to a node."""
+    if run.hil.enabled:
+        return 'hardware'
+    return 'simulated' if run.link in _IN_PROCESS or run.world.kind in _SIMULATORS else 'injected'
 
 
 def planned_trials(suite: Suite, scenarios: Mapping[str, Scenario], seed: int, trials: int,
@@ -173,7 +176,7 @@ def _notes(summary: CampaignSummary) -> Iterator[str]:
         yield f'in {summary.by_patterns} passed trials nothing but patterns has read the words'
     if summary.is_in_harness:
         yield 'code of the controller ran in the process of the harness'
-    if summary.link in _EVIDENCE:
+    if summary.link in _IN_PROCESS:
         yield 'simulated time: neither messages nor thinking take any'
     yield from summary.repaired
 

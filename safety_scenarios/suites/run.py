@@ -13,6 +13,7 @@ from safety_scenarios.campaign.folder.files import write_whole
 from safety_scenarios.campaign.run import run as run_campaign
 from safety_scenarios.errors import InputError, refuse, SettingsError
 from safety_scenarios.scenario.dotted_names import flat
+from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.studies.matrix.file import why_not
 from safety_scenarios.suites.commitment import (
@@ -30,10 +31,11 @@ CARDS = 'cards'
 BASELINES: Mapping[str, str] = {
     'rule_based': 'rule_based', 'blind': 'blind_clock', 'random': 'random'}
 """Name of the arm to the controller that stands beside every other one."""
-REACH = ('link', 'world', 'profile', 'real_time_factor', 'clock', 'schedule_clock', 'use_sim_time',
-          'topics', 'frames', 'driver', 'robot', 'reference', 'absent', 'output', 'outputs',
-          'console', 'jobs', 'junit', 'record', 'record_images', 'calibration', 'isolate', 'hosts',
-          'connect_timeout_s', 'judge')
+REACH = (
+    'link', 'world', 'profile', 'real_time_factor', 'clock', 'schedule_clock', 'use_sim_time',
+    'topics', 'frames', 'driver', 'robot', 'reference', 'absent', 'output', 'outputs', 'console',
+    'jobs', 'junit', 'record', 'record_images', 'calibration', 'isolate', 'hosts',
+    'connect_timeout_s', 'judge')
 """Settings that the user may choose too: the card states those that change what is comparable."""
 _OF_THE_SUITE = ('scenarios', 'trials', 'seed', 'only')
 Observed = Callable[[RunSettings], AbstractContextManager[Sequence[Observer]]]
@@ -68,20 +70,18 @@ def refuse_other_judging(names: Sequence[str]) -> None:
     refuse(errors)
 
 
-def plan_arm(suite: Suite, settings: RunSettings, seed: int, trials: int, folder: Path) \
-        -> RunSettings:
+def of_trials(suite: Suite, scenarios: Sequence[Scenario], seed: int,
+              trials: int) -> Mapping[str, Any]:
     """
-    Return the settings of a campaign that runs exactly the trials of a suite.
+    Return the settings by which a campaign runs exactly the trials of a suite.
 
     :param trials: of each scenario on each level
     """
-    scenarios = frozen_scenarios(suite)
     chosen = [(one.id, index) for one in scenarios
               for index, _ in trials_of(suite, one, seed, trials)]
-    return settings.model_copy(update={
-        'scenarios': tuple(suite.scenarios), 'seed': seed, 'output': str(folder),
-        'trials': 1 + max(index for _, index in chosen),
-        'only': tuple(f'{name}:{index}' for name, index in chosen)})
+    return {'scenarios': tuple(suite.scenarios), 'seed': seed,
+            'trials': 1 + max(index for _, index in chosen),
+            'only': tuple(f'{name}:{index}' for name, index in chosen)}
 
 
 def run_suite(suite: Suite, arms: Sequence[Arm], folder: Path, observed: Observed, *,
@@ -98,7 +98,7 @@ def run_suite(suite: Suite, arms: Sequence[Arm], folder: Path, observed: Observe
     :param tell: takes a line before the first trial, which can be published
     :raises InputError: wrong settings or scenarios; nothing has been run then
     """
-    frozen_scenarios(suite)
+    scenarios = frozen_scenarios(suite)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
@@ -115,10 +115,12 @@ def run_suite(suite: Suite, arms: Sequence[Arm], folder: Path, observed: Observe
     tell(f'Commitment: {made.commitment}' if seed is None else
          f'Seed {seed}: chosen by you, which the card states')
     try:
+        wanted = of_trials(suite, scenarios, chosen, made.trials)
         for arm in arms:
-            settings = plan_arm(suite, arm.settings, chosen, made.trials, folder / arm.name)
+            settings = arm.settings.model_copy(update={
+                **wanted, 'output': str(folder / arm.name)})
             with observed(settings) as observers:
-                if run_campaign(settings, observers).interrupted:
+                if run_campaign(settings, observers, scenarios=scenarios).interrupted:
                     break
     finally:
         open_commitment(opening, folder)

@@ -121,6 +121,49 @@ def signed_by(folder: Path, signers: Path, signer: str | None = None) -> \
     return (None if changed else Signed(identity, key, when)), changed
 
 
+CARD_NAMESPACE = 'safety-scenarios-card'
+"""So that a signature over anything else is none of a card."""
+
+
+def sign_file(path: Path, key: Path) -> Path:
+    """
+    Sign one file, and return its signature, which is written beside it.
+
+    :param key: private key, or a public one whose private half an agent has
+    :raises SettingsError: the key cannot be used
+    """
+    done = _keygen('sign', '-f', str(key), '-n', CARD_NAMESPACE, data=path.read_bytes())
+    if done.returncode or not done.stdout.startswith(b'-----BEGIN SSH SIGNATURE-----'):
+        raise SettingsError(f'{key}: cannot sign: {_said(done)}. Name an SSH key; ssh-keygen -t '
+                            f'ed25519 makes one')
+    signature = path.with_name(f'{path.name}.sig')
+    write_whole(signature, done.stdout.decode().removesuffix('\n'))
+    return signature
+
+
+def signer_of_file(path: Path, signers: Path) -> str:
+    """
+    Return who of the list has signed a file.
+
+    :param signers: who may sign, as ``ssh-keygen`` reads it (ALLOWED SIGNERS)
+    :raises SettingsError: nobody of them has, or the file was changed since
+    """
+    signature = path.with_name(f'{path.name}.sig')
+    if not signature.is_file():
+        raise SettingsError(f'{signature}: missing, expected the signature of {path.name}')
+    found = _keygen('find-principals', '-s', str(signature), '-f', str(signers))
+    names = [] if found.returncode else [
+        name for line in found.stdout.decode(errors='replace').splitlines()
+        for name in line.split(',') if name]
+    for name in names:
+        done = _keygen('verify', '-f', str(signers), '-I', name, '-n', CARD_NAMESPACE,
+                       '-s', str(signature), data=path.read_bytes())
+        if not done.returncode:
+            return name
+    raise SettingsError(f'{path}: got no good signature of anybody in {signers}, expected one: '
+                        f'{_said(found if not names else done)}')
+
+
 def is_signed(folder: Path) -> bool:
     """Tell whether there is a signature, whoever has made it."""
     return (folder / SIGNATURE).exists()

@@ -1,0 +1,202 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Cards: what they say, that nothing undecided is green, and that a changed one is refused."""
+
+import json
+
+from cases import for_each
+import pytest
+from safety_scenarios.errors import InputError
+from safety_scenarios.reports.card_page import card_page, table_page
+from safety_scenarios.reports.card_pictures import badge, pareto
+from safety_scenarios.reports.card_text import badge_text
+from safety_scenarios.scenario.settings import JudgedBy
+from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.suites.card import Card
+from safety_scenarios.suites.cards import (
+    judged_run,
+    read_card,
+    suite_of,
+    unlike_run,
+    unlike_suite,
+)
+from safety_scenarios.suites.commitment import read_commitment, seed_from
+from safety_scenarios.suites.comparability import (
+    differences,
+    dominated,
+    ordered,
+    refuse_incomparable,
+)
+from unit.suites.suite_runs import copied, run_small
+
+GREEN = '#2e7d32'
+
+
+@pytest.fixture(scope='session')
+def cards(small_run):
+    return {path.stem: read_card(path) for path in sorted((small_run / 'cards').glob('*.json'))}
+
+
+@pytest.fixture
+def folder(small_run, tmp_path):
+    return copied(small_run, tmp_path)
+
+
+def with_trials(card, **verdicts):
+    """Return a card with other counts, as if trials had come to something else."""
+    whole = card.whole.model_copy(update=verdicts)
+    return card.model_copy(update={'levels': (whole, *card.levels[1:])})
+
+
+def test_the_reference_misses_nothing_and_a_blind_controller_everything(cards):
+    found = cards['rule_based'].whole
+    assert (found.missed.count, found.missed.of, found.false_stops.count) == (0, 3, 0)
+    assert cards['rule_based'].state == 'no failure'
+    assert found.reaction_ms.value < found.slowest_ms + 1e-9
+    assert 0.0 < found.most_budget_used < 1.0
+    assert cards['blind_clock'].whole.missed.count == 3
+    assert cards['blind_clock'].state == 'failures'
+
+
+def test_a_card_has_every_trial_on_its_level_with_its_seed(small_run, cards):
+    made, opening = read_commitment(small_run)
+    seed = seed_from(opening.salt, suite_of(small_run).sha256)
+    for card in cards.values():
+        assert (card.seed, card.commitment, card.salt) == (seed, made, opening.salt)
+        assert sorted(str(one.level) for one in card.trials) == ['I', 'I', 'II', 'II', 'III',
+                                                                 'III']
+        assert not list(unlike_suite(card, suite_of(small_run)))
+    assert [one.seed for one in cards['rule_based'].trials] == [
+        one.seed for one in cards['blind_clock'].trials]
+
+
+def test_cards_are_what_the_records_give(small_run):
+    assert not list(unlike_run(small_run))
+
+
+def test_a_tampered_card_is_refused_by_name(cards, tmp_path):
+    data = json.loads(cards['blind_clock'].model_dump_json())
+    data['levels'][0]['missed']['count'] = 0
+    path = tmp_path / 'card.json'
+    path.write_text(json.dumps(data))
+    with pytest.raises(InputError, match='card.json: sha256: got'):
+        read_card(path)
+    path.write_text(Card.model_validate_json(json.dumps(data)).sealed().model_dump_json())
+    with pytest.raises(InputError, match='levels.all.missed.count: got 0, expected 3'):
+        read_card(path)
+
+
+@for_each(('field', 'value', 'message'), [
+    ('salt', 'other', 'salt: it is not what the commitment'),
+    ('seed', 5, 'seed: got 5'), ('completed', 5, 'completed: got 5, expected 6'),
+    ('planned', 5, 'planned: got 5'), ('levels', (), 'levels: got other rows')])
+def test_a_card_that_contradicts_itself_is_refused_whatever_its_hash(
+        cards, tmp_path_factory, field, value, message):
+    path = tmp_path_factory.mktemp('card') / 'card.json'
+    path.write_text(cards['rule_based'].model_copy(
+        update={field: value}).sealed().model_dump_json())
+    with pytest.raises(InputError, match=message):
+        read_card(path)
+
+
+def test_a_card_whose_trials_were_swapped_for_passed_ones_is_not_that_of_the_run(folder):
+    path = folder / 'cards' / 'blind_clock.json'
+    passed = read_card(folder / 'cards' / 'rule_based.json').model_copy(
+        update={'controller': 'blind_clock'}).sealed()
+    path.write_text(passed.model_dump_json())
+    read_card(path)
+    [problem] = list(unlike_run(folder))
+    assert 'blind_clock.json' in problem
+    assert 'trials' in problem
+
+
+def test_a_card_of_no_controller_of_the_run_is_named(folder):
+    (folder / 'cards' / 'best.json').write_text(
+        (folder / 'cards' / 'rule_based.json').read_text())
+    assert list(unlike_run(folder)) == [
+        f'{folder / "cards" / "best.json"}: got a card of no controller of the run']
+
+
+@for_each(('name', 'old', 'new', 'message'), [
+    ('rule_based/trials.jsonl', '"verdict":"PASS"', '"verdict":"FAIL"', 'trials.jsonl'),
+    ('suite.json', '"trials": 1', '"trials": 2', 'suite.json'),
+    ('opening.json', '"salt": "', '"salt": "0', 'opening.json'),
+    ('rule_based/settings.json', '"words": "patterns"', '"words": "judge"', 'settings.json')])
+def test_a_tampered_folder_is_refused_by_the_name_of_the_file(
+        small_run, tmp_path_factory, name, old, new, message):
+    folder = copied(small_run, tmp_path_factory.mktemp('tampered'))
+    text = (folder / name).read_text()
+    assert old in text
+    (folder / name).write_text(text.replace(old, new, 1))
+    with pytest.raises(InputError, match=message):
+        judged_run(folder)
+
+
+def test_a_campaign_with_another_seed_than_the_promised_one_is_refused(folder, tmp_path):
+    other = run_small(tmp_path / 'other', 'rule_based', suite=suite_of(folder))
+    for name in ('commitment.json', 'opening.json'):
+        (other / name).write_text((folder / name).read_text())
+    with pytest.raises(InputError, match='expected .* by the commitment'):
+        judged_run(other)
+
+
+@for_each(('change', 'reason'), [
+    ({'suite_sha256': 'a' * 64}, 'suite'), ({'link': 'ros'}, 'link'),
+    ({'world': 'external'}, 'world'), ({'profile': 'turtlebot4'}, 'profile'),
+    ({'judged_by': JudgedBy(gate='target', words='patterns')}, 'judge'),
+    ({'judge': 'some-model'}, 'judge'), ({'evidence': 'hardware'}, 'evidence'),
+    ({'versions': {'safety_scenarios': '9.9'}}, 'version')])
+def test_cards_that_do_not_mean_the_same_are_not_comparable(cards, change, reason):
+    card = cards['rule_based']
+    assert not list(differences(card, cards['blind_clock']))
+    with pytest.raises(InputError, match=f'one and two: not comparable: {reason}'):
+        refuse_incomparable({'one': card, 'two': card.model_copy(update=change)})
+
+
+def test_only_a_complete_card_without_doubt_and_failure_is_green(cards, tmp_path):
+    card = cards['rule_based']
+    assert GREEN in badge(card)
+    undecided = with_trials(card, inconclusive=1)
+    error = with_trials(card, errors=1)
+    incomplete = card.model_copy(update={'completed': 5})
+    chosen = card.model_copy(update={
+        'commitment': card.commitment.model_copy(update={'is_chosen': True})})
+    failed = card.model_copy(update={'trials': (
+        card.trials[0].model_copy(update={'verdict': Verdict.FAIL}), *card.trials[1:])})
+    doubted = card.model_copy(update={'doubts': ('the model changed',)})
+    for one in (undecided, error, incomplete, chosen, failed, doubted):
+        assert GREEN not in badge(one)
+        assert one.state != 'no failure'
+    assert 'incomplete: 5 of 6 trials' in badge(incomplete)
+    assert '1 INCONCLUSIVE' in badge_text(undecided)
+
+
+def test_fewer_trials_than_the_suite_asks_for_make_an_incomplete_card(small_run, tmp_path):
+    suite = suite_of(small_run).model_copy(update={'trials': 2})
+    folder = run_small(tmp_path / 'run', 'rule_based', suite=suite, trials=1)
+    card = judged_run(folder)['rule_based'].card
+    assert (card.completed, card.planned, card.state) == (6, 12, 'undecided')
+    assert 'incomplete: 6 of 12 trials' in list(card.reservations)
+
+
+def test_undecided_trials_put_no_card_first(cards):
+    card = cards['rule_based']
+    missed = card.whole.missed.model_copy(update={'of': 1, 'undecided': 2})
+    unclear = with_trials(card, missed=missed, inconclusive=2)
+    assert list(ordered({'unclear': unclear, 'clear': card})) == ['clear', 'unclear']
+    assert dominated({'unclear': unclear, 'clear': card}) == {'unclear': [], 'clear': []}
+    assert dominated(cards)['blind_clock'] == ['rule_based']
+
+
+def test_page_table_and_plot_say_what_the_cards_say_and_load_nothing(cards):
+    beaten = dominated(cards)
+    page = card_page('blind_clock', cards['blind_clock'], cards, beaten)
+    for text in ('3/3', 'level III', cards['blind_clock'].salt, 'hazards missed'):
+        assert text in page
+    table = table_page(cards, beaten)
+    assert 'rule_based' in table
+    assert pareto(cards) in table
+    for text in (page, table):
+        assert 'src=' not in text
+        assert 'href=' not in text

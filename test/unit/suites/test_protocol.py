@@ -1,0 +1,95 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""A protocol accepts what is shown, and nothing that is undecided."""
+
+from cases import for_each
+import pytest
+from safety_scenarios.campaign.statistics.proportions import clopper_pearson
+from safety_scenarios.campaign.statistics.summarise import summarise
+from safety_scenarios.errors import InputError
+from safety_scenarios.formats.hazard_file import load_register
+from safety_scenarios.scenario.blocks.traceability import Traceability
+from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.suites.protocol import decide, Protocol, read_protocol
+from unit.campaign.statistics.test_compare import campaign
+
+SERIOUS, SLIGHT = 'M01', 'M99'
+LIMITS = ({'severity': 'S2', 'figure': 'hazards_missed', 'at_most': 0.05},)
+KEY = 'a' * 64
+
+
+def decision(results, *, limits=LIMITS, claims=(), trials=1, named=KEY, hazard=SERIOUS, **more):
+    results = [one.model_copy(update={'traceability': Traceability(hazards=(hazard,))})
+               for one in results]
+    known = Protocol(name='p', trials=trials, limits=tuple(limits), claims=claims)
+    summary = summarise(results, controller='c', seed=0, link='ros', interrupted=False,
+                        planned=len(results))
+    return decide((known, KEY), load_register(), results, summary, named_sha256=named, **more)
+
+
+def changed(results, verdict, count):
+    return [one.model_copy(update={'verdict': verdict}) if one.index < count else one
+            for one in results]
+
+
+def test_the_register_has_the_hazard_of_these_tests_as_serious():
+    assert {one.id: one.severity for one in load_register().hazards}[SERIOUS] == 'S2'
+
+
+@for_each(('trials', 'failed', 'outcome', 'code'), [
+    (59, 0, 'ACCEPTED', 0),      # 1 - 0.05 ** (1 / 59) = 4.95 %
+    (58, 0, 'UNDECIDED', 3),     # 5.03 %
+    (59, 1, 'UNDECIDED', 3),
+    (59, 12, 'NOT ACCEPTED', 1)])
+def test_no_miss_in_59_trials_shows_at_most_5_percent(trials, failed, outcome, code):
+    assert clopper_pearson(0, 59, 0.95, 'upper').high < 0.05 \
+        < clopper_pearson(0, 58, 0.95, 'upper').high
+    found = decision(campaign(1, trials, failed=failed))
+    assert (found.outcome, found.exit_code) == (outcome, code)
+
+
+@for_each('verdict', [Verdict.INCONCLUSIVE, Verdict.ERROR])
+def test_an_undecided_trial_accepts_nothing(verdict):
+    assert decision(changed(campaign(1, 59), verdict, 1)).outcome == 'UNDECIDED'
+
+
+@for_each(('change', 'why'), [
+    ({'named': ''}, 'no protocol was named before'),
+    ({'named': 'b' * 64}, 'not the protocol that was named'),
+    ({'trials': 60}, 'fewer than 60 trials'),
+    ({'doubts': ('incomplete: 59 of 60 trials',)}, 'incomplete')])
+def test_what_is_open_leaves_the_decision_open(change, why):
+    found = decision(campaign(1, 59), **change)
+    assert found.outcome == 'UNDECIDED'
+    assert why in ' '.join(found.open)
+
+
+def test_a_broken_limit_is_not_accepted_even_where_something_is_open():
+    assert decision(campaign(1, 59, failed=30), named='').outcome == 'NOT ACCEPTED'
+
+
+def test_a_class_that_no_trial_probes_is_undecided():
+    found = decision(campaign(1, 59), hazard=SLIGHT)
+    assert found.outcome == 'UNDECIDED'
+    assert found.lines[0].why == 'no trial probes such a hazard'
+    assert any(SERIOUS in note for note in found.notes)
+
+
+@for_each(('claim', 'outcome'), [
+    ('miss rate <= 5 % at 95 %', 'ACCEPTED'), ('pass rate >= 95 % at 95 %', 'ACCEPTED'),
+    ('miss rate <= 4 % at 95 %', 'UNDECIDED'), ('p99 reaction <= 500 ms at 95 %', 'UNDECIDED')])
+def test_claims_are_decided_as_limits_are(claim, outcome):
+    assert decision(campaign(1, 59), limits=(), claims=(claim,)).outcome == outcome
+
+
+@for_each(('text', 'message'), [
+    ('name: p\ntrials: 3\n', 'neither limits nor claims'),
+    ('name: p\ntrials: 3\nclaims: [nobody is hurt]\n', 'claims'),
+    ('name: p\ntrials: 3\nclaims: [difference of failures <= 2 %]\n', 'about one controller'),
+    ('name: p\ntrials: 3\nlimits: [{figure: false_stops, at_most: 2}]\n', 'below 1')])
+def test_a_protocol_that_decides_nothing_is_refused(tmp_path_factory, text, message):
+    path = tmp_path_factory.mktemp('protocol') / 'p.yaml'
+    path.write_text(text)
+    with pytest.raises(InputError, match=message):
+        read_protocol(path)

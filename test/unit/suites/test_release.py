@@ -1,0 +1,128 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""SARIF, OSCAL and CycloneDX: what the formats demand, and that nothing undecided looks passed."""
+
+import json
+import re
+
+import pytest
+from safety_scenarios.campaign.rejudging.rejudge import rejudge
+from safety_scenarios.reports.outputs.release import review_of, REVIEWS
+from safety_scenarios.scenario.verdict import Verdict
+
+UUID = re.compile(r'[0-9a-f]{8}-[0-9a-f]{4}-[45][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}')
+TOKEN = re.compile(r'[A-Za-z_][A-Za-z0-9.\-_]*')
+
+
+@pytest.fixture(scope='module')
+def judged(small_run):
+    return {name: (small_run / name, rejudge(small_run / name))
+            for name in ('rule_based', 'blind_clock')}
+
+
+def as_if(found, verdict):
+    """Return a campaign in which the first trial came to something else."""
+    first, *rest = found.trials
+    changed = first.after.model_copy(update={'verdict': verdict, 'reason': 'clock broke'})
+    return type(found)((type(first)(first.before, changed, False), *rest), found.flaws,
+                       found.summary)
+
+
+def test_documents_are_plain_json_and_the_same_each_time(judged):
+    for how in REVIEWS:
+        one, again = (json.dumps(review_of(how, *judged['blind_clock']), allow_nan=False)
+                      for _ in range(2))
+        assert one == again
+
+
+def test_sarif_has_a_result_at_the_scenario_file_for_each_failed_check(judged):
+    document = review_of('sarif', *judged['blind_clock'])
+    assert document['version'] == '2.1.0'
+    [run] = document['runs']
+    assert run['invocations'][0]['executionSuccessful'] is True
+    known = {rule['id'] for rule in run['tool']['driver']['rules']}
+    assert {row['ruleId'] for row in run['results']} == known
+    failed = {(one.after.scenario_id, finding.check) for one in judged['blind_clock'][1]
+              for finding in one.after.findings if finding.verdict is Verdict.FAIL}
+    assert len(run['results']) == len(failed) > 2
+    for row in run['results']:
+        place = row['locations'][0]['physicalLocation']
+        assert re.fullmatch(r'config/scenarios/robotic/\w+\.yaml',
+                            place['artifactLocation']['uri'])
+        assert (row['level'], row['kind'], place['region']['startLine']) == ('error', 'fail', 1)
+    assert len({row['partialFingerprints']['scenarioAndCheck/v1']
+                for row in run['results']}) == len(failed)
+
+
+def test_sarif_of_a_passed_campaign_has_no_result(judged):
+    assert review_of('sarif', *judged['rule_based'])['runs'][0]['results'] == []
+
+
+@pytest.mark.parametrize('verdict', [Verdict.INCONCLUSIVE, Verdict.ERROR])
+def test_what_could_not_be_judged_is_a_warning_and_not_satisfied(judged, verdict):
+    folder, found = judged['rule_based']
+    changed = as_if(found, verdict)
+    [row] = review_of('sarif', folder, changed)['runs'][0]['results']
+    assert (row['ruleId'], row['level']) == ('undecided', 'warning')
+    states = states_of(review_of('oscal', folder, changed))
+    assert ('not-satisfied', 'other') in states.values()
+
+
+def states_of(document):
+    return {one['target']['target-id']: (one['target']['status']['state'],
+                                         one['target']['status']['reason'])
+            for one in document['assessment-results']['results'][0]['findings']}
+
+
+def test_oscal_has_a_finding_for_each_hazard(judged):
+    passed = review_of('oscal', *judged['rule_based'])
+    assert set(states_of(passed).values()) == {('satisfied', 'pass')}
+    assert set(states_of(review_of('oscal', *judged['blind_clock'])).values()) == {
+        ('not-satisfied', 'fail')}
+    document = passed['assessment-results']
+    result = document['results'][0]
+    assert {'uuid', 'metadata', 'import-ap', 'results'} == document.keys()
+    assert {'title', 'last-modified', 'version', 'oscal-version'} == document['metadata'].keys()
+    seen = {one['uuid'] for one in result['observations']}
+    assert {one['related-observations'][0]['observation-uuid'] for one in result['findings']} \
+        == seen
+    for one in (document, result, *result['observations'], *result['findings']):
+        assert UUID.fullmatch(one['uuid'])
+    for one in result['findings']:
+        assert TOKEN.fullmatch(one['target']['target-id'])
+    hazards = {name for one in judged['rule_based'][1]
+               for name in one.after.traceability.hazards}
+    assert states_of(passed).keys() == hazards
+
+
+def test_a_changed_folder_satisfies_nothing(judged):
+    folder, found = judged['rule_based']
+    other = type(found)(found.trials, ('traces/x: changed',), found.summary)
+    assert set(states_of(review_of('oscal', folder, other)).values()) == {
+        ('not-satisfied', 'other')}
+    [invocation] = review_of('sarif', folder, other)['runs'][0]['invocations']
+    assert invocation['executionSuccessful'] is False
+    assert invocation['toolExecutionNotifications'][0]['level'] == 'error'
+
+
+def test_cyclonedx_names_the_model_and_its_contract_by_hash(judged):
+    from safety_scenarios.trial.identity import Artifact, Identity
+    folder, found = judged['rule_based']
+    plain = review_of('cyclonedx', folder, found)
+    assert plain['metadata']['component']['type'] == 'application'
+    files = tuple(Artifact(name=name, sha256=letter * 64, size=1, given_by='controller')
+                  for name, letter in (('base.onnx', 'a'), ('base.yaml', 'b')))
+    summary = found.summary.model_copy(update={
+        'sut': Identity(artifacts=files, compared=True)})
+    document = review_of('cyclonedx', folder, type(found)(found.trials, found.flaws, summary))
+    assert (document['bomFormat'], document['specVersion']) == ('CycloneDX', '1.6')
+    assert UUID.fullmatch(document['serialNumber'].removeprefix('urn:uuid:'))
+    assert [(one['type'], one['hashes'][0]['content'][:1]) for one in document['components']] == [
+        ('machine-learning-model', 'a'), ('file', 'b')]
+    known = {one['bom-ref'] for one in document['components']} | {'controller'}
+    assert {one['ref'] for one in document['dependencies']} == known
+    metrics = document['metadata']['component']['modelCard']['quantitativeAnalysis'][
+        'performanceMetrics']
+    assert metrics[0]['type'] == 'hazards missed (share)'
+    assert float(metrics[0]['confidenceInterval']['upperBound']) > 0.0
