@@ -85,7 +85,7 @@ def bundle(prefix):
         for need, why in loaded('resource/bundle/fill.py').fill(folder, missing).items():
             sys.stderr.write(f'{NAME}: warning: {sys.executable} lacks {need}, which could not be '
                              f'bundled: {why}. What needs it will not run. Build again with a '
-                             'network and python3-pip, or see doc/packaging.md\n')
+                             'network and python3-pip, or see doc/reference/packaging.md\n')
     return [str(path) for path in sorted(folder.rglob('*')) if path.is_file()]
 
 

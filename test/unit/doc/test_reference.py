@@ -1,0 +1,67 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""The generated pages of the reference are what models and docstrings say today."""
+
+from importlib import util
+from pathlib import Path
+import sys
+
+from cases import for_each
+from safety_scenarios import registry
+from safety_scenarios.cli.main import command_at, commands
+from safety_scenarios.scenario.documented_schema import explanations
+
+DOC = Path(__file__).parents[3] / 'doc'
+
+
+def module():
+    """Return ``doc/generate.py`` as a module."""
+    spec = util.spec_from_file_location('generate', DOC / 'generate.py')
+    found = util.module_from_spec(spec)
+    sys.modules['generate'] = found
+    spec.loader.exec_module(found)
+    return found
+
+
+GENERATE = module()
+WRITTEN = {name: page() for name, page in GENERATE.PAGES.items()}
+
+
+@for_each('name', GENERATE.PAGES)
+def test_a_page_is_what_the_program_writes(name):
+    held = (DOC / 'reference' / f'{name}.md').read_text(encoding='utf-8')
+    assert held == WRITTEN[name], f'doc/reference/{name}.md is out of date: run make reference'
+
+
+def test_every_command_and_option_is_on_the_page():
+    page = WRITTEN['command_line']
+    for name, _ in commands():
+        command, _ = command_at(name.split())
+        section = page.partition(f'\n## safety-scenarios {name}\n')[2].partition('\n## ')[0]
+        for parameter in command.params:
+            shown = [one for one in parameter.opts if one.startswith('--')]
+            assert all(f'{one}' in section for one in shown if not parameter.hidden), name
+
+
+@for_each('kind', sorted(registry.BUILT_IN['invariants']))
+def test_every_parameter_of_a_check_has_a_meaning(kind):
+    if kind in GENERATE._READ_ONLY:
+        return
+    section = WRITTEN['checks'].partition(f'\n## {kind}\n')[2].partition('\n## ')[0]
+    model = registry.resolve('invariants', kind)
+    told = explanations(model)
+    for name in set(model.model_fields) - {'name', 'kind', 'severity'}:
+        assert f'| `{name}` |' in section and told.get(name), name
+
+
+def test_every_controller_is_on_the_page():
+    for name in registry.BUILT_IN['controllers']:
+        assert f'| `{name}` |' in WRITTEN['controllers'], name
+
+
+def test_each_scenario_has_a_page_on_the_site():
+    pages = dict(GENERATE.scenario_pages())
+    assert 'Person steps near' in pages['SCN-R-101'] and len(pages) > 80
+    assert all(text.count('## What is checked') == 1
+               for name, text in pages.items() if name != 'index')
