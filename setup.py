@@ -132,6 +132,7 @@ setup(
                     'llm': ['openai>=1.55.3'], 'sim': SIM, 'film': FILM,
                     'mcap': ['mcap>=1.5', 'rosbags>=0.11'],
                     'plot': PLOT, 'policy': POLICY, 'report': REPORT,
+                    'docs': ['furo>=2024.8', 'myst-parser>=3', 'sphinx>=7'],
                     'ray': ['ray[default]>=2.40', 'fsspec>=2024.2'],
                     'rerun': ['rerun-sdk>=0.41; python_version >= "3.11"'],
                     'lerobot': LEROBOT, 'search': SEARCH, 'servers': SERVERS,
@@ -151,5 +152,6 @@ setup(
         f'safety-scenarios-are-run = {NAME}.are.commands:run',
         f'safety-scenarios-are-benchmark = {NAME}.are.commands:benchmark'],
         'pytest11': [f'{NAME} = {NAME}.pytest_plugin'],
+        'ros2cli.command': [f'scenarios = {NAME}.ros.scenarios_command:ScenariosCommand'],
         'are.simulation.scenarios': [f'{NAME} = {NAME}.are.register:register']},
 )

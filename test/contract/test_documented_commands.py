@@ -172,6 +172,16 @@ def run_shell(block: Block, page: str, capfd) -> tuple[str, int]:
     return written, count
 
 
+def is_read_by_a_command(block: Block, page: Path) -> bool:
+    """Return whether a command below names the file, or its folder, and so says what it is."""
+    if not block.file:
+        return False
+    below = [one for one in blocks(page.read_text(encoding='utf-8'))
+             if one.line > block.line and one.language in SHELLS and one.mark('not run') is None]
+    name = block.file.partition('/')[0]
+    return any(name in line.tested for one in below for line in lines(one))
+
+
 def read_yaml(block: Block) -> None:
     """Read a block as what it is: a scenario, a part of one, a profile; else as YAML."""
     data = yaml.safe_load(block.text)
@@ -222,7 +232,7 @@ def test_every_block_of_a_page_runs(page, place, capfd, record_property):
             code = compile('\n' * block.line + block.text, str(page), 'exec')
             if not block.file:
                 exec(code, {'__name__': 'example'})
-        elif block.language == 'yaml':
+        elif block.language == 'yaml' and not is_read_by_a_command(block, page):
             read_yaml(block)
         elif block.mark('output') is not None:
             shown = [' '.join(one.split()) for one in block.text.splitlines() if one != '...']
