@@ -51,7 +51,7 @@ def broken(page: Path) -> list[str]:
     return wrong
 
 
-@pytest.mark.skipif(not (ROOT / 'doc' / 'manual').is_dir(), reason='there is no manual')
+@pytest.mark.skipif(not (ROOT / 'doc' / 'manual' / 'suite.md').is_file(), reason='no manual yet')
 @for_each('page', PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_no_link_leads_nowhere(page):
     assert not broken(page)
