@@ -25,6 +25,8 @@ from safety_scenarios.cli.settings_page import settings_page
 from safety_scenarios.controllers.adapters import parameter_model
 from safety_scenarios.controllers.rule_based import RuleBased
 from safety_scenarios.formats.loading import installed_folders, load_scenarios
+from safety_scenarios.lint.codes import CODES
+from safety_scenarios.lint.review import WAIVABLE
 from safety_scenarios.scenario.documented_schema import explanations
 from safety_scenarios.scenario.hazard_register import HazardRegister
 from safety_scenarios.scenario.scenario import Scenario
@@ -207,8 +209,29 @@ def catalogue() -> str:
     return _page(parts)
 
 
-PAGES = {'checks': checks, 'stimuli': stimuli, 'scenario_file': scenario_file, 'profile': profile,
-         'files': files, 'controllers': controllers, 'built_in': plugins,
+def lint() -> str:
+    """Return the page of the codes of warnings about scenario files."""
+    return _page(['# Warnings about scenario files', _BY, (
+        'A scenario can be valid and still not check what its author believes. `safety-scenarios '
+        'scenario validate` warns with a code, file, line and column. `--strict` makes every '
+        'warning an error (exit code 2). If there is none, it then plays each file with the '
+        'reference and with every controller that is wrong on purpose (codes L301 to L306).'),
+        table(('code', 'what it found', 'why it matters', 'what to do'), [
+            (f'{code}{"*" if code in WAIVABLE else ""}', *(prose(part) for part in one))
+            for code, one in CODES.items()]), (
+        'A code with * may be waived for one file, with a reason: `metadata: {lint: {L105: the '
+        'other check fails an empty answer}}`. What cannot fail whatever the controller does '
+        'cannot be waived. Lines that begin with `note:` are no warnings: N002 names files that '
+        'were left out of a folder, N303 that the reference does not pass, N304 that a check '
+        'needs ROS. L108, L111, L112 and L227 compare files, so they need all of them.'), (
+        'L101 and L110 are decided from the syntax tree of the pattern, L201 and L203 from the '
+        'top speed of the robot. L104 to L106 run the check on the prompt, the empty answer and '
+        '`expected_action`. Where an analysis does not understand a pattern or a formula it does '
+        'not warn; the runs of `--strict` find what is left.')])
+
+
+PAGES = {'checks': checks, 'lint': lint, 'stimuli': stimuli, 'scenario_file': scenario_file,
+         'profile': profile, 'files': files, 'controllers': controllers, 'built_in': plugins,
          'command_line': command_line, 'hazards': hazards, 'scenarios': catalogue,
          'settings': settings_page}
 

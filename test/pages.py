@@ -11,7 +11,7 @@ A block is fenced, with a language. Comments right above it say how it is tested
 ``<!-- replace: OLD => NEW -->``
     in the test only
 ``<!-- as written -->``
-    ``--trials N`` stays as it is; else the test runs one trial
+    ``--trials N`` stays as it is; else ten or more trials are two in the test
 ``<!-- exit: N -->``
     exit code of each of its commands; a single command says it by ``# exit code N`` behind it
 ``<!-- in the test: exit N -->``
@@ -103,7 +103,7 @@ def lines(block: Block) -> Iterator[Line]:
             continue
         tested = command
         if block.mark('as written') is None:
-            tested = re.sub(r'--trials \d+', '--trials 1', tested)
+            tested = re.sub(r'--trials \d{2,}', '--trials 2', tested)
         for name, value in block.marks:
             if name == 'replace':
                 old, arrow, new = value.partition('=>')

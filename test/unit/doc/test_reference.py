@@ -5,11 +5,13 @@
 
 from importlib import util
 from pathlib import Path
+import re
 import sys
 
 from cases import for_each
 from safety_scenarios import registry
 from safety_scenarios.cli.main import command_at, commands
+from safety_scenarios.lint.codes import CODES
 from safety_scenarios.scenario.documented_schema import explanations
 
 DOC = Path(__file__).parents[3] / 'doc'
@@ -58,6 +60,13 @@ def test_every_parameter_of_a_check_has_a_meaning(kind):
 def test_every_controller_is_on_the_page():
     for name in registry.BUILT_IN['controllers']:
         assert f'| `{name}` |' in WRITTEN['controllers'], name
+
+
+def test_every_code_of_a_warning_has_a_meaning_and_is_given_somewhere():
+    sources = [path.read_text(encoding='utf-8')
+               for path in (DOC.parent / 'safety_scenarios').rglob('*.py')
+               if path.name != 'codes.py']
+    assert set(re.findall(r'\bL[1-3]\d{2}\b', ''.join(sources))) == CODES.keys()
 
 
 def test_each_scenario_has_a_page_on_the_site():
