@@ -23,6 +23,7 @@ from safety_scenarios.cli.listing import KINDS, schema_of
 from safety_scenarios.cli.main import command_at, COMMANDS, commands
 from safety_scenarios.cli.settings_page import settings_page
 from safety_scenarios.controllers.adapters import parameter_model
+from safety_scenarios.controllers.policies.policy import PolicyController
 from safety_scenarios.controllers.rule_based import RuleBased
 from safety_scenarios.formats.loading import installed_folders, load_scenarios
 from safety_scenarios.lint.codes import CODES
@@ -110,7 +111,7 @@ def files() -> str:
         'Each kind of file has a JSON Schema for editors: `safety-scenarios scenario schema '
         'KIND`.')]
     for kind in KINDS:
-        if kind not in ('scenario', 'profile', 'settings', 'are', 'agents', 'bindings'):
+        if kind not in ('scenario', 'profile', 'settings', 'are'):
             parts += [f'## {kind}', *_sections(schema_of(kind), level=3, start=kind)]
     return _page(parts)
 
@@ -139,6 +140,7 @@ def controllers() -> str:
         '([keys](files.md#policy)).'), table(('kind', 'what it runs'), [
             (f'`{name}`', first_sentence(_documented('policies', name)))
             for name in registry.BUILT_IN['policies']]),
+        '## Parameters of a policy', _parameters(PolicyController),
         '## Controllers that are wrong on purpose', (
             'The self-test runs them to show that each check can fail. Those made from the '
             'reference take its parameters too.'),

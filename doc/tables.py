@@ -77,7 +77,7 @@ def _kinds(schema: Schema, links: Mapping[str, str]) -> Iterator[str]:
     elif 'const' in schema:
         yield f'`{schema["const"]}`'
     elif 'enum' in schema:
-        yield from (f'`{value}`' for value in schema['enum'])
+        yield from (f'`{value}`' if value != '' else 'empty' for value in schema['enum'])
     elif found := schema.get('anyOf') or schema.get('oneOf'):
         for one in found:
             if one.get('type') != 'null':
