@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""The site is built without a warning, with a page for each scenario and what Python users need."""
+"""The site is built without a warning, with a page for each scenario and the Python API."""
 
 from pathlib import Path
 import shutil
