@@ -22,7 +22,7 @@ export AMENT_PREFIX_PATH := $(abspath $(VENV))$(if $(AMENT_PREFIX_PATH),:$(AMENT
 # Commands are started hundreds of times: without these files each compiles the whole package again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: eval test prepared check lint environments interfaces bench fuzz clean
+.PHONY: eval test prepared check lint environments interfaces bench fuzz docs reference clean
 
 # Closed loop: evaluator, simulator and controller are three processes, in lock-step, so that a busy machine changes no
 # verdict, and with words read by patterns. FACTOR=3: in real time, three times as fast as a robot. LINK=simulated: all
@@ -68,6 +68,15 @@ fuzz: $(STAMP)-test
 	$(PIP) install atheris
 	$(BIN)/python test/fuzz/fuzz_loaders.py --seconds $(SECONDS)
 
+# The pages of doc/ as a site in doc/_build; no warning, no link that leads nowhere.
+docs: $(STAMP)
+	$(PIP) install --requirement doc/requirements.txt
+	$(BIN)/python -m sphinx -W --keep-going --quiet -b html doc doc/_build
+
+# The pages of the reference that are written from models and docstrings.
+reference: $(STAMP)-test
+	$(BIN)/python doc/generate.py
+
 $(STAMP): setup.py package.xml
 ifdef ROS_DISTRO
 	$(PYTHON) -m venv --system-site-packages $(VENV)
@@ -86,4 +95,4 @@ $(STAMP)-test: $(STAMP) $(PINS)
 	touch $@
 
 clean:
-	rm -rf $(VENV) build install log *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build install log doc/_build *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis

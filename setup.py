@@ -85,7 +85,7 @@ def bundle(prefix):
         for need, why in loaded('resource/bundle/fill.py').fill(folder, missing).items():
             sys.stderr.write(f'{NAME}: warning: {sys.executable} lacks {need}, which could not be '
                              f'bundled: {why}. What needs it will not run. Build again with a '
-                             'network and python3-pip, or see doc/packaging.md\n')
+                             'network and python3-pip, or see doc/reference/packaging.md\n')
     return [str(path) for path in sorted(folder.rglob('*')) if path.is_file()]
 
 
@@ -132,6 +132,7 @@ setup(
                     'llm': ['openai>=1.55.3'], 'sim': SIM, 'film': FILM,
                     'mcap': ['mcap>=1.5', 'rosbags>=0.11'],
                     'plot': PLOT, 'policy': POLICY, 'report': REPORT,
+                    'docs': ['furo>=2024.8', 'myst-parser>=3', 'sphinx>=7'],
                     'ray': ['ray[default]>=2.40', 'fsspec>=2024.2'],
                     'rerun': ['rerun-sdk>=0.41; python_version >= "3.11"'],
                     'lerobot': LEROBOT, 'search': SEARCH, 'servers': SERVERS,
@@ -152,6 +153,7 @@ setup(
         f'safety-scenarios-are-run = {NAME}.are.commands:run',
         f'safety-scenarios-are-benchmark = {NAME}.are.commands:benchmark'],
         'pytest11': [f'{NAME} = {NAME}.pytest_plugin'],
+        'ros2cli.command': [f'scenarios = {NAME}.ros.scenarios_command:ScenariosCommand'],
         'inspect_ai': [f'{NAME} = {NAME}.inspect_tasks.tasks'],
         'are.simulation.scenarios': [f'{NAME} = {NAME}.are.register:register']},
 )

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Write the results of the last ``make bench`` into ``doc/benchmarks.md``, between its marks."""
+"""Write the results of the last ``make bench`` into ``bench/README.md``, between its marks."""
 
 from collections.abc import Iterator
 import json
@@ -10,7 +10,7 @@ from typing import Any
 from evaluator import HERE
 from figures import number
 
-DOCUMENT = HERE.parent / 'doc' / 'benchmarks.md'
+DOCUMENT = HERE / 'README.md'
 BEGIN, END = '<!-- results: begin -->\n', '<!-- results: end -->\n'
 WHOLE = ('By number of command topics', 'Campaigns in loopback', 'The embedded world',
          'A campaign over DDS')

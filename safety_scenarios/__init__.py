@@ -5,7 +5,7 @@
 Does the model that drives a robot react in time, and safely? Scenarios, measured and judged.
 
 The names below are what Python users build on; each is imported when it is first used, so that
-``import safety_scenarios`` takes no time and needs nothing. See ``doc/python.md``.
+``import safety_scenarios`` takes no time and needs nothing. See ``doc/manual/ci.md``.
 """
 
 from importlib import import_module

@@ -4,7 +4,8 @@
 """
 What this package needs beside a plain ROS installation.
 
-Ubuntu 24.04 has pydantic 1.10 and no RE2, see ``doc/packaging.md``. What is missing when the
+Ubuntu 24.04 has pydantic 1.10 and no RE2, see ``doc/reference/packaging.md``. What is missing
+when the
 package is built is bundled: it is installed into a folder of its own below the prefix, and an
 environment hook of the package puts that on PYTHONPATH.
 

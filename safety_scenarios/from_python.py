@@ -147,7 +147,7 @@ def _settings(values: Mapping[str, Any]) -> RunSettings:
             from None
 
 
-_BY_SET = ' Any other setting of doc/settings.md goes in set={NAME: VALUE}'
+_BY_SET = ' Any other setting of doc/reference/settings.md goes in set={NAME: VALUE}'
 
 
 _OF_CONTROLLER, _PARAMETERS = 'controller.', 'controller_parameters'

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-The pytest plug-in: safety scenarios as tests; ``doc/python.md`` shows it.
+The pytest plug-in: safety scenarios as tests; ``doc/manual/ci.md`` shows it.
 
 pytest imports it at every start, so it imports nothing itself until a test asks for a run.
 """

@@ -4,7 +4,8 @@
 """
 Fill the bundle when the package is installed: with what the interpreter that builds lacks.
 
-``setup.py`` loads this file by its path. ``doc/packaging.md`` tells why there is a bundle.
+``setup.py`` loads this file by its path. ``doc/reference/packaging.md`` tells why there is a
+bundle.
 """
 
 from collections.abc import Sequence

@@ -88,7 +88,7 @@ def _about_world(scenarios: Sequence[Scenario], link: LinkPlan, world: str,
             yield Problem(_path(scenario), None, None, 'ros.monitor', (
                 'got a monitor file, expected a scenario with a hazard: a monitor publishes '
                 'nothing and is no trial. Start it by ros2 run safety_scenarios monitor_node '
-                '(doc/monitor.md)'))
+                '(doc/manual/hardware.md)'))
     for scenario in scenarios:
         if world == 'are' and (not isinstance(scenario.body, AgentsBody)
                                or scenario.body.apps is None):

@@ -70,7 +70,7 @@ def unknown_option(error: click.NoSuchOption) -> str:
     if dotted:
         return f'{said} Did you mean --set {_word(dotted)}=VALUE?'
     return f'{said} {context.command_path} --help lists the options' + (
-        ', and doc/settings.md all settings' if known else '')
+        ', and doc/reference/settings.md all settings' if known else '')
 
 
 def _word(advice: str) -> str:

@@ -96,7 +96,8 @@ def validate(paths: tuple[str, ...], strict: bool, sweeps: bool | None, seeds: i
     r"""
     Check scenario files and list every problem with its line and column.
 
-    Warnings have codes such as L101, which doc/lint.md explains. With --strict each file without
+    Warnings have codes such as L101, which doc/reference/lint.md explains. With --strict each
+    file without
     a warning is also tried with every built-in wrong controller, in simulated time and without
     ROS; that takes about a second a file.
 
@@ -242,7 +243,7 @@ def _rows(*names: str) -> Table:
 @click.command()
 @click.argument('kind', type=click.Choice(KINDS), default='scenario')
 @click.option('--markdown', is_flag=True,
-              help='Of settings: as the page doc/settings.md, a row for each.')
+              help='Of settings: as the page doc/reference/settings.md, a row for each.')
 def schema(kind: str, markdown: bool) -> None:
     r"""
     Print the JSON Schema of a scenario file, or of another kind of file, for editors.

@@ -59,7 +59,8 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
                                'runs already.'),
         'model': ('NAME', 'Language model that the controller llm asks.')},
     'Robot and world': {
-        'profile': ('FILE|NAME', 'Profile of the robot, such as turtlebot4 (doc/profiles.md).'),
+        'profile': ('FILE|NAME', 'Profile of the robot, such as turtlebot4 '
+                                 '(doc/reference/profile.md).'),
         'link': ('LINK', 'ros: over DDS; loopback: in simulated time, without ROS; simulated: '
                          'with a robot that moves.'),
         'world': ('', 'Simulator that answers; external: one that runs already, such as Gazebo.'),
@@ -160,7 +161,8 @@ def set_option(example: str) -> Callable[[Function], Function]:
     """Return a decorator that adds ``--set NAME=VALUE``."""
     return click.option(
         '--set', SET, multiple=True, metavar='NAME=VALUE', shell_complete=assignments,
-        help=f'Any other setting of doc/settings.md, such as {example}; repeat it for several.')
+        help=f'Any other setting of doc/reference/settings.md, such as {example}; repeat it for '
+             'several.')
 
 
 def console_options() -> Callable[[Function], Function]:

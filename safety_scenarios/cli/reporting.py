@@ -188,7 +188,7 @@ def coverage(folder: Path, requirements: Path | None, output: Path | None) -> No
                f'{len(rows) - len(labels)} of the scenarios name none', err=True)
     if not labels:
         click.echo('note: no scenario names a hazard, a requirement or a clause: '
-                   'doc/scenario_files.md says where to write them', err=True)
+                   'doc/reference/scenario_file.md says where to write them', err=True)
     for row in open_[:40]:
         click.echo(f'not covered: {row.kind} {row.label}: {row.why}', err=True)
     worst = [found.summary.verdict, *([Verdict.INCONCLUSIVE] if open_ or not labels else [])]

@@ -52,17 +52,18 @@ _EPILOG = ('Exit codes: 0 every trial PASS; 1 some FAIL; 2 wrong input or usage;
 @click.option('--matrix', metavar='FILE', cls=Option, section='Controller',
               type=click.Path(exists=True, dir_okay=False, path_type=Path),
               help='Run the controllers and settings of a matrix file on the same trials '
-                   '(doc/matrix.md); SCENARIO may be left out.')
+                   '(doc/manual/compare.md); SCENARIO may be left out.')
 @click.option('--design', metavar='FILE', cls=Option, section='Controller',
               type=click.Path(exists=True, dir_okay=False, path_type=Path),
               help='Run a locked design, and refuse whatever is not as it was locked '
-                   '(doc/designs.md).')
+                   '(doc/manual/compare.md).')
 @click.option('--resume', metavar='DIR', cls=Option, section='Results',
               type=click.Path(exists=True, file_okay=False, path_type=Path),
               help='Go on with the campaign or matrix in DIR, which was cut off; SCENARIO may be '
                    'left out.')
 @click.option('--live', is_flag=True, cls=Option, section='Results',
-              help='Show the campaign on the whole terminal while it runs (doc/live.md).')
+              help='Show the campaign on the whole terminal while it runs '
+                   '(doc/reference/data.md).')
 @console_options()
 @set_option('controller.delay_ms=400 or judge.model=NAME')
 @click.pass_context

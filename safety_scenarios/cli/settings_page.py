@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""``doc/settings.md``: every setting with its default, what it may be, and what it means."""
+"""``doc/reference/settings.md``: every setting with its default, its values and its meaning."""
 
 from collections.abc import Iterator
 import json

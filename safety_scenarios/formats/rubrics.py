@@ -86,7 +86,7 @@ def find(name: str, folders: tuple[Path, ...]) -> Path:
         known |= {os.path.splitext(entry)[0] for entry in entries if entry.endswith(_SUFFIXES)}
     raise InputError(f'got {show(name)}, expected one of the rubrics: {", ".join(sorted(known))}.'
                      f'{did_you_mean(name, known)} Your own belongs into a folder {FOLDER} beside '
-                     f'the folder of the scenario (doc/rubrics.md)')
+                     f'the folder of the scenario (doc/reference/files.md)')
 
 
 def scoring_of(rubric: Rubric, sha256: str, domain: str, fallback: Rubric | None) -> Scoring:

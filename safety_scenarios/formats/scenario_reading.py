@@ -151,7 +151,7 @@ def _refuse_unknown_intents(reading: Reading, scenario: Scenario, document: Docu
             reading.problems.append(document.problem((), (
                 f'the stimulus {plugin.kind} has the intent {intent.kind!r}, which no package '
                 f'names. Its package needs the entry point safety_scenarios.intents too '
-                f'(doc/worlds.md)')))
+                f'(doc/reference/world.md)')))
             reading.scenario = None
 
 

@@ -6,5 +6,5 @@ Warnings about scenarios that are valid, and yet do not check what their author 
 
 Each check is a pure generator from a scenario, or from all scenarios at once, to remarks. To add
 one, yield a ``Remark`` with the next free code from the module of its subject, and describe the
-code in ``doc/lint.md``.
+code in ``lint/codes.py``.
 """

@@ -17,7 +17,7 @@ class Remark:
     """One thing that is odd about a scenario, and what to do."""
 
     code: str
-    """Such as ``L101``; what it means is in ``doc/lint.md``."""
+    """Such as ``L101``; what it means is in ``doc/reference/lint.md``."""
     scenario: Scenario
     field: FieldPath
     """Where in the file, such as ``('safety_invariants', 0, 'pattern')``."""

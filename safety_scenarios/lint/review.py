@@ -102,7 +102,8 @@ def _waivers(scenario: Scenario, fired: set[str]) -> Iterator[Remark]:
         return
     for code in waivers:
         if code not in WAIVABLE:
-            message = ('expected a code that may be waived, as doc/lint.md lists them. Correct '
+            message = ('expected a code that may be waived, as doc/reference/lint.md lists them. '
+                       'Correct '
                        'what it warns of, and remove it')
         elif code not in waived_by(scenario):
             message = 'gives no reason, so it waives nothing. Say why'

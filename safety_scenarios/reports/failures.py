@@ -105,7 +105,7 @@ class Failures:
 
 
 def kind_of_failure(result: TrialResult) -> str:
-    """Return what a failed trial counts as, in the words of doc/verdicts.md; empty: none."""
+    """Return what a failed trial counts as (doc/reference/judging.md); empty: none."""
     return 'hazard missed' if result.is_missed else 'false stop' if result.is_false_stop else ''
 
 

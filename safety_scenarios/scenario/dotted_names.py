@@ -139,7 +139,7 @@ def names_below(name: str, known: Iterable[str]) -> list[str]:
 
 
 def suggestion(name: str, known: Iterable[str],
-               otherwise: str = ' doc/settings.md lists all names') -> str:
+               otherwise: str = ' doc/reference/settings.md lists all names') -> str:
     """
     Return which known name is meant.
 

@@ -34,7 +34,7 @@ class HilSettings(Noun):
 
     enabled: bool = False
     """Hardware in the loop: guard a robot that is really there. Publish what is listed and
-    nothing else, and that only while every interlock holds (doc/hil.md)."""
+    nothing else, and that only while every interlock holds (doc/manual/hardware.md)."""
     publishes: tuple[str, ...] = ()
     """Topic on which stimuli may be published, as it is called after remapping, such as
     /robot/scan_in."""

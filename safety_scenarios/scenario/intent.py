@@ -76,7 +76,7 @@ class StreamFault(Intent):
     topic: str
     fault: Literal['frozen', WireKind]
     """frozen: the same message and stamp again and again; nan: fresh stamps, no numbers; the
-    others as doc/wire_faults.md says."""
+    others as doc/reference/wire_faults.md says."""
     wire: WireFault | None = None
     """Its numbers; None: it has none."""
 

@@ -152,7 +152,7 @@ class InvariantPlugin(Noun):
     """Whether it reads what was said or called, whatever took how long: no stall excuses it."""
 
     holds_always: ClassVar[bool] = False
-    """Whether it can be asked of a robot in operation, without any hazard (doc/monitor.md)."""
+    """Whether it can be asked of a robot in operation (doc/manual/hardware.md)."""
 
     forbids_stopping: ClassVar[bool] = False
     """Whether it fails for nothing but a stop or a refusal that nothing called for, which in a

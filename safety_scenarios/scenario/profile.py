@@ -198,7 +198,7 @@ class Profile(Noun):
     feedback in every scenario, and judged first."""
     driver: Mapping[str, Any] = {}
     """What turns commands into motion: its kind, such as diff_drive, and its parameters
-    (doc/drivers.md); empty: what the scenario says."""
+    (doc/reference/drivers.md); empty: what the scenario says."""
     frames: Mapping[Annotated[str, Field(min_length=1, max_length=200, pattern=FRAME_NAME)],
                     FramePlace] = {}
     """Frame of the robot to its place; published on /tf_static unless the robot publishes it."""

@@ -109,7 +109,7 @@ class SequentialTest(Noun):
 
 
 class RaySettings(Noun):
-    """The Ray cluster on which engine ray runs trials; needs the extra ray (doc/scale.md)."""
+    """The Ray cluster on which engine ray runs trials; needs the extra ray."""
 
     model_config = TOLD
 
@@ -154,11 +154,11 @@ class RunSettings(Profile):
     """Scenarios to run: directories, files, ids or globs."""
     profile: str = Field(default='', max_length=1000)
     """Profile of the robot: a YAML file, or the name of a shipped one, such as turtlebot4
-    (doc/profiles.md); empty: the robot that each scenario declares."""
+    (doc/reference/profile.md); empty: the robot that each scenario declares."""
     selection: Selection = Selection()
     rubric: str = Field(default='', max_length=1000)
     """Rubric, or the YAML file of one, that scores answers in words; empty: each scenario's own;
-    none: no scores (doc/rubrics.md)."""
+    none: no scores (doc/reference/files.md)."""
     regex: Literal['re2', 'python'] = 're2'
     """python: patterns that RE2 refuses, such as look-ahead, run in Python's engine, in a process
     of their own that is ended after 2 s; re2: they are refused."""
@@ -166,8 +166,8 @@ class RunSettings(Profile):
     """Controller under test: a built-in or plug-in name; MODULE:NAME of a class in your own code,
     such as my_pkg.policy:Policy; or external for one that already runs."""
     controller_parameters: tuple[str, ...] = ()
-    """Parameters of the controller as KEY=VALUE, such as stop_distance_m=1.0; doc/controllers.md
-    lists those of the built-in ones."""
+    """Parameters of the controller as KEY=VALUE, such as stop_distance_m=1.0;
+    doc/reference/controllers.md lists those of the built-in ones."""
     controller_label: str = Field(default='', max_length=200, pattern=r'^[^\x00-\x1f\x7f]*$')
     """Name of the controller in results and traces; empty: its plug-in's name and whatever
     parameters were set."""
@@ -196,13 +196,13 @@ class RunSettings(Profile):
     """Seed from which everything random is drawn; -1: a fresh one for each campaign, which is
     printed and stands in the results. The same seed repeats the same trials."""
     jobs: int = Field(default=1, ge=1, le=1024)
-    """Trials that are run at a time, each in a process of its own (doc/scale.md)."""
+    """Trials that are run at a time, each in a process of its own (doc/manual/compare.md)."""
     engine: Literal['local', 'ray'] = 'local'
-    """local: trials run on this machine; ray: on a Ray cluster (doc/scale.md)."""
+    """local: trials run on this machine; ray: on a Ray cluster (doc/manual/compare.md)."""
     ray: RaySettings = RaySettings()
     shard: str = Field(default='', max_length=20, pattern=r'^([1-9]\d*/[1-9]\d*)?$')
     """Run only this part of the trials, such as 3/8, on one of several machines; campaign merge
-    makes one campaign of all parts (doc/scale.md)."""
+    makes one campaign of all parts (doc/manual/compare.md)."""
     keep_controller: bool = False
     """Over link loopback and simulated: keep clock and controller for all trials of a scenario,
     as over link ros, so that what it has learnt counts; false: each trial begins anew, and is the
@@ -239,15 +239,15 @@ class RunSettings(Profile):
     """Name of the evaluator's ROS node."""
     merge: tuple[str, ...] = ()
     """Over link ros: draw a stimulus into a robot's live sensor data, STIMULUS_TOPIC:=LIVE_TOPIC,
-    such as scan:=/front/scan (doc/hazards_on_hardware.md). The controller hears the topic of the
+    such as scan:=/front/scan (doc/manual/hardware.md). The controller hears the topic of the
     stimulus alone."""
     qos_overrides: tuple[str, ...] = ()
     """Quality of service instead of the default, such as
     /scan.publisher.reliability=best_effort; as a ROS parameter it is
-    qos_overrides./scan.publisher.reliability (doc/ros.md)."""
+    qos_overrides./scan.publisher.reliability (doc/reference/ros.md)."""
     static_transforms: Literal['auto', 'off'] = 'auto'
     """auto: publish on /tf_static where a stimulus names a frame that an external robot does not
-    publish, once the place is known (doc/ros.md); off: leave /tf_static alone."""
+    publish, once the place is known (doc/reference/ros.md); off: leave /tf_static alone."""
     schedule_clock: ScheduleClock = 'steady'
     """Clock on which stimuli are due: steady, or ros with use_sim_time, so that a slow simulation
     does not shorten a hazard."""
@@ -283,8 +283,8 @@ class RunSettings(Profile):
     INCONCLUSIVE."""
     live_topics: Literal['auto', 'on', 'off'] = 'auto'
     """Over link ros: publish diagnostics, verdicts, events and markers while the campaign runs
-    (doc/live.md); auto: for an external controller or in a named domain, and unless hil.enabled. A
-    controller could listen, and learn what is coming."""
+    (doc/reference/data.md); auto: for an external controller or in a named domain, and unless
+    hil.enabled. A controller could listen, and learn what is coming."""
     record: tuple[str, ...] = ()
     """Also record each trial. mcap: for Foxglove and rosbag2, needs the extra mcap; rrd: for the
     Rerun viewer, needs the extra rerun; or the name of another package's trace writer. May be
@@ -385,7 +385,7 @@ class EvaluatorSettings(RunSettings):
 
     autostart: bool = True
     """Configure and activate the node at once, and end with the exit code of the campaign; false:
-    transitions of the managed node lifecycle_evaluator_node do so (doc/ros.md)."""
+    transitions of the managed node lifecycle_evaluator_node do so (doc/reference/ros.md)."""
 
     @property
     def campaign(self) -> RunSettings:
@@ -512,9 +512,9 @@ class MonitorSettings(Noun):
 
     profile: str = Field(default='', max_length=1000)
     """Profile of the robot, which says what it calls the topics: a YAML file, or the name of a
-    shipped one (doc/profiles.md); empty: the names of the monitor file."""
+    shipped one (doc/reference/profile.md); empty: the names of the monitor file."""
     file: str = ''
-    """Monitor file: a scenario file with monitor: true under ros (doc/monitor.md)."""
+    """Monitor file: a scenario file with monitor: true under ros (doc/manual/hardware.md)."""
     output: str = ''
     """Folder for the findings, new or empty; empty: runs/monitor-<UTC time>."""
     window_s: float = Field(default=3.0, ge=0.2, le=60)

@@ -57,7 +57,7 @@ class CommandFault(WireParameters, StimulusPlugin):
     kind: Literal['command_fault'] = 'command_fault'
     modality = 'wire'
     fault: Literal[OfTime, OfContent]
-    """What is wrong with the way of the commands, as doc/wire_faults.md says."""
+    """What is wrong with the way of the commands, as doc/reference/wire_faults.md says."""
 
     on_commands: ClassVar[bool] = True
 
@@ -101,8 +101,8 @@ class SensorFault(WireParameters, StimulusPlugin):
     - ``noise``, ``bias``, ``quantise``, ``truncated``, ``wrong_modality``: what it says
     - ``stale``, ``future``, ``foreign_clock``, ``wrong_frame``: what its header says
 
-    Each takes the numbers that doc/wire_faults.md lists. Without a world nothing of it claims
-    anything about distances: what is published is not what is true.
+    Each takes the numbers that doc/reference/wire_faults.md lists. Without a world nothing of it
+    claims anything about distances: what is published is not what is true.
     """
 
     kind: Literal['sensor_fault'] = 'sensor_fault'

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""The plug-ins of doc/plugins.md, installed as the page says, work and keep their contracts."""
+"""The plug-ins of doc/reference/plugins.md, installed as it says, keep their contracts."""
 
 import json
 from pathlib import Path
@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-PAGE = (Path(__file__).parents[2] / 'doc' / 'plugins.md').read_text(encoding='utf-8')
+PAGE = (Path(__file__).parents[2] / 'doc' / 'reference' / 'plugins.md').read_text(encoding='utf-8')
 FILES = dict(re.findall(r'^```python\n# (\w+\.py)\n(.+?)^```$', PAGE, re.M | re.S))
 
 
@@ -21,7 +21,7 @@ def folder(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp('package')
     for name, code in FILES.items():
         (folder / name).write_text(code, encoding='utf-8')
-    [points] = re.findall(r'```toml\n(.+?)```', PAGE, re.S)
+    points = re.search(r'```toml\n(.+?)```', PAGE, re.S)[1]
     info = folder / 'examples-1.0.dist-info'
     info.mkdir()
     (info / 'METADATA').write_text('Metadata-Version: 2.1\nName: examples\nVersion: 1.0\n')
@@ -45,7 +45,7 @@ def latency_ms(campaign: Path) -> float:
 
 
 def test_each_example_is_a_file():
-    assert len(FILES) == PAGE.count('```python') == 4
+    assert len(FILES) == PAGE.count('```python\n# ') == 4
 
 
 @pytest.mark.slow

@@ -26,7 +26,7 @@ from safety_scenarios.worlds.mujoco.world import World
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
-MANUAL = (ROOT / 'doc' / 'robots.md').read_text(encoding='utf-8')
+MANUAL = (ROOT / 'doc' / 'reference' / 'plugins.md').read_text(encoding='utf-8')
 ENTRY_POINTS = re.compile(r"```toml\n\[project\.entry-points\.'(.+)'\]\n(\w+) = '(.+)'\n```")
 NAMES = sorted(registry.names('robots'))
 
@@ -152,8 +152,10 @@ def test_the_embedded_world_refuses_what_neither_drives_nor_has_joints(lift):
 def site(tmp_path_factory):
     """Install the legged base of the manual as another package: one file, one entry point."""
     folder = tmp_path_factory.mktemp('site')
-    [code] = re.findall(r'```python\n(.+?)```', MANUAL, re.DOTALL)
-    [(group, name, target)] = ENTRY_POINTS.findall(MANUAL)
+    [code] = [code for code in re.findall(r'```python\n(.+?)```', MANUAL, re.DOTALL)
+              if 'class LeggedBase' in code]
+    [(group, name, target)] = [point for point in ENTRY_POINTS.findall(MANUAL)
+                               if point[0].endswith('robots')]
     (folder / f'{target.partition(":")[0]}.py').write_text(code)
     about = folder / 'legged-1.0.dist-info'
     about.mkdir()

@@ -472,7 +472,7 @@ def scenario(tmp_path, text=GREETING, bindings=None):
 
 @pytest.mark.thorough
 def test_the_agent_of_the_manual_passes_as_external_controller(tmp_path, domain):
-    manual = (Path(__file__).parents[2] / 'doc' / 'agents.md').read_text()
+    manual = (Path(__file__).parents[2] / 'doc' / 'reference' / 'agents.md').read_text()
     [code] = [block for block in re.findall(r'```python\n(.*?)```', manual, re.DOTALL)
               if 'agents/a2/out' in block]
     (tmp_path / 'bot.py').write_text(code)

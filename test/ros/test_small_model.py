@@ -12,7 +12,7 @@ import pytest
 from ros.campaigns import campaign, trials_in
 
 pytestmark = [pytest.mark.dds, pytest.mark.environment, pytest.mark.thorough]
-PAGE = Path(__file__).parents[2] / 'doc' / 'controllers.md'
+PAGE = Path(__file__).parents[2] / 'doc' / 'reference' / 'policies.md'
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def address(tmp_path):
     [code] = [code for code in re.findall(r'```python\n(.+?)```', page, re.DOTALL)
               if 'xllamacpp' in code]
     (tmp_path / 'serve.py').write_text(code, encoding='utf-8')
-    [install] = re.findall(r'^    smol-venv/bin/pip (install .+)$', page, re.MULTILINE)
+    [install] = re.findall(r'^smol-venv/bin/pip (install .+)$', page, re.MULTILINE)
     subprocess.run([sys.executable, '-m', 'venv', tmp_path / 'venv'], check=True, timeout=120)
     python = tmp_path / 'venv' / 'bin' / 'python'
     subprocess.run([python, '-m', 'pip', '--quiet', *install.split()], check=True, timeout=300)

@@ -12,7 +12,7 @@ import re
 from cases import for_each
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = (ROOT / 'doc' / 'formats.md').read_text(encoding='utf-8')
+PAGE = (ROOT / 'test' / 'formats.md').read_text(encoding='utf-8')
 ROWS = [tuple(cell.strip() for cell in line.strip('|').split(' | '))
         for line in PAGE.splitlines() if line.startswith('| ') and not line.startswith('| row ')]
 _TEST = re.compile(r'`([\w/]+\.py)::(test_\w+)`')

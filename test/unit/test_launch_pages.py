@@ -13,19 +13,17 @@ EXAMPLES = ROOT / 'examples' / 'launch'
 
 
 @for_each(('page', 'language', 'names'), [
-    ('ci.md', 'python', ['reaction.launch_test.py', 'test_reaction.py']),
-    ('launch.md', 'xml', ['robot_test.launch.xml']),
-    ('launch.md', 'yaml', ['robot_test.launch.yaml'])])
+    ('ros.md', 'xml', ['robot_test.launch.xml']),
+    ('ros.md', 'yaml', ['robot_test.launch.yaml'])])
 def test_an_example_on_the_page_is_its_file(page, language, names):
-    text = (ROOT / 'doc' / page).read_text(encoding='utf-8')
+    text = (ROOT / 'doc' / 'reference' / page).read_text(encoding='utf-8')
     shown = re.findall(rf'^```{language}\n(.*?)^```$', text, re.M | re.S)
     files = [(EXAMPLES / name).read_text(encoding='utf-8') for name in names]
     for name, file in zip(names, files, strict=True):
         without_licence = re.sub(r'\A(#.*\n)+\n', '', file)
-        assert without_licence in shown, f'{name} differs from doc/{page}'
+        assert without_licence in shown, f'{name} differs from doc/reference/{page}'
 
 
 def test_every_example_is_shown():
-    shown = ''.join((ROOT / 'doc' / page).read_text(encoding='utf-8')
-                    for page in ('ci.md', 'launch.md'))
+    shown = (ROOT / 'doc' / 'reference' / 'ros.md').read_text(encoding='utf-8')
     assert all(path.name in shown for path in EXAMPLES.iterdir() if path.is_file())

@@ -4,7 +4,8 @@
 """
 Scenarios written from the documented rules alone pass who is right, and fail who is wrong.
 
-Those in ``by_a_newcomer`` are of somebody who had read ``doc/agents.md`` and no line of code.
+Those in ``by_a_newcomer`` are of somebody who had read ``doc/reference/agents.md`` and no line of
+code.
 """
 
 from pathlib import Path

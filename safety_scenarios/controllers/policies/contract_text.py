@@ -101,7 +101,8 @@ class _Contract:
     def written(self, name: str) -> NewContract:
         """Return the whole file."""
         lines = [
-            f'# How {name} is connected to a robot (doc/policies.md). Names, shapes and types are',
+            f'# How {name} is connected to a robot (doc/reference/policies.md). Names, shapes and '
+            'types are',
             '# those that the model declares. Check the lines with "edit"; each '
             f'{BLANK} must be replaced',
             '# before the contract can be used.',

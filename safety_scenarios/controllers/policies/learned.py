@@ -18,7 +18,7 @@ _FILES = {'mobile_base': 'base.onnx', 'arm': 'arm.onnx'}
 
 class Learned(ControllerPlugin):
     """
-    Drives by a small network that imitates the reference (doc/training.md).
+    Drives by a small network that imitates the reference (doc/manual/controller.md).
 
     It is an example of a learned controller, and no safety function. Its model cards say what it
     cannot do. It answers no alert and takes no part in a conversation.

@@ -257,8 +257,8 @@ class PolicyController(ControllerPlugin):
         """
         Return the longest time from an event to a command that the model gives for it.
 
-        It is the rest of a chunk, and the inferences of ``inference_ms`` (doc/policies.md). None:
-        the length of a chunk is unknown.
+        It is the rest of a chunk, and the inferences of ``inference_ms``
+        (doc/reference/policies.md). None: the length of a chunk is unknown.
 
         :raises InputError: the contract or the file cannot be read
         """

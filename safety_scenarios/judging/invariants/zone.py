@@ -55,6 +55,7 @@ class Zone(InvariantPlugin):
     polygon: tuple[Point, ...] = Field(min_length=3, max_length=1000)
     """Corners in order, each [x, y] in m; the last joins the first."""
     rule: Literal['keep_out', 'keep_in'] = 'keep_out'
+    """Whether the robot must stay outside of the polygon or inside it."""
     x: str | None = None
     """Feedback signal with the place along x (m)."""
     y: str | None = None

@@ -176,7 +176,7 @@ def _sample_censored(sample: Sample) -> bool | None:
 
 _NO_LATENCY = 'the trial asks for no latency, or never came to its hazard'
 _NO_REACTION = f'there was no reaction (latency_censored is true), or {_NO_LATENCY}'
-_NO_WORLD = 'no world told it: the link has none, or what it told had a pause'
+_NO_WORLD = 'no world reported it, or its reports had a gap'
 _NO_SCORE = 'there is no rubric, or no answer'
 _STEADY, _JUDGED = 'steady', 'as the latency clock says: steady, ROS, or the worse of both'
 
@@ -219,10 +219,10 @@ _TRIALS = (
     Column('confirmed_ms', 'float', 'From onset until the robot itself showed the safe state.',
            lambda row: _ms(row.trial.latency.confirmed.judged_ns)
            if row.trial.latency and row.trial.latency.confirmed else None, 'ms', _JUDGED,
-           'it was not asked to, never did, or nobody knows (see confirmed_class)'),
+           'it was not asked to, never did, or it is unknown (see confirmed_class)'),
     Column('confirmed_class', 'text', 'Class of that by its own budget; no_response: it never '
            'came while the robot went on reporting.', lambda row: _confirmed_class(row.trial),
-           absent='the robot was not asked to show it, or nobody knows'),
+           absent='the robot was not asked to show it, or it is unknown'),
     Column('link', 'text', 'ros: over DDS. loopback, simulated: in simulated time, in which '
            'neither messages nor thinking take any.', lambda row: row.campaign.link),
     Column('started_ns', 'int', 'When the trial began, since the epoch.',
@@ -249,9 +249,9 @@ _TRIALS = (
            _of_reaction(lambda end: end.method), absent=_NO_REACTION),
     Column('controller_ms', 'float', "The controller's part of the latency, from its receive to "
            'its publish.', _of_split('controller_ns'), 'ms', 'system, offset corrected',
-           'there is no responder beside the controller, or it cannot tell well enough'),
-    Column('stands_ms', 'float', 'From onset until the robot stood, as its world tells, or would '
-           'by its declared stopping.',
+           'there is no responder beside the controller, or its measurement is too coarse'),
+    Column('stands_ms', 'float', 'From onset until the robot stood, as its world reports, or '
+           'would by its declared stopping.',
            lambda row: _ms(row.trial.latency.stop.stands_ns)
            if row.trial.latency and row.trial.latency.stop else None, 'ms', _STEADY,
            'the reaction is no stop, or there was none'),
@@ -270,9 +270,9 @@ _TRIALS = (
       for name, unit in (('m', 'm'), ('s', 's'), ('m_per_s', 'm/s'), ('rad_per_s', 'rad/s'))),
     Column('separation_required_m', 'float', 'Protective separation distance S_p that the '
            'latency, with its uncertainty, asks for.', _of_separation('required'), 'm', '',
-           'the scenario does not tell how to reckon it, or there was no reaction'),
+           'the scenario does not say how to compute it, or there was no reaction'),
     Column('separation_available_m', 'float', 'Distance at onset.', _of_separation('available'),
-           'm', '', 'the same, or nothing tells the distance'),
+           'm', '', 'the same, or the distance is unknown'),
     Column('min_gap_m', 'float', 'Least distance to anybody to keep away from; below 0 they '
            'overlap.', _of_world('min_gap_m'), 'm', '', _NO_WORLD),
     Column('stopping_distance_m', 'float', 'Way from onset to standstill.',
@@ -296,7 +296,7 @@ _TRIALS = (
            _of_task('done_after_s'), 's', "the world's own",
            f'{_NO_WORLD}; or the goal was not reached'),
     Column('quadrant', 'text', 'Safe or unsafe, and done or not done.', _of_world('quadrant'),
-           absent=f'{_NO_WORLD}; or one of the two cannot be told'),
+           absent=f'{_NO_WORLD}; or one of the two is unknown'),
     Column('rtf', 'float', 'Real-time factor of /clock.', lambda row: row.trial.rtf, '1', '',
            'there is no simulated time on a topic'),
     Column('chance', 'float', 'Most of such trials that a controller could pass without looking.',
@@ -361,13 +361,13 @@ _SAMPLES = (
            'onset of the hazard; obligation from the firing of a rule to the demanded event.',
            _of_sample(lambda sample: sample.quantity)),
     Column('value_ms', 'float', 'The time that was judged.', _of_sample(_sample_ms), 'ms',
-           _JUDGED, 'the end never came (censored is true), or nobody can tell'),
+           _JUDGED, 'the end never came (censored is true), or it cannot be determined'),
     Column('censored', 'bool', 'The end never came while the harness listened: the time is '
            'longer than that, and no number.', _of_sample(_sample_censored),
-           absent='nobody can tell whether it came'),
+           absent='it is unknown whether it came'),
     Column('latency_class', 'text', 'Where it falls in its budget.',
            _of_sample(lambda sample: sample.latency_class.value if sample.latency_class
-                      else None), absent='it has no budget, or nobody can tell'),
+                      else None), absent='it has no budget, or it cannot be determined'),
     Column('measured', 'bool', 'It may go into numbers: nothing kept the harness from observing '
            'well.', lambda row: {'reaction': row.trial.is_measured,
                                  'confirmed': row.trial.is_confirmation_measured}.get(

@@ -46,7 +46,7 @@ SET, PROFILE = 'set', 'profile'
 _SET = {'name': SET, 'default_value': '', 'description': (
     'Any other settings as NAME=VALUE, separated by blanks, such as judge.timeout_s=20 '
     'controller.stop_distance_m=1.0; a value with blanks in quotes: '
-    'controller_label="my robot". doc/settings.md lists them.')}
+    'controller_label="my robot". doc/reference/settings.md lists them.')}
 _CONTROLLER_LAUNCH = {'name': 'controller_launch', 'default_value': '', 'description': (
     'Launch file that starts your own controller; use it with controller:=external.')}
 
@@ -115,7 +115,8 @@ class LaunchFile:
         if self.needs_profile and not given.get(PROFILE):
             raise SettingsError(
                 'launch argument profile: got nothing, expected the profile of your robot: no '
-                'robot is like another. Write one: safety-scenarios new profile (doc/hil.md)')
+                'robot is like another. Write one: safety-scenarios new profile '
+                '(doc/manual/hardware.md)')
         arguments = {dotted: name for name, dotted in self.short.items() if values.get(name)}
         found: dict[str, Any] = {}
         assigned: list[str] = []

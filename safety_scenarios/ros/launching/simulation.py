@@ -94,7 +94,7 @@ def topics_file(path: Path) -> str:
     if not path.is_file():
         raise SettingsError(f'launch argument bridge_file: {path}: got no such file, expected the '
                             f'topics that ros_gz_bridge carries. Copy config/gz_bridge.yaml '
-                            f'(doc/gazebo.md)')
+                            f'(doc/manual/gazebo.md)')
     return str(path)
 
 

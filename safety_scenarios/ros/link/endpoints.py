@@ -312,7 +312,7 @@ class Endpoints:
                     + (f' --namespace {space}' if space else ''))
         return (f'Start what plays {agent.id}: it hears {agent.space}/in and speaks on '
                 f'{agent.space}/out. controller_node does with the parameter agent, and '
-                f'doc/agents.md shows a node of your own.')
+                f'doc/reference/agents.md shows a node of your own.')
 
     def _publisher(self, topic: str, interface: str, profile: Any) -> Any:
         warm_up(interface)

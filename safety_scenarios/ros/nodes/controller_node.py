@@ -71,7 +71,8 @@ _NAME = 'controller_node'
 _WHAT = 'Runs a controller plug-in in a process of its own, until SIGINT or SIGTERM.'
 _MORE = """
 The parameters of the controller itself are parameters of this node too, such as
--p stop_distance_m:=1.0 with rule_based; doc/controllers.md lists those of the built-in ones."""
+-p stop_distance_m:=1.0 with rule_based; doc/reference/controllers.md lists those of the built-in
+ones."""
 _LOOK_S = 0.001
 """How soon it is noticed that /clock has gone on."""
 _TURN_S = 0.1

@@ -26,7 +26,7 @@ _WHAT = ('Turns what is published on commands (std_msgs/msg/Float64MultiArray, s
 _MORE = """
 It needs bridged/joint_states with simulated stamps, which it shows on joint_states. Between two
 trials the evaluator tells it by drive_enable to take no command and to show nothing, and by
-posture where the joints are to be (doc/gazebo.md)."""
+posture where the joints are to be (doc/manual/gazebo.md)."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

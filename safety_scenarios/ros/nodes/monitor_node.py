@@ -163,7 +163,7 @@ def monitor_file(settings: MonitorSettings) -> Scenario:
     """
     if not settings.file:
         raise SettingsError('parameter file: got none, expected a monitor file. Name one by '
-                            '--ros-args -p file:=PATH (doc/monitor.md)')
+                            '--ros-args -p file:=PATH (doc/manual/hardware.md)')
     installed = share_folder() / 'config' / 'monitors'
     path = Path(settings.file)
     if not path.exists() and path.name == settings.file:
@@ -177,7 +177,7 @@ def monitor_file(settings: MonitorSettings) -> Scenario:
     if not scenario.is_monitor:
         raise SettingsError(f'parameter file: got {settings.file}, a scenario that publishes a '
                             f'hazard, expected a monitor file, with monitor: true under ros '
-                            f'(doc/monitor.md). Run it by safety-scenarios run')
+                            f'(doc/manual/hardware.md). Run it by safety-scenarios run')
     return scenario
 
 

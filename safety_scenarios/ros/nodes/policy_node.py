@@ -56,7 +56,7 @@ _WHAT = ('Runs a policy on a robot by its contract, as a managed node: configure
          'model, active it commands. Deactivated it publishes one stop, and nothing more.')
 _MORE = """
 The parameters of the policy are parameters of this node too, such as -p contract:=policy.yaml or
--p action_horizon:=8; doc/policies.md lists them. It ends with SIGINT or SIGTERM."""
+-p action_horizon:=8; doc/reference/policies.md lists them. It ends with SIGINT or SIGTERM."""
 _SUCCESS, _FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 _ERROR = TransitionCallbackReturn.ERROR
 
@@ -70,7 +70,8 @@ class PolicyNodeSettings(Noun):
     """The policy: its kind and where it is, such as onnx:policy.onnx."""
     profile: str = Field(default='', max_length=1000)
     """Profile of the robot, which says what it is and what it calls its topics: a YAML file, or
-    the name of a shipped one (doc/profiles.md); empty: what robot.* and remapping rules say."""
+    the name of a shipped one (doc/reference/profile.md); empty: what robot.* and remapping rules
+    say."""
     robot: ProfileRobot = ProfileRobot()
     """What the robot is, instead of what the profile says."""
     command_topic: str = ''

@@ -20,7 +20,7 @@ _WHAT = ('Carries messages of any interface from topic to topic, and lets what m
          'a wire be wrong with them, until SIGINT or SIGTERM.')
 _MORE = """
 Faults are switched at run time over relay/ask. What each does, and which numbers it takes:
-doc/wire_faults.md."""
+doc/reference/wire_faults.md."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

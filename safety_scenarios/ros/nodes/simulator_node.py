@@ -32,8 +32,9 @@ except ImportError as error:
 _WHAT = ('Lets a robot move in the embedded world, with its sensors as topics and its time on '
          '/clock, until SIGINT or SIGTERM.')
 _MORE = """
-It is empty until an evaluator with world mujoco or external asks for a trial (doc/ros.md), or
-somebody moves its world by the services of simulation_interfaces (doc/simulator.md)."""
+It is empty until an evaluator with world mujoco or external asks for a trial
+(doc/reference/ros.md), or
+somebody moves its world by the services of simulation_interfaces (doc/reference/world.md)."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -27,8 +27,8 @@ class WorldSettings(Noun):
     kind: World = 'none'
     """Which world answers: none (open loop; with link simulated it is mujoco); mujoco: the
     embedded simulator, over link ros in a process of its own; external: a simulator_node, Gazebo
-    or another simulator that runs already (doc/gazebo.md); are: ARE runs the apps of an ARE
-    scenario (doc/are.md)."""
+    or another simulator that runs already (doc/manual/gazebo.md); are: ARE runs the apps of an ARE
+    scenario (doc/reference/are.md)."""
 
     robot: str = Field(default='robot', min_length=1, max_length=200)
     """Name of the robot's model or entity in that world."""

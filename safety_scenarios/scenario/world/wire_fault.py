@@ -121,7 +121,7 @@ class WireFault(WireParameters):
     """One thing that is wrong with the way from a publisher to its hearers."""
 
     kind: WireKind
-    """What is wrong; doc/wire_faults.md says what each does."""
+    """What is wrong; doc/reference/wire_faults.md says what each does."""
 
     kinds: ClassVar[tuple[str, ...]] = (*get_args(OfTime), *get_args(OfContent))
 

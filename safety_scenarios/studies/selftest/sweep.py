@@ -42,7 +42,7 @@ class Found:
     """One thing that a run of the wrong controllers showed about a scenario."""
 
     code: str
-    """``L301`` to ``L306``, as in ``doc/lint.md``."""
+    """``L301`` to ``L306``, as in ``doc/reference/lint.md``."""
     scenario: Scenario
     field: FieldPath
     message: str

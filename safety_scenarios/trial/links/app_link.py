@@ -35,7 +35,8 @@ _SHOWN = 500
 _END_S = 2.0
 _INHERITED = ('PATH', 'LANG', 'LC_ALL', 'SYSTEMROOT')
 """All that the apps get to know of our environment: no keys, no paths of ours."""
-_INSTALL = 'Install ARE in a virtual environment of its own, as doc/are.md says, and name its ' \
+_INSTALL = 'Install ARE in a virtual environment of its own, as doc/reference/are.md says, and ' \
+           'name its ' \
            'interpreter'
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from safety_scenarios.cli.main import main
 
-PAGE = Path(__file__).parents[3] / 'doc' / 'settings.md'
+PAGE = Path(__file__).parents[3] / 'doc' / 'reference' / 'settings.md'
 
 
 def test_the_page_in_the_manual_is_what_the_command_prints(capsys):

@@ -386,7 +386,7 @@ def test_what_a_tool_cannot_return_is_refused(tmp_path, field, text):
 
 
 def test_the_examples_of_the_manual_are_in_order(tmp_path):
-    manual = (DATA.parents[2] / 'doc' / 'agents.md').read_text(encoding='utf-8')
+    manual = (DATA.parents[2] / 'doc' / 'reference' / 'agents.md').read_text(encoding='utf-8')
     file, bindings = (part.partition('```')[0] for part in manual.split('```yaml\n')[1:3])
     assert read(tmp_path, file).warnings == []
     crew = [{'id': name, 'name': name, 'role': role} for name, role in (
@@ -399,13 +399,14 @@ def test_the_examples_of_the_manual_are_in_order(tmp_path):
 
 
 def test_every_symbol_and_code_is_in_the_manual():
-    manual = (DATA.parents[2] / 'doc' / 'agents.md').read_text(encoding='utf-8')
+    manual = (DATA.parents[2] / 'doc' / 'reference' / 'agents.md').read_text(encoding='utf-8')
     for name in (*NAMES, *(f'F{number}' for number in range(301, 314)), *Bindings.model_fields):
         assert name in manual, name
 
 
 def test_the_manual_has_every_word_of_the_symbols():
-    _, _, table = (DATA.parents[2] / 'doc' / 'agents.md').read_text().partition('| words |')
+    page = DATA.parents[2] / 'doc' / 'reference' / 'agents.md'
+    _, _, table = page.read_text().partition('| words |')
     rows = {row.partition('`')[0]: f' {row}' for row in table.partition('\n\n')[0].split('| `')}
     for name in {*NAMES} - {'start', 'end', 'reply_greeting'}:
         when = built_in(name, Cast(sut='a', others=('b',), scripted=('b',), live=('a',))).when

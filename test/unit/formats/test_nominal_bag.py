@@ -15,7 +15,6 @@ from safety_scenarios import registry
 from safety_scenarios.errors import MeasurementError, ScenarioError
 from safety_scenarios.formats.loading import load_scenario, load_scenarios
 from safety_scenarios.lint.review import review
-from safety_scenarios.scenario.blocks.onset import BagBlock
 from safety_scenarios.scenario.stimulus import StimulusContext
 from safety_scenarios.stimuli.faults import SensorFault
 from safety_scenarios.stimuli.message import Prompt
@@ -222,14 +221,3 @@ def test_a_bag_shorter_than_a_trial_is_odd(write):
     long = write({'file': 'long', 'remap': AS_SCAN})
     write_bag(Path(long).parent / 'long', scanned_ms=tuple(range(0, 30_000, 500)))
     assert 'L223' not in {remark.code for remark in review([load_scenario(long)]).remarks}
-
-
-def test_the_page_shows_blocks_that_are_read_as_they_stand(write):
-    page = (Path(__file__).parents[3] / 'doc' / 'scenario_files.md').read_text(encoding='utf-8')
-    section = page.partition('## A nominal phase from real life')[2].partition('\n## ')[0]
-    blocks = [fast_yaml.load(text.partition('```')[0])['nominal']
-              for text in section.split('```yaml\n')[1:]]
-    read = [load_scenario(write(calls=block['calls'])).body.nominal.calls for block in blocks]
-    assert [[call.asked.name.rpartition('/')[2] for call in calls] for calls in read] == [
-        ['manage_nodes', 'navigate_to_pose'], ['switch_controller', 'follow_joint_trajectory']]
-    assert blocks[0]['bag'].keys() <= BagBlock.model_fields.keys()

@@ -89,7 +89,7 @@ def test_label_and_hash_of_a_prompt_file_stand_in_the_results(tmp_path: Path) ->
 
 
 def test_the_example_of_the_manual_can_be_read(tmp_path: Path) -> None:
-    manual = (share_folder() / 'doc' / 'controllers.md').read_text(encoding='utf-8')
+    manual = (share_folder() / 'doc' / 'reference' / 'policies.md').read_text(encoding='utf-8')
     [example] = [one for one in re.findall(r'```yaml\n(.+?)```', manual, re.DOTALL)
                  if one.startswith('system:')]
     (tmp_path / 'mine.yaml').write_text(example)

@@ -5,14 +5,12 @@
 
 import json
 from pathlib import Path
-import re
 
 import pytest
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import ScenarioError
 from safety_scenarios.formats.loading import load_scenario, load_scenarios
 from unit.formats.files import plain, robot, write
-import yaml
 
 PAGE = Path(__file__).parents[3] / 'doc' / 'scenario_files.md'
 CHAT = {'messages': ..., 'constraint': ..., 'expected_action': ...}
@@ -23,17 +21,6 @@ def without_chat(**changes) -> dict:
     """Return a scenario with a robot that says nothing in the words of a chat."""
     data = robot(**changes) | CHAT | {'safety_invariants': ...}
     return {key: value for key, value in data.items() if value is not ...}
-
-
-def test_the_scenario_of_the_manual_loads_with_the_keys_that_are_documented_as_required(tmp_path):
-    block, *_ = [text for text in re.findall(r'```yaml\n(.*?)```', PAGE.read_text(), re.DOTALL)
-                 if text.startswith('ros:')]
-    required = {'id': 'MINE', 'name': 'n', 'domain': 'robotic', 'description': 'A person.',
-                'latency_budget': {'target_ms': 200, 'acceptable_ms': 350, 'critical_ms': 500}}
-    scenario = load_scenario(write(tmp_path / 'mine.yaml', yaml.safe_load(block) | required))
-    assert scenario.body.kind == 'robot' and scenario.messages[0].content == 'A person.'
-    assert '500 ms' in scenario.constraint.description
-    assert scenario.constraint.time_pressure == 'immediate'
 
 
 def test_a_benign_variant_asks_for_no_reaction_in_words_either(tmp_path):

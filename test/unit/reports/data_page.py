@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-The table of all columns in ``doc/data.md``, from the one place that says what they mean.
+The table of all columns in ``doc/reference/data.md``, from the one place that says what they mean.
 
 ``python test/unit/reports/data_page.py`` writes it; a test beside this file holds the page to it.
 """
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from safety_scenarios.reports.outputs.rows import dictionary
 
-PAGE = Path(__file__).parents[3] / 'doc' / 'data.md'
+PAGE = Path(__file__).parents[3] / 'doc' / 'reference' / 'data.md'
 BEGIN, END = '<!-- data dictionary: begin -->', '<!-- data dictionary: end -->'
 _HEAD = '| column | type | unit | clock | meaning | empty means |\n|---|---|---|---|---|---|'
 

@@ -1,14 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""doc/standards.md: every formula is there, and every number on it is what the code computes."""
+"""doc/reference/standards.md has every formula, and every number is what the code computes."""
 
 import ast
 import doctest
 from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
-PAGE = ROOT / 'doc' / 'standards.md'
+PAGE = ROOT / 'doc' / 'reference' / 'standards.md'
 
 
 def test_every_worked_number_is_that_of_the_code():

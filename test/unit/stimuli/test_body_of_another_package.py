@@ -26,7 +26,7 @@ from safety_scenarios.stimuli.person import Person
 from safety_scenarios.trial.journal import read_journal
 
 ROOT = Path(__file__).parents[3]
-MANUAL = (ROOT / 'doc' / 'worlds.md').read_text()
+MANUAL = (ROOT / 'doc' / 'reference' / 'world.md').read_text()
 CONTEXT = StimulusContext('t', (), None)
 PERSON = ROOT / 'config' / 'scenarios' / 'robotic' / 'person_steps_near.yaml'
 HAZARD = re.compile(r'    - \{kind: person, topic: scan, distance: 2.05, rate_hz: 20\}\n'

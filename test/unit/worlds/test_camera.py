@@ -6,7 +6,6 @@ import ctypes.util
 import math
 import os
 from pathlib import Path
-import re
 import subprocess
 import sys
 from typing import Any, ClassVar
@@ -26,7 +25,7 @@ from unit.worlds.test_senses import CONTEXT, messages, stimulus
 
 pytestmark = pytest.mark.slow
 HAS_GL = any(map(ctypes.util.find_library, ('EGL', 'OSMesa')))
-MANUAL = Path(__file__).resolve().parents[3] / 'doc' / 'simulator.md'
+EXAMPLE = Path(__file__).resolve().parents[3] / 'examples' / 'camera' / 'looks.py'
 draws = pytest.mark.skipif(not HAS_GL, reason='neither EGL nor OSMesa is on this machine')
 BOX = {'name': 'box', 'at': [4.0, -0.6], 'size': [0.5, 0.8, 0.9], 'heading': 0.4}
 CLOTHES = {'plain': (0.84, 0.37, 0.0), 'high_visibility': (0.8, 1.0, 0.0),
@@ -195,12 +194,9 @@ def test_who_only_looks_at_pictures_stops_for_a_person_unless_it_is_dark(
 
 
 @draws
-def test_the_controller_of_the_manual_tells_by_pictures_alone_who_lies_in_the_way():
-    text = MANUAL.read_text(encoding='utf-8')
-    code = re.search(r'```python\n(.*?class Looks.*?)```', text, re.DOTALL)
-    assert code is not None
+def test_the_controller_of_the_examples_tells_by_pictures_alone_who_lies_in_the_way():
     made: dict[str, Any] = {'__name__': 'looks'}
-    exec(code[1], made)
+    exec(EXAMPLE.read_text(encoding='utf-8'), made)
     found = {one.trial_id.partition('.')[0]: one.verdict for one in run(
         'SCN-R-222', 'SCN-R-D-222', controller=made['Looks'], link='simulated').trials}
     assert found == {'SCN-R-222': Verdict.PASS, 'SCN-R-D-222': Verdict.PASS}

@@ -12,7 +12,7 @@ from safety_scenarios.worlds.mujoco.world import World
 
 STATED = {'min_gap_m': 0.005, 'stopping_distance_m': 0.005, 'time_to_standstill_ms': 5.0,
           'exposure_s': 0.03, 'safety_cost': 0.03, 'speed_at_contact': 0.01}
-"""doc/simulator.md says so."""
+"""doc/reference/world.md says so."""
 STATED_AGAINST_ENDS = {'min_gap_m': 0.05, 'exposure_s': 0.7, 'safety_cost': 0.4}
 """Of an arm that is driven on for so long that its joints jolt at their ends and at each other."""
 STATED_PUSHING = {**STATED, 'exposure_s': 0.15, 'safety_cost': 0.15}

@@ -56,7 +56,7 @@ _FREE_N = 4.0
 _REPORT_NS = 10_000_000
 """Between two joint states that are recorded; the controller hears all of them."""
 _CELL = ('Start the cell with its arm: ros2 launch safety_scenarios gazebo.launch.py scene:=cell, '
-         'or bridge what yours tells (doc/gazebo.md)')
+         'or bridge what yours tells (doc/manual/gazebo.md)')
 
 
 class ArmInWorld:

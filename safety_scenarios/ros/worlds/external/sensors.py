@@ -65,7 +65,7 @@ class Relayed:
                     f'{name}: got a fault of a sensor that no relay carries, expected one of '
                     f'{", ".join(sorted(known)) or "no relay at all"}: the sensors of a simulator '
                     f'do not fail by themselves. Start a relay_node between its bridge and the '
-                    f'controller (doc/gazebo.md)')
+                    f'controller (doc/manual/gazebo.md)')
 
     def fail(self, topic: str, intent: StreamFault | Silence) -> int:
         """Let a sensor fail; return the simulated time right before it did (ns)."""

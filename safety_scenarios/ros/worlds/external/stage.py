@@ -50,7 +50,7 @@ class Stage:
                     self._world.poses, f'poses of the robot, the model {name!r}', timeout_s,
                     f'poses of {", ".join(self._book.names()) or "no model"}',
                     'Name your robot by world.robot, bridge the topic of its pose publisher '
-                    '(doc/gazebo.md), and let the simulation run.')
+                    '(doc/manual/gazebo.md), and let the simulation run.')
             self._look()
 
     def place_robot(self, place: Placed) -> None:

@@ -4,8 +4,8 @@
 """
 What a conforming driver makes of a command stream, case by case, as the sources say it.
 
-``python test/unit/judging/drivers/cases.py`` writes the cases into ``doc/drivers.md``; the tests
-beside this file hold the drivers and that page to them.
+``python test/unit/judging/drivers/cases.py`` writes the cases into ``doc/reference/drivers.md``;
+the tests beside this file hold the drivers and that page to them.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from safety_scenarios.scenario.message import Message
 import yaml
 
 DATA = Path(__file__).parents[3] / 'data' / 'drivers'
-PAGE = Path(__file__).parents[4] / 'doc' / 'drivers.md'
+PAGE = Path(__file__).parents[4] / 'doc' / 'reference' / 'drivers.md'
 BEGIN, END = '<!-- cases: begin -->', '<!-- cases: end -->'
 _NS = 1_000_000_000
 _CLOCK_NS = 1_700_000_000 * _NS

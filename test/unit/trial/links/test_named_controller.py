@@ -5,7 +5,6 @@
 import json
 import os
 from pathlib import Path
-import re
 import subprocess
 import sys
 from typing import Any
@@ -103,18 +102,6 @@ def test_a_class_of_the_current_folder_runs_with_its_parameters(repository, tmp_
     assert told['parameters'] == {'checkpoint': 'runs/best.pt', 'gain': 0.8}
     assert len(told['sha256']) == 64
     assert main(['evaluate', str(tmp_path / 'o')]) == 1
-
-
-def test_the_policy_of_the_manual_runs_as_printed(repository, tmp_path, capsys):
-    manual = (Path(__file__).parents[4] / 'doc' / 'controllers.md').read_text()
-    [code] = [code for code in re.findall(r'```python\n(.+?)```', manual, re.DOTALL)
-              if code.startswith('"""my_pkg/policy.py')]
-    [command] = re.findall(r'--controller my_pkg\S+ (.+)', manual)
-    (repository / 'own_package').mkdir()
-    (repository / 'own_package' / 'policy.py').write_text(code)
-    assert run('--controller', 'own_package.policy:Policy', *command.split(),
-               output=tmp_path / 'o') == 1
-    assert 'own_package.policy:Policy(checkpoint=runs/best.pt)' in capsys.readouterr().out
 
 
 def test_a_checkpoint_makes_another_controller(repository, tmp_path, capsys):

@@ -1,0 +1,267 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""What each code of a warning means, why it matters, and what to do."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+
+class Code(NamedTuple):
+    """One code of a warning."""
+
+    found: str
+    """What the file has."""
+    reason: str
+    """Why that matters."""
+    remedy: str
+    """What to do about it."""
+
+
+CODES: Mapping[str, Code] = {
+    'L101': Code(
+        'an alternative of a regular expression that no text, or no usual text, can match: a '
+        'stem before `\\b` (`emergenc\\b`), `\\b` beside a sign or an accented letter (`90 '
+        '%\\b`), '
+        'capitals where the answer is lower-cased (`(?-i:STOP)`)',
+        'right answers fail, and the dead words are not visible',
+        '`emergenc\\w*`; leave `\\b` out beside a sign; write small letters'),
+    'L102': Code(
+        'a repeated dot between two parts, without `(?s)`',
+        'it does not cross lines, and models answer in lines',
+        'begin with `(?s)`, or write `[^\\n]*` if a single line is meant'),
+    'L103': Code(
+        'a `not_contains` phrase that a negation can precede: `continue` is part of "do not '
+        'continue"',
+        'a right answer fails',
+        'words that a negation splits: `can wait` (cannot wait), `is normal` (is not normal)'),
+    'L104': Code(
+        'a check, or every check of a scenario, that repeating the prompt satisfies',
+        'a parrot passes',
+        'ask for words that the prompt does not use'),
+    'L105': Code(
+        'a check that the empty answer satisfies, as every `not_contains`',
+        'it says nothing about an answer that says nothing',
+        'check elsewhere for words that must be there; then waive it'),
+    'L106': Code(
+        "a check that the scenario's own `expected_action` violates",
+        'the right answer fails',
+        'correct one of the two'),
+    'L107': Code(
+        'a description with "must not" and a severity below 0.9',
+        'the violation counts as a minor one',
+        'raise the severity'),
+    'L108': Code(
+        'two scenarios of one level whose users say the same',
+        'the campaign counts one case twice',
+        'change or remove one'),
+    'L109': Code(
+        'a limit of the latency budget below what the harness itself needs: the 99th percentile '
+        'of its floor and its uncertainty (only with `--calibration`)',
+        'it would judge the harness',
+        'a faster host, or a longer limit'),
+    'L110': Code(
+        'a regular expression that any answer matches, or none can',
+        'it checks nothing, or fails everything',
+        'look for an empty alternative, or for a `\\b` between two letters'),
+    'L111': Code(
+        'a robot hazard without a benign variant among the files, or a benign variant that does '
+        'not say whose',
+        'a controller that always stops passes',
+        'add a scenario of a domain that ends in `_defer`, whose `metadata.variant_of` is the '
+        'id, or a list of ids'),
+    'L112': Code(
+        '`metadata.variant_of` names an id that is not among the files',
+        'the pair is not one',
+        'correct the id, or load both'),
+    'L113': Code(
+        'no invariant and no reaction',
+        'no trial can pass',
+        'add one (cannot be waived)'),
+    'L114': Code(
+        'two invariants of one name',
+        'the report cannot tell them apart',
+        'rename one'),
+    'L115': Code(
+        'a topic listed twice under commands and feedback',
+        'its messages count twice, or as the wrong kind',
+        'remove one'),
+    'L116': Code(
+        'a stop whose numeric `within` lies after the all-clear',
+        'the limit never decides',
+        'lower it, or clear later'),
+    'L117': Code(
+        'a robot scenario that does not say where its budget comes from, or a critical limit '
+        'above what `metadata.budget.inputs` leave',
+        'the deadline is a guess, or too late',
+        'give `basis` and `inputs` (or `why`); lower the limit'),
+    'L118': Code(
+        'an entry of `metadata.lint` without effect: unknown code, no reason, nothing to waive',
+        'the next reader believes it',
+        'remove it, or give the reason'),
+    'L119': Code(
+        'an id that begins with `SCN` and is none of `SCN-C-001`, `SCN-R-D-001`, `SCN-LB-NAME`, '
+        'or whose letters contradict the domain; ids of another scheme are as good',
+        'reports are read by the letters',
+        'rename it, or correct the domain'),
+    'L120': Code(
+        'a critical limit later than what `time_pressure`, `metadata.time_to_harm_hours` or a '
+        '"within ..." in `expected_action` and `constraint` mean, or a delay without a '
+        'consequence under `immediate`',
+        'an answer that comes too late for the situation passes',
+        'lower the limit, or correct the words'),
+    'L201': Code(
+        'a limit that every motion keeps, or none: above what `robot.max_speed` allows (a bound '
+        'may be up to a tenth above it), below what the signal can be, a rate that no step has '
+        'on its grid; so too the conditions of rules among agents',
+        'the check says PASS whatever the robot does',
+        'tighten it'),
+    'L202': Code(
+        'a formula that every motion satisfies, or none, or whose left side never comes true',
+        'it never asks for anything',
+        'compare with values that the robot can reach on both sides'),
+    'L203': Code(
+        'a zone, or a hazard with a separation, that the robot does not reach until the '
+        'all-clear, even if it never stops',
+        'nothing breaks it',
+        'nearer, or clear later'),
+    'L204': Code(
+        'a time as long as the hazard or the trial: the gap of `liveness`, the age of `fresh`, '
+        'the timeout of the driver, the spell of `no_spurious_stop`, a window of a formula; an '
+        'all-clear before the robot can have confirmed its stop; or an observation after the '
+        'all-clear of less than 100 ms',
+        'the limit is never reached',
+        'lower it'),
+    'L205': Code(
+        'a hazard that is published as it was before, at whatever rate',
+        'there is nothing to react to',
+        'show something else'),
+    'L206': Code(
+        'a hazard on a topic, or of a type, that no controller receives that declares no inputs '
+        'of its own',
+        'no controller can react',
+        'use a known name and remap it'),
+    'L207': Code(
+        'a reaction that can hold while `nominal.require` holds, or that is hardly less (80 %), '
+        'or is about another signal',
+        'what was done before the hazard counts as the reaction',
+        'ask for less, of the same signal'),
+    'L208': Code(
+        'a `nominal.require` that a robot at rest meets, or one below 5 % of the top speed',
+        'who stands from the beginning passes the hazard',
+        '`at_least` a speed'),
+    'L209': Code(
+        'an upper limit on a speed with a sign, and none on the other side; a zone whose '
+        '`forward` has no sign',
+        'full speed in reverse meets it',
+        '`reduce: abs` or `norm`, or `at_least`'),
+    'L210': Code(
+        'a number that looks like another unit: mm for m, s for ms, a radius of a millimetre',
+        'limits are off by a thousand',
+        'the unit that the message names'),
+    'L211': Code(
+        'a benign variant without a check that asks the robot to go on',
+        'who always stops passes it',
+        '`no_spurious_stop`, or a bound with `at_least`'),
+    'L212': Code(
+        'more than 0.1 m/s or rad/s that counts as standing, or less than 5 % of the top speed '
+        'that counts as going on',
+        'driving counts as stopped, or creeping as working',
+        'lower it; raise it'),
+    'L213': Code(
+        'a reaction or a stop that need hold for less than 50 ms',
+        'a single command counts',
+        'hold for 200 ms, say'),
+    'L214': Code(
+        'a separation without any margin and with nobody who approaches; a zone for a robot '
+        'narrower than `robot.radius`',
+        'distances count as exact, and from centre to centre',
+        'the margins of the sensor; the radius'),
+    'L215': Code(
+        'severity 0 for every check, or for the hazard',
+        'no violation weighs anything',
+        'say how bad it is'),
+    'L216': Code(
+        'a check that asks the same as another',
+        'it counts one thing twice',
+        'remove it'),
+    'L217': Code(
+        'a signal along an axis on which no base moves, of a field that the command does not '
+        'have, or in the unit of another',
+        'it is zero, or unknown, whatever the robot does',
+        'correct field or unit'),
+    'L218': Code(
+        'words that any answer has, even "I do not know"; a claim that no text makes; more than '
+        '60 characters that no answer repeats',
+        'the check says nothing about the answer',
+        'ask for words that only a right answer has'),
+    'L219': Code(
+        'a rule among agents whose time comes after the end of the run',
+        'it never fires',
+        'lower the time'),
+    'L220': Code(
+        'a command topic that no reaction and no check of motion reads',
+        'a controller that drives by it is not seen',
+        'a signal of it, in both'),
+    'L221': Code(
+        'a critical limit at which the robot, braking as declared, ends behind the hazard '
+        'in its '
+        'path',
+        'a PASS would be a collision',
+        'lower it, or show the hazard earlier'),
+    'L222': Code(
+        "a budget of the confirmation that is over before the reaction's, or before a "
+        'robot that '
+        'brakes as declared could stand',
+        'a robot cannot stand before it is commanded to, or not so soon',
+        'allow more'),
+    'L223': Code(
+        'a bag that is over before the longest trial is',
+        'its last messages go on, or it begins again with a leap: a controller may answer that '
+        'instead of the hazard',
+        'record for longer, or shorten the nominal phase'),
+    'L224': Code(
+        'a joint that the drivers of two command topics have, as when two arms are '
+        'commanded and '
+        'no driver is declared',
+        'a driver takes only trajectories of all its joints, so it rejects those of one arm',
+        '`driver: {kind: joint_trajectory, joints: [...]}` at each'),
+    'L225': Code(
+        'a scene, a robot or a stimulus that the embedded world refuses, by the file or in one '
+        'of its first draws: a start inside a wall, a robot that does not exist, a person '
+        'inside '
+        'the robot',
+        'every such trial is an ERROR and shows nothing about the controller',
+        'move what is named'),
+    'L226': Code(
+        'a route that ends within `goal_radius` of the start',
+        'the task is done before it begins: `reaches_goal` holds whatever the robot does',
+        'a goal farther away, or a smaller radius'),
+    'L227': Code(
+        'a range or a list that tells a hazard from its benign variant (`metadata.variant_of`), '
+        'though it is not the hazard: when it comes, how long it stays, the topics on which it '
+        'is shown, the topics and rates before it, the number of harmless changes',
+        'a controller that goes by it and understands nothing passes both',
+        'the same in both files'),
+    'L301': Code(
+        'a check that fails no wrong controller. Bans of words (`not_contains`) are left to the '
+        'numbers: no wrong controller knows the words',
+        'a check that cannot fail checks nothing',
+        'tighten it, or drop it'),
+    'L302': Code(
+        'a wrong controller that passes the trial',
+        'a controller that is wrong gets a PASS',
+        'add a check that it fails'),
+    'L304': Code(
+        'a latency budget that is missed only by never reacting',
+        'a late reaction passes',
+        'lower it, or clear later'),
+    'L305': Code(
+        'a check that ended in an error',
+        'it checks nothing',
+        'correct what it reads'),
+    'L306': Code(
+        'a scenario that was not tried: it needs people, or more than two minutes or 20 000 '
+        'messages a trial',
+        'whether its checks can fail is unknown',
+        'shorten it, or say how it was tried')}

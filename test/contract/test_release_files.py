@@ -1,0 +1,58 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""What a release has beside the package says what the package is."""
+
+from pathlib import Path
+import re
+import shlex
+from xml.etree import ElementTree
+
+import click
+from safety_scenarios.cli.main import command_at
+import yaml
+
+ROOT = Path(__file__).parents[2]
+
+
+def load(name):
+    return yaml.safe_load((ROOT / name).read_text(encoding='utf-8'))
+
+
+def test_the_citation_has_the_version_and_the_licence_of_the_package():
+    package = ElementTree.parse(ROOT / 'package.xml')
+    cited = load('CITATION.cff')
+    assert cited['version'] == package.findtext('version')
+    assert cited['license'] == package.findtext('license') == 'Apache-2.0'
+    assert {'cff-version', 'message', 'title', 'authors'} <= cited.keys()
+
+
+def test_the_action_runs_a_command_that_exists_and_hides_no_exit_code():
+    action = load('action.yml')
+    steps = action['runs']['steps']
+    assert action['runs']['using'] == 'composite'
+    [run] = [step['run'] for step in steps if step.get('id') == 'run']
+    line = re.search(r'safety-scenarios (run .+?)\n(?!\s)', run.replace('\\\n', ' '))[1]
+    command, arguments = command_at([word for word in shlex.split(line) if '[@]' not in word])
+    command.make_parser(click.Context(command)).parse_args([*arguments, 'robotic'])
+    assert run.rstrip().endswith('exit $code') and 'continue-on-error' not in str(steps)
+    assert all(step['shell'] == 'bash' for step in steps if 'run' in step)
+
+
+def test_the_action_puts_no_input_into_a_script():
+    steps = load('action.yml')['runs']['steps']
+    assert not any('${{' in step.get('run', '') for step in steps)
+    used = set(re.findall(r'inputs\.([a-z-]+)', str(steps)))
+    assert used == set(load('action.yml')['inputs'])
+
+
+def test_the_container_has_the_two_commands():
+    text = (ROOT / 'Containerfile').read_text(encoding='utf-8')
+    targets = re.findall(r'^([a-z]+):', (ROOT / 'Makefile').read_text(), re.MULTILINE)
+    assert {'eval', 'test'} <= {*re.findall(r'make", "(\w+)', text),
+                                *re.findall(r'make (eval|test)', text)} <= set(targets)
+
+
+def test_security_says_how_and_what():
+    text = (ROOT / 'SECURITY.md').read_text(encoding='utf-8')
+    assert 'package.xml' in text and 'a wrong PASS' in text
