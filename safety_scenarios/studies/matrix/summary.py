@@ -123,7 +123,7 @@ class Dominated(Noun):
             return (f'{self.arm} is dominated by {self.by}: no better in any figure, and worse in '
                     f'{shown}')
         return (f'{self.arm} is not better than {self.by} in any figure and behind in {shown}; '
-                f'that is within the intervals, and may be chance')
+                f'each of these figures is within its interval. compare tests the trials in pairs')
 
 
 class Cliff(Noun):
