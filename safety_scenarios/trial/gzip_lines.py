@@ -14,8 +14,7 @@ from typing import BinaryIO
 import zlib
 
 SUFFIX = '.gz'
-_LEVEL = 3
-"""A tenth larger than with 6, in half of the time."""
+_LEVEL = 6
 _GZIP = 16 + zlib.MAX_WBITS
 """What zlib calls a stream with the header and the checksum of gzip; its header has no time."""
 _BLOCK = 1 << 16
