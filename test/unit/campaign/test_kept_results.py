@@ -10,7 +10,6 @@ from safety_scenarios.scenario.result import Finding, TrialResult
 from safety_scenarios.scenario.verdict import Verdict
 
 
-
 def finding(reason: str, margin: float) -> Finding:
     return Finding(check='stops', kind='stop', verdict=Verdict.PASS, reason=reason, margin=margin)
 
