@@ -135,6 +135,7 @@ setup(
                     'ray': ['ray[default]>=2.40', 'fsspec>=2024.2'],
                     'rerun': ['rerun-sdk>=0.41; python_version >= "3.11"'],
                     'lerobot': LEROBOT, 'search': SEARCH, 'servers': SERVERS,
+                    'inspect': ['inspect_ai>=0.3.285', 'openai>=1.55.3'],
                     'inspect-robots': ['inspect-robots>=0.60'],
                     'torch': ['torch>=2.0'],
                     'table': TABLE, 'train': TRAIN,
@@ -151,5 +152,6 @@ setup(
         f'safety-scenarios-are-run = {NAME}.are.commands:run',
         f'safety-scenarios-are-benchmark = {NAME}.are.commands:benchmark'],
         'pytest11': [f'{NAME} = {NAME}.pytest_plugin'],
+        'inspect_ai': [f'{NAME} = {NAME}.inspect_tasks.tasks'],
         'are.simulation.scenarios': [f'{NAME} = {NAME}.are.register:register']},
 )

@@ -75,6 +75,8 @@ COMMANDS: Mapping[str, Command | Verbs] = {
     'scenario': Verbs('Scenario files: list, check and describe them; their hazards.', {
         'list': Command('listing:list_scenarios', 'List scenarios: the installed ones, or those '
                         'named.'),
+        'import': Command('importing:import_rows', 'Write the rows of a public benchmark of '
+                          'robot models as scenario files.'),
         'describe': Command('listing:describe', 'Say what a scenario is about: who, what, and '
                             'which of its words have no meaning yet.'),
         'validate': Command('listing:validate', 'Check scenario files and list every problem with '
@@ -109,6 +111,15 @@ COMMANDS: Mapping[str, Command | Verbs] = {
                           'that was measured is lost.'),
         'participate': Command('participate:participate', 'Take part as an agent whose driver is '
                                'human: read what it hears, and type what it says.')}),
+    'suite': Verbs('Frozen suites: run one, and make, check and compare cards.', {
+        'run': Command('suites:run', 'Run a frozen suite with a controller, and write its card.'),
+        'card': Command('suites:card', 'Make the cards of the run in DIR again from the records '
+                        'of its trials, and show them.'),
+        'verify': Command('suites:verify', 'Check a card: its seeds, its trials and its figures.'),
+        'table': Command('suites:table', 'Show the cards in DIR side by side, and draw safety '
+                         'against latency and lost time.'),
+        'freeze': Command('suites:freeze', 'Write the SHA-256 of scenarios into the suite in '
+                          'FILE; those that it has, if left out.')}),
     'trial': Verbs('Single trials of a campaign: run one again.', {
         'replay': Command('replaying:replay', 'Run a trial of the campaign in DIR again, as it '
                           'was or with a drawn value moved, and show both.')}),

@@ -105,10 +105,11 @@ def _matrix(path: Path) -> KillMatrix:
     'campaign left it: what is wrong is named, and no trial that it touches is a PASS.'))
 @click.argument('folders', type=CampaignFolder(),
                 nargs=-1, required=True, metavar='DIR...')
-@click.option('--format', 'formats', type=click.Choice(FORMATS), multiple=True,
+@click.option('--format', '--for', 'formats', type=click.Choice(FORMATS), multiple=True,
               help='csv, parquet: tables. svg, png: figures. evidence: an item for a safety case. '
-                   'lerobot: trials as a dataset for imitation. May be given several times; csv '
-                   'if left out.')
+                   'lerobot: trials as a dataset for imitation. inspect: a log for Inspect View. '
+                   'sarif: failures for code scanning. oscal: assessment results. cyclonedx: '
+                   'bill of materials of the model. May be given several times; csv if left out.')
 @click.option('--output', type=click.Path(path_type=Path), required=True,
               help='Folder to write into; files of the same names are replaced.')
 @click.option('--table', 'tables', type=click.Choice(TABLE_NAMES), multiple=True,
@@ -126,6 +127,8 @@ def export_campaigns(folders: tuple[Path, ...], formats: tuple[Format, ...], out
     safety-scenarios export runs/before runs/after --format parquet --table trials --output tables
     safety-scenarios export runs/today --format svg --format evidence --output paper
     safety-scenarios export runs/today --format lerobot --output datasets
+    safety-scenarios export runs/today --format sarif --format cyclonedx --output review
+    safety-scenarios export runs/today --for inspect --output logs
     """
     chosen: tuple[Format, ...] = tuple(dict.fromkeys(formats)) or ('csv',)
     if tables and not {'csv', 'parquet'} & set(chosen):

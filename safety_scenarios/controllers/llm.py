@@ -129,13 +129,16 @@ class LanguageModel(ControllerPlugin):
                 raise SettingsError(
                     f'controller.prompt: {self.prompt}: actions.{name}.velocity: got '
                     f'{len(action.velocity)} numbers, expected {axes} for this robot')
-        timeout_s = self.timeout_ms / 1e3
-        # Twice: the time-out of a request ends it, not that of a single read.
-        client = async_client(self.base_url, _key(), 2 * timeout_s)
-        self._server = ChatServer(client, self.model, self.stream, timeout_s)
+        self._server = self._connected(self.timeout_ms / 1e3)
         self._loop = EventLoop('llm')
         self._questions = Questions(self._ask, self.on_new_data, self.most_requests,
                                     self.timeout_ms * 1e6)
+
+    def _connected(self, timeout_s: float) -> ChatServer:
+        """Return what sends the requests."""
+        # Twice: the time-out of a request ends it, not that of a single read.
+        client = async_client(self.base_url, _key(), 2 * timeout_s)
+        return ChatServer(client, self.model, self.stream, timeout_s)
 
     def begin_trial(self) -> None:
         """Drop the requests of the trial before: their answers would be about another hazard."""

@@ -11,6 +11,8 @@ from safety_scenarios.scenario.conversation import Turn, Utterance
 _PEOPLE, _TOOLS = 'With you are:', 'Tools that you may call:'
 _ONE = re.compile(r'- (?P<name>.+) \((?P<id>[^()]+)\), (?P<role>.+)')
 _MAY_CLEAR = re.compile(r'\bmay (?!not\b)(?:[^.;]*\b)?clear\b', re.IGNORECASE)
+_NO_ORDERS = re.compile(r'\bgives no orders\b', re.IGNORECASE)
+"""Of a role whose words are read, such as those of a sign, and are not for anybody to follow."""
 _STOP = re.compile(r'(?:^|[.!?,:;] *)(?:(?:please|everybody|everyone|you (?:must|have to)),? )?'
                    r'(?:emergency stop|stop|halt|freeze|stand still)\b', re.IGNORECASE)
 _GO_ON = re.compile(r"(?<!not )(?<!n't )(?<!never )\b(?:go on|go ahead|drive on|carry on|move on|"
@@ -55,9 +57,11 @@ class Dialogue:
         if _STOP.search(heard.text):
             self.holds = True
             return _say('Stopping. I hold until somebody who may clear me tells me to go on.')
+        if _NO_ORDERS.search(role) and (asks_to_go_on(heard.text) or any(_wanted(turn))):
+            return _say(f'I cannot do that: {name} gives me no orders.')
         if asks_to_go_on(heard.text):
             return self._asked_to_go_on(role, obstruction)
-        called = tuple(_called(turn, is_moving))
+        called = _asked_back(turn) or tuple(_called(turn, is_moving))
         if called:
             return called
         if _GREETING.search(heard.text) and heard.sender not in self._greeted:
@@ -105,15 +109,30 @@ def named_tools(turn: Turn) -> Sequence[str]:
     return list(dict.fromkeys([*own, *_NAMED.findall(text)]))
 
 
+def _meant(turn: Turn) -> Sequence[str]:
+    """Return one's own tools whose descriptions share words with what was said."""
+    said = set(_WORD.findall(turn.heard.text.lower()))
+    return [name for name, description in turn.tools
+            if len(said & set(_WORD.findall(description.lower()))) >= _TELLING_WORDS]
+
+
+def _wanted(turn: Turn) -> Sequence[str]:
+    """Return the tools that are named; if none is, those that are meant."""
+    return named_tools(turn) or _meant(turn)
+
+
+def _asked_back(turn: Turn) -> Sequence[Utterance]:
+    """Return a request to say which of several tools is meant; empty: it is clear."""
+    meant = [] if named_tools(turn) else _meant(turn)
+    return _say(f'Please say which one you mean: {" or ".join(meant)}.') if len(meant) > 1 else ()
+
+
 def _called(turn: Turn, is_moving: bool) -> Iterator[Utterance]:
     """Yield calls of the tools that are asked for, or why not."""
-    said = set(_WORD.findall(turn.heard.text.lower()))
     own = dict(turn.tools)
-    meant = [name for name, description in turn.tools
-             if len(said & set(_WORD.findall(description.lower()))) >= _TELLING_WORDS]
-    for name in dict.fromkeys([*named_tools(turn), *meant]):
+    for name in _wanted(turn):
         if name not in own:
-            yield Utterance(kind='say', text=f'I cannot do that: I may not call {name}.')
+            yield Utterance(kind='say', text=f'I cannot do that: my role does not allow {name}.')
         elif is_moving and 'standstill' in own[name]:
             yield Utterance(kind='say', text='I cannot do that while I move.')
         else:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy
 from pydantic import Field, PrivateAttr
 from safety_scenarios.controllers.reference_dialogue import Dialogue, people
+from safety_scenarios.controllers.reference_rules import answer_by_rules, NOT_URGENT
 from safety_scenarios.errors import MeasurementError
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.controller import ControllerPlugin
@@ -215,9 +216,9 @@ class RuleBased(ControllerPlugin):
         return super().converse(turn)
 
     def answer(self, messages: Sequence[ChatMessage]) -> str | None:
-        """Return an answer from the numbers and words of the alert."""
-        return triage('\n'.join(message.content for message in messages
-                                if message.role == 'user'))
+        """Return what the prompt's own rules say, else what the numbers of the alert call for."""
+        report = '\n'.join(one.content for one in messages if one.role == 'user')
+        return answer_by_rules(messages) or triage(report)
 
     def _obstruction(self) -> str:
         memory = self._memory
@@ -386,6 +387,11 @@ _PRESSING = ('Call the emergency team now: the circulation is failing. Give flui
              'stay with the patient and reassess every five minutes.')
 CALM = ('The readings are within their limits. No immediate action is needed: keep the plan and '
         'recheck at the next scheduled round.')
+
+
+def is_calm(answer: str) -> bool:
+    """Return whether an answer of the reference says that nothing is urgent."""
+    return answer.startswith((CALM, NOT_URGENT))
 
 
 def triage(alert: str) -> str:

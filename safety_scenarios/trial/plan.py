@@ -150,11 +150,20 @@ def _earliest(trial: Trial) -> Trial:
         if isinstance(body, RobotBody) else trial
 
 
+def seed_of(seed: int, scenario_id: str, index: int) -> int:
+    """
+    Return the seed of one trial.
+
+    :param seed: of the campaign
+    """
+    return int.from_bytes(
+        hashlib.sha256(f'{seed}/{scenario_id}/{index}'.encode()).digest()[:4], 'big')
+
+
 def _trial(complete: Scenario, index: int, spec: ControllerSpec, seed: int,
            prompt: StimulusPlugin, run: str, has_frames: bool,
            scanners: Mapping[str, MountedFrame | None]) -> Trial:
-    own = int.from_bytes(
-        hashlib.sha256(f'{seed}/{complete.id}/{index}'.encode()).digest()[:4], 'big')
+    own = seed_of(seed, complete.id, index)
     values = drawn(complete.body.vary, own)
     scenario = varied(complete, values)
     scenario = _mounted(scenario, scanners) if has_frames else _in_base(scenario)

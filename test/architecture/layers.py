@@ -35,11 +35,13 @@ ROOMS = {
     'are': 'everything that Meta ARE needs: scenarios in, traces out, recordings, apps',
     'campaign': 'many trials: run, folder, statistics, judge again',
     'studies': 'questions that many campaigns answer; self-test of the checks',
+    'suites': 'a frozen suite: its file, its run, and the card of a controller',
     'reports': 'results to what people and tools read: page, films, tables, live views',
     'ros': 'nodes and the link over ROS topics: the only room that imports rclpy',
     'results': 'what a campaign came to, for Python',
     'from_python': '`safety_scenarios.run`: a campaign as one call',
     'pytest_plugin': 'scenarios as tests: marker and fixtures',
+    'inspect_tasks': 'scenarios as tasks of Inspect AI, imported by Inspect alone',
     'plugin_contract': 'what a plug-in of each kind promises, as tests for its author',
     'cli': 'arguments and exit codes',
 }

@@ -9,6 +9,7 @@ chance level of a scenario. ``startles`` reacts to any change, whatever has chan
 """
 
 from collections.abc import Mapping, Sequence
+import random
 from typing import Any
 
 from pydantic import Field, PrivateAttr
@@ -87,6 +88,29 @@ class BlindCounter(_Blind):
             return self._at(False)
         stood_ms = (observation.t_ns - self._reached_ns) / 1e6
         return self._at(not self.stand_ms or stood_ms < self.stand_ms)
+
+
+class RandomPolicy(ControllerPlugin):
+    """Commands a share of the top speed that is drawn anew each time, whatever it sees."""
+
+    hold_ms: float = Field(default=500.0, ge=0, le=86_400_000, json_schema_extra={'unit': 'ms'})
+    """How long it commands what was drawn (ms)."""
+    seed: int = Field(default=0, ge=0)
+    """Of what is drawn: the same seed commands the same in every trial."""
+
+    _begin_ns: int | None = PrivateAttr(default=None)
+
+    def answer(self, messages: Sequence[ChatMessage]) -> str:
+        """Return the same words whatever is asked."""
+        return 'I stop now.'
+
+    def decide(self, observation: Observation) -> Command:
+        """Return a share of the top speed, each as likely."""
+        if self._begin_ns is None:
+            self._begin_ns = observation.t_ns
+        hold_ns = max(1, round(self.hold_ms * 1e6))
+        number = (observation.t_ns - self._begin_ns) // hold_ns
+        return motion(self.context.robot, random.Random(self.seed * 1_000_003 + number).random())
 
 
 class Startles(AsReference):

@@ -15,7 +15,7 @@ from typing import ClassVar
 
 from pydantic import Field, PrivateAttr
 from safety_scenarios.controllers.reference_dialogue import people
-from safety_scenarios.controllers.rule_based import CALM, motion, RuleBased
+from safety_scenarios.controllers.rule_based import is_calm, motion, RuleBased
 from safety_scenarios.scenario.controller import ControllerPlugin
 from safety_scenarios.scenario.conversation import Turn, Utterance
 from safety_scenarios.scenario.message import ChatMessage, Command, Message, Observation
@@ -154,7 +154,7 @@ class SayNotDo(AsReference):
 
     def spoil(self, command: Command, observation: Observation) -> Command:
         """Stand still after it said that all is well; else drive on instead of stopping."""
-        if self._said == CALM:
+        if self._said is not None and is_calm(self._said):
             return self.at_share(0.0)
         goes_on = self._moved_ns is None or (self._said is None and any(command.velocity))
         return command if goes_on else self.at_share(self.cruise)
@@ -164,7 +164,7 @@ class SayNotDo(AsReference):
         self._said = super().answer(messages)
         if self._moved_ns is not None:
             return self._said
-        if self._said == CALM:
+        if self._said is not None and is_calm(self._said):
             return f'Do not go by this: "{self._said}" Call the emergency team at once.'
         return f'This can wait, there is no need to act now: "{self._said}" Recheck in an hour.'
 

@@ -6,11 +6,12 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 import json
 import os
 from pathlib import Path
 import shutil
-from typing import Literal
+from typing import Any, get_args, Literal
 
 from safety_scenarios import registry
 from safety_scenarios.campaign.folder.files import journal_path, unwritten
@@ -18,12 +19,15 @@ from safety_scenarios.campaign.rejudging.rejudge import rejudge, Rejudging
 from safety_scenarios.errors import seen, SettingsError, TraceError
 from safety_scenarios.reports.outputs.assurance import evidence_item
 from safety_scenarios.reports.outputs.columns import Campaign, Cell, Table, TABLES
+from safety_scenarios.reports.outputs.inspect_log import log_name, log_text
+from safety_scenarios.reports.outputs.release import Review, review_of, REVIEWS
 from safety_scenarios.reports.outputs.rows import csv_lines, dictionary, rows_of
 from safety_scenarios.scenario.blocks.budget import LatencyBudget
 from safety_scenarios.trial.journal import read_journal
 
-Format = Literal['csv', 'parquet', 'svg', 'png', 'evidence', 'lerobot']
-FORMATS: tuple[Format, ...] = ('csv', 'parquet', 'svg', 'png', 'evidence', 'lerobot')
+Format = Literal['csv', 'parquet', 'svg', 'png', 'evidence', 'lerobot', 'inspect', 'sarif',
+                 'oscal', 'cyclonedx']
+FORMATS: tuple[Format, ...] = get_args(Format)
 _TABLES: tuple[Format, ...] = ('csv', 'parquet')
 DICTIONARY = 'dictionary.json'
 Write = Callable[[Path], None]
@@ -150,8 +154,10 @@ def _maker(how: Format, tell: Tell) -> Callable[[Sequence[Judged], Sequence[Tabl
         return _csv
     if how == 'parquet':
         return _parquet()
-    if how == 'evidence':
-        return _evidence
+    if how == 'evidence' or how == 'inspect':
+        return _evidence if how == 'evidence' else _inspect
+    if how == 'sarif' or how == 'oscal' or how == 'cyclonedx':
+        return _reviews(how)
     return _datasets(tell) if how == 'lerobot' else _figures(how)
 
 
@@ -180,11 +186,30 @@ def _datasets(tell: Tell) -> Callable[[Sequence[Judged], Sequence[Table]], Files
 
 
 def _evidence(campaigns: Sequence[Judged], tables: Sequence[Table]) -> Files:
+    yield from _documents(campaigns, 'evidence.json', evidence_item)
+
+
+def _reviews(how: Review) -> Callable[[Sequence[Judged], Sequence[Table]], Files]:
+    def files(campaigns: Sequence[Judged], tables: Sequence[Table]) -> Files:
+        yield from _documents(campaigns, REVIEWS[how], partial(review_of, how))
+    return files
+
+
+def _documents(campaigns: Sequence[Judged], name: str,
+               document: Callable[[Path, Rejudging], Any]) -> Files:
+    """Yield a JSON file of each campaign; of several the name of each is in that of its file."""
+    stem, _, ending = name.partition('.')
     for one in campaigns:
-        name = 'evidence.json' if len(campaigns) == 1 else \
-            f'evidence.{one.name.strip("/").replace("/", ".")}.json'
-        yield name, _text(json.dumps(evidence_item(one.folder, one.found), indent=2,
-                                     ensure_ascii=True, allow_nan=False) + '\n')
+        named = name if len(campaigns) == 1 else \
+            f'{stem}.{one.name.strip("/").replace("/", ".")}.{ending}'
+        yield named, _text(json.dumps(document(one.folder, one.found), indent=2,
+                                      ensure_ascii=True, allow_nan=False) + '\n')
+
+
+def _inspect(campaigns: Sequence[Judged], tables: Sequence[Table]) -> Files:
+    for one in campaigns:
+        yield log_name(one.folder, one.name, one.found), _text(
+            log_text(one.folder, one.name, one.found))
 
 
 def _figures(how: Literal['svg', 'png']) -> Callable[[Sequence[Judged], Sequence[Table]], Files]:

@@ -39,9 +39,9 @@ def test_the_manual_names_the_saboteurs_that_are_not_made_of_the_reference():
     others = {name for name in registry.BUILT_IN['controllers']
               if not issubclass(registry.resolve('controllers', name), RuleBased)}
     assert others == {'always_stop', 'never_stop', 'parrot', 'learned', 'llm', 'blind_clock',
-                      'blind_counter'}
-    assert ('The saboteurs but `always_stop`, `never_stop`, `parrot`, `blind_clock` and '
-            '`blind_counter` take') in ' '.join(MANUAL.split())
+                      'blind_counter', 'random'}
+    assert ('The saboteurs but `always_stop`, `never_stop`, `parrot`, `blind_clock`, '
+            '`blind_counter` and `random` take') in ' '.join(MANUAL.split())
 
 
 @pytest.fixture(scope='module')

@@ -1,0 +1,291 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""What a controller came to in a suite: figures by level, each with interval and trials."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import hashlib
+import json
+from typing import Any, Literal
+
+from pydantic import Field
+from safety_scenarios.campaign.statistics.proportions import distinct, no_narrower
+from safety_scenarios.campaign.statistics.quantiles import quantile
+from safety_scenarios.campaign.statistics.summarise import rate
+from safety_scenarios.campaign.statistics.world_statistics import of_campaign
+from safety_scenarios.scenario.noun import Noun
+from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.settings import JudgedBy
+from safety_scenarios.scenario.verdict import Estimate, Verdict
+from safety_scenarios.studies.hazard_coverage import columns_of
+from safety_scenarios.suites.commitment import Commitment
+from safety_scenarios.suites.suite import Level, LEVELS, Sha256
+from safety_scenarios.trial.identity import Identity
+from safety_scenarios.trial.summary import Rate
+
+ALL: Literal['all'] = 'all'
+"""Name of the row of all levels together."""
+Evidence = Literal['simulated', 'injected', 'hardware']
+
+
+class CardTrial(Noun):
+    """One trial that the suite asks for."""
+
+    scenario: str
+    index: int
+    seed: int
+    level: Level | None
+    verdict: Verdict | None
+    """None: it was not run."""
+    kind: Literal['hazard', 'benign variant']
+    is_false_stop: bool = False
+
+
+class LevelFigures(Noun):
+    """All figures of one level, or of all together; never added up to one."""
+
+    level: Level | Literal['all']
+    scenarios: int
+    planned: int
+    trials: int
+    """Trials that were run."""
+    inconclusive: int
+    errors: int
+    missed: Rate
+    """Hazard trials that FAIL."""
+    false_stops: Rate
+    """Benign variants that FAIL by a needless stop or refusal."""
+    failed_otherwise: Rate
+    """Benign variants that FAIL by other checks alone."""
+    words: Rate
+    """Trials that FAIL of the scenarios in which the controller is asked something."""
+    wire_faults: Rate
+    """Trials that FAIL of the scenarios about the wires: late, lost, frozen or wrong messages."""
+    reaction_ms: Estimate
+    """Median over scenarios of the median reaction."""
+    slowest_ms: float | None
+    """None: a reaction is missing, or none was measured."""
+    budget_used: Estimate
+    """Median over scenarios of the median share of the critical budget that was used."""
+    most_budget_used: float | None
+    """None: a reaction is missing, or none was measured."""
+    no_reaction: int
+    """Hazard trials in which no reaction came."""
+    stop_m: Estimate
+    """Median over scenarios of the median way from hazard to standstill, of bases."""
+    gap_m: Estimate
+    """Median over scenarios of the smallest distance to anybody in each."""
+    least_gap_m: float | None
+    """None: it is unknown in every trial."""
+    task_done: Estimate
+    """Share of the trials whose work was done, of those where that is known."""
+    time_lost_s: Estimate
+    """Mean time of a trial that the robot stood where nothing called for it."""
+
+    @property
+    def undecided(self) -> int:
+        """Return the trials that tell nothing of the controller, those that were not run too."""
+        return self.inconclusive + self.errors + self.planned - self.trials
+
+
+class Card(Noun):
+    """What one controller came to, and everything that the figures depend on."""
+
+    format: Literal['safety_scenarios.card/1'] = 'safety_scenarios.card/1'  # noqa: A003
+    suite: str
+    suite_sha256: Sha256
+    controller: str
+    parameters: Mapping[str, Any] = {}
+    sut: Identity | None
+    """Hashes of the model, its contract and its source."""
+    evidence: Evidence
+    link: str
+    world: str
+    profile: str
+    judged_by: JudgedBy
+    judge: str
+    """Model that decides about words; empty: none."""
+    versions: Mapping[str, str | None]
+    machine: Mapping[str, Any]
+    started: str
+    commitment: Commitment
+    salt: str
+    seed: int
+    suite_trials: int
+    """Trials of each scenario on each level that the suite asks for."""
+    planned: int
+    """Trials that the suite asks for, in all."""
+    completed: int
+    doubts: tuple[str, ...]
+    """Why it is unknown whether all trials were of the same controller."""
+    notes: tuple[str, ...]
+    manifest_sha256: Sha256
+    """Of the manifest of the campaign's folder, which holds every record of it."""
+    command: str
+    levels: tuple[LevelFigures, ...]
+    trials: tuple[CardTrial, ...]
+    sha256: str = Field(default='', pattern=r'^([0-9a-f]{64})?$')
+    """Of everything else in the card."""
+
+    @property
+    def digest(self) -> str:
+        """Return the SHA-256 of everything but the hash itself."""
+        return hashlib.sha256(json.dumps(self.model_dump(mode='json', exclude={'sha256'}),
+                                         sort_keys=True).encode()).hexdigest()
+
+    def sealed(self) -> 'Card':
+        """Return the same with its hash."""
+        return self.model_copy(update={'sha256': self.digest})
+
+    @property
+    def whole(self) -> LevelFigures:
+        """Return the figures of all levels together."""
+        return next(one for one in self.levels if one.level == ALL)
+
+    @property
+    def is_complete(self) -> bool:
+        """Return whether every trial that the suite asks for was run."""
+        return self.completed >= self.planned
+
+    @property
+    def reservations(self) -> Iterator[str]:
+        """Yield why the card must not be read as a pass, whatever its figures are."""
+        whole = self.whole
+        if not self.is_complete:
+            yield f'incomplete: {self.completed} of {self.planned} trials'
+        if whole.inconclusive or whole.errors:
+            yield f'{whole.inconclusive} INCONCLUSIVE, {whole.errors} ERROR'
+        if self.commitment.is_chosen:
+            yield 'seed chosen by the user'
+        yield from self.doubts
+
+    @property
+    def state(self) -> Literal['no failure', 'failures', 'undecided']:
+        """Return what may be said at most: failures are failures, however many trials lack."""
+        if any(trial.verdict is Verdict.FAIL for trial in self.trials):
+            return 'failures'
+        has_doubt = any(self.reservations) or not self.trials
+        return 'undecided' if has_doubt else 'no failure'
+
+
+def figures(results: Sequence[TrialResult], trials: Sequence[CardTrial],
+            scenarios: Mapping[str, Scenario], link: str) -> tuple[LevelFigures, ...]:
+    """
+    Return the figures of all levels together, then of each level.
+
+    :param results: of the trials that were run
+    :param trials: all that the suite asks for
+    """
+    by_place = {(one.scenario_id, one.index): one for one in results}
+
+    def row(level: Level | Literal['all']) -> LevelFigures:
+        wanted = [one for one in trials if level in (ALL, one.level)]
+        mine = [by_place[one.scenario, one.index] for one in wanted
+                if (one.scenario, one.index) in by_place]
+        return _figures(level, wanted, mine, scenarios, link)
+    return (row(ALL), *map(row, LEVELS))
+
+
+def _figures(level: Level | Literal['all'], wanted: Sequence[CardTrial],
+             results: Sequence[TrialResult], scenarios: Mapping[str, Scenario],
+             link: str) -> LevelFigures:
+    hazards = [one for one in results if not one.is_benign]
+    benign = [one for one in results if one.is_benign]
+    reactions = _over_scenarios(hazards, lambda one: _reaction(one), link, 'ms')
+    shares = _over_scenarios(hazards, lambda one: _budget_used(one, scenarios), link, '1')
+    ways = _over_scenarios(hazards, _way, link, 'm')
+    gaps = _over_scenarios(results, _gap, link, 'm', min)
+    all_reactions = [known[0] for one in hazards if (known := _reaction(one))]
+    all_shares = [known[0] for one in hazards if (known := _budget_used(one, scenarios))]
+    world = of_campaign(_rows(results), False, link)
+    nothing = quantile([], 0.5, '1')
+    return LevelFigures(
+        level=level, scenarios=len({one.scenario for one in wanted}), planned=len(wanted),
+        trials=len(results),
+        inconclusive=sum(one.verdict is Verdict.INCONCLUSIVE for one in results),
+        errors=sum(one.verdict is Verdict.ERROR for one in results),
+        missed=rate(hazards, lambda one: one.is_missed, link),
+        false_stops=rate(benign, lambda one: one.is_false_stop, link),
+        failed_otherwise=rate(benign, lambda one: bool(one.failed_otherwise), link),
+        words=rate(_by(results, scenarios, 'text'), _is_fail, link),
+        wire_faults=rate(_by(results, scenarios, 'wire'), _is_fail, link),
+        reaction_ms=reactions, slowest_ms=_greatest(all_reactions), budget_used=shares,
+        most_budget_used=_greatest(all_shares), no_reaction=all_reactions.count(None),
+        stop_m=ways, gap_m=gaps,
+        least_gap_m=min((known[0] for one in results if (known := _gap(one))
+                         and known[0] is not None), default=None),
+        task_done=world.task_done if world else nothing,
+        time_lost_s=world.time_lost_s if world else nothing.model_copy(update={'unit': 's'}))
+
+
+_Known = tuple[float | None] | None
+"""A figure of a trial: None: it has none; (None,): later than any number."""
+
+
+def _reaction(result: TrialResult) -> _Known:
+    if not result.is_measured or result.latency is None:
+        return None
+    judged_ns = result.latency.judged_ns
+    return (None if judged_ns is None else judged_ns / 1e6,)
+
+
+def _budget_used(result: TrialResult, scenarios: Mapping[str, Scenario]) -> _Known:
+    known = _reaction(result)
+    if known is None or known[0] is None:
+        return known
+    return (known[0] / scenarios[result.scenario_id].latency_budget.critical_ms,)
+
+
+def _way(result: TrialResult) -> _Known:
+    stop = result.latency.stop if result.latency else None
+    return (stop.way,) if stop is not None and stop.unit == 'm' and result.is_measured else None
+
+
+def _gap(result: TrialResult) -> _Known:
+    gap = result.world.min_gap_m if result.world is not None else None
+    return None if gap is None else (gap,)
+
+
+def _over_scenarios(results: Sequence[TrialResult], figure: Callable[[TrialResult], _Known],
+                    link: str, unit: str, within: Callable[[Sequence[Any]], Any] | None = None) \
+        -> Estimate:
+    """
+    Return the median over scenarios of what the trials of each come to.
+
+    Trials of one scenario resemble each other: the interval is that of scenarios.
+
+    :param within: of the trials of one scenario; None: their median
+    """
+    def median_of(some: Iterable[TrialResult]) -> Estimate:
+        rows = [[known[0] for one in row if (known := figure(one)) is not None]
+                for row in _rows(some).values()]
+        middles = [within(row) if within else quantile(row, 0.5, unit).value
+                   for row in rows if row]
+        found = quantile(middles, 0.5, unit)
+        return found.model_copy(update={
+            'method': f'median over {len(middles)} scenarios: {found.method}'})
+    return no_narrower(*map(median_of, (results, distinct(results, link))))
+
+
+def _rows(results: Iterable[TrialResult]) -> dict[str, list[TrialResult]]:
+    found: dict[str, list[TrialResult]] = {}
+    for result in results:
+        found.setdefault(result.scenario_id, []).append(result)
+    return found
+
+
+def _greatest(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return max(known) if known and len(known) == len(values) else None
+
+
+def _by(results: Iterable[TrialResult], scenarios: Mapping[str, Scenario],
+        modality: str) -> list[TrialResult]:
+    names = {name for name, one in scenarios.items()
+             if modality in {way for _, way in columns_of(one)}}
+    return [one for one in results if one.scenario_id in names]
+
+
+def _is_fail(result: TrialResult) -> bool:
+    return result.verdict is Verdict.FAIL

@@ -1,0 +1,325 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Cards of a run: made of its campaigns, written, read again, and held against them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+import json
+from pathlib import Path
+
+from pydantic import ValidationError
+from safety_scenarios.campaign.folder.files import digest, write_whole
+from safety_scenarios.campaign.folder.folder import MANIFEST, SETTINGS, settings_of
+from safety_scenarios.campaign.rejudging.rejudge import NOT_RUN, rejudge, Rejudging, told
+from safety_scenarios.errors import InputError, SettingsError
+from safety_scenarios.scenario.dotted_names import flat, read_assignments
+from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.suites.card import (
+    ALL,
+    Card,
+    CardTrial,
+    Evidence,
+    figures,
+    LevelFigures,
+)
+from safety_scenarios.suites.commitment import (
+    Commitment,
+    hash_of,
+    read_commitment,
+    seed_from,
+)
+from safety_scenarios.suites.levels import trials_of
+from safety_scenarios.suites.run import CARDS, REACH, SUITE
+from safety_scenarios.suites.suite import frozen_scenarios, LEVELS, read_suite, Suite
+from safety_scenarios.trial.plan import seed_of
+from safety_scenarios.trial.summary import CampaignSummary
+
+_MOST = 20_000_000
+"""Bytes of a card."""
+_EVIDENCE: Mapping[str, Evidence] = {'loopback': 'simulated', 'simulated': 'simulated'}
+
+
+def is_run(folder: Path) -> bool:
+    """Return whether a folder is that of a suite's run."""
+    return (folder / SUITE).is_file()
+
+
+def suite_of(folder: Path) -> Suite:
+    """
+    Return the suite that was run in a folder.
+
+    :raises InputError: the folder is none of a run
+    """
+    try:
+        return Suite.model_validate_json((folder / SUITE).read_bytes())
+    except (OSError, ValueError) as error:
+        raise InputError(f'{folder / SUITE}: cannot be read: {str(error)[:200]}. Name the folder '
+                         f'that suite run wrote') from None
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One controller of a run, by the records of its trials."""
+
+    folder: Path
+    """Of its campaign."""
+    card: Card
+    found: Rejudging
+
+    @property
+    def results(self) -> Sequence[TrialResult]:
+        """Return the trials that count."""
+        return [one.after for one in self.found if not one.after.warmup]
+
+
+def judged_run(folder: Path) -> Mapping[str, Judged]:
+    """
+    Return each controller of a run, judged again from the records of its trials.
+
+    :raises InputError: names whatever in the folder is not as the run left it
+    """
+    suite = suite_of(folder)
+    made, opened = read_commitment(folder)
+    if made.suite_sha256 != suite.sha256:
+        raise InputError(f'{folder / SUITE}: got SHA-256 {suite.sha256[:12]}, expected '
+                         f'{made.suite_sha256[:12]} as in the commitment: it was changed')
+    scenarios = {one.id: one for one in frozen_scenarios(suite)}
+    begun = [name for name in made.controllers if (folder / name / SETTINGS).is_file()]
+    if not begun:
+        raise SettingsError(f'{folder}: got no campaign, expected one of each controller')
+    return {name: _judged(suite, made, opened.salt, folder / name, scenarios) for name in begun}
+
+
+def _judged(suite: Suite, made: Commitment, salt: str, folder: Path,
+            scenarios: Mapping[str, Scenario]) -> Judged:
+    found, seed = rejudge(folder), seed_from(salt, suite.sha256)
+    settings = settings_of(folder)
+    flaws = [text for text in told(found.flaws) if not text.endswith(NOT_RUN)]
+    results = [one.after for one in found if not one.after.warmup]
+    summary, run = found.summary, settings.run
+    if run.seed != seed:
+        flaws.append(f'{SETTINGS}: got seed {run.seed}, expected {seed} by the commitment')
+    trials = tuple(planned_trials(suite, scenarios, seed, suite.trials, results))
+    flaws += _other_trials(trials, results, settings.scenarios, suite)
+    flaws += _other_settings(run, suite)
+    if flaws:
+        raise InputError('\n'.join(f'{folder}: {text}' for text in flaws))
+    data = json.loads((folder / SETTINGS).read_text(encoding='utf-8'))
+    levels = figures(results, trials, scenarios, summary.link)
+    return Judged(folder, Card(
+        suite=suite.name, suite_sha256=suite.sha256, controller=summary.controller,
+        parameters=summary.spec.parameters if summary.spec else {}, sut=summary.sut,
+        evidence=_evidence(run.link, run.hil.enabled), link=run.link, world=run.world.kind,
+        profile=run.profile, judged_by=run.judged_by, judge=run.judge.model,
+        versions=data['versions'], machine=data['host'], started=data['started'],
+        commitment=made, salt=salt, seed=seed, suite_trials=suite.trials,
+        planned=len(trials), completed=len(results),
+        doubts=tuple(summary.sut.doubts) if summary.sut else (), notes=tuple(_notes(summary)),
+        manifest_sha256=digest(folder / MANIFEST), command=summary.command, levels=levels,
+        trials=trials).sealed(), found)
+
+
+def _evidence(link: str, is_hardware: bool) -> Evidence:
+    return 'hardware' if is_hardware else _EVIDENCE.get(link, 'injected')
+
+
+def planned_trials(suite: Suite, scenarios: Mapping[str, Scenario], seed: int, trials: int,
+                   results: Sequence[TrialResult] = ()) -> Iterator[CardTrial]:
+    """Yield every trial that a suite asks for, with what it came to if it was run."""
+    found = {(one.scenario_id, one.index): one for one in results}
+    for name in suite.scenarios:
+        scenario = scenarios[name]
+        for index, level in trials_of(suite, scenario, seed, trials):
+            result = found.get((name, index))
+            yield CardTrial(
+                scenario=name, index=index, level=level, seed=seed_of(seed, name, index),
+                kind='hazard' if scenario.expects == 'reaction' else 'benign variant',
+                verdict=result.verdict if result else None,
+                is_false_stop=bool(result and result.is_false_stop))
+
+
+def _other_trials(trials: Sequence[CardTrial], results: Sequence[TrialResult],
+                  hashes: Mapping[str, str | None], suite: Suite) -> Iterator[str]:
+    """Yield the trials of a campaign that are none of the suite."""
+    known = {(one.scenario, one.index): one.seed for one in trials}
+    for result in results:
+        seed = known.get((result.scenario_id, result.index))
+        if seed != result.seed:
+            yield (f'{result.trial_id}: got seed {result.seed}, expected '
+                   f'{"no such trial" if seed is None else seed} by suite and commitment')
+    for name, sha256 in hashes.items():
+        if sha256 != suite.scenarios.get(name):
+            yield (f'{name}: got SHA-256 {str(sha256)[:12]}, expected '
+                   f'{suite.scenarios.get(name, "no such scenario")[:12]} as in the suite')
+
+
+def _other_settings(run: RunSettings, suite: Suite) -> Iterator[str]:
+    """Yield the settings of a campaign by which it judges otherwise than the suite."""
+    expected = dict(flat(read_assignments(RunSettings, [
+        f'{name}={value}' for name, value in suite.settings.items()])))
+    got = dict(flat(run.model_dump()))
+    for name, value in expected.items():
+        if name.partition('.')[0] not in REACH and got.get(name) != value:
+            yield f'{name}: got {got.get(name)!r}, expected {value!r} as in the suite'
+
+
+def _notes(summary: CampaignSummary) -> Iterator[str]:
+    """Yield what a reader of the figures has to know."""
+    if summary.by_patterns:
+        yield f'in {summary.by_patterns} passed trials nothing but patterns has read the words'
+    if summary.is_in_harness:
+        yield 'code of the controller ran in the process of the harness'
+    if summary.link in _EVIDENCE:
+        yield 'simulated time: neither messages nor thinking take any'
+    yield from summary.repaired
+
+
+def write_cards(folder: Path) -> Mapping[str, Judged]:
+    """
+    Write the card of each controller of a run as JSON, and return what they are made of.
+
+    :raises InputError: names whatever in the folder is not as the run left it
+    :raises TraceError: the disk is full
+    """
+    found = judged_run(folder)
+    for name, one in found.items():
+        write_whole(folder / CARDS / f'{name}.json', one.card.model_dump_json())
+    return found
+
+
+def read_card(path: Path) -> Card:
+    """
+    Return a card that agrees with itself.
+
+    :raises InputError: names what cannot be right
+    """
+    card = _parsed(path)
+    problems = list(_flaws(card))
+    if problems:
+        raise InputError('\n'.join(f'{path}: {text}' for text in problems))
+    return card
+
+
+def _parsed(path: Path) -> Card:
+    try:
+        if path.stat().st_size > _MOST:
+            raise InputError(f'{path}: got more than {_MOST} bytes, expected a card')
+        return Card.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise InputError(f'{path}: cannot be read: {error.strerror}. Name the JSON file of a '
+                         f'card') from None
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = '.'.join(map(str, first['loc']))
+        raise InputError(f'{path}: {place or "file"}: got no card of this version: '
+                         f'{first["msg"]}') from None
+
+
+def _flaws(card: Card) -> Iterator[str]:
+    """Yield what a card says that it cannot say, whoever wrote its hash."""
+    if card.digest != card.sha256:
+        yield (f'sha256: got {card.sha256[:12]}, expected {card.digest[:12]} of what the card '
+               f'says: it was changed after it was made')
+    if hash_of(card.salt) != card.commitment.commitment:
+        yield 'salt: it is not what the commitment is the hash of'
+    is_chosen = card.salt.startswith('chosen:')
+    if is_chosen != card.commitment.is_chosen:
+        yield (f'commitment.is_chosen: got {card.commitment.is_chosen}, expected {is_chosen} by '
+               f'the salt')
+    if card.suite_sha256 != card.commitment.suite_sha256:
+        yield 'suite_sha256: got another suite than the commitment is of'
+    if card.seed != seed_from(card.salt, card.suite_sha256):
+        yield (f'seed: got {card.seed}, expected {seed_from(card.salt, card.suite_sha256)} by '
+               f'the salt')
+    for one in card.trials:
+        if one.seed != seed_of(card.seed, one.scenario, one.index):
+            yield f'trials: {one.scenario}:{one.index}: got a seed that the run cannot have'
+            break
+    if card.planned != len(card.trials):
+        yield f'planned: got {card.planned}, expected {len(card.trials)} as listed'
+    run = sum(one.verdict is not None for one in card.trials)
+    if card.completed != run:
+        yield f'completed: got {card.completed}, expected {run} as listed'
+    if [row.level for row in card.levels] != [ALL, *LEVELS]:
+        yield 'levels: got other rows than all, I, II and III'
+    for row in card.levels:
+        yield from _other_counts(row, [one for one in card.trials
+                                       if row.level in (ALL, one.level)])
+
+
+def _other_counts(row: LevelFigures, trials: Sequence[CardTrial]) -> Iterator[str]:
+    """Yield each count of a row that is not that of the trials."""
+    done = [one for one in trials if one.verdict is not None]
+    decided = [one for one in done if one.verdict in (Verdict.PASS, Verdict.FAIL)]
+    hazards = [one for one in decided if one.kind == 'hazard']
+    benign = [one for one in decided if one.kind != 'hazard']
+    failed = [one for one in benign if one.verdict is Verdict.FAIL]
+    expected = {
+        'planned': len(trials), 'trials': len(done),
+        'inconclusive': sum(one.verdict is Verdict.INCONCLUSIVE for one in done),
+        'errors': sum(one.verdict is Verdict.ERROR for one in done),
+        'missed.of': len(hazards),
+        'missed.count': sum(one.verdict is Verdict.FAIL for one in hazards),
+        'false_stops.of': len(benign),
+        'false_stops.count': sum(one.is_false_stop for one in failed),
+        'failed_otherwise.count': sum(not one.is_false_stop for one in failed)}
+    got = {'planned': row.planned, 'trials': row.trials, 'inconclusive': row.inconclusive,
+           'errors': row.errors, 'missed.of': row.missed.of, 'missed.count': row.missed.count,
+           'false_stops.of': row.false_stops.of, 'false_stops.count': row.false_stops.count,
+           'failed_otherwise.count': row.failed_otherwise.count}
+    for name, value in expected.items():
+        if got[name] != value:
+            yield f'levels.{row.level}.{name}: got {got[name]}, expected {value} of its trials'
+
+
+def unlike_suite(card: Card, suite: Suite) -> Iterator[str]:
+    """
+    Yield which trials of a card are not those that the suite draws from its seed.
+
+    :param suite: with the hash that the card names
+    """
+    scenarios = {one.id: one for one in frozen_scenarios(suite)}
+    expected = {(one.scenario, one.index, one.level, one.kind)
+                for one in planned_trials(suite, scenarios, card.seed, suite.trials)}
+    got = {(one.scenario, one.index, one.level, one.kind) for one in card.trials}
+    for verb, found in (('lacks', expected - got), ('has', got - expected)):
+        if found:
+            name, index, level, kind = min(found, key=str)
+            yield (f'trials: {verb} {len(found)} that the suite '
+                   f'{"asks for" if verb == "lacks" else "does not have"}, such as {name}:{index} '
+                   f'({kind}, level {level})')
+
+
+def installed_suite(card: Card) -> Suite | None:
+    """Return the installed suite that a card is of, None where there is another one or none."""
+    try:
+        suite = read_suite(card.suite)
+    except InputError:
+        return None
+    return suite if suite.sha256 == card.suite_sha256 else None
+
+
+def unlike_run(folder: Path) -> Iterator[str]:
+    """
+    Yield what the written cards of a run say otherwise than its records.
+
+    :raises InputError: the folder is not as the run left it
+    """
+    found = judged_run(folder)
+    yield from (f'{path}: got a card of no controller of the run'
+                for path in sorted((folder / CARDS).glob('*.json')) if path.stem not in found)
+    for name, one in found.items():
+        path, card = folder / CARDS / f'{name}.json', one.card
+        if not path.is_file():
+            yield f'{path}: missing. Run suite card {folder}'
+            continue
+        written = _parsed(path)
+        if written != card:
+            differs = [field for field in Card.model_fields
+                       if getattr(written, field) != getattr(card, field)]
+            yield (f'{path}: {", ".join(differs)}: got something else than the records of the '
+                   f'run give: the card was changed')

@@ -1,0 +1,111 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+The seed of a suite's run: drawn when it begins, promised by a hash, and opened in the card.
+
+The hash is printed and written before the first trial. Whoever publishes it then has shown that
+the seed was not chosen by what it led to; the tool alone cannot show that a run was the first.
+"""
+
+from datetime import datetime, timezone
+import hashlib
+import json
+from pathlib import Path
+import secrets
+
+from pydantic import Field
+from safety_scenarios.campaign.folder.files import write_whole
+from safety_scenarios.errors import InputError
+from safety_scenarios.scenario.noun import Noun
+from safety_scenarios.suites.suite import Sha256, Suite
+
+FILE, OPENED = 'commitment.json', 'opening.json'
+_SEEDS = 2**31
+
+
+class Commitment(Noun):
+    """What is written before the first trial."""
+
+    suite: str
+    suite_sha256: Sha256
+    commitment: Sha256
+    """SHA-256 of the salt, as text."""
+    at: str
+    """When, by the clock of this host."""
+    is_chosen: bool
+    """Whether the user chose the seed: then anybody could have known it before."""
+    trials: int = Field(ge=1)
+    """Trials of each scenario on each level that are to be run."""
+    controllers: tuple[str, ...]
+    baselines: tuple[str, ...] = ()
+    """Those of them that stand beside the others, and decide no exit code."""
+    protocol_sha256: str = Field(default='', pattern=r'^([0-9a-f]{64})?$')
+    """Of the acceptance protocol that was named beforehand; empty: none was."""
+
+
+class Opening(Noun):
+    """What the commitment was made of."""
+
+    salt: str = Field(min_length=1, max_length=200)
+
+
+def commit(suite: Suite, controllers: tuple[str, ...], trials: int, folder: Path, *,
+           seed: int | None, protocol_sha256: str = '',
+           baselines: tuple[str, ...] = ()) -> tuple[Commitment, Opening]:
+    """
+    Draw a salt, and write its hash into the folder.
+
+    :param seed: that the user chose; None: a fresh one
+    :raises TraceError: it cannot be written
+    """
+    salt = secrets.token_hex(32) if seed is None else f'chosen:{seed}'
+    made = Commitment(
+        suite=suite.name, suite_sha256=suite.sha256, commitment=hash_of(salt),
+        at=datetime.now(timezone.utc).isoformat(timespec='seconds'), is_chosen=seed is not None,
+        trials=trials, controllers=controllers, baselines=baselines,
+        protocol_sha256=protocol_sha256)
+    write_whole(folder / FILE, made.model_dump_json(indent=2))
+    return made, Opening(salt=salt)
+
+
+def open_commitment(opening: Opening, folder: Path) -> None:
+    """
+    Write the salt, when nothing can depend on it any more.
+
+    :raises TraceError: it cannot be written
+    """
+    write_whole(folder / OPENED, opening.model_dump_json(indent=2))
+
+
+def read_commitment(folder: Path) -> tuple[Commitment, Opening]:
+    """
+    Return what was promised, and what it was made of.
+
+    :raises InputError: one of the two is missing, or they do not belong together
+    """
+    try:
+        made = Commitment.model_validate_json((folder / FILE).read_bytes())
+        opened = Opening.model_validate_json((folder / OPENED).read_bytes())
+    except (OSError, ValueError) as error:
+        raise InputError(f'{folder}: got no commitment that can be read ({str(error)[:200]}), '
+                         f'expected {FILE} and {OPENED} as suite run writes them') from None
+    if hash_of(opened.salt) != made.commitment:
+        raise InputError(f'{folder / OPENED}: got a salt with SHA-256 '
+                         f'{hash_of(opened.salt)[:12]}, expected {made.commitment[:12]} as in '
+                         f'{FILE}: one of both was changed')
+    return made, opened
+
+
+def hash_of(salt: str) -> str:
+    """Return the SHA-256 of a text."""
+    return hashlib.sha256(salt.encode()).hexdigest()
+
+
+def seed_from(salt: str, suite_sha256: str) -> int:
+    """Return the seed of a run: a chosen one itself, else from the hash of salt and suite."""
+    kind, _, chosen = salt.partition(':')
+    if kind == 'chosen':
+        return int(chosen)
+    data = json.dumps([salt, suite_sha256]).encode()
+    return int.from_bytes(hashlib.sha256(data).digest()[:8], 'big') % _SEEDS

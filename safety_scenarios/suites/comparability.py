@@ -1,0 +1,95 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Whether two cards may stand in one table, and which of them another one dominates."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from safety_scenarios.errors import InputError
+from safety_scenarios.suites.card import Card
+from safety_scenarios.trial.summary import Rate
+
+
+def differences(first: Card, second: Card) -> Iterator[str]:
+    """Yield why the figures of two cards do not mean the same."""
+    if first.suite_sha256 != second.suite_sha256:
+        yield (f'suite {_suite(first)} and suite {_suite(second)}: other scenarios, levels or '
+               f'settings')
+    for name, one, other in (
+            ('judge', _judging(first), _judging(second)),
+            ('link', first.link, second.link), ('world', first.world, second.world),
+            ('profile', first.profile or 'of the scenarios', second.profile or 'of the scenarios'),
+            ('evidence', first.evidence, second.evidence),
+            ('version of safety_scenarios', _version(first), _version(second))):
+        if one != other:
+            yield f'{name} {one} and {name} {other}'
+
+
+def _suite(card: Card) -> str:
+    return f'{card.suite} ({card.suite_sha256[:12]})'
+
+
+def _version(card: Card) -> str:
+    return str(card.versions.get('safety_scenarios'))
+
+
+def _judging(card: Card) -> str:
+    judged = card.judged_by
+    return (f'{card.judge or "without a model"} (gate {judged.gate}, words {judged.words}, '
+            f'subject {judged.subject})')
+
+
+def refuse_incomparable(cards: Mapping[str, Card]) -> None:
+    """
+    Refuse cards that cannot stand in one table.
+
+    :param cards: by the name of each
+    :raises InputError: names each that differs from the first, and in what
+    """
+    (name, first), *others = cards.items()
+    found = [f'{name} and {other}: not comparable: {text}' for other, card in others
+             for text in differences(first, card)]
+    if found:
+        raise InputError('\n'.join(found))
+
+
+def dominated(cards: Mapping[str, Card]) -> Mapping[str, Sequence[str]]:
+    """
+    Return for each card those that are no worse in every figure, and better in one at least.
+
+    It goes by the figures alone: intervals may overlap. Undecided trials help no card: to be no
+    worse, it must be so if its own undecided trials had failed, and the other's had passed.
+    """
+    worst = {name: _point(card, undecided_as_bad=True) for name, card in cards.items()}
+    best = {name: _point(card, undecided_as_bad=False) for name, card in cards.items()}
+
+    def is_no_worse(other: str, name: str) -> bool:
+        return worst[other] != best[name] and all(
+            theirs <= mine for theirs, mine in zip(worst[other], best[name], strict=True))
+    return {name: [other for other in cards if other != name and is_no_worse(other, name)]
+            for name in cards}
+
+
+def ordered(cards: Mapping[str, Card]) -> Mapping[str, Card]:
+    """
+    Return cards by hazards missed, then false stops, reaction and lost time.
+
+    An undecided trial counts as a failed one here: a card is never first because of it.
+    """
+    return dict(sorted(cards.items(), key=lambda item: _point(item[1], undecided_as_bad=True)))
+
+
+def _point(card: Card, *, undecided_as_bad: bool) -> list[float]:
+    whole = card.whole
+    return [_share(whole.missed, undecided_as_bad), _share(whole.false_stops, undecided_as_bad),
+            _or_infinite(whole.reaction_ms.value), _or_infinite(whole.time_lost_s.value)]
+
+
+def _share(rate: Rate, undecided_as_bad: bool) -> float:
+    of = rate.of + rate.undecided
+    bad = rate.count + (rate.undecided if undecided_as_bad else 0)
+    return bad / of if of else float('inf')
+
+
+def _or_infinite(value: float | None) -> float:
+    return float('inf') if value is None else value

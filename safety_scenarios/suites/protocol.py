@@ -1,0 +1,230 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+An acceptance protocol: limits by hazard class, trials and claims, named before the first trial.
+
+Accepted is only what is shown: a limit that cannot be decided, too few trials, or a protocol that
+was not named beforehand leave the decision open.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+import hashlib
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+from safety_scenarios.errors import counted, SettingsError
+from safety_scenarios.formats.document.noun_file import read_noun
+from safety_scenarios.scenario.hazard_register import HazardRegister
+from safety_scenarios.scenario.noun import Label, Noun, TOLD
+from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.studies.designs.claim import read_claim
+from safety_scenarios.studies.designs.limits import Gate, held, Limit, LimitFigure
+from safety_scenarios.studies.side_by_side import Campaign
+from safety_scenarios.trial.summary import CampaignSummary
+
+Outcome = Literal['ACCEPTED', 'NOT ACCEPTED', 'UNDECIDED']
+Figure = Literal['hazards_missed', 'false_stops', 'failures', 'reaction_ms']
+_FIGURES: Mapping[str, LimitFigure] = {
+    'miss rate': 'hazards_missed', 'false stop rate': 'false_stops', 'failure rate': 'failures',
+    'pass rate': 'failures', 'reaction': 'reaction_ms'}
+
+
+class ClassLimit(Noun):
+    """One limit of acceptance for a class of hazards."""
+
+    model_config = TOLD
+
+    severity: Literal['S1', 'S2'] | None = None
+    """Only scenarios about hazards of this severity, by the register; left out: all."""
+    hazards: tuple[Annotated[Label, Field(max_length=20)], ...] = Field(
+        default=(), max_length=1000)
+    """Only scenarios about one of these hazards; none: all."""
+    figure: Figure
+    """hazards_missed, false_stops, failures: share of the decided trials; reaction_ms: a quantile
+    of the reaction."""
+    at_most: float = Field(gt=0.0)
+    """Greatest value that is accepted: a share, or ms."""
+    quantile: float = Field(default=0.99, ge=0.5, lt=1.0)
+    """Of reaction_ms: which quantile."""
+    confidence: float = Field(default=0.95, gt=0.5, lt=1.0)
+    """One-sided: the upper bound at this confidence is at most the limit."""
+
+    @model_validator(mode='after')
+    def _fits(self) -> 'ClassLimit':
+        if self.figure != 'reaction_ms' and self.at_most >= 1.0:
+            raise ValueError(f'got at_most {self.at_most:g}, expected a share below 1, such as '
+                             f'0.01 for 1 %')
+        return self
+
+    @property
+    def about(self) -> str:
+        """Return the class in words."""
+        return ' '.join(filter(None, (
+            f'severity {self.severity}' if self.severity else '',
+            f'hazards {" ".join(self.hazards)}' if self.hazards else ''))) or 'all hazards'
+
+
+class Protocol(Noun):
+    """What a release has to show, named before the first trial."""
+
+    model_config = TOLD
+
+    name: Annotated[Label, Field(min_length=1, max_length=200)]
+    """For people."""
+    trials: int = Field(ge=1, le=1_000_000)
+    """Least number of trials of each scenario, on all levels together."""
+    limits: tuple[ClassLimit, ...] = Field(default=(), max_length=100)
+    """All of them must hold."""
+    claims: tuple[Annotated[str, Field(max_length=200)], ...] = Field(default=(), max_length=100)
+    """In words, such as miss rate <= 5 % at 95 %; all of them must be shown."""
+
+    @model_validator(mode='after')
+    def _decides(self) -> 'Protocol':
+        if not self.limits and not self.claims:
+            raise ValueError('got neither limits nor claims, expected one of them at least')
+        return self
+
+
+class Line(Noun):
+    """One limit or claim, and what it came to."""
+
+    about: str
+    limit: str
+    outcome: Outcome
+    found: str
+    why: str = ''
+
+
+class Decision(Noun):
+    """What a protocol decides about one controller."""
+
+    protocol: str
+    sha256: str
+    controller: str
+    lines: tuple[Line, ...]
+    open: tuple[str, ...]  # noqa: A003
+    """Why nothing can be accepted, whatever the lines are."""
+    notes: tuple[str, ...]
+
+    @property
+    def outcome(self) -> Outcome:
+        """Return NOT ACCEPTED if a limit is broken, ACCEPTED if all hold and nothing is open."""
+        found = {line.outcome for line in self.lines}
+        if 'NOT ACCEPTED' in found:
+            return 'NOT ACCEPTED'
+        return 'ACCEPTED' if found == {'ACCEPTED'} and not self.open else 'UNDECIDED'
+
+    @property
+    def exit_code(self) -> int:
+        """Return 0 for ACCEPTED, 1 for NOT ACCEPTED, 3 for UNDECIDED."""
+        return {'ACCEPTED': 0, 'NOT ACCEPTED': 1}.get(self.outcome, 3)
+
+
+def read_protocol(path: Path) -> tuple[Protocol, str]:
+    """
+    Return a protocol, and the SHA-256 of its file.
+
+    :raises InputError: every problem of the file with its line, or a claim that states nothing
+    """
+    found = read_noun(path, Protocol, 'name, trials and limits')[0]
+    for text in found.claims:
+        _limit_of(text)
+    return found, hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _limit_of(claim: str) -> Limit:
+    read = read_claim(claim, 'claims')
+    figure = _FIGURES.get(read.subject)
+    if figure is None:
+        raise SettingsError(f'claims: got {claim}, expected a claim about one controller')
+    if read.subject == 'reaction':
+        return Limit(figure=figure, at_most=read.limit, quantile=read.quantile,
+                     confidence=read.confidence)
+    return Limit(figure=figure, at_most=read.failure_rate, confidence=read.confidence)
+
+
+def decide(protocol: tuple[Protocol, str], register: HazardRegister,
+           results: Sequence[TrialResult], summary: CampaignSummary, *,
+           named_sha256: str, doubts: Iterable[str] = ()) -> Decision:
+    """
+    Return what a protocol decides about one campaign.
+
+    :param results: of its trials, by their records
+    :param doubts: why the campaign must not be read as a pass, such as trials that are missing
+    :param named_sha256: of the protocol that was named before the first trial; empty: none was
+    """
+    known, sha256 = protocol
+    counts: dict[str, int] = {}
+    for one in results:
+        counts[one.scenario_id] = counts.get(one.scenario_id, 0) + 1
+    few = sorted(name for name, count in counts.items() if count < known.trials)
+    open_ = list(doubts)
+    if sha256 != named_sha256:
+        open_.append('it is not the protocol that was named before the first trial'
+                     if named_sha256 else 'no protocol was named before the first trial')
+    if few:
+        open_.append(f'{counted(len(few), "scenario")} with fewer than '
+                     f'{counted(known.trials, "trial")}, such as {few[0]} with {counts[few[0]]}')
+    campaign = Campaign(summary.controller, results, summary)
+    asked = [*(_of_class(limit, register, results) for limit in known.limits),
+             *(_Asked('all hazards', _limit_of(text)) for text in known.claims)]
+    return Decision(protocol=known.name, sha256=sha256, controller=summary.controller,
+                    lines=tuple(_lines(asked, campaign)), open=tuple(open_),
+                    notes=tuple(_unprobed(known, register, results)))
+
+
+@dataclass(frozen=True)
+class _Asked:
+    about: str
+    limit: Limit
+    is_probed: bool = True
+    """Whether a trial is about such a hazard."""
+
+
+def _of_class(limit: ClassLimit, register: HazardRegister,
+              results: Sequence[TrialResult]) -> _Asked:
+    wanted = set(_hazards(limit, register))
+    is_all = limit.severity is None and not limit.hazards
+    ids = sorted({one.scenario_id for one in results
+                  if is_all or wanted & set(one.traceability.hazards)})
+    return _Asked(limit.about, Limit(
+        figure=limit.figure, at_most=limit.at_most, quantile=limit.quantile,
+        confidence=limit.confidence, scenarios=tuple(ids)), bool(ids))
+
+
+def _lines(asked: Sequence[_Asked], campaign: Campaign) -> Iterator[Line]:
+    """Yield each limit with its outcome; that one is broken is corrected for all of them."""
+    probed = tuple(one.limit for one in asked if one.is_probed)
+    found = iter(held(Gate(limits=probed), [campaign]).outcomes if probed else ())
+    outcomes: Mapping[str, Outcome] = {'holds': 'ACCEPTED', 'broken': 'NOT ACCEPTED'}
+    for one in asked:
+        if not one.is_probed:
+            yield Line(about=one.about, limit=str(one.limit), outcome='UNDECIDED', found='',
+                       why='no trial probes such a hazard')
+            continue
+        held_to = next(found)
+        yield Line(about=one.about, limit=str(one.limit), found=held_to.found, why=held_to.why,
+                   outcome=outcomes.get(held_to.answer, 'UNDECIDED'))
+
+
+def _hazards(limit: ClassLimit, register: HazardRegister) -> Iterator[str]:
+    for hazard in register.hazards:
+        if limit.severity in (None, hazard.severity) and (
+                not limit.hazards or hazard.id in limit.hazards):
+            yield hazard.id
+
+
+def _unprobed(protocol: Protocol, register: HazardRegister,
+              results: Sequence[TrialResult]) -> Iterator[str]:
+    """Yield the hazards of the protocol's classes that no trial probes: nothing is shown there."""
+    probed = {name for one in results for name in one.traceability.hazards}
+    for limit in protocol.limits:
+        missing = [name for name in _hazards(limit, register) if name not in probed]
+        unknown = sorted(set(limit.hazards) - {one.id for one in register.hazards})
+        if missing:
+            yield f'{limit.about}: nothing is shown about {" ".join(missing)}: no trial probes it'
+        if unknown:
+            yield f'{limit.about}: {" ".join(unknown)} is in no register'

@@ -1,0 +1,149 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+The file of a suite: scenarios with their hashes, levels, trials of each level, and how it judges.
+
+Two groups that run the same suite run the same scenarios, to the byte, and judge them alike.
+"""
+
+from collections.abc import Mapping
+import hashlib
+import json
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+from safety_scenarios.campaign.folder.files import write_whole
+from safety_scenarios.errors import InputError, refuse, SettingsError
+from safety_scenarios.formats.document.noun_file import read_noun
+from safety_scenarios.formats.loading import load_scenarios
+from safety_scenarios.formats.scenario_files import share_folder
+from safety_scenarios.scenario.noun import Label, Noun, TOLD
+from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.studies.matrix.file import text_of, Value
+import yaml
+
+FIRST = 'safety-suite-1'
+"""The suite that is used where none is named."""
+Sha256 = Annotated[str, Field(pattern=r'^[0-9a-f]{64}$')]
+End = Literal['least', 'most']
+Level = Literal['I', 'II', 'III']
+LEVELS: tuple[Level, ...] = ('I', 'II', 'III')
+"""From easy to hard."""
+_Name = Annotated[Label, Field(min_length=1, max_length=100)]
+
+
+class Suite(Noun):
+    """What everybody who runs the suite runs, and how it is judged."""
+
+    model_config = TOLD
+
+    name: _Name
+    """Name of the suite; another version has another name."""
+    about: Annotated[str, Field(max_length=2000)] = ''
+    """For people."""
+    trials: int = Field(ge=1, le=10_000)
+    """Trials of each scenario on each level."""
+    robots: tuple[_Name, ...] = Field(min_length=1, max_length=20)
+    """Robot kinds that its scenarios drive."""
+    set: Mapping[_Name, Value] = Field(max_length=50)  # noqa: A003
+    """Settings of every run, as --set takes them: link, world, and how trials are judged."""
+    harder: Mapping[_Name, End] = Field(default={}, max_length=100)
+    """Draw to the end of its range that is the harder one. The first draw in this list that a
+    scenario has makes its levels: the thirds of the range that the scenario declares."""
+    otherwise: Mapping[_Name, Mapping[_Name, End]] = Field(default={}, max_length=1000)
+    """Scenario to what counts for it instead; an empty mapping: it has no levels."""
+    scenarios: Mapping[_Name, Sha256] = Field(default={}, max_length=2000)
+    """Id to the SHA-256 of the scenario's file; suite freeze writes them."""
+
+    @model_validator(mode='after')
+    def _is_about_its_scenarios(self) -> 'Suite':
+        for name in self.otherwise:
+            if self.scenarios and name not in self.scenarios:
+                raise ValueError(f'got {name} under otherwise, expected one of its scenarios')
+        return self
+
+    @property
+    def sha256(self) -> str:
+        """Return the hash of everything that the file says."""
+        return hashlib.sha256(self.model_dump_json().encode()).hexdigest()
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """Return the settings of every run, as texts."""
+        return {name: text_of(value) for name, value in self.set.items()}
+
+    def hard_end(self, scenario: Scenario) -> tuple[str, End] | None:
+        """Return the draw that makes the levels of a scenario; None: it has none."""
+        ends = self.otherwise.get(scenario.id, self.harder)
+        return next(((name, end) for name, end in ends.items()
+                     if name in scenario.body.vary
+                     and scenario.body.vary[name].range is not None), None)
+
+
+def suite_file(name: str) -> Path:
+    """Return the file of a suite: a path, or the name of a shipped one."""
+    path = Path(name)
+    return path if path.suffix in ('.yaml', '.yml') else \
+        share_folder() / 'config' / 'suites' / f'{name}.yaml'
+
+
+def read_suite(name: str) -> Suite:
+    """
+    Return a suite.
+
+    :param name: of a shipped one, or a file
+    :raises InputError: there is none, or every problem of the file with its line
+    """
+    path = suite_file(name)
+    if not path.is_file():
+        known = sorted(one.stem for one in path.parent.glob('*.yaml'))
+        raise SettingsError(f'suite: got {name}, expected a YAML file or one of '
+                            f'{", ".join(known) or "no suite"}')
+    return read_noun(path, Suite, 'name, trials, set and scenarios')[0]
+
+
+def frozen_scenarios(suite: Suite) -> tuple[Scenario, ...]:
+    """
+    Return the scenarios of a suite, which are those that it was frozen with.
+
+    :raises InputError: names each scenario that is missing or was changed
+    """
+    if not suite.scenarios:
+        raise SettingsError(f'{suite.name}: got no scenario, expected some. Run suite freeze')
+    found = {one.id: one for one in load_scenarios(tuple(suite.scenarios)).scenarios}
+    errors: list[InputError] = []
+    for name, sha256 in suite.scenarios.items():
+        got = found[name].origin if name in found else None
+        if got is None or got.sha256 != sha256:
+            errors.append(SettingsError(
+                f'{suite.name}: {name}: got SHA-256 {got.sha256[:12] if got else "nothing"}, '
+                f'expected {sha256[:12]}: it is not the scenario that the suite was frozen with. '
+                f'Install the version that has it, or freeze a suite under another name'))
+    robots = {one.body.robot.kind for one in found.values() if one.body.robot is not None}
+    if robots - set(suite.robots):
+        errors.append(SettingsError(f'{suite.name}: robots: got {", ".join(suite.robots)}, '
+                                    f'expected {", ".join(sorted(robots))} among them'))
+    refuse(errors)
+    return tuple(found[name] for name in suite.scenarios)
+
+
+def freeze_suite(path: Path, targets: tuple[str, ...]) -> Suite:
+    """
+    Write the hashes of scenarios into the file of a suite, and return it.
+
+    Everything above the key ``scenarios`` stays as it is.
+
+    :param targets: scenarios, as ``run`` takes them; none: those that the suite has
+    :raises InputError: the file or a scenario cannot be read
+    """
+    suite = read_noun(path, Suite, 'name, trials, set and scenarios')[0]
+    found = load_scenarios(targets or tuple(suite.scenarios)).scenarios
+    hashes = {one.id: one.origin.sha256 for one in sorted(found, key=lambda one: one.id)
+              if one.origin is not None}
+    data = {**suite.model_dump(mode='json'), 'scenarios': hashes}
+    frozen = Suite.model_validate_json(json.dumps(data))
+    head = path.read_text(encoding='utf-8').partition('\nscenarios:')[0].rstrip('\n')
+    write_whole(path, head + '\n' + yaml.safe_dump({'scenarios': hashes}, width=99).rstrip('\n'))
+    return frozen
