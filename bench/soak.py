@@ -84,8 +84,8 @@ def growth(first: dict[str, float], last: dict[str, float], hours: float) -> str
     day_mb = last['campaign_mb'] + each_kb / 1e3 * last['trials'] * (_DAY_H / hours - 1)
     return (f'{"not flat: " + "; ".join(problems) if problems else "flat"} '
             f'(from trial {first["trials"]:g} to {last["trials"]:g}, {hours:.1f} simulated hours; '
-            f'{each_kb:.1f} kB a trial are results kept for the summary; extrapolated to '
-            f'{_DAY_H:g} h, not measured: {day_mb:.0f} MB)')
+            f'the campaign grew by {each_kb:.1f} kB a trial, of which it keeps the result; '
+            f'extrapolated to {_DAY_H:g} h, not measured: {day_mb:.0f} MB)')
 
 
 @dataclass
