@@ -138,7 +138,7 @@ class World:
         self._told_ns: dict[str, int] = {}
         self._unmoved = 0
         """Reports of the truth since anything has moved, come or gone."""
-        self._latest: Mapping[str, Mapping[str, float]] = {}
+        self._latest: dict[str, Mapping[str, float]] = {}
         """The latest one, but for the task."""
         self._unseen: Sequence[bool] = ()
         """Which of what it holds no sensor had shown by then."""
