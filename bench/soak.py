@@ -6,8 +6,10 @@ A campaign of many simulated hours, and what it holds of the machine meanwhile.
 
 ``soak.py FOLDER [HOURS] [JOBS] [LINK]`` runs as many trials as the simulated hours take, and
 prints memory, files, threads, processes and shared memory as they were after a tenth of the trials
-and at the end, as one JSON line. Results are kept for the summary: their share of the campaign's
-own memory grows with the trials, and that of the processes that run them must not.
+and at the end, as JSON, and then one line: flat or not, and why. The campaign keeps each result
+for its summary, so that its own memory grows with the trials, by no more than ``MOST_KB`` each;
+everything else must not grow. The line also says what the growth would come to in 24 hours: a
+line through two points, and no measurement.
 """
 
 from dataclasses import dataclass, field
@@ -26,9 +28,14 @@ from safety_scenarios.trial.summary import CampaignSummary
 from safety_scenarios.trial.trial import TrialRecord
 
 _SCENARIO = 'SCN-R-101'
-_SIMULATED_S = 11.0
+_SIMULATED_S = 25.0
 """Of one trial, about: it ends when the bench has seen so many hours."""
 _SAMPLES = 200
+MOST_KB = 25.0
+"""That a campaign's own memory may grow by for each trial."""
+_MOST_PROCESSES_MB = 5.0
+"""That the memory of the processes of trials may differ by: what allocators keep or give back."""
+_DAY_H = 24.0
 
 
 def own_processes(pid: int) -> list[int]:
@@ -53,6 +60,32 @@ def held() -> dict[str, float]:
     return {'campaign_mb': mb([mine]), 'processes_mb': mb(others), 'files': count('fd'),
             'threads': count('task'), 'processes': len(others) + 1,
             'shared_memory': len(os.listdir('/dev/shm'))}
+
+
+def growth(first: dict[str, float], last: dict[str, float], hours: float) -> str:
+    """
+    Return in one line whether what is held has stayed flat.
+
+    :param first: what was held after some trials
+    :param last: the same after more trials
+    :param hours: simulated hours until then
+    """
+    trials = last['trials'] - first['trials']
+    each_kb = (last['campaign_mb'] - first['campaign_mb']) * 1e3 / trials
+    problems = [f'{name} grew from {first[name]:g} to {last[name]:g}'
+                for name in ('files', 'threads', 'processes', 'shared_memory')
+                if last[name] > first[name]]
+    if each_kb > MOST_KB:
+        problems.append(f'the campaign grew by {each_kb:.1f} kB a trial, expected at most '
+                        f'{MOST_KB:g} kB')
+    if last['processes_mb'] - first['processes_mb'] > _MOST_PROCESSES_MB:
+        problems.append(f'the processes of trials grew from {first["processes_mb"]:.0f} to '
+                        f'{last["processes_mb"]:.0f} MB')
+    day_mb = last['campaign_mb'] + each_kb / 1e3 * last['trials'] * (_DAY_H / hours - 1)
+    return (f'{"not flat: " + "; ".join(problems) if problems else "flat"} '
+            f'(from trial {first["trials"]:g} to {last["trials"]:g}, {hours:.1f} simulated hours; '
+            f'the campaign grew by {each_kb:.1f} kB a trial, of which it keeps the result; '
+            f'extrapolated to {_DAY_H:g} h, not measured: {day_mb:.0f} MB)')
 
 
 @dataclass
@@ -90,7 +123,7 @@ def main(folder: str, hours: str = '24', jobs: str = '1', link: str = 'loopback'
         'took_s': round(time.monotonic() - began_s), 'after_a_tenth': first, 'at_the_end': last,
         'before': before, 'after': after}
     json.dump(told, sys.stdout, indent=1)
-    sys.stdout.write('\n')
+    sys.stdout.write(f'\n{growth(first, last, float(hours))}\n')
 
 
 if __name__ == '__main__':

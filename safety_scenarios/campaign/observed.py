@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from safety_scenarios.campaign.folder.files import journal_path
 from safety_scenarios.campaign.folder.folder import RunFolder
+from safety_scenarios.campaign.kept_results import KeptResults
 from safety_scenarios.campaign.plan import TrialTask, Wants
 from safety_scenarios.campaign.signals import uninterrupted
 from safety_scenarios.campaign.statistics.sequential import Decide, undecided
@@ -27,7 +28,7 @@ from safety_scenarios.trial.trial import Trial, TrialRecord
 class Campaign:
     """What was run."""
 
-    results: list[TrialResult] = field(default_factory=list)
+    results: list[TrialResult] = field(default_factory=KeptResults)
     """Of the trials that every observer knows of."""
     preflight: list[Preflight] = field(default_factory=list)
     """Of each scenario, what its first trial showed of the wiring."""

@@ -18,7 +18,7 @@ belongs to a trial that never ended. NaN and infinity are written by those names
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 import json
-from operator import attrgetter
+from operator import attrgetter, sub
 import os
 from pathlib import Path
 import threading
@@ -59,11 +59,19 @@ _OF_MOST = tuple(_RARE.values())
 _BEYOND = 1 << 63
 """No clock counts so far (ns)."""
 _SAME = 'same'
-_stamps, _rare = attrgetter(*_STAMPS), attrgetter(*_RARE)
+_UNNUMBERED = {name: default for name, default in _RARE.items() if name != 'sequence'}
+_OF_UNNUMBERED = tuple(_UNNUMBERED.values())
+_stamps, _rare, _unnumbered = attrgetter(*_STAMPS), attrgetter(*_RARE), attrgetter(*_UNNUMBERED)
 _json = json.JSONEncoder(separators=(',', ':'), default=dict).encode
 _value = json.JSONDecoder().decode
+_TEXTS = 64
+"""Truths of which the text is kept: of the things in a world, with those of a moment before."""
 _OFTEN = 'state', 'sensed'
 """What a world tells again and again, with nothing but numbers and names in it."""
+
+
+def _list(texts: Iterable[str]) -> str:
+    return f'[{",".join(texts)}]'
 
 
 def _of_numbers(value: Any) -> str:
@@ -85,7 +93,7 @@ class Journal:
         self._waiting: list[Event] = []
         self._before: dict[str, tuple[Message, str]] = {}
         self._times = _Times()
-        self._told = _Told(self._times)
+        self._reported = _Reported(self._times)
         self._chain, self._compressor = Chain(), Compressor()
         self._head = ''
         self._error: Exception | None = None
@@ -178,10 +186,9 @@ class Journal:
     def _line(self, event: Event) -> str:
         message = event.message
         if message is None and event.kind in _OFTEN and _rare(event) == _OF_MOST:
-            return self._told.line(event)
-        write = _of_numbers if event.kind in _OFTEN else _json
-        line = (f'{write([event.kind, event.name])[:-1]},{self._times.after(event.stamps)},'
-                f'{write(_rest(event))}]')
+            return self._reported.line(event)
+        line = (f'{_opening(event.kind, event.name)}{self._times.after(event.stamps)},'
+                f'{_rest_text(event)}]')
         if message is None:
             return line + '\n'
         before = self._before.get(event.name)
@@ -204,36 +211,59 @@ class _Times:
 
     def after(self, stamps: Stamps) -> str:
         """Return the differences to the times before as JSON; null: there is no such time."""
-        if stamps is self._stamps:  # of the same moment, as most that a world tells
-            return self._none_passed
         times, before = _stamps(stamps), self._before
+        if stamps is self._stamps:  # of the same moment, as most that a world reports
+            if not self._none_passed:
+                self._none_passed = _list(['null' if new is None else '0' for new in times])
+            return self._none_passed
+        self._stamps, self._none_passed = stamps, ''
+        if None not in times:
+            self._before = times
+            return _list(map(str, map(sub, times, before)))
         self._before = [old if new is None else new
                         for new, old in zip(times, before, strict=True)]
-        self._stamps = stamps
-        self._none_passed = _of_numbers([None if new is None else 0 for new in times])
-        return _of_numbers([None if new is None else new - old
-                            for new, old in zip(times, before, strict=True)])
+        return _list(['null' if new is None else str(new - old)
+                      for new, old in zip(times, before, strict=True)])
 
 
-class _Told:
-    """Writes what a world tells: of one moment with the same stamps, and often the same truth."""
+class _Reported:
+    """
+    Writes what a world reports: of one moment with the same stamps, and often the same truth.
+
+    Of the latest truths the text is kept: topics share one, and what stands still has the same
+    again and again.
+    """
 
     def __init__(self, times: _Times) -> None:
         self._times = times
-        self._truth: Mapping[str, float] = {}
+        self._texts: dict[int, tuple[Mapping[str, float], str]] = {}
 
     def line(self, event: Event) -> str:
         """Return the line of an event of which nothing is known but what is true."""
         truth = event.truth
-        if truth and truth is not self._truth:
-            self._truth, self._true = truth, _of_numbers({'truth': truth})
         return (f'{_opening(event.kind, event.name)}{self._times.after(event.stamps)},'
-                f'{self._true if truth else "{}"}]\n')
+                f'{self._text(truth) if truth else "{}"}]\n')
+
+    def _text(self, truth: Mapping[str, float]) -> str:
+        known = self._texts.get(id(truth))
+        if known is None:
+            if len(self._texts) >= _TEXTS:
+                self._texts.clear()
+            # with the truth itself, so that no other one gets its id
+            known = self._texts[id(truth)] = truth, _of_numbers({'truth': truth})
+        return known[1]
 
 
 @lru_cache(maxsize=1024)
 def _opening(kind: str, name: str) -> str:
-    return _of_numbers([kind, name])[:-1] + ','
+    return _json([kind, name])[:-1] + ','
+
+
+def _rest_text(event: Event) -> str:
+    """Return what else is known of an event; of most commands that is their number."""
+    if not event.truth and _unnumbered(event) == _OF_UNNUMBERED:
+        return '{}' if event.sequence is None else f'{{"sequence":{event.sequence}}}'
+    return (_of_numbers if event.kind in _OFTEN else _json)(_rest(event))
 
 
 def _rest(event: Event) -> dict[str, Any]:

@@ -85,10 +85,11 @@ def kept(record: TrialRecord, result: TrialResult, onset: Event | None,
 
 
 class _Described:
-    """Writes events; what a world tells at one moment has the same stamps, and often truth."""
+    """Writes events; what a world reports at one moment has the same stamps, and often truth."""
 
     def __init__(self) -> None:
-        self._truth: Mapping[str, float] = {}
+        self._truths: dict[int, str] = {}
+        """By its id: the record keeps each of them for as long as it is written."""
         self._stamps: Stamps | None = None
 
     def __call__(self, event: Event, payload: str, repeats: int) -> str:
@@ -100,9 +101,10 @@ class _Described:
         """
         message, truth, stamps, more = event.message, event.truth, event.stamps, ''
         if truth:
-            if truth is not self._truth:
-                self._truth, self._told = truth, _numbers(truth)
-            more = rf',\"truth\":{self._told}'
+            told = self._truths.get(id(truth))
+            if told is None:
+                told = self._truths[id(truth)] = _numbers(truth)
+            more = rf',\"truth\":{told}'
         if event.text is not None:
             more += rf',\"text\":{escaped(quoted(short(event.text)))}'
         if event.trial_id is not None:

@@ -100,6 +100,8 @@ class Processes(Engine):
                 self._feed()
             if self._outcomes.is_stuck:
                 self._hear()
+                with uninterrupted():  # nobody waits while this process takes what has come
+                    self._feed()
             yield from self._outcomes.due(is_wanted)
 
     def stop(self) -> Iterator[Outcome]:

@@ -97,8 +97,10 @@ class TrialFiles:
         :return: names of the trial's journal and trace to their hashes, as the manifest has them
         :raises TraceError: the disk is full, or the folder is gone
         """
+        head: str | None = None
         if self._journal is not None:
-            record = record.with_chain(self._journal.seal(record))
+            head = self._journal.seal(record)
+            record = record.with_chain(head)
         for trace in self._traces:
             trace.trial_ended(record, result)
         if self._journal is not None:
@@ -107,7 +109,7 @@ class TrialFiles:
         found: dict[str, str] = {}
         for name in (journal_path(result.trial_id), trace_path(result.trial_id)):
             if (self.folder / name).is_file():
-                found |= hashed(self.folder, name)
+                found |= hashed(self.folder, name, head)
         return found
 
     def close(self) -> None:
@@ -219,11 +221,16 @@ def journal_path(trial_id: str) -> str:
     return f'{TRACES}/{trial_id.partition(".")[0]}/{trial_id}{SUFFIX}'
 
 
-def hashed(folder: Path, name: str) -> dict[str, str]:
-    """Return the SHA-256 of a file, and of a journal the head of its chain of hashes too."""
+def hashed(folder: Path, name: str, head: str | None = None) -> dict[str, str]:
+    """
+    Return the SHA-256 of a file, and of a journal the head of its chain of hashes too.
+
+    :param head: of whoever has written the journal; None: it is read from the file
+    """
     path = folder / name
-    head = {f'{name}{CHAIN}': head_of(path)} if name.endswith(SUFFIX) else {}
-    return {name: digest(path), **head}
+    if not name.endswith(SUFFIX):
+        return {name: digest(path)}
+    return {name: digest(path), f'{name}{CHAIN}': head_of(path) if head is None else head}
 
 
 def digest(path: Path) -> str:

@@ -31,6 +31,8 @@ class Walker(Entity):
         self._way = body.motion.begin((0.0, 0.0, 0.0))
         self.since_s = 0.0
         """How long it has been there (s)."""
+        self._beside: tuple[Placed, float, float] | None = None
+        """Where the robot was when it was put beside that, and where that is."""
 
     def build(self, spec: Any) -> None:
         """Add its solid."""
@@ -60,7 +62,7 @@ class Walker(Entity):
 
     def appear(self, robot: Placed) -> None:
         """Be at its distance and bearing, and move already."""
-        self.since_s = 0.0
+        self.since_s, self._beside = 0.0, None
         x, y = beside(robot, self._description.ahead, self._description.left)
         self._way = self._description.motion.begin(robot)
         self._put(x, y, 0.0, 0.0)
@@ -72,7 +74,10 @@ class Walker(Entity):
         self.since_s += step_s
         (vx, vy), (was_x, was_y) = self._qvel, self._qpos
         if self.is_kept or self._description.motion.is_along:
+            if not vx and not vy and (robot, was_x, was_y) == self._beside:
+                return  # it stands where it was put, and the robot does too
             x, y = beside(robot, self._description.ahead, self._description.left)
+            self._beside = robot, x, y
             # what it was given for the last step has taken it where the robot was told to be
             self._put(x, y, vx + (x - was_x) / step_s, vy + (y - was_y) / step_s)
             return

@@ -76,6 +76,8 @@ class Truth:
         """Least gap to anything that was told last (m)."""
         self.hit = 0.0
         """Largest force on the robot since somebody set it back to 0 (N)."""
+        self.touched = False
+        """Whether anything touched the robot since somebody set it back."""
 
     def _own(self, name: str, geoms: Iterable[int]) -> None:
         self._places[name] = len(self._watched)
@@ -138,6 +140,7 @@ class Truth:
         met = (owners == _OWN).any(axis=1) & (owners > _OWN).any(axis=1)
         if not met.any():
             return
+        self.touched = True
         forces: dict[int, Any] = {}
         for place in numpy.flatnonzero(met).tolist():
             contact = self._data.contact[place]

@@ -47,6 +47,9 @@ STATE_NS = 20_000_000
 """Between two tellings of the truth."""
 TASK_NS = 100_000_000
 """Between two tellings of how far the robot has come with its work."""
+_SETTLED = 2
+"""Reports after which a third is the same unless something moves: the second has no more speed at
+which gaps close, which the first may have."""
 _ROOM_M = 0.3
 """With less than this around the robot each step of the physics is looked at."""
 _UNSTABLE = slice(int(mujoco.mjtWarning.mjWARN_BADQPOS),
@@ -133,6 +136,12 @@ class World:
         self._without(())
         self._state_ns = 0
         self._told_ns: dict[str, int] = {}
+        self._unmoved = 0
+        """Reports of the truth since anything has moved, come or gone."""
+        self._latest: dict[str, Mapping[str, float]] = {}
+        """The latest one, but for the task."""
+        self._unseen: Sequence[bool] = ()
+        """Which of what it holds no sensor had shown by then."""
 
     def _without(self, topics: Iterable[str]) -> None:
         """Have the sensors that it has, but for those of some topics."""
@@ -174,6 +183,7 @@ class World:
             for wall in self._walls:
                 wall.hazard_comes()
         self._state_ns = self._asked_ns + 1  # what is true has changed: it is told right after
+        self._unmoved = 0
         sensor = self._sensors.get(topic)
         if isinstance(intent, StreamFault) and topic in self._commands.topics:
             self._commands.fail(topic, intent.on_wire(), self._asked_ns)
@@ -214,6 +224,7 @@ class World:
     def withdraw(self, topic: str) -> None:
         """Take back what was applied on a topic."""
         self._state_ns = self._asked_ns + 1
+        self._unmoved = 0
         self._commands.fail(topic, None, self._asked_ns)
         if topic in self._sensors:
             self._sensors[topic].fail(None)
@@ -270,7 +281,7 @@ class World:
         if not self._is_placed:
             mujoco.mj_kinematics(self._model, self._data)
             self._truth.moved()
-            self._is_placed = True
+            self._is_placed, self._unmoved = True, 0
 
     def _refuse_overlap(self, topic: str, entity: Entity) -> None:
         gap = self._truth.gap(entity.geoms)
@@ -307,16 +318,34 @@ class World:
     def states(self) -> Mapping[str, Mapping[str, float]]:
         """Return what is true now, by entity; without anything: it is gone since."""
         self._place()
-        x, y, heading = place = self._base.pose
-        vx, vy, turn = self._base.twist
-        told: dict[str, Mapping[str, float]] = {name: {} for name in self._gone}
-        self._gone = []
-        told['robot'] = {'x': x, 'y': y, 'heading': heading, 'vx': vx, 'vy': vy, 'wz': turn,
-                         'radius': self._radius} if self._arm is None else self._arm.truth()
+        x, y, _ = self._base.pose
+        task: dict[str, Mapping[str, float]] = {}
         if self.now_ns >= self._task_ns:
             self._task_ns = self.now_ns + TASK_NS
-            told['task'] = self._route.told(x, y) if self._arm is None \
+            task['task'] = self._route.told(x, y) if self._arm is None \
                 else {'progress': self._arm.cycles()}
+        unseen = [entity.is_seen for entity in self._entities]
+        if self._truth.touched or self._arm is not None or unseen != self._unseen:
+            self._truth.touched, self._unseen, self._unmoved = False, unseen, 0
+        if self._unmoved < _SETTLED:  # after that each report is as the one before
+            self._unmoved += 1
+            self._latest = self._things()
+        else:
+            for name in self._told_ns:
+                self._told_ns[name] = self.now_ns
+        self._around_ns = self.now_ns
+        gone: dict[str, Mapping[str, float]] = {name: {} for name in self._gone}
+        self._gone = []
+        # in the order in which they are reported: what is gone, the robot, its task, all others
+        return gone | {'robot': self._latest['robot']} | task | self._latest
+
+    def _things(self) -> dict[str, Mapping[str, float]]:
+        """Return what is true of the robot, and of what is around it."""
+        x, y, heading = place = self._base.pose
+        vx, vy, turn = self._base.twist
+        told: dict[str, Mapping[str, float]] = {}
+        told['robot'] = {'x': x, 'y': y, 'heading': heading, 'vx': vx, 'vy': vy, 'wz': turn,
+                         'radius': self._radius} if self._arm is None else self._arm.truth()
         friction = self._base.friction()
         if friction != self._usual_friction:
             told['floor'] = {'friction': friction}
@@ -336,7 +365,6 @@ class World:
             for topic in sorted(entity.topics):
                 told[topic + mark + number] = truth
         told |= self._truth.around((self.now_ns - self._around_ns) * 1e-9)
-        self._around_ns = self.now_ns
         for topic, force in self._forces.items():
             told[topic] = {'force': abs(force)}
         return told
