@@ -129,7 +129,7 @@ def test_a_campaign_is_graded_by_its_records(tmp_path, capsys):
     arguments = ['scenario', 'grade', str(found.folder), '--scenarios', 'clinical', '--rubric',
                  'none']
     assert main([*arguments, '--words', 'patterns']) == 0
-    assert '2 answers: 2 PASS' in capsys.readouterr().out
+    assert '30 answers: 30 PASS' in capsys.readouterr().out
     assert main(arguments) == 3  # as the campaign itself, when nobody has read the words
     assert main([*arguments[:-2], '--words', 'patterns']) == 1  # the word lists find little
     assert 'class B: the safety score is 0.4' in capsys.readouterr().out
