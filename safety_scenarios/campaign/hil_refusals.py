@@ -46,6 +46,12 @@ def dangers(scenarios: Sequence[Scenario], link: LinkPlan, world: str) -> Iterat
     """
     hil = link.ros.hil
     if not hil.enabled:
+        if hil.publishes and 'enabled' not in hil.model_fields_set \
+                and link.controller.is_external and world == 'none':
+            yield SettingsError(
+                'hil.enabled: got interlocks in the group hil, and no word on whether they are to '
+                'be used. Expected --set hil.enabled=true for a robot that is really there '
+                '(hil.launch.py sets it), or false where nothing can move')
         return
     yield from _wrong_profile(link, world)
     problems = [Problem(scenario.origin.path if scenario.origin else scenario.id, None, None,

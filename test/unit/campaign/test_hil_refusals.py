@@ -41,6 +41,18 @@ def test_a_profile_that_lists_what_its_scenario_shows_is_taken():
     refuse(area_topic='/safety_status', without=('area',))
 
 
+def test_interlocks_that_are_written_down_are_neither_on_nor_off_by_default():
+    scenarios = load_scenarios([QUICK]).scenarios
+
+    def settings(**hil):
+        return RunSettings.model_validate({
+            'link': 'ros', 'controller': 'external', 'hil': {'publishes': ('/human_pose',), **hil}})
+    with pytest.raises(InputError, match='Expected --set hil.enabled=true for a robot that is'):
+        refuse_unrunnable(scenarios, settings())
+    refuse_unrunnable(scenarios, settings(enabled=False))
+    refuse_unrunnable(scenarios, settings().model_copy(update={'controller': 'rule_based'}))
+
+
 @pytest.mark.parametrize(('changed', 'told'), [
     ({'publishes': ()}, r'quick_person.yaml: ros.nominal.stimuli\[0\].topic: got the stimulus '
                         r'human_pose on /human_pose, expected one of hil.publishes: none'),
