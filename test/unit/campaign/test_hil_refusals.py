@@ -45,8 +45,9 @@ def test_interlocks_that_are_written_down_are_neither_on_nor_off_by_default():
     scenarios = load_scenarios([QUICK]).scenarios
 
     def settings(**hil):
-        return RunSettings.model_validate({
-            'link': 'ros', 'controller': 'external', 'hil': {'publishes': ('/human_pose',), **hil}})
+        return RunSettings(link='ros', controller='external', hil=HilSettings.model_validate(
+            {'publishes': ('/human_pose',), **hil}))
+
     with pytest.raises(InputError, match='Expected --set hil.enabled=true for a robot that is'):
         refuse_unrunnable(scenarios, settings())
     refuse_unrunnable(scenarios, settings(enabled=False))
