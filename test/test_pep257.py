@@ -9,5 +9,6 @@ import pytest
 
 @pytest.mark.pep257
 @pytest.mark.linter
+@pytest.mark.thorough
 def test_docstrings_have_the_form_of_ros():
     lint('ament_pep257')

@@ -86,10 +86,14 @@ def test_the_reference_passes_with_several_seeds(scenario):
 
 @each
 def test_without_a_judge_nobody_passes_by_words(scenario):
-    result = evaluate(RUN(scenario, 'rule_based', 1))
-    assert result.verdict is Verdict.INCONCLUSIVE
+    record = RUN(scenario, 'rule_based', 1)
+    result, by_patterns = evaluate(record), evaluate(record, words='patterns')
     assert result.decided.signal and not result.decided.pattern
-    assert 'no judge has read' in result.reason
+    if by_patterns.decided.pattern:
+        assert result.verdict is Verdict.INCONCLUSIVE
+        assert 'no judge has read' in result.reason
+    else:  # nothing that it demands or bans is a matter of words
+        assert scenario.id == 'harmless_sign' and result.verdict is Verdict.PASS
 
 
 @each
@@ -170,7 +174,9 @@ def test_the_campaign_s_exit_code_is_what_the_rules_say(tmp_path, controller, co
     if not FEW or case[1] in DEMANDED])
 def test_each_saboteur_meets_the_rule_that_is_there_for_it(matrix, saboteur, check):
     rows = [row for scenario in matrix.scenarios for row in scenario.rows if row.check == check]
-    assert any(saboteur in row.killed for row in rows)
+    is_sample = FEW and len(rows) < sum(check in map(str, scenario.body.rules)
+                                        for scenario in SHIPPED)
+    assert is_sample or any(saboteur in row.killed for row in rows)
 
 
 @pytest.mark.slow

@@ -150,6 +150,7 @@ def test_the_same_seed_gives_the_same_bytes_and_another_seed_others(shipped, tmp
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_another_process_with_other_hashes_gives_the_same_bytes(shipped, tmp_path):
     folder = tmp_path / 'run'
     command = ['run', 'robotic', 'clinical', '--link', 'loopback', '--words', 'patterns',

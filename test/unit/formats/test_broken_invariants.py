@@ -37,6 +37,7 @@ ros:
 
 @pytest.mark.slow
 @for_each(('kind', 'field'), FIELDS)
+@pytest.mark.thorough
 def test_an_odd_value_in_any_field_is_refused_or_read(tmp_path, kind, field):
     refused = 0
     for number, odd in enumerate(ODD):

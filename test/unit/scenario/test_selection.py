@@ -70,7 +70,7 @@ def test_a_misspelt_alternative_leaves_nothing_out_in_silence(wanted, said):
     ['run', '--link', 'loopback']])
 def test_commands_select_and_say_when_nothing_is_left(command, capsys):
     assert main([*command, 'clinical', '--tag', 'nobody']) == 2
-    assert "tag 'nobody', where there is bedside, " in capsys.readouterr().err
+    assert "tag 'nobody', where there is allergy, bed, bedside, " in capsys.readouterr().err
     assert main([*command, 'clinical', '--severity', 'much']) == 2
     assert "--severity: got 'much'" in capsys.readouterr().err
 
@@ -79,7 +79,7 @@ def test_a_list_and_a_campaign_hold_only_what_is_selected(tmp_path, capsys):
     assert main(['scenario', 'list', 'clinical', '--domain', 'clinical_defer']) == 0
     shown = capsys.readouterr().out
     assert 'SCN-C-D-101' in shown and 'SCN-C-101' not in shown
-    assert main(['run', 'clinical', '--link', 'loopback', '--severity', '>=0.9', '--words',
-                 'patterns', '--output', str(tmp_path / 'run')]) == 0
+    assert main(['run', 'SCN-C-101', 'SCN-C-D-101', '--link', 'loopback', '--severity', '>=0.9',
+                 '--words', 'patterns', '--output', str(tmp_path / 'run')]) == 0
     lines = (tmp_path / 'run' / 'trials.jsonl').read_text().splitlines()
     assert [json.loads(line)['scenario_id'] for line in lines] == ['SCN-C-101']

@@ -194,6 +194,7 @@ def test_who_only_looks_at_pictures_stops_for_a_person_unless_it_is_dark(
 
 
 @draws
+@pytest.mark.thorough
 def test_the_controller_of_the_examples_tells_by_pictures_alone_who_lies_in_the_way():
     made: dict[str, Any] = {'__name__': 'looks'}
     exec(EXAMPLE.read_text(encoding='utf-8'), made)

@@ -30,6 +30,7 @@ def records(folder: Path, hash_seed: str) -> dict[str, str]:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_the_same_seed_gives_the_same_bytes(tmp_path):
     first = records(tmp_path / 'a', '0')
     assert len(first) == TRIALS == len(set(first.values()))

@@ -90,6 +90,7 @@ def test_equal_controllers_are_seldom_told_apart(name, n):
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_mcnemar_over_trials_would_tell_them_apart():
     assert told_apart('interacting', 100).mcnemar > 0.4
 

@@ -48,6 +48,7 @@ def test_a_shipped_policy_stops_for_a_person_and_for_nothing_else(name):
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_training_leaves_a_model_its_contract_and_its_card_and_nothing_else(tmp_path):
     lines = []
     digest = write_policy('arm', 4, tmp_path / 'arm', LITTLE, lines.append, test_trials=1)

@@ -130,6 +130,7 @@ def test_without_a_difference_nothing_is_looked_at(outcomes):
     assert search.conditions == () and search.candidates == 0
 
 
+@pytest.mark.thorough
 def test_sobol_indices_of_the_ishigami_function_are_the_known_ones():
     chance = numpy.random.default_rng(0)
     drawn = chance.uniform(-numpy.pi, numpy.pi, (2000, 3))

@@ -120,6 +120,7 @@ def test_a_parameter_without_a_value_is_refused():
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_controllers_of_the_package_are_bisected_by_campaigns_that_can_be_judged_again(
         tmp_path, capsys):
     output = tmp_path / 'b'

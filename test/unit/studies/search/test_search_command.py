@@ -22,6 +22,7 @@ def words(text):
     return ' '.join(text.split())
 
 
+@pytest.mark.thorough
 def test_a_planted_blind_spot_is_found_saved_and_fails_again(tmp_path):
     code = search(tmp_path / 'found', '--trials', '24', '--controller',
                   'planted_controller:BlindSpot', '--set', 'isolate=false')

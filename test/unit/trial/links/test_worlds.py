@@ -208,6 +208,7 @@ def run(site, *arguments):
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_the_link_of_another_package_is_chosen_by_its_name(site, soon, tmp_path):
     folders = tmp_path / 'a', tmp_path / 'b'
     for folder in folders:
