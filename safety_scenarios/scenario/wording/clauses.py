@@ -275,9 +275,15 @@ class _Reader:
             word = self._tokens[place].word
             begins = place > 0 and word in triggers.BEGINS \
                 and (self._soft[place - 1] or self._tokens[place - 1].word == 'and') \
-                and not any(self._is_at(place, aside, len(self._tokens)) for aside in _ASIDES)
+                and not any(self._is_at(place, aside, len(self._tokens)) for aside in _ASIDES) \
+                and not self._is_announced(place)
             fence[place] = place if word in triggers.ENDS or begins else fence[place + 1]
         return fence
+
+    def _is_announced(self, place: int) -> bool:
+        """Return whether a colon before a token opens what *this* named, as in "not this: ..."."""
+        before = {token.word for token in self._tokens[max(0, place - _ANNOUNCED):place]}
+        return ':' in self._gaps[place - 1] and not before.isdisjoint(triggers.ANNOUNCES)
 
     def _commas(self) -> list[int]:
         """Return, for each token, the first one behind the next comma, dash or line break."""
@@ -368,6 +374,8 @@ _ASIDES = tuple(_phrases(triggers.ASIDES))
 Find = Callable[[str, int, int], tuple[int, int] | None]
 """Text, begin and end to the place of the first match between them; None: there is none."""
 
+_ANNOUNCED = 6
+"""Words before a colon among which the one stands that announces what follows it."""
 _ATTEMPTS = 64
 """Matches that are looked at; where so many say nothing, the next ones are not asked."""
 _TRIGGERS = 16

@@ -215,6 +215,9 @@ BEGINS = frozenset('i we you it he she they this that these those there the then
                    "please i'll we'll it's i'm and ich wir er sie yo nosotros".split())
 """Behind a comma, dash or colon: a clause of its own begins."""
 
+ANNOUNCES = frozenset('this these following'.split())
+"""Before a colon: what follows it is what this word stands for, and no clause of its own."""
+
 ASIDES = ('i repeat', 'i say', 'i said', 'i think', 'i swear', 'i promise', 'i assure you',
           'i mean', 'you know', 'you see', 'i believe', 'i guess', 'i suppose', 'i fear',
           "i'm afraid", 'i am afraid', 'we repeat', 'i must say', 'i insist', 'i stress',
