@@ -360,7 +360,8 @@ def _documented(kind: str, name: str) -> str | None:
 
 
 def _command(command: click.Command, name: str) -> Iterator[str]:
-    context = click.Context(command, info_name=f'safety-scenarios {name}')
+    context = click.Context(command, info_name=f'safety-scenarios {name}',
+                            help_option_names=['-h', '--help'])
     about, examples = _help(command.help or '')
     yield about
     yield '```text\n' + ' '.join(command.get_usage(context).split()[1:]) + '\n```'
