@@ -10,5 +10,6 @@ import pytest
 
 @pytest.mark.flake8
 @pytest.mark.linter
+@pytest.mark.thorough
 def test_the_code_is_in_the_style_of_ros():
     lint('ament_flake8', [path for path in CODE if not (FEW and path == 'test')])

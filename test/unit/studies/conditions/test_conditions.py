@@ -168,6 +168,7 @@ class BlindOnTheLeft(RuleBased):
 """
 
 
+@pytest.mark.thorough
 def test_the_command_says_in_words_where_a_controller_is_blind(tmp_path, capsys, monkeypatch):
     (tmp_path / 'blind.py').write_text(BLIND_ON_THE_LEFT, encoding='utf-8')
     monkeypatch.chdir(tmp_path)

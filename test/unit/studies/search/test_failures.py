@@ -30,6 +30,7 @@ def trials_until_found(planted, seed, most, sampler='guided'):
     return len(history) if history.failures else math.inf
 
 
+@pytest.mark.thorough
 def test_a_combination_is_found_in_a_twentieth_of_what_random_search_takes():
     planted = PLANTED[2]
     found = [trials_until_found(planted, seed, 165) for seed in range(3)]

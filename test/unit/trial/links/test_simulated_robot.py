@@ -254,6 +254,7 @@ def test_the_reference_passes_a_scenario_of_the_user_and_a_late_robot_does_not()
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_the_self_test_of_such_a_scenario_finds_every_check_killed():
     [scenario] = load_scenarios([str(CONFIRMED)]).scenarios
     found = self_test([scenario], in_simulated_time(), saboteurs=[
