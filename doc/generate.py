@@ -360,15 +360,14 @@ def _documented(kind: str, name: str) -> str | None:
 
 
 def _command(command: click.Command, name: str) -> Iterator[str]:
-    context = click.Context(command, info_name=f'safety-scenarios {name}',
-                            help_option_names=['-h', '--help'])
+    context = click.Context(command, info_name=f'safety-scenarios {name}')
     about, examples = _help(command.help or '')
     yield about
     yield '```text\n' + ' '.join(command.get_usage(context).split()[1:]) + '\n```'
     if examples:
         yield '```bash\n' + '\n'.join(examples) + '\n```'
     rows = [record for param in command.get_params(context)
-            if isinstance(param, click.Option) and param.name != 'help'
+            if isinstance(param, click.Option) and '--help' not in param.opts
             and (record := param.get_help_record(context))]
     if rows:
         yield table(('option', 'meaning'), [(f'`{option}`', prose(text)) for option, text in rows])

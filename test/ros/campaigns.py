@@ -50,7 +50,7 @@ def brief(folder: Path, *ids: str) -> list[str]:
         if ids and not any(f'\nid: {name}\n' in text for name in ids):
             continue
         text, ranges = re.subn(r'(?m)^    duration_ms: .*$', '    duration_ms: [100, 200]', text)
-        text, draws = re.subn(r'(?ms)^  vary:\n(    .*?\n)+?(?=  \w)', '', text)
+        text, draws = re.subn(r'(?ms)^  vary:[^\n]*\n(    .*?\n)+?(?=  \w)', '', text)
         assert ranges == draws == 1, source
         at_ms = 1000 if '\nid: SCN-R-D-' in text else \
             2500 if 'kind: temporal' in text else 1700
