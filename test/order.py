@@ -7,7 +7,8 @@ Slow files come first: a worker that begins with one last of all would leave the
 Of those that talk DDS it is the ones that let nobody run beside them.
 
 Where few examples are wanted, every eighth case of a slow test is tried, every fifth of one with
-many cases, and no test that is thorough; the last line of pytest counts the others as deselected.
+many cases, every third of one with some, and no test that is thorough; the last line of pytest
+counts the others as deselected.
 """
 
 from collections import Counter
@@ -16,8 +17,8 @@ from examples import FEW
 import pytest
 
 _FIRST = ('slow', 'environment', 'linter')
-_OF_SLOW, _OF_MANY = 8, 5
-_MANY = 6
+_OF_SLOW, _OF_MANY, _OF_SOME = 8, 5, 3
+_MANY, _SOME = 6, 3
 """Cases of one test."""
 
 
@@ -42,7 +43,7 @@ def _leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
             continue
         is_slow = item.get_closest_marker('slow') is not None
         every = 1 if not hasattr(item, 'callspec') else _OF_SLOW if is_slow \
-            else _OF_MANY if cases[name] >= _MANY else 1
+            else _OF_MANY if cases[name] >= _MANY else _OF_SOME if cases[name] >= _SOME else 1
         (left_out if seen[name] % every else kept).append(item)
         seen[name] += 1
     if left_out:
