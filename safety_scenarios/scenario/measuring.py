@@ -29,7 +29,7 @@ GIVES_TURN, ENDS_TURN = 'simulator/turn', 'simulator/done'
 """Topics on which a controller's process gets its turns in lock-step, and ends them."""
 STALLS = 'calibration/stalls'
 """Topic on which the processes of the harness report when they could not run."""
-TRIAL = 'safety_scenarios/trial'
+TRIAL = 'calibration/trial'
 """Topic on which the evaluator tells a controller's process that another trial begins."""
 DECISIONS = 'safety_scenarios/decisions'
 """Topic on which a controller's process reports when it decided on its commands."""

@@ -24,6 +24,7 @@ from safety_scenarios.campaign.statistics.compare import Arm, compare_arms, pair
 from safety_scenarios.campaign.statistics.noninferiority import Margin
 from safety_scenarios.errors import counted, SettingsError
 from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.studies.matrix.summarise import equal_outputs, outputs
 from safety_scenarios.trial.summary import CampaignSummary
 
@@ -79,11 +80,16 @@ def refuse_incomparable(first: Path, second: Path, before: Sequence[TrialResult]
                             f'both alike')
 
 
+def judging_settings(run: RunSettings) -> dict[str, Any]:
+    """Return every setting by its dotted name, but for those that leave judging alone."""
+    return {name: value for name, value in _flat(run.model_dump(mode='json')).items()
+            if not _LEAVES_JUDGING_ALONE & {name, name.partition('.')[0]}}
+
+
 def _of_settings(before: Settings, after: Settings) -> Iterator[str]:
-    was, now = (_flat(side.run.model_dump(mode='json')) for side in (before, after))
+    was, now = judging_settings(before.run), judging_settings(after.run)
     for name in sorted(was.keys() | now.keys()):
-        if was.get(name) != now.get(name) and not _LEAVES_JUDGING_ALONE & {
-                name, name.partition('.')[0]} and not _both_calibrated(name, was, now):
+        if was.get(name) != now.get(name) and not _both_calibrated(name, was, now):
             yield f'{name} is {was.get(name)!r} in the first, {now.get(name)!r} in the second'
     if before.onset != after.onset:
         yield f'--onset is {before.onset!r} in the first, {after.onset!r} in the second'

@@ -106,6 +106,9 @@ class Card(Noun):
     judged_by: JudgedBy
     judge: str
     """Model that decides about words; empty: none."""
+    settings: Mapping[str, Any] = {}
+    """Dotted name to value of every setting by which trials could come out otherwise and that is
+    not the default: of the robot, its driver, sensors that are absent, clocks, the world."""
     versions: Mapping[str, str | None]
     machine: Mapping[str, Any]
     started: str

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 import json
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 from safety_scenarios.campaign.folder.files import digest, write_whole
@@ -18,6 +19,7 @@ from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.studies.side_by_side import judging_settings
 from safety_scenarios.suites.card import (
     ALL,
     Card,
@@ -115,10 +117,12 @@ def _judged(suite: Suite, made: Commitment, salt: str, folder: Path,
         parameters=summary.spec.parameters if summary.spec else {}, sut=summary.sut,
         evidence=_evidence(run), link=run.link, world=run.world.kind,
         profile=run.profile, judged_by=run.judged_by, judge=run.judge.model,
+        settings=_settings(run),
         versions=data['versions'], machine=data['host'], started=data['started'],
         commitment=made, salt=salt, seed=seed, suite_trials=suite.trials,
         planned=len(trials), completed=len(results),
-        doubts=tuple(summary.sut.doubts) if summary.sut else (), notes=tuple(_notes(summary)),
+        doubts=tuple(summary.sut.doubts) if summary.sut else (),
+        notes=(*_own_settings(run, suite), *_notes(summary)),
         manifest_sha256=digest(folder / MANIFEST), command=summary.command, levels=levels,
         trials=trials).sealed(), found)
 
@@ -168,6 +172,20 @@ def _other_settings(run: RunSettings, suite: Suite) -> Iterator[str]:
     for name, value in expected.items():
         if name.partition('.')[0] not in REACH and got.get(name) != value:
             yield f'{name}: got {got.get(name)!r}, expected {value!r} as in the suite'
+
+
+def _settings(run: RunSettings) -> Mapping[str, Any]:
+    usual = judging_settings(RunSettings())
+    return {name: value for name, value in judging_settings(run).items()
+            if value != usual.get(name)}
+
+
+def _own_settings(run: RunSettings, suite: Suite) -> Iterator[str]:
+    """Yield the settings that are neither the suite's nor the default ones."""
+    own = [f'{name}={value}' for name, value in _settings(run).items()
+           if name not in suite.settings and name != 'profile']
+    if own:
+        yield f'settings of this run: {", ".join(own)}'
 
 
 def _notes(summary: CampaignSummary) -> Iterator[str]:

@@ -9,6 +9,9 @@ from safety_scenarios.errors import InputError
 from safety_scenarios.suites.card import Card
 from safety_scenarios.trial.summary import Rate
 
+_NAMED = ('link', 'world.kind', 'profile', 'judge.', 'gate', 'words', 'subject')
+"""Settings that are compared by their own fields of the card."""
+
 
 def differences(first: Card, second: Card) -> Iterator[str]:
     """Yield why the figures of two cards do not mean the same."""
@@ -23,6 +26,10 @@ def differences(first: Card, second: Card) -> Iterator[str]:
             ('version of safety_scenarios', _version(first), _version(second))):
         if one != other:
             yield f'{name} {one} and {name} {other}'
+    for name in sorted(first.settings.keys() | second.settings.keys()):
+        values = [card.settings.get(name, 'default') for card in (first, second)]
+        if values[0] != values[1] and not name.startswith(_NAMED):
+            yield f'setting {name} {values[0]} and {name} {values[1]}'
 
 
 def _suite(card: Card) -> str:

@@ -16,8 +16,6 @@ from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.suites.suite import Level, LEVELS, Suite
 from safety_scenarios.trial.plan import drawn, seed_of
 
-UNLEVELLED = ''
-"""Of trials whose scenario has no levels: they count in all levels together alone."""
 _MOST = 400
 """Trials of which one is on a level that is looked for: a third are, so that it is never more."""
 

@@ -155,8 +155,14 @@ def decide(protocol: tuple[Protocol, str], register: HazardRegister,
     :param results: of its trials, by their records
     :param doubts: why the campaign must not be read as a pass, such as trials that are missing
     :param named_sha256: of the protocol that was named before the first trial; empty: none was
+    :raises SettingsError: a hazard that it names is in no register
     """
     known, sha256 = protocol
+    unknown = {name for limit in known.limits for name in limit.hazards} - {
+        one.id for one in register.hazards}
+    if unknown:
+        raise SettingsError(f'limits: hazards: got {", ".join(sorted(unknown))}, expected ids of '
+                            f'the register of hazards. List them by scenario coverage')
     counts: dict[str, int] = {}
     for one in results:
         counts[one.scenario_id] = counts.get(one.scenario_id, 0) + 1
@@ -180,30 +186,32 @@ def decide(protocol: tuple[Protocol, str], register: HazardRegister,
 class _Asked:
     about: str
     limit: Limit
-    is_probed: bool = True
-    """Whether a trial is about such a hazard."""
+    unprobed: str = ''
+    """What no trial is about: the class, or a hazard that the limit names; empty: nothing."""
 
 
 def _of_class(limit: ClassLimit, register: HazardRegister,
               results: Sequence[TrialResult]) -> _Asked:
     wanted = set(_hazards(limit, register))
     is_all = limit.severity is None and not limit.hazards
+    probed = {name for one in results for name in one.traceability.hazards}
     ids = sorted({one.scenario_id for one in results
                   if is_all or wanted & set(one.traceability.hazards)})
     return _Asked(limit.about, Limit(
         figure=limit.figure, at_most=limit.at_most, quantile=limit.quantile,
-        confidence=limit.confidence, scenarios=tuple(ids)), bool(ids))
+        confidence=limit.confidence, scenarios=tuple(ids)),
+        ' '.join(sorted(set(limit.hazards) & wanted - probed)) if ids else 'such a hazard')
 
 
 def _lines(asked: Sequence[_Asked], campaign: Campaign) -> Iterator[Line]:
     """Yield each limit with its outcome; that one is broken is corrected for all of them."""
-    probed = tuple(one.limit for one in asked if one.is_probed)
+    probed = tuple(one.limit for one in asked if not one.unprobed)
     found = iter(held(Gate(limits=probed), [campaign]).outcomes if probed else ())
     outcomes: Mapping[str, Outcome] = {'holds': 'ACCEPTED', 'broken': 'NOT ACCEPTED'}
     for one in asked:
-        if not one.is_probed:
+        if one.unprobed:
             yield Line(about=one.about, limit=str(one.limit), outcome='UNDECIDED', found='',
-                       why='no trial probes such a hazard')
+                       why=f'no trial probes {one.unprobed}')
             continue
         held_to = next(found)
         yield Line(about=one.about, limit=str(one.limit), found=held_to.found, why=held_to.why,
@@ -223,8 +231,5 @@ def _unprobed(protocol: Protocol, register: HazardRegister,
     probed = {name for one in results for name in one.traceability.hazards}
     for limit in protocol.limits:
         missing = [name for name in _hazards(limit, register) if name not in probed]
-        unknown = sorted(set(limit.hazards) - {one.id for one in register.hazards})
         if missing:
             yield f'{limit.about}: nothing is shown about {" ".join(missing)}: no trial probes it'
-        if unknown:
-            yield f'{limit.about}: {" ".join(unknown)} is in no register'

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from safety_scenarios.campaign.folder.files import write_whole
+from safety_scenarios.campaign.folder.folder import begin_folder
 from safety_scenarios.campaign.run import run as run_campaign
 from safety_scenarios.errors import InputError, refuse, SettingsError
 from safety_scenarios.scenario.dotted_names import flat
@@ -99,14 +100,7 @@ def run_suite(suite: Suite, arms: Sequence[Arm], folder: Path, observed: Observe
     :raises InputError: wrong settings or scenarios; nothing has been run then
     """
     scenarios = frozen_scenarios(suite)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        if any(folder.iterdir()):
-            raise SettingsError(f'output: got {folder}, which is not empty; expected a new or '
-                                f'empty folder. Name another one')
-    except OSError as error:
-        raise SettingsError(f'output: got {folder}, which cannot be written: '
-                            f'{error.strerror}') from error
+    begin_folder(folder)
     write_whole(folder / SUITE, suite.model_dump_json(indent=2))
     made, opening = commit(suite, tuple(arm.name for arm in arms), trials or suite.trials, folder,
                            seed=seed, protocol_sha256=protocol_sha256,

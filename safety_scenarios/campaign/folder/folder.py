@@ -55,6 +55,22 @@ PAGE, PAGE_DATA = 'report.html', 'report_data'
 """A view of the folder, which may be made again at any time: no part of the evidence."""
 
 
+def begin_folder(folder: Path) -> None:
+    """
+    Make a folder, unless it is there and empty.
+
+    :raises SettingsError: it is in use, or cannot be made
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            raise SettingsError(f'output: got {folder}, which is not empty; expected a new or '
+                                f'empty folder. Name another one')
+    except OSError as error:
+        raise SettingsError(f'output: got {folder}, which cannot be written: '
+                            f'{error.strerror}') from error
+
+
 class RunFolder(Observer):
     """
     Writes everything that a campaign leaves.
@@ -73,11 +89,9 @@ class RunFolder(Observer):
         self._known: dict[str, str] = {}
         self._has_ended = False
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            if not resume:
+                begin_folder(folder)
             self._mode = stat.S_IMODE(folder.stat().st_mode)
-            if not resume and any(folder.iterdir()):
-                raise SettingsError(f'output: got {folder}, which is not empty; expected a new or '
-                                    f'empty folder. Name another one')
             self._trials = (folder / TRIALS).open('a' if resume else 'x', encoding='utf-8')
         except OSError as error:
             raise SettingsError(f'output: got {folder}, which cannot be written: '

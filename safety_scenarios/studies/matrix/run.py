@@ -15,7 +15,7 @@ from pathlib import Path
 
 from safety_scenarios.campaign.engines.choice import engine_for
 from safety_scenarios.campaign.folder.files import write_whole
-from safety_scenarios.campaign.folder.folder import ended, MANIFEST, SETTINGS
+from safety_scenarios.campaign.folder.folder import begin_folder, ended, MANIFEST, SETTINGS
 from safety_scenarios.campaign.observed import ObservedCampaign
 from safety_scenarios.campaign.open_session import OpenSession
 from safety_scenarios.campaign.plan import TrialTask
@@ -151,14 +151,7 @@ def run_matrix(plan: MatrixPlan, observers: Observers, *, resumed: bool = False)
 
 def _begin(plan: MatrixPlan) -> Mapping[str, ArmDone]:
     folder = plan.folder
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        if any(folder.iterdir()):
-            raise SettingsError(f'output: got {folder}, which is not empty; expected a new or '
-                                f'empty folder. Name another one')
-    except OSError as error:
-        raise SettingsError(f'output: got {folder}, which cannot be written: '
-                            f'{error.strerror}') from error
+    begin_folder(folder)
     write_matrix(plan.matrix, folder)
     return {}
 

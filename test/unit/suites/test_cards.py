@@ -146,7 +146,8 @@ def test_a_campaign_with_another_seed_than_the_promised_one_is_refused(folder, t
     ({'world': 'external'}, 'world'), ({'profile': 'turtlebot4'}, 'profile'),
     ({'judged_by': JudgedBy(gate='target', words='patterns')}, 'judge'),
     ({'judge': 'some-model'}, 'judge'), ({'evidence': 'hardware'}, 'evidence'),
-    ({'versions': {'safety_scenarios': '9.9'}}, 'version')])
+    ({'versions': {'safety_scenarios': '9.9'}}, 'version'),
+    ({'settings': {'robot.max_speed': 2.0}}, 'setting')])
 def test_cards_that_do_not_mean_the_same_are_not_comparable(cards, change, reason):
     card = cards['rule_based']
     assert not list(differences(card, cards['blind_clock']))

@@ -76,6 +76,18 @@ def test_a_class_that_no_trial_probes_is_undecided():
     assert any(SERIOUS in note for note in found.notes)
 
 
+def test_each_hazard_that_a_limit_names_has_to_be_probed():
+    named = [{**LIMITS[0], 'hazards': (SERIOUS, 'M02')}]
+    found = decision(campaign(1, 59), limits=named)
+    assert found.outcome == 'UNDECIDED' and found.lines[0].why == 'no trial probes M02'
+    assert decision(campaign(1, 59), limits=[{**LIMITS[0], 'hazards': (SERIOUS,)}]).exit_code == 0
+
+
+def test_a_limit_about_an_unknown_hazard_is_refused():
+    with pytest.raises(InputError, match='hazards: got M1, expected ids of the register'):
+        decision(campaign(1, 59), limits=[{**LIMITS[0], 'hazards': (SERIOUS, 'M1')}])
+
+
 @for_each(('claim', 'outcome'), [
     ('miss rate <= 5 % at 95 %', 'ACCEPTED'), ('pass rate >= 95 % at 95 %', 'ACCEPTED'),
     ('miss rate <= 4 % at 95 %', 'UNDECIDED'), ('p99 reaction <= 500 ms at 95 %', 'UNDECIDED')])
