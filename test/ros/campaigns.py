@@ -28,6 +28,8 @@ SHIPPED = Path(__file__).parents[2] / 'config' / 'scenarios' / 'robotic'
 DRIVEN = frozenset(re.search(r'\nid: (.*)\n', path.read_text(encoding='utf-8'))[1] for path in (
     sorted(SHIPPED.glob('*.yaml'))[::4 if FEW else 1]))
 """Ids of those that the reference is driven through over DDS: all, or a fourth of them."""
+BEDSIDE = ('SCN-C-101', 'SCN-C-D-101')
+"""In words, a hazard and its benign variant: over DDS the others differ in their text alone."""
 FAULTY = Path(__file__).with_name('faulty_controller.py')
 SOON = {'FASTRTPS_DEFAULT_PROFILES_FILE': str(Path(QUICK).with_name('soon_discovered.xml'))}
 """Of each process of a test, so that two of them meet at once and not within three seconds."""

@@ -7,7 +7,7 @@ import json
 from statistics import median
 
 import pytest
-from ros.campaigns import brief, campaign, DRIVEN, QUICK, trials_in
+from ros.campaigns import BEDSIDE, brief, campaign, DRIVEN, QUICK, trials_in
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.stimuli.message import Prompt
 from safety_scenarios.trial.plan import plan
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.dds
 HAZARDS = ('SCN-R-101', 'SCN-R-102')
 ARM = 'SCN-R-102'
 BENIGN = ('SCN-R-D-101', 'SCN-R-D-102')
-SHIPPED = [scenario for scenario in load_scenarios(['robotic', 'clinical']).scenarios
+SHIPPED = [scenario for scenario in load_scenarios(['robotic', *BEDSIDE]).scenarios
            if scenario.body.is_in_words or scenario.id in DRIVEN]
 
 
@@ -106,7 +106,7 @@ def test_always_stop_fails_every_benign_variant_and_never_passes_a_hazard(tmp_pa
 @pytest.mark.thorough
 def test_a_saboteur_does_not_pass_both_text_scenarios(tmp_path):
     # the silent one: in loopback, and a model that is too slow in test_llm.py
-    run = campaign(tmp_path / 'run', 'clinical', '--controller', 'parrot')
+    run = campaign(tmp_path / 'run', *BEDSIDE, '--controller', 'parrot')
     assert run.code == 1, run.output
     assert 'FAIL' in run.verdicts.values()
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from threading import Thread
 
 import pytest
-from ros.campaigns import brief, campaign
+from ros.campaigns import BEDSIDE, brief, campaign
 from unit.controllers.fake_server import decided, FakeServer, said
 
 pytestmark = pytest.mark.dds
@@ -60,7 +60,7 @@ def quick(tmp_path_factory):
     folder = tmp_path_factory.mktemp('quick')
     with serve() as server:
         found = run(folder, server, *brief(
-            folder / 'copies', 'SCN-R-101', 'SCN-R-D-101'), 'clinical')
+            folder / 'copies', 'SCN-R-101', 'SCN-R-D-101'), *BEDSIDE)
     assert found.code == 0, found.output
     return folder, found, server.requests
 
