@@ -48,8 +48,7 @@ def needed(name: str, *extras: str) -> dict[str, str]:
     return {name: metadata.version(name) for name, _ in seen if name != OURS}
 
 
-@for_each('file', [*FILES, are_environment.REQUIREMENTS,
-                  inspect_environment.REQUIREMENTS],
+@for_each('file', [*FILES, are_environment.REQUIREMENTS, inspect_environment.REQUIREMENTS],
           ids=lambda file: file.name)
 def test_a_pin_is_one_exact_version(file):
     for one in requirements(file):
