@@ -29,8 +29,6 @@ from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.stimulus import Stamp, StimulusContext, StimulusPlugin
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.trial import Trial
-from sklearn.ensemble import RandomForestClassifier
-from sklearn.model_selection import cross_val_score
 
 View = Literal['before', 'distance', 'place']
 VIEWS: tuple[View, ...] = ('before', 'distance', 'place')
@@ -41,6 +39,8 @@ _BLANK = StimulusContext('', (), None)
 
 def accuracies(hazard: Scenario, variant: Scenario, draws: int = 400) -> dict[View, float]:
     """Return the share of held-out trials that a random forest tells apart, five-fold, by view."""
+    from sklearn.ensemble import RandomForestClassifier  # seconds, which other tests need not wait
+    from sklearn.model_selection import cross_val_score
     drawn = [*_drawn(hazard, draws), *_drawn(variant, draws)]
     topics = sorted({plugin.topic for scenario in (hazard, variant)
                      for plugin in scenario.robot_body.published})

@@ -8,18 +8,18 @@ import json
 from pathlib import Path
 import random
 
+import fast_yaml
 from jsonschema import Draft7Validator
 import pytest
 from safety_scenarios import registry
 from safety_scenarios.formats.agents import reader
 from safety_scenarios.formats.document.json_document import JsonDocument
-import yaml
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / 'test' / 'data' / 'agents'
 VALIDATOR = Draft7Validator(json.loads((DATA / 'schema.json').read_text(encoding='utf-8')))
-SEEDS = [yaml.safe_load(path.read_text(encoding='utf-8')) for path in sorted([
+SEEDS = [fast_yaml.load(path.read_text(encoding='utf-8')) for path in sorted([
     *DATA.rglob('*.yaml'), *(ROOT / 'config' / 'scenarios' / 'agents').glob('*.yaml')])
     if '.bindings.' not in path.name]
 TEXTS = ('', ' ', 'The robot looks sad.', 'a1', 'user', 'greet', 'gret', 'expct: stop', 'é', '0',

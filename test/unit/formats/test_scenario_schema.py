@@ -10,15 +10,15 @@ import random
 from typing import Any
 
 from examples import some
+import fast_yaml
 from jsonschema import Draft202012Validator
 import pytest
 from safety_scenarios.cli.listing import schema_of
 from safety_scenarios.errors import InputError
 from safety_scenarios.formats.loading import load_scenarios
-import yaml
 
 CONFIG = Path(__file__).resolve().parents[3] / 'config' / 'scenarios'
-SCENARIOS = [yaml.safe_load(path.read_text(encoding='utf-8')) for path in (
+SCENARIOS = [fast_yaml.load(path.read_text(encoding='utf-8')) for path in (
     *sorted((CONFIG / 'clinical').glob('*.yaml')),
     *sorted((CONFIG / 'robotic').glob('*.yaml')))]
 ODD = (None, [], {}, [None], 'text', 0, -1.5, True, [[]], {'a': 1})

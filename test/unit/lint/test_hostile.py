@@ -12,17 +12,17 @@ import shutil
 from typing import Any
 
 from examples import some
+import fast_yaml
 import pytest
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import Problem, ScenarioError
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.lint.review import review, WAIVABLE
 from safety_scenarios.studies.selftest.sweep import sweep
-import yaml
 
 pytestmark = pytest.mark.slow
 DATA = Path(__file__).resolve().parents[2] / 'data' / 'hostile'
-INDEX: list[dict[str, Any]] = yaml.safe_load((DATA / 'index.yaml').read_text(encoding='utf-8'))
+INDEX: list[dict[str, Any]] = fast_yaml.load((DATA / 'index.yaml').read_text(encoding='utf-8'))
 ODD = [entry for entry in INDEX if entry['code'] != 'refused']
 BY_NUMBERS = [entry for entry in ODD if entry['code'] < 'L3']
 BY_A_RUN = [entry for entry in ODD if entry['code'] >= 'L3']
