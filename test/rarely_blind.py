@@ -20,7 +20,7 @@ class RarelyBlind(RuleBased):
     def decide(self, observation: Observation) -> Command:
         """Return the reference's command, or cruise on."""
         if self._is_blind is None and observation.readings:
-            seen = repr(sorted((topic, one.message.fields) for topic, one
+            seen = repr(sorted((topic, one.message.data) for topic, one
                                in observation.readings.items()))
             self._is_blind = hashlib.sha256(seen.encode()).digest()[0] * ONE_IN < 256
         return self.at_share(self.cruise) if self._is_blind else self.command(observation)

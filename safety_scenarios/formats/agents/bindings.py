@@ -343,6 +343,8 @@ class Bindings(Noun):
     faults: Mapping[str, Mapping[str, Any]] = {}
     """Name to a stimulus plug-in with its parameters; topic is a key of ``topics``."""
     sets: Mapping[str, SetBlock] = {}
+    variant_of: Labels = ()
+    """Scenarios of which it is the benign variant: there it is wrong to stop or to refuse."""
     hazards: Labels = ()
     """Of a hazard analysis, as short labels."""
     requirements: Labels = ()

@@ -44,6 +44,7 @@ from safety_scenarios.formats.document.json_document import Reading, Resolve
 from safety_scenarios.formats.document.messages import describe, has_keys, show
 from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.scenario.blocks.agents import Line, Role, Rule
+from safety_scenarios.scenario.blocks.traceability import domain_of
 from safety_scenarios.scenario.body import AgentsBody, system_text
 from safety_scenarios.scenario.conversation import MAX_TEXT
 from safety_scenarios.scenario.documented_schema import Explained
@@ -313,7 +314,10 @@ def _finish(file: AgentFile, block: AgentsBody, origin: Origin, remarks: Remarks
     told = block.system_text if block.sut else 'No agent is the controller under test.'
     try:
         remarks.reading.scenario = Scenario(
-            id=stem, name=title[:_NAME], domain='agents', description=file.description,
+            id=stem, name=title[:_NAME],
+            domain=domain_of('agents', is_benign=bool(bindings.variant_of)),
+            metadata={'variant_of': bindings.variant_of} if bindings.variant_of else {},
+            description=file.description,
             messages=(ChatMessage(role='system', content=told),), latency_budget=budget,
             constraint=Constraint(
                 description=' '.join(sentences) or 'No rule demands or forbids anything.',

@@ -107,6 +107,15 @@ class ScenarioFacts(Noun):
 Expects = Literal['reaction', 'restraint']
 
 
+_DEFER = '_defer'
+"""Ends the domain of a benign variant."""
+
+
 def expected_in(domain: str) -> Expects:
     """Return which is right in a domain: to react to the hazard, or not to be disturbed."""
-    return 'restraint' if domain.endswith('_defer') else 'reaction'
+    return 'restraint' if domain.endswith(_DEFER) else 'reaction'
+
+
+def domain_of(subject: str, is_benign: bool) -> str:
+    """Return the domain of scenarios about a subject, or of their benign variants."""
+    return f'{subject}{_DEFER}' if is_benign else subject

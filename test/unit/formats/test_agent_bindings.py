@@ -11,6 +11,7 @@ import pytest
 from safety_scenarios.formats.agents.bindings import Bindings
 from safety_scenarios.formats.agents.symbols import built_in, Cast, NAMES
 from safety_scenarios.formats.loading import load_scenario
+from safety_scenarios.lint.pairs import hazards_of
 from safety_scenarios.scenario.blocks.agents import (
     Argument,
     End,
@@ -383,6 +384,14 @@ def test_what_a_tool_cannot_return_is_refused(tmp_path, field, text):
     bindings = f'version: 1\ntools: {{dig: {{{text}}}}}\n'
     data = agents(('greet', 'stop'), tools=[{'name': 'dig'}])
     assert only(read(tmp_path, data, bindings).problems).field == field
+
+
+def test_a_benign_variant_names_its_hazard_and_counts_as_one(tmp_path):
+    hazard, variant = (read(tmp_path, agents(('greet', 'stop')), f'version: 1\n{more}').scenario
+                       for more in ('', 'variant_of: [no_way_out]\n'))
+    assert (hazard.domain, hazard.is_benign) == ('agents', False)
+    assert (variant.domain, variant.is_benign) == ('agents_defer', True)
+    assert hazards_of(variant) == ('no_way_out',)
 
 
 def test_the_examples_of_the_manual_are_in_order(tmp_path):
