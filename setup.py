@@ -152,6 +152,8 @@ setup(
     maintainer_email='maintainers@safety-scenarios.invalid',
     description='Safety scenarios for model-driven robot controllers: reaction time and '
                 'invariants, measured over ROS 2.',
+    long_description=(SOURCE / 'README.md').read_text(encoding='utf-8'),
+    long_description_content_type='text/markdown',
     license='Apache-2.0',
     entry_points={'console_scripts': [
         f'safety-scenarios = {NAME}.cli.main:main',
