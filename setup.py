@@ -3,7 +3,6 @@
 
 """ament_python package; the version stands in package.xml and nowhere else."""
 
-from distutils.command.install_data import install_data  # noqa: I100, I201, of setuptools
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 import sys
@@ -78,25 +77,32 @@ def loaded(path):
 NEEDS = loaded(f'{NAME}/dependencies.py')
 
 
-def bundle(prefix):
-    """Put what this interpreter lacks into a folder below the prefix; warn if that fails."""
+def bundle(prefix, is_packaged=False):
+    """
+    Put what this interpreter lacks into a folder below the prefix.
+
+    :param is_packaged: the result is put into a Debian package, where nobody would see a warning
+    """
     folder, missing = NEEDS.bundle(Path(prefix)), NEEDS.missing()
     if missing or folder.is_dir():
         for need, why in loaded('resource/bundle/fill.py').fill(folder, missing).items():
-            sys.stderr.write(f'{NAME}: warning: {sys.executable} lacks {need}, which could not be '
-                             f'bundled: {why}. What needs it will not run. Build again with a '
-                             'network and python3-pip, or see doc/reference/packaging.md\n')
+            lacking = (f'{sys.executable} lacks {need}, which could not be bundled: {why}. What '
+                       'needs it will not run. Build again with a network and python3-pip, or '
+                       'see doc/reference/packaging.md\n')
+            if is_packaged:
+                raise SystemExit(f'{NAME}: error: {lacking}')
+            sys.stderr.write(f'{NAME}: warning: {lacking}')
     return [str(path) for path in sorted(folder.rglob('*')) if path.is_file()]
 
 
-class InstallData(install_data):
+class InstallData(Distribution().get_command_class('install_data')):
     """The step of ``setup.py install``, as colcon and debhelper call it, that fills ``share/``."""
 
     def run(self):
         """Install as ever, then fill the bundle, whose files count as installed too."""
         super().run()
         if not IS_WHEEL:
-            self.outfiles += bundle(self.install_dir)
+            self.outfiles += bundle(self.install_dir, is_packaged=bool(self.root))
 
 
 class Develop(develop):
@@ -146,6 +152,8 @@ setup(
     maintainer_email='maintainers@safety-scenarios.invalid',
     description='Safety scenarios for model-driven robot controllers: reaction time and '
                 'invariants, measured over ROS 2.',
+    long_description=(SOURCE / 'README.md').read_text(encoding='utf-8'),
+    long_description_content_type='text/markdown',
     license='Apache-2.0',
     entry_points={'console_scripts': [
         f'safety-scenarios = {NAME}.cli.main:main',

@@ -6,7 +6,9 @@
 import hashlib
 import importlib.util
 import json
+import os
 from pathlib import Path
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -188,3 +190,22 @@ def test_the_hooks_put_each_folder_of_the_bundle_on_the_path(path):
     assert lines == {True}
     [hook] = json.loads((ROOT / 'colcon.pkg').read_text('utf-8'))['hooks']
     assert hook == 'share/safety_scenarios/environment/bundle.dsv'
+
+
+@pytest.mark.slow
+def test_a_package_of_debian_without_its_bundle_is_not_built(tmp_path):
+    """Who installs it would see no warning. A pydantic that is too old hides the one there is."""
+    (tmp_path / 'pydantic-1.10.14.dist-info').mkdir()
+    (tmp_path / 'pydantic-1.10.14.dist-info' / 'METADATA').write_text(
+        'Metadata-Version: 2.1\nName: pydantic\nVersion: 1.10.14\n')
+    source = tmp_path / 'source'
+    shutil.copytree(ROOT, source, ignore=lambda folder, names: [
+        name for name in names if folder == str(ROOT) and name not in (
+            'setup.py', 'package.xml', 'README.md', 'resource', 'safety_scenarios', 'setup.cfg')])
+    done = subprocess.run(
+        [sys.executable, 'setup.py', 'install_data', '--root', str(tmp_path / 'root')],
+        cwd=source, text=True, capture_output=True, check=False, timeout=120,
+        env={**os.environ, 'PYTHONPATH': str(tmp_path), 'PIP_NO_INDEX': '1',
+             'PIP_FIND_LINKS': str(tmp_path)})
+    assert done.returncode == 1
+    assert 'safety_scenarios: error: ' in done.stderr and 'could not be bundled' in done.stderr

@@ -8,7 +8,10 @@ import re
 import shlex
 from xml.etree import ElementTree
 
+from catkin_pkg.changelog import get_changelog_from_path
 import click
+import pytest
+from safety_scenarios import dependencies
 from safety_scenarios.cli.main import command_at
 import yaml
 
@@ -56,3 +59,36 @@ def test_the_container_has_the_two_commands():
 def test_security_says_how_and_what():
     text = (ROOT / 'SECURITY.md').read_text(encoding='utf-8')
     assert 'package.xml' in text and 'a wrong PASS' in text
+
+
+KEYS = {
+    'cryptography', 'click', 'hypothesis', 'jsonschema', 'numpy', 'pandas', 'pip', 'pydantic',
+    'pytest', 'rich', 'scipy', 'typing-extensions', 'yaml'}
+"""Of ``rosdep/python.yaml``, behind ``python3-``: each resolves on Ubuntu 24.04 and later."""
+PACKAGES = {
+    'ament_flake8', 'ament_index_python', 'ament_pep257', 'ament_xmllint', 'diagnostic_msgs',
+    'geometry_msgs', 'launch', 'launch_ros', 'lifecycle_msgs', 'nav_msgs', 'rcl_interfaces',
+    'rclpy', 'rosgraph_msgs', 'sensor_msgs', 'std_msgs', 'std_srvs', 'tf2_msgs',
+    'trajectory_msgs'}
+"""Of the distributions Jazzy and Kilted."""
+
+
+def test_every_dependency_has_a_key_that_rosdep_resolves():
+    needed = {element.text for element in ElementTree.parse(ROOT / 'package.xml').getroot()
+              if element.tag.endswith('depend')}
+    assert needed == PACKAGES | {f'python3-{key}' for key in KEYS}
+
+
+def test_the_build_sees_what_decides_about_the_bundle():
+    """A build farm installs nothing but what ``build_depend`` or ``depend`` names."""
+    package = ElementTree.parse(ROOT / 'package.xml').getroot()
+    assert {f'python3-{need.name}' for need in (dependencies.PYDANTIC, dependencies.TYPING)} <= {
+        element.text for element in package.iter('depend')}
+
+
+@pytest.mark.filterwarnings('ignore:nodes.Node.traverse:DeprecationWarning')
+def test_the_changelog_has_the_version_of_the_package_and_fits_a_debian_package():
+    changelog = get_changelog_from_path(ROOT)
+    [version, _, content] = next(iter(changelog.foreach_version()))
+    assert version == ElementTree.parse(ROOT / 'package.xml').findtext('version')
+    assert all(str(part).strip() for part in content)
