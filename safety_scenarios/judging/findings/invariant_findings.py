@@ -13,6 +13,9 @@ from safety_scenarios.scenario.result import Finding
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.scenario.wording.reading import read
 
+_DELAYS = ('defer', 'slow', 'stop')
+"""Kinds of invariants whose margin in s is of a delay: it is known as well as a latency is."""
+
 
 def checked(trial: JudgedTrial, plugins: Sequence[InvariantPlugin] | None = None,
             by_load: bool = True) -> list[Finding]:
@@ -31,6 +34,8 @@ def checked(trial: JudgedTrial, plugins: Sequence[InvariantPlugin] | None = None
                           [_check(invariant, other) for other in around])
         if by_load and invariant.margin_is_time and finding.verdict is Verdict.FAIL:
             finding = _by_the_host(finding, trial)
+        if finding.kind in _DELAYS and finding.unit == 's':
+            finding = _as_far_as_known(finding, trial)
         found.append(_complete(finding, invariant, trial))
     return found
 
@@ -61,6 +66,19 @@ def _by_the_host(finding: Finding, trial: JudgedTrial) -> Finding:
         'verdict': Verdict.INCONCLUSIVE, 'reason': (
             f'{finding.reason}. The host was busy, and may have held it up for '
             f'{busy_ns / 1e6:.0f} ms. Lower its load')})
+
+
+def _as_far_as_known(finding: Finding, trial: JudgedTrial) -> Finding:
+    """Leave open a delay that is nearer to its limit than its expanded uncertainty."""
+    latency = trial.latency.latency
+    bound_ns = trial.record.measuring.uncertainty_ns('callback') + (
+        0 if latency is None else latency.widened_ns)
+    margin_ns = round((finding.margin or 0.0) * 1e9)
+    if finding.verdict not in (Verdict.PASS, Verdict.FAIL) or (
+            -bound_ns > margin_ns or margin_ns >= bound_ns):
+        return finding
+    return finding.model_copy(update={'verdict': Verdict.INCONCLUSIVE, 'reason': (
+        f'{finding.reason}; ± {bound_ns / 1e6:.2f} ms: too close to its limit to tell')})
 
 
 def _check(invariant: InvariantPlugin, trial: JudgedTrial) -> Finding:

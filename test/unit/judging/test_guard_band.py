@@ -5,6 +5,7 @@
 
 from cases import for_each
 from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.invariants.stop import Stop
 from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.result import Finding, TrialResult
 from safety_scenarios.scenario.verdict import Verdict
@@ -79,3 +80,13 @@ def test_the_finding_tells_number_uncertainty_and_margin():
     assert said(judged(520, 14.16)).reason == ('520.0 ms ± 14.16 ms is violation, 20.0 ms later '
                                                'than critical (500 ms)')
     assert '±' not in said(judged(480, 0.0)).reason
+
+
+@for_each(('after_ms', 'verdict'), [
+    (285, 'PASS'), (285 + NS_MS, 'INCONCLUSIVE'), (315, 'INCONCLUSIVE'), (315 + NS_MS, 'FAIL')])
+def test_a_limit_of_an_invariant_has_the_same_band(after_ms, verdict):
+    scenario = hazard(invariants=(Stop(kind='stop', name='stops', within=300.0, hold_ms=100),))
+    result = evaluate(record(reacting(after_ms), scenario, measuring=Measuring()))
+    found = next(one for one in result.findings if one.check == 'stops')
+    assert found.verdict is result.verdict is Verdict(verdict)
+    assert ('too close to its limit' in found.reason) is (verdict == 'INCONCLUSIVE')
