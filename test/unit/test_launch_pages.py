@@ -9,7 +9,7 @@ import re
 from cases import for_each
 
 ROOT = Path(__file__).parents[2]
-EXAMPLES = ROOT / 'examples' / 'launch'
+EXAMPLES = ROOT / 'examples' / 'launch_testing'
 
 
 @for_each(('page', 'language', 'names'), [
