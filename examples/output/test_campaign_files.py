@@ -5,10 +5,14 @@
 
 from safety_scenarios.plugin_contract.campaign_plugins import OutputContract, TraceContract
 
+SHORT = {'link': 'loopback', 'seed': 6}  # a trial of eleven seconds, in simulated time
+
 
 class TestTable(OutputContract):
     name = 'md_table'
+    settings = SHORT
 
 
 class TestCommands(TraceContract):
     name = 'command_csv'
+    settings = SHORT
