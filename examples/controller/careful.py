@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from pydantic import Field
-
 from safety_scenarios.scenario.controller import ControllerPlugin
 from safety_scenarios.scenario.message import Command, Observation
 

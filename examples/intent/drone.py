@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""A drone that comes toward the robot above its head, as a tracker of people and drones shows it."""
+"""A drone that comes toward the robot above its head; a tracker or a scanner shows it."""
 
 from collections.abc import Sequence
 from typing import Literal

@@ -19,6 +19,7 @@ import subprocess
 import sys
 
 from cases import for_each
+from examples import FEW
 from pages import blocks, expect_shown, lines, ROOT, run_shell, SHELLS
 import pytest
 from safety_scenarios import registry
@@ -31,12 +32,14 @@ PACKAGES = sorted(path.parent.name for path in chain(
     EXAMPLES.glob('*/pyproject.toml'), EXAMPLES.glob('*/setup.py')))
 RUN = sorted(folder for folder in FOLDERS
              if '<!-- not run' not in (EXAMPLES / folder / 'README.md').read_text())
-TESTED = sorted({*RUN} - {'ci'})
-"""Those whose own tests need no ROS."""
+TESTED = sorted({*RUN} - {'ci'} - ({'controller', 'output'} if FEW else set()))
+"""Those whose own tests need no ROS; without those that take longest, where few are wanted."""
 SHOWN = {'make_policy.py': ('controller.md', 'policy'), 'policy.yaml': ('controller.md', 'policy'),
          'my_robot.yaml': ('robot.md', 'profile')}
 """File to the page of the manual that shows it, and the folder that it is in."""
 MOST_LINES = 15
+PAIRS = '6'
+"""Trials of a scenario: with fewer no regression can be significant."""
 
 
 @pytest.fixture(scope='module')
@@ -92,7 +95,7 @@ def test_each_example_passes_its_own_tests(installed, place):
         cwd=place, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     ran = re.search(r'^(\d+) passed in', done.stdout, re.M)
-    assert ran and int(ran[1]) > 5 * len(TESTED), done.stdout
+    assert ran and int(ran[1]) >= 5 * len(TESTED), done.stdout
 
 
 def commands_of(script: list[str]) -> list[list[str]]:
@@ -119,18 +122,19 @@ def test_both_pipelines_run_the_same_commands():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(('controller', 'codes'), [
-    ('rule_based', [0, 0, 0]), ('late', [0, 1, 1])])
-def test_a_pipeline_lets_a_good_controller_in_and_no_worse_one(
-        place, monkeypatch, controller, codes):
+def test_a_pipeline_lets_a_good_controller_in_and_no_worse_one(place, monkeypatch):
     (place / 'old').mkdir()
     shutil.copy(EXAMPLES / 'ci' / 'gate.yaml', place)
-    found = []
-    for number, words in enumerate(pipelines()[0]):
-        monkeypatch.chdir(place / 'old' if number == 0 else place)
-        given = {'my_policy:Policy': controller if number else 'rule_based', '20': '2'}
-        found.append(main([given.get(word, word) for word in words]))
-    assert found == codes
+    old, new, compare = pipelines()[0]
+
+    def ended(words: list[str], controller: str, trials: str) -> int:
+        given = {'my_policy:Policy': controller, '20': trials, 'results/new': controller}
+        return main([given.get(word, word) for word in words])
+    monkeypatch.chdir(place / 'old')
+    assert ended(old, 'rule_based', PAIRS) == 0
+    monkeypatch.chdir(place)
+    assert [ended(words, 'rule_based', PAIRS) for words in (new, compare)] == [0, 0]
+    assert [ended(words, 'late', '1') for words in (new, compare)] == [1, 1]
     assert (place / 'junit.xml').is_file()
 
 
