@@ -27,6 +27,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 import re
 import shlex
+import subprocess
+
+from safety_scenarios.cli.main import main
 
 ROOT = Path(__file__).parents[1]
 SHELLS = ('bash', 'sh', 'console', 'shell')
@@ -122,3 +125,28 @@ def is_ours(command: str) -> bool:
     except ValueError:
         return False
     return words[:1] == ['safety-scenarios'] and not {'|', '>', '&&', '&', ';'} & set(words)
+
+
+def run_shell(block: Block, page: str, capfd) -> tuple[str, int]:
+    """Run each command of a block; return what they wrote, and how many they were."""
+    written, count = '', 0
+    for line in lines(block):
+        count += 1
+        if is_ours(line.tested):
+            code = main(shlex.split(line.tested)[1:])
+        else:
+            code = subprocess.run(['bash', '-c', line.tested], check=False, timeout=300,
+                                  stdin=subprocess.DEVNULL).returncode
+        output = ''.join(capfd.readouterr())
+        assert code == line.code, (
+            f'{page}:{block.line}: {line.tested}\nexit code {code}, expected {line.code}\n'
+            f'{output[-3000:]}')
+        written += output
+    return written, count
+
+
+def expect_shown(block: Block, written: str, where: str) -> None:
+    """Hold the lines of a block against what the commands above it wrote."""
+    shown = [' '.join(one.split()) for one in block.text.splitlines() if one != '...']
+    missing = [one for one in shown if one not in ' '.join(written.split())]
+    assert not missing, f'{where}: not in the output: {missing}\n{written[-3000:]}'

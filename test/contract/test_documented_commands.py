@@ -10,7 +10,6 @@ what there is: the command, its options, launch arguments, extras and targets of
 
 from importlib.metadata import metadata
 import json
-import os
 from pathlib import Path
 import re
 import shlex
@@ -22,10 +21,10 @@ import time
 from cases import for_each
 import click
 import jsonschema
-from pages import bare, Block, blocks, indented, is_ours, lines, ROOT, SHELLS
+from pages import Block, blocks, expect_shown, indented, lines, ROOT, run_shell, SHELLS
 import pytest
 from safety_scenarios.cli.listing import schema_of
-from safety_scenarios.cli.main import command_at, main
+from safety_scenarios.cli.main import command_at
 from safety_scenarios.formats.loading import load_scenario
 from safety_scenarios.formats.profile_file import load_profile
 from safety_scenarios.ros.launching import arguments as launching
@@ -35,7 +34,8 @@ import yaml
 
 RUN = [ROOT / 'README.md', *sorted((ROOT / 'doc' / 'manual').glob('*.md'))]
 PAGES = [*RUN, ROOT / 'CONTRIBUTING.md', ROOT / 'bench' / 'README.md', ROOT / 'doc' / 'index.md',
-         *sorted((ROOT / 'doc' / 'reference').glob('*.md'))]
+         *sorted((ROOT / 'doc' / 'reference').glob('*.md')),
+         *sorted((ROOT / 'examples').rglob('README.md'))]
 QUICK = ('README.md', 'first_run.md')
 """Pages that run wherever tests run; the others where nobody waits."""
 MOST_SKIPPED = 0.6
@@ -55,26 +55,8 @@ def commands() -> dict[str, str]:
         for block in blocks(text):
             if block.language in SHELLS:
                 found.update(dict.fromkeys((line.command for line in lines(block)), name_of(page)))
-            elif block.language == 'yaml':
-                found.update(dict.fromkeys(in_workflow(block.text), name_of(page)))
         found.update(dict.fromkeys(indented(text), name_of(page)))
     return found
-
-
-def in_workflow(text: str) -> list[str]:
-    """Return the commands of the steps of a workflow for CI, nothing of another file."""
-    try:
-        data = yaml.safe_load(text)
-    except yaml.YAMLError:
-        return []
-    if not isinstance(data, dict):
-        return []
-    steps = []
-    for job in [*(data.get('jobs') or {}).values(), *data.values()]:
-        if isinstance(job, dict):
-            steps += [one for one in job.get('script') or () if isinstance(one, str)]
-            steps += [step['run'] for step in job.get('steps') or () if 'run' in step]
-    return [bare(line) for step in steps for line in step.replace('\\\n', ' ').splitlines()]
 
 
 ALL = commands()
@@ -128,48 +110,6 @@ def test_what_is_not_run_has_a_reason():
     skipped = [(page, block) for page, block in all_blocks if block.mark('not run') is not None]
     assert all(len(block.mark('not run')) > 5 for _, block in skipped), 'a reason is missing'
     assert len(skipped) <= MOST_SKIPPED * len(all_blocks) or len(all_blocks) < 10
-
-
-@pytest.fixture
-def place(tmp_path, monkeypatch) -> Path:
-    """Stand in an empty folder, in which commands of the shell are those of this package."""
-    folder, programs = tmp_path / 'page', tmp_path / 'bin'
-    folder.mkdir()
-    programs.mkdir()
-    for name, code in (('safety-scenarios', ''), ('python3', ''),
-                       ('python', ''), ('pytest', '-m pytest')):
-        target = programs / name
-        code = '-c "import sys; from safety_scenarios.cli.main import main; sys.exit(main())"' \
-            if name == 'safety-scenarios' else code
-        target.write_text(f'#!/bin/sh\nexec {sys.executable} {code} "$@"\n')
-        target.chmod(0o755)
-    monkeypatch.chdir(folder)
-    monkeypatch.setenv('PATH', f'{programs}:{os.environ["PATH"]}')
-    monkeypatch.setenv('PYTHONPATH', f'{ROOT}:{os.environ.get("PYTHONPATH", "")}')
-    monkeypatch.setattr(sys, 'path', [str(folder), *sys.path])
-    before = set(sys.modules)
-    yield folder
-    for name in set(sys.modules) - before:
-        if str(folder) in (getattr(sys.modules[name], '__file__', None) or ''):
-            del sys.modules[name]
-
-
-def run_shell(block: Block, page: str, capfd) -> tuple[str, int]:
-    """Run each command of a block; return what they wrote, and how many they were."""
-    written, count = '', 0
-    for line in lines(block):
-        count += 1
-        if is_ours(line.tested):
-            code = main(shlex.split(line.tested)[1:])
-        else:
-            code = subprocess.run(['bash', '-c', line.tested], check=False, timeout=300,
-                                  stdin=subprocess.DEVNULL).returncode
-        output = ''.join(capfd.readouterr())
-        assert code == line.code, (
-            f'{page}:{block.line}: {line.tested}\nexit code {code}, expected {line.code}\n'
-            f'{output[-3000:]}')
-        written += output
-    return written, count
 
 
 def is_read_by_a_command(block: Block, page: Path) -> bool:
@@ -235,9 +175,7 @@ def test_every_block_of_a_page_runs(page, place, capfd, record_property):
         elif block.language == 'yaml' and not is_read_by_a_command(block, page):
             read_yaml(block)
         elif block.mark('output') is not None:
-            shown = [' '.join(one.split()) for one in block.text.splitlines() if one != '...']
-            missing = [one for one in shown if one not in ' '.join(written.split())]
-            assert not missing, f'{where}: not in the output: {missing}\n{written[-3000:]}'
+            expect_shown(block, written, where)
             continue
         else:
             continue

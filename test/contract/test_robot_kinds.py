@@ -3,16 +3,16 @@
 
 """What every installed kind of robot keeps, and that another package can add one by one file."""
 
-import json
 from pathlib import Path
-import re
 import subprocess
 import sys
 
 import pytest
 from safety_scenarios import registry
-from safety_scenarios.errors import InputError
+from safety_scenarios.cli.listing import schema_of
+from safety_scenarios.errors import InputError, ScenarioError
 from safety_scenarios.formats.loading import load_scenarios
+from safety_scenarios.from_python import run
 from safety_scenarios.scenario.blocks.nominal_calls import CommandTopic
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.blocks.signal import Signal
@@ -21,13 +21,12 @@ from safety_scenarios.scenario.interfaces import command_message
 from safety_scenarios.scenario.message import Command, Message
 from safety_scenarios.scenario.robot_kind import kind_of, RobotKind
 from safety_scenarios.scenario.simulated_robot import simulated_robot
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.streams import Following
 from safety_scenarios.worlds.mujoco.world import World
-import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
-MANUAL = (ROOT / 'doc' / 'reference' / 'plugins.md').read_text(encoding='utf-8')
-ENTRY_POINTS = re.compile(r"```toml\n\[project\.entry-points\.'(.+)'\]\n(\w+) = '(.+)'\n```")
+EXAMPLE = ROOT / 'examples' / 'robot_kind'
 NAMES = sorted(registry.names('robots'))
 
 
@@ -148,85 +147,37 @@ def test_the_embedded_world_refuses_what_neither_drives_nor_has_joints(lift):
         World(lift, seed=0)
 
 
-@pytest.fixture(scope='module')
-def site(tmp_path_factory):
-    """Install the legged base of the manual as another package: one file, one entry point."""
-    folder = tmp_path_factory.mktemp('site')
-    [code] = [code for code in re.findall(r'```python\n(.+?)```', MANUAL, re.DOTALL)
-              if 'class LeggedBase' in code]
-    [(group, name, target)] = [point for point in ENTRY_POINTS.findall(MANUAL)
-                               if point[0].endswith('robots')]
-    (folder / f'{target.partition(":")[0]}.py').write_text(code)
-    about = folder / 'legged-1.0.dist-info'
-    about.mkdir()
-    (about / 'METADATA').write_text('Metadata-Version: 2.1\nName: legged\nVersion: 1.0\n')
-    (about / 'entry_points.txt').write_text(f'[{group}]\n{name} = {target}\n')
-    return folder
-
-
 @pytest.fixture
-def scenario(tmp_path):
-    """Write that of the person in the way for a legged base, which says nothing of its creep."""
-    file = ROOT / 'config' / 'scenarios' / 'robotic' / 'person_steps_near.yaml'
-    data = yaml.safe_load(file.read_text(encoding='utf-8'))
-    data['id'] = 'LEGGED-1'
-    data['ros']['robot'] |= {'kind': 'legged_base'}
-    data['ros']['reaction']['all'] = [{'signal': 'speed', 'at_most': 0.13}]
-    data['ros']['invariants'] = [{'name': 'speed', 'kind': 'bound', 'signal': 'speed',
-                                  'at_most': 1.0}]
-    del data['ros']['vary']
-    path = tmp_path / 'legged.yaml'
-    path.write_text(yaml.safe_dump(data), encoding='utf-8')
-    return path
+def legged(monkeypatch):
+    """Have the legged base of the examples installed; return the scenario that names it."""
+    monkeypatch.syspath_prepend(str(EXAMPLE))
+    monkeypatch.setattr(registry, '_entries', lambda kind: (
+        (('legged_base', 'legged:LeggedBase'),) if kind == 'robots' else ()))
+    yield EXAMPLE / 'walker.yaml'
+    sys.modules.pop('legged', None)
 
 
-def run(site, *arguments):
-    code = (f'import sys; sys.path[:0] = {[str(one) for one in site]!r}\n'
-            f'from safety_scenarios.cli.main import main\n'
-            f'sys.exit(main({[str(one) for one in arguments]!r}))')
-    return subprocess.run([sys.executable, '-c', code], capture_output=True, text=True,
-                          timeout=120, check=False)
-
-
-def trial_of(folder):
-    [line] = (folder / 'trials.jsonl').read_text(encoding='utf-8').splitlines()
-    return json.loads(line)
-
-
-def finding_of(trial, check):
-    [found] = [one for one in trial['findings'] if one['check'] == check]
-    return found
-
-
-@pytest.mark.slow
-def test_a_kind_of_another_package_is_valid_in_a_file_and_listed_in_the_schema(site, scenario):
-    done = run([site], 'scenario', 'validate', scenario)
-    assert done.returncode == 0, done.stdout + done.stderr
-    schema = json.loads(run([site], 'scenario', 'schema').stdout)
-    assert schema['$defs']['RobotModel']['properties']['kind']['enum'] == \
+def test_a_kind_of_another_package_is_valid_in_a_file_and_listed_in_the_schema(legged):
+    assert load_scenarios([legged]).scenarios
+    assert schema_of('scenario')['$defs']['RobotModel']['properties']['kind']['enum'] == \
         ['mobile_base', 'arm', 'legged_base']
 
 
-@pytest.mark.slow
-def test_a_kind_that_is_not_installed_is_refused_with_those_that_are(scenario):
-    done = run([], 'scenario', 'validate', scenario)
-    assert done.returncode == 2
-    assert "ros.robot.kind: got 'legged_base', expected one of the robots: arm, mobile_base. " \
-           "Did you mean 'mobile_base'?" in done.stderr
+def test_a_kind_that_is_not_installed_is_refused_with_those_that_are():
+    with pytest.raises(ScenarioError, match=(
+            r"ros\.robot\.kind: got 'legged_base', expected one of the robots: arm, mobile_base. "
+            r"Did you mean 'mobile_base'\?")):
+        load_scenarios([EXAMPLE / 'walker.yaml'])
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(('controller', 'exit_code', 'check', 'reason'), [
-    ('rule_based', 0, 'a standstill is one', 'it stood until the all-clear'),
-    ('never_stop', 1, 'reaction within the budget', 'no command satisfied the reaction'),
-    ('creeps', 1, 'a standstill is one', 'at most 0.25 m'),
-    ('races', 1, 'no faster than the robot can', 'its fastest point at 4 m/s')])
-def test_it_is_run_and_judged_by_its_own_limits(
-        site, scenario, tmp_path, controller, exit_code, check, reason):
-    done = run([site], 'run', scenario, '--link', 'loopback', '--controller', controller,
-               '--output', tmp_path / 'run')
-    assert done.returncode == exit_code, done.stdout + done.stderr
-    trial = trial_of(tmp_path / 'run')
-    assert trial['verdict'] == ('FAIL' if exit_code else 'PASS')
-    found = finding_of(trial, check)
-    assert found['verdict'] == trial['verdict'] and reason in found['reason']
+@pytest.mark.parametrize(('controller', 'check', 'reason'), [
+    ('rule_based', 'a standstill is one', 'it stood until the all-clear'),
+    ('never_stop', 'reaction within the budget', 'no command satisfied the reaction'),
+    ('creeps', 'a standstill is one', 'at most 0.25 m'),
+    ('races', 'no faster than the robot can', 'its fastest point at 4 m/s')])
+def test_it_is_run_and_judged_by_its_own_limits(legged, controller, check, reason):
+    [trial] = run(legged, link='loopback', controller=controller, seed=0).trials
+    assert (trial.verdict is Verdict.PASS) == (controller == 'rule_based')
+    [found] = [one for one in trial.findings if one.check == check]
+    assert found.verdict is trial.verdict and reason in found.reason

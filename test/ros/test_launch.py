@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.dds, pytest.mark.slow]
 pytest.importorskip('launch_ros', reason='launch_ros is not on PyPI')
 
 ROOT = Path(__file__).parents[2]
-EXAMPLES = ROOT / 'examples' / 'launch'
+EXAMPLES = ROOT / 'examples' / 'launch_testing'
 OUTCOMES = {'PASS': ('rule_based', 0), 'FAIL': ('late', 1), 'INCONCLUSIVE': ('always_stop', 3),
             'ERROR': ('external', 3), 'wrong input': ('nobody', 2)}
 """Verdict to who gets it, and the exit code of the evaluator."""

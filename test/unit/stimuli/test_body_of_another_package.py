@@ -1,19 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""The example of the manual, one file of another package, is a body in every kind of trial."""
+"""The body of ``examples/intent``, of another package, is one in every kind of trial."""
 
 import importlib
 import math
 from pathlib import Path
-import re
-import subprocess
 import sys
 
 import pytest
 from safety_scenarios import registry
 from safety_scenarios.errors import ScenarioError
 from safety_scenarios.formats.loading import load_scenario
+from safety_scenarios.from_python import run
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.ros.worlds.external.bodies import Course, models_of
 from safety_scenarios.scenario.intent import read_intent
@@ -25,61 +24,20 @@ from safety_scenarios.scenario.world.motion import Motion
 from safety_scenarios.stimuli.person import Person
 from safety_scenarios.trial.journal import read_journal
 
-ROOT = Path(__file__).parents[3]
-MANUAL = (ROOT / 'doc' / 'reference' / 'world.md').read_text()
+EXAMPLE = Path(__file__).parents[3] / 'examples' / 'intent'
+SCENARIO = EXAMPLE / 'drone.yaml'
 CONTEXT = StimulusContext('t', (), None)
-PERSON = ROOT / 'config' / 'scenarios' / 'robotic' / 'person_steps_near.yaml'
-HAZARD = re.compile(r'    - \{kind: person, topic: scan, distance: 2.05, rate_hz: 20\}\n'
-                    r'    - \{kind: person, topic: human_pose, distance: 2.05, rate_hz: 20\}\n')
-
-
-@pytest.fixture(scope='module')
-def package(tmp_path_factory) -> Path:
-    """Install the example of the manual as another package: its file and its entry points."""
-    folder = tmp_path_factory.mktemp('package')
-    [code] = re.findall(r'```python\n(.+?)```', MANUAL, re.DOTALL)
-    [points] = re.findall(r'```toml\n(.+?)```', MANUAL, re.DOTALL)
-    (folder / 'drone.py').write_text(code)
-    info = folder / 'drone-1.0.dist-info'
-    info.mkdir()
-    (info / 'METADATA').write_text('Metadata-Version: 2.1\nName: drone\nVersion: 1.0\n')
-    (info / 'entry_points.txt').write_text(
-        re.sub(r"\[project\.entry-points\.'(.+)'\]", r'[\1]', points).replace("'", ''))
-    return folder
+POINTS = {'stimuli': (('drone', 'drone:Drone'),), 'intents': (('drone_at', 'drone:DroneAt'),)}
+"""The entry points of the package; ``test/contract/test_examples.py`` installs them."""
 
 
 @pytest.fixture
-def drone(package, monkeypatch):
-    """Return the module of the package, found by its entry points in this process."""
-    monkeypatch.syspath_prepend(str(package))
-    registry._entries.cache_clear()
+def drone(monkeypatch):
+    """Return the module of the package, whose entry points are known in this process."""
+    monkeypatch.syspath_prepend(str(EXAMPLE))
+    monkeypatch.setattr(registry, '_entries', lambda kind: POINTS.get(kind, ()))
     yield importlib.import_module('drone')
-    registry._entries.cache_clear()
     sys.modules.pop('drone')
-
-
-def hazard(folder: Path, stimulus: str) -> Path:
-    """Write the shipped scenario of a person with another hazard instead; return the file."""
-    text, count = HAZARD.subn(f'    - {stimulus}\n', PERSON.read_text())
-    assert count == 1
-    text = text.replace('id: SCN-R-101', 'id: SCN-DRONE')
-    file = folder / 'drone.yaml'
-    text = re.sub(r'    scanner: .*\n(?: {6,}.*\n)+', '', text)
-    file.write_text(re.sub(r'    (near|side|shown_by|# either).*\n', '', text))
-    return file
-
-
-def run(package: Path, file: Path, link: str, output: Path) -> Path:
-    """Run it against the reference in a process of its own; return the journal of its trial."""
-    arguments = ['run', str(file), '--link', link, '--controller', 'rule_based', '--output',
-                 str(output)]
-    code = (f'import sys; sys.path.insert(0, {str(package)!r})\n'
-            f'from safety_scenarios.cli.main import main; sys.exit(main({arguments}))')
-    done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True,
-                          timeout=120, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    [journal] = output.glob('traces/*/*.events.jsonl.gz')
-    return journal
 
 
 def test_its_intent_is_read_again_from_a_record(drone):
@@ -93,20 +51,18 @@ def test_an_intent_whose_package_is_missing_is_refused_by_name():
 
 
 def test_a_package_that_names_its_stimulus_alone_is_refused_with_the_file(
-        drone, tmp_path, monkeypatch):
+        drone, monkeypatch):
     known = registry.is_known
     monkeypatch.setattr(registry, 'is_known', lambda kind, name: known(kind, name) and (
         kind != 'intents' or name in registry.BUILT_IN[kind]))
-    file = hazard(tmp_path, '{kind: drone, topic: human_pose, distance: 2.2, rate_hz: 20}')
     with pytest.raises(ScenarioError, match='needs the entry point safety_scenarios.intents'):
-        load_scenario(file)
+        load_scenario(SCENARIO)
 
 
-def test_a_stimulus_that_fails_when_it_is_asked_costs_its_file_alone(drone, tmp_path, monkeypatch):
+def test_a_stimulus_that_fails_when_it_is_asked_costs_its_file_alone(drone, monkeypatch):
     monkeypatch.setattr(drone.Drone, 'intent', lambda self, context: 1 / 0)
-    file = hazard(tmp_path, '{kind: drone, topic: human_pose, distance: 2.2, rate_hz: 20}')
     with pytest.raises(ScenarioError, match="the stimulus plug-in 'drone' failed") as refused:
-        load_scenario(file)
+        load_scenario(SCENARIO)
     assert str(refused.value).count('failed') == 1, 'said once, though it is published as hazard'
 
 
@@ -157,9 +113,10 @@ def test_a_picture_draws_it_by_its_outline_and_look(drone):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(('link', 'in_world'), [('loopback', False), ('simulated', True)])
-def test_a_trial_with_it_is_judged_and_read_again(package, drone, tmp_path, link, in_world):
-    file = hazard(tmp_path, '{kind: drone, topic: human_pose, distance: 2.2, rate_hz: 20}')
-    record = read_journal(run(package, file, link, tmp_path / 'run'), registry.resolve)
+def test_a_trial_with_it_is_judged_and_read_again(drone, tmp_path, link, in_world):
+    run(SCENARIO, link=link, seed=0, output=tmp_path / 'run')
+    [journal] = (tmp_path / 'run').glob('traces/*/*.events.jsonl.gz')
+    record = read_journal(journal, registry.resolve)
     result = evaluate(record)
     assert result.verdict is Verdict.PASS and result.latency.reaction is not None
     shown = [event for event in record.of_kind('stimulus', 'human_pose') if event.hazard]
