@@ -10,7 +10,7 @@ import safety_scenarios as ss
 class SlowWireLink(ss.LoopbackLink):
     """Brings each command to the harness 40 ms late."""
 
-    def open(self, trial: ss.Trial) -> None:
+    def open(self, trial: ss.Trial) -> None:  # noqa: A003
         self.wire: deque[ss.Event] = deque()  # nothing is left of the trial before
         super().open(trial)
 

@@ -122,6 +122,7 @@ def test_both_pipelines_run_the_same_commands():
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_pipeline_lets_a_good_controller_in_and_no_worse_one(place, monkeypatch):
     (place / 'old').mkdir()
     shutil.copy(EXAMPLES / 'ci' / 'gate.yaml', place)

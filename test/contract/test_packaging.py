@@ -114,6 +114,8 @@ def test_colcon_builds_installs_and_tests_the_package(source):
                                      'COLCON_HOME': str(workspace / 'colcon')}
     call(colcon, '--log-base', 'log', 'build', '--event-handlers', 'console_direct+',
          cwd=workspace, env=environment)
+    assert [path.name for path in (workspace / 'install').iterdir() if path.is_dir()] == [
+        'safety_scenarios'], 'examples are built where they are copied to'
     prefix = workspace / 'install' / 'safety_scenarios'
     assert (prefix / 'share/ament_index/resource_index/packages/safety_scenarios').is_file()
     for name in ('evaluator_node', 'controller_node', 'relay_node',

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""The node of ``examples/controller_node`` passes its own test; one that stops too late does not."""
+"""The node of ``examples/controller_node`` passes its own test; one that stops late does not."""
 
 import os
 from pathlib import Path
