@@ -4,11 +4,13 @@
 """What a campaign came to, on the console: failures first, the verdict last."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+import os
 import sys
 from typing import Any, cast, IO
 
 from rich.console import Console
 from rich.markup import escape
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 from safety_scenarios.errors import counted, Problem, seen
@@ -26,7 +28,7 @@ from safety_scenarios.trial.trial import TrialRecord
 
 _STATUS = {'ok': 'green', 'warn': 'yellow', 'error': 'red'}
 _WIDEST_IN_A_LOG = 100
-"""Columns where no terminal says how wide it is, as in CI."""
+"""Columns where neither a terminal nor COLUMNS says how wide it is, as in CI."""
 _UNBOUNDED = 10_000
 """Columns of a list that nobody looks at but a program."""
 _LONGEST_NAME, _LONGEST_NAME_IN_WORLD = 36, 22
@@ -44,13 +46,34 @@ class Screen(Console):
         """Turn a text into what is printed: every string comes through here, a cell's too."""
         return super().render_str(without_exponents(seen(text)), **settings)
 
+    def print(self, *objects: Any, **settings: Any) -> None:  # noqa: A003
+        """Print; in a file a table is as wide as it must be for no word of it to be cut."""
+        usual = self.width
+        if not self.is_terminal:
+            self.width = max([usual, *(self._least_width(one) for one in objects
+                                       if isinstance(one, Table))])
+        super().print(*objects, **settings)
+        self.width = usual
+
+    def _least_width(self, rows: Table) -> int:
+        """Return how wide a table must be: rich counts words, also where no line may break."""
+        unbounded = self.options.update(max_width=_UNBOUNDED)
+        found = Measurement.get(self, unbounded, rows).minimum
+        for column in rows.columns:
+            if column.no_wrap:
+                cells = [Measurement.get(self, unbounded, cell)
+                         for cell in (column.header, *column.cells)]
+                found += max(one.maximum for one in cells) - max(one.minimum for one in cells)
+        return found
+
 
 def console() -> Console:
-    """Return a console as wide as the terminal, or in ASCII and 100 columns wide."""
+    """Return a console as wide as the terminal, or in ASCII and as wide as COLUMNS says."""
     found = Screen(emoji=False, highlight=False)
+    told = os.environ.get('COLUMNS', '')
     return found if found.is_terminal else Screen(
-        emoji=False, highlight=False, width=_WIDEST_IN_A_LOG,
-        file=cast(IO[str], PlainText(sys.stdout)))
+        emoji=False, highlight=False, width=int(told) if told.isdecimal() and int(told)
+        else _WIDEST_IN_A_LOG, file=cast(IO[str], PlainText(sys.stdout)))
 
 
 def tell(text: str) -> None:
@@ -303,7 +326,7 @@ def table(summary: CampaignSummary) -> Table:
     if confirms:
         rows.add_column('confirmed: median, worst ms')
     for name in console_tables.COLUMNS if in_world else ():
-        rows.add_column(name, justify='right')
+        rows.add_column(name, justify='right', no_wrap=True)
     for row in summary.scenarios:
         rows.add_row(
             escape(row.scenario_name),
