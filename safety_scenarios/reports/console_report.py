@@ -10,7 +10,6 @@ from typing import Any, cast, IO
 
 from rich.console import Console
 from rich.markup import escape
-from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 from safety_scenarios.errors import counted, Problem, seen
@@ -29,8 +28,6 @@ from safety_scenarios.trial.trial import TrialRecord
 _STATUS = {'ok': 'green', 'warn': 'yellow', 'error': 'red'}
 _WIDEST_IN_A_LOG = 100
 """Columns where neither a terminal nor COLUMNS says how wide it is, as in CI."""
-_UNBOUNDED = 10_000
-"""Columns of a list that nobody looks at but a program."""
 _LONGEST_NAME, _LONGEST_NAME_IN_WORLD = 36, 22
 """Columns of a scenario's name, which goes on in a second line."""
 _MANY_FAILURES = 10
@@ -50,21 +47,10 @@ class Screen(Console):
         """Print; in a file a table is as wide as it must be for no word of it to be cut."""
         usual = self.width
         if not self.is_terminal:
-            self.width = max([usual, *(self._least_width(one) for one in objects
+            self.width = max([usual, *(console_tables.least_width(self, one) for one in objects
                                        if isinstance(one, Table))])
         super().print(*objects, **settings)
         self.width = usual
-
-    def _least_width(self, rows: Table) -> int:
-        """Return how wide a table must be: rich counts words, also where no line may break."""
-        unbounded = self.options.update(max_width=_UNBOUNDED)
-        found = Measurement.get(self, unbounded, rows).minimum
-        for column in rows.columns:
-            if column.no_wrap:
-                cells = [Measurement.get(self, unbounded, cell)
-                         for cell in (column.header, *column.cells)]
-                found += max(one.maximum for one in cells) - max(one.minimum for one in cells)
-        return found
 
 
 def console() -> Console:
@@ -97,7 +83,7 @@ def show(rows: Table) -> None:
     if screen.is_terminal:
         screen.print(rows)
         return
-    width = Screen(width=_UNBOUNDED).measure(rows).maximum
+    width = Screen(width=console_tables.UNBOUNDED).measure(rows).maximum
     Screen(emoji=False, highlight=False, width=width).print(rows)
 
 
