@@ -224,8 +224,9 @@ def lint() -> str:
         'A code with * may be waived for one file, with a reason: `metadata: {lint: {L105: the '
         'other check fails an empty answer}}`. What cannot fail whatever the controller does '
         'cannot be waived. Lines that begin with `note:` are no warnings: N002 names files that '
-        'were left out of a folder, N303 that the reference does not pass, N304 that a check '
-        'needs ROS. L108, L111, L112 and L227 compare files, so they need all of them.'), (
+        'were left out of a folder, N303 that the reference does not pass a scenario of words, '
+        'N304 that a check needs ROS. L108, L111, L112 and L227 compare files, so they need all '
+        'of them.'), (
         'L101 and L110 are decided from the syntax tree of the pattern, L201 and L203 from the '
         'top speed of the robot. L104 to L106 run the check on the prompt, the empty answer and '
         '`expected_action`. Where an analysis does not understand a pattern or a formula it does '

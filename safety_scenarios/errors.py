@@ -29,11 +29,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 import difflib
 from operator import eq
+from os.path import commonprefix
 import re
 from typing import Any
 
 _SLIP = 0.86
 """How alike two names are that differ in one or two letters."""
+_BEGINNING, _WINKLER = 4, 0.1
+"""Letters of a beginning that count more, and how much: the weight of Winkler (1990)."""
 UNSEEN = re.compile('[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069'
                     '\ud800-\udfff\ufeff\ufff9-\ufffb]')
 """
@@ -328,8 +331,9 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
     def nearness(other: str) -> tuple[float, int]:
         """Of names that share as much with it, one that has more of it in the same place."""
-        return (difflib.SequenceMatcher(a=other, b=name).ratio(),
-                sum(map(eq, name, other)))
+        ratio = difflib.SequenceMatcher(a=other, b=name).ratio()
+        begins = len(commonprefix([name, other])[:_BEGINNING])
+        return ratio + begins * _WINKLER * (1 - ratio), sum(map(eq, name, other))
     return f' Did you mean {max(sorted(near), key=nearness)!r}?'
 
 

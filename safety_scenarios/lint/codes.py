@@ -252,6 +252,11 @@ CODES: Mapping[str, Code] = {
         'a wrong controller that passes the trial',
         'a controller that is wrong gets a PASS',
         'add a check that it fails'),
+    'L303': Code(
+        'a scenario of a robot that the reference controller does not pass; then L302 is not '
+        'looked for',
+        'nobody was seen to pass, and a wrong controller that fails may fail for the same reason',
+        'correct it, or say how a right controller was shown to pass'),
     'L304': Code(
         'a latency budget that is missed only by never reacting',
         'a late reaction passes',

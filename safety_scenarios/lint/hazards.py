@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import math
 from typing import Any
 
+from safety_scenarios.errors import did_you_mean
 from safety_scenarios.lint._remark import FieldPath, Remark
 from safety_scenarios.lint.formulas import conditions, says_at_least
 from safety_scenarios.scenario.blocks.robot import Stopping
@@ -100,7 +101,7 @@ def _unheard(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
     yield Remark('L206', scenario, ('ros', 'stimuli', 0, 'topic'), (
         f'got {got}, expected {expected}: a controller that declares no inputs of its own does '
         f'not hear the {_event(scenario)}. Use that name and remap it, or say in metadata.lint '
-        f'who listens'))
+        f'who listens.{did_you_mean(first.topic, INPUTS) if heard is None else ""}'))
 
 
 def _reacts_before(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
@@ -213,6 +214,9 @@ def _separation(scenario: Scenario, ros: RobotBody, path: FieldPath) -> Iterator
              if stimulus is not None for key, value in stimulus.truth if key == 'distance']
     if not shown:
         return
+    shown += [_to_edge(a, b) for plugin in ros.stimuli
+              for way in _ways(plugin.intent(_context(scenario, None)), at_ms / 1e3)
+              for a, b in zip(way, way[1:])]
     top = terms.top_speed(ros.robot)
     needed = terms.required(ros.robot, top, 0.0).total
     left = min(shown) - terms.reach - top * at_ms / 1e3
@@ -221,6 +225,18 @@ def _separation(scenario: Scenario, ros: RobotBody, path: FieldPath) -> Iterator
             f'got a hazard that comes no nearer than {min(shown):.2f} m, and a robot that never '
             f'stops is still {left:.2f} m away at the all-clear, where a stop needs '
             f'{needed:.2f} m: nothing breaks it. Show it nearer, or clear later'))
+
+
+def _ways(intent: Any, until_s: float) -> Iterator[Sequence[Point]]:
+    """Yield the points of each way that a stimulus takes in a world, from where it appears."""
+    for body in intent.bodies() if isinstance(intent, BodyIntent) else ():
+        walk, start = body.motion.walk, (body.ahead, body.left)
+        if walk is not None and walk.direction is not None:
+            covers = walk.speed * max(0.0, until_s - walk.after_s)
+            yield start, (start[0] + covers * math.cos(walk.direction),
+                          start[1] + covers * math.sin(walk.direction))
+        elif walk is not None:
+            yield start, *walk.by
 
 
 def check_worlds(scenario: Scenario) -> Iterator[Remark]:

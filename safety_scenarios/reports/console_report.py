@@ -4,6 +4,7 @@
 """What a campaign came to, on the console: failures first, the verdict last."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+import os
 import sys
 from typing import Any, cast, IO
 
@@ -26,9 +27,7 @@ from safety_scenarios.trial.trial import TrialRecord
 
 _STATUS = {'ok': 'green', 'warn': 'yellow', 'error': 'red'}
 _WIDEST_IN_A_LOG = 100
-"""Columns where no terminal says how wide it is, as in CI."""
-_UNBOUNDED = 10_000
-"""Columns of a list that nobody looks at but a program."""
+"""Columns where neither a terminal nor COLUMNS says how wide it is, as in CI."""
 _LONGEST_NAME, _LONGEST_NAME_IN_WORLD = 36, 22
 """Columns of a scenario's name, which goes on in a second line."""
 _MANY_FAILURES = 10
@@ -44,13 +43,23 @@ class Screen(Console):
         """Turn a text into what is printed: every string comes through here, a cell's too."""
         return super().render_str(without_exponents(seen(text)), **settings)
 
+    def print(self, *objects: Any, **settings: Any) -> None:  # noqa: A003
+        """Print; in a file a table is as wide as it must be for no word of it to be cut."""
+        usual = self.width
+        if not self.is_terminal:
+            self.width = max([usual, *(console_tables.least_width(self, one) for one in objects
+                                       if isinstance(one, Table))])
+        super().print(*objects, **settings)
+        self.width = usual
+
 
 def console() -> Console:
-    """Return a console as wide as the terminal, or in ASCII and 100 columns wide."""
+    """Return a console as wide as the terminal, or in ASCII and as wide as COLUMNS says."""
     found = Screen(emoji=False, highlight=False)
+    told = os.environ.get('COLUMNS', '')
     return found if found.is_terminal else Screen(
-        emoji=False, highlight=False, width=_WIDEST_IN_A_LOG,
-        file=cast(IO[str], PlainText(sys.stdout)))
+        emoji=False, highlight=False, width=int(told) if told.isdecimal() and int(told)
+        else _WIDEST_IN_A_LOG, file=cast(IO[str], PlainText(sys.stdout)))
 
 
 def tell(text: str) -> None:
@@ -74,7 +83,7 @@ def show(rows: Table) -> None:
     if screen.is_terminal:
         screen.print(rows)
         return
-    width = Screen(width=_UNBOUNDED).measure(rows).maximum
+    width = Screen(width=console_tables.UNBOUNDED).measure(rows).maximum
     Screen(emoji=False, highlight=False, width=width).print(rows)
 
 
@@ -303,7 +312,7 @@ def table(summary: CampaignSummary) -> Table:
     if confirms:
         rows.add_column('confirmed: median, worst ms')
     for name in console_tables.COLUMNS if in_world else ():
-        rows.add_column(name, justify='right')
+        rows.add_column(name, justify='right', no_wrap=True)
     for row in summary.scenarios:
         rows.add_row(
             escape(row.scenario_name),

@@ -1,12 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Tables of worlds and of the self-test, for people."""
+"""Tables of worlds and of the self-test, for people; and how wide any table must be."""
 
 from collections.abc import Iterator, Mapping
 
 from rich import box
+from rich.console import Console
 from rich.markup import escape
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 from safety_scenarios.errors import counted
@@ -23,8 +25,22 @@ from safety_scenarios.studies.selftest.kill_matrix import (
 )
 from safety_scenarios.trial.summary import CampaignSummary, ScenarioSummary
 
+UNBOUNDED = 10_000
+"""Columns of a list that nobody looks at but a program."""
 COLUMNS = ('gap m', 'stops m', 'task s')
 """Smallest gap to a person or thing, longest way from onset to standstill, time of the task."""
+
+
+def least_width(screen: Console, rows: Table) -> int:
+    """Return how wide a table must be: rich counts words, also where no line may break."""
+    unbounded = screen.options.update(max_width=UNBOUNDED)
+    found = Measurement.get(screen, unbounded, rows).minimum
+    for column in rows.columns:
+        if column.no_wrap:
+            sizes = [Measurement.get(screen, unbounded, cell)
+                     for cell in (column.header, *column.cells)]
+            found += max(size.maximum for size in sizes) - max(size.minimum for size in sizes)
+    return found
 
 
 def cells(row: ScenarioSummary) -> list[str]:

@@ -83,8 +83,8 @@ class Change(Noun):
     begins_ms: _RangeMs
     """After 'is moving', drawn uniformly from the trial's seed (ms)."""
     lasts_ms: _RangeMs
-    """How long it is shown, drawn uniformly (ms). One that would not be over half a second
-    before the hazard, or that meets another, is left out of the trial."""
+    """How long it is shown, drawn uniformly (ms). A trial leaves out a change that would end
+    later than 500 ms before the hazard, or that would overlap with another."""
 
 
 class Nominal(Noun):

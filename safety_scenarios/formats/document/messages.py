@@ -94,7 +94,8 @@ def _sentence(error: Mapping[str, Any], owner: type[BaseModel] | None, path: Pat
         return f'unknown key, expected one of {", ".join(known)}.{hint or " Remove it"}'
     if kind in _BOUNDS:
         sign, name = _BOUNDS[kind]
-        return f'got {show(got)}, expected a number {sign} {context[name]:g}{unit}'
+        return f'got {show(got)}, expected a number {sign} {context[name]:g}{unit}' \
+               f'{_in_degrees(got) if unit == " (rad)" else ""}'
     if kind in _TYPES:
         return f'got {show(got)}, expected {_TYPES[kind]}{_range(owner, path)}{unit}' \
                f'{_advice(_TYPES[kind], got, owner, path)}'
@@ -113,6 +114,13 @@ def _sentence(error: Mapping[str, Any], owner: type[BaseModel] | None, path: Pat
     if kind == 'value_error':
         return str(context['error'])
     return f'got {show(got)}: {error["msg"]}'
+
+
+def _in_degrees(got: Any) -> str:
+    """Return what to write for a number of radians that is more than a turn."""
+    turns = abs(got) / math.tau
+    return f'. In degrees? Then write {math.radians(got):.4g}' if 1 < turns <= 360 / math.tau \
+        else ''
 
 
 def _range(owner: type[BaseModel] | None, path: Path) -> str:

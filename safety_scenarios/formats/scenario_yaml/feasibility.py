@@ -184,14 +184,32 @@ def _taken_twice(document: Document, ros: RobotBody) -> Iterator[Problem]:
 
 
 def _of_worlds(document: Document, ros: RobotBody, check: Check) -> Iterator[Problem]:
-    told: set[tuple[str, str]] = set()
+    def wrong(world: Mapping[str, Any]) -> dict[str, str]:
+        return dict(check(_changed(document.data, ros.vary, world)))
+
+    told: list[tuple[str, Mapping[str, Any]]] = []
     for world in _worlds(ros.vary):
-        for field, message in check(_changed(document.data, ros.vary, world)):
-            name = _owner(ros.vary, field) or next(iter(world))
-            if (name, field) not in told:
-                told.add((name, field))
-                values = ', '.join(f'{one} = {show(value)}' for one, value in world.items())
-                yield document.problem(('ros', 'vary', name), f'with {values}: {field}: {message}')
+        for field in wrong(world):
+            if any(field == other and field in wrong({name: world[name] for name in fault})
+                   for other, fault in told):
+                continue
+            fault = _at_fault(world, field, wrong)
+            told.append((field, fault))
+            message = wrong(fault)[field]
+            values = ', '.join(f'{one} = {show(value)}' for one, value in fault.items())
+            name = _owner({one: ros.vary[one] for one in fault}, field) or next(iter(fault))
+            yield document.problem(('ros', 'vary', name), f'with {values}: {field}: {message}')
+
+
+def _at_fault(world: Mapping[str, Any], field: str,
+              wrong: Callable[[Mapping[str, Any]], Mapping[str, str]]) -> Mapping[str, Any]:
+    """Return the draws of a world without which that field is right, the rest as in the file."""
+    fault = dict(world)
+    for name in world:
+        rest = {one: value for one, value in fault.items() if one != name}
+        if field in wrong(rest):
+            fault = rest
+    return fault
 
 
 def _worlds(draws: Mapping[str, Draw]) -> Iterator[dict[str, Any]]:

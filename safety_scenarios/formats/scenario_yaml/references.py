@@ -27,6 +27,8 @@ from safety_scenarios.scenario.invariant import InvariantPlugin
 from safety_scenarios.scenario.stimulus import StimulusContext, StimulusPlugin
 
 Found = tuple[Path, str]
+_SECONDS = 100.0
+"""A time in ms below this may be meant in seconds, where at least a second is needed."""
 
 
 def dangling(data: Mapping[str, Any]) -> Iterator[Found]:
@@ -351,7 +353,13 @@ def _times(data: Mapping[str, Any], ros: Mapping[str, Any]) -> Iterator[Found]:
         yield (('ros', 'all_clear', 'at_ms'),
                f'got {at:g} ms, expected at least critical_ms {critical:g} + hold_ms {hold:g} of '
                f'{owner}: a reaction in time could not be seen to hold. '
-               f'Set it to {critical + hold:g}, or hold for less')
+               f'Set it to {critical + hold:g}, or hold for less'
+               f'{_in_seconds(at, critical + hold)}')
+
+
+def _in_seconds(at: float, least: float) -> str:
+    return f'. In seconds? Then write {1e3 * at:g}' if at < _SECONDS and 1e3 <= least <= 1e3 * at \
+        else ''
 
 
 def _confirmed_by(confirmation: Any, at: float) -> Iterator[Found]:

@@ -55,9 +55,10 @@ class Separation(InvariantPlugin):
     shows in the distance itself. The speed is that of all of the motion, whatever the signal reads
     of it: sideways and in reverse count as toward the person, because nobody told where behind the
     robot there is room. Commands are held until the next, so each is judged at the end of
-    its time. The distance is what a link's world tells, or a feedback signal, which both must come
-    often enough that nobody can have been nearer in between; or that of the stimuli less what was
-    commanded to be travelled since onset. A robot that was told to go slower still covers
+    its time. The distance comes from the world of the link or from a feedback signal. If its
+    messages are so far apart that a person could have come too near between two of them, it is
+    not judged. Without both, it is the distance of the stimuli less the way that was commanded
+    since onset. A robot that was told to go slower still covers
     what it takes to slow down. S_p at the moment at which a stop begins covers all of its braking,
     as long as this stays below the envelope of the declared stopping; then it is not asked again.
     Where a world tells that the robot is faster than its commands and its declared braking account

@@ -98,8 +98,8 @@ class ObservedOnset(Noun):
     The ``ros.onset`` key: which sensor sees the real hazard begin, and how well.
 
     Onset is the moment at which the message of the sensor arrived that first shows ``when``, less
-    ``latency_ms``. It is an edge that counts, from a message that shows the contrary to one that
-    shows it, and no level.
+    ``latency_ms``. Only a change counts: a message that does not satisfy ``when``, followed by
+    one that does. A sensor that satisfies it from its first message on shows no onset.
     """
 
     topic: TopicName

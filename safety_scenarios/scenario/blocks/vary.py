@@ -19,14 +19,23 @@ _IDENTITY = ('kind', 'topic', 'message', 'frame', 'rate_hz', 'name')
 
 
 def _ascending(value: tuple[float, float]) -> tuple[float, float]:
-    if not value[0] < value[1]:
-        raise ValueError(f'got {value[0]:g} to {value[1]:g}, expected least < most. Write a '
-                         f'single value where it belongs, without a draw')
+    least, most = value
+    if not least < most:
+        advice = 'Swap the two' if least > most else \
+            'Write a single value where it belongs, without a draw'
+        raise ValueError(f'got {least:g} to {most:g}, expected least < most. {advice}')
     return value
 
 
 class Draw(Noun):
-    """One thing that differs from trial to trial; drawn from the trial's seed."""
+    """
+    One thing that differs from trial to trial; drawn from the trial's seed.
+
+    Draws are independent of each other. Fields that must have the same value take it from one
+    draw, by several paths in ``sets``. For different values that belong together, draw the whole
+    block that holds them, if it has no ``kind``: such as a ``choice`` of mappings for
+    ``ros.stimuli[0].walks``. There is no other way: write two files.
+    """
 
     range: Annotated[tuple[float, float], AfterValidator(_ascending)] | None = None  # noqa: A003
     """Least and most; every value between them is as likely."""
@@ -39,7 +48,8 @@ class Draw(Noun):
     unit: str | None = None
     """Unit of the values; if given, it must be that of every field that is set and states one."""
     sets: tuple[str, ...] = ()
-    """Field paths that take the value, such as ros.stimuli[0].distance."""
+    """Field paths that take the value, such as ros.stimuli[0].distance; a whole stimulus or
+    invariant is not one."""
     keeps: Literal['ros.stimuli'] | None = None
     """Each choice is a list of topics: of the hazard's stimuli only those on them are shown."""
 
@@ -101,21 +111,45 @@ def unit_at(noun: Any, steps: Sequence[str | int]) -> str | None:
     Return the unit of the field that ``steps`` lead to; None where nobody states one.
 
     :param noun: a noun, or what one holds
-    :raises LookupError: there is no such field; says which step is wrong
+    :raises LookupError: there is no such field, or no value alone; says which step is wrong
     """
     step, rest = steps[0], steps[1:]
+    unit: str | None = None
     if isinstance(noun, Noun):
         field = type(noun).model_fields.get(str(step))
         if field is None:
             raise LookupError(f'{step!r} is unknown, expected one of '
                               f'{", ".join(type(noun).model_fields)}')
-        if not rest:
-            extra = field.json_schema_extra
-            unit = extra.get('unit') if isinstance(extra, dict) else None
-            return str(unit) if unit else 'ms' if str(step).endswith('_ms') else None
-        return unit_at(getattr(noun, str(step)), rest)
-    inner = _inner(noun, step)
-    return unit_at(inner, rest) if rest else None
+        extra = field.json_schema_extra
+        stated = extra.get('unit') if isinstance(extra, dict) else None
+        unit = str(stated) if stated else 'ms' if str(step).endswith('_ms') else None
+        inner = getattr(noun, str(step))
+    else:
+        inner = _inner(noun, step)
+    if rest:
+        return unit_at(inner, rest)
+    if _has_kind(inner):
+        raise LookupError(f'it names a whole block, expected one field of it. Add which, such as '
+                          f'{_first_field(inner)}')
+    return unit
+
+
+def _has_kind(value: Any) -> bool:
+    """Return whether a value is a block that its ``kind`` reads, or holds one."""
+    if isinstance(value, Noun):
+        return 'kind' in type(value).model_fields or any(
+            _has_kind(getattr(value, name)) for name in type(value).model_fields)
+    return isinstance(value, (tuple, list)) and any(map(_has_kind, value))
+
+
+def _first_field(block: Any) -> str:
+    """Return the path, inside a block or a list of them, of the first field that may be drawn."""
+    if not isinstance(block, Noun):
+        return f'[0]{_first_field(block[0])}'
+    known = [name for name in type(block).model_fields if name not in _IDENTITY]
+    given = [name for name in known if name in block.model_fields_set
+             and not _has_kind(getattr(block, name))]
+    return f'.{(given or known)[0]}'
 
 
 def with_value(noun: Any, steps: Sequence[str | int], value: Any) -> Any:

@@ -47,7 +47,8 @@ class Walk(Noun):
                                     json_schema_extra={'unit': 'rad'})
     """Straight on, without end; 0 as the robot looks, positive to the left (rad)."""
     by: tuple[Beside, ...] = ()
-    """Instead of ``direction``: points to pass, one after the other."""
+    """Instead of ``direction``: points to pass, one after the other; x ahead and y to the left of
+    the robot's origin when the stimulus begins (m). They do not move with the robot."""
     along: bool = False
     """Instead of both: keeps its place beside the robot, wherever that drives."""
     after_s: float = Field(default=0.0, ge=0, le=600, json_schema_extra={'unit': 's'})

@@ -62,9 +62,10 @@ def sweep(scenarios: Sequence[Scenario], seeds: Sequence[int]) -> Sweep:
     """
     Play every scenario that can be played without ROS, with every built-in wrong controller.
 
-    A scenario that the reference does not pass is a note, for the reference knows only what the
-    built-in scenarios ask; a wrong controller that passes, and a check that never fails one, are
-    told there too.
+    A scenario of words that the reference does not pass is a note, for the reference knows only
+    the words that the built-in scenarios ask for; a wrong controller that passes, and a check
+    that never fails one, are told there too. A robot it must bring to a stop: where it does not,
+    that alone is told, and the checks that never fail one.
     """
     notes, found, playable = list[Found](), list[Found](), list[Scenario]()
     for scenario in scenarios:
@@ -84,11 +85,18 @@ def sweep(scenarios: Sequence[Scenario], seeds: Sequence[int]) -> Sweep:
         for mistake in mistakes:
             if mistake.kind == 'reference':
                 got = ' '.join(verdict.value for verdict in one.reference.verdicts if verdict)
+                got = f'the reference {one.reference.saboteur} gets {got} ({one.reference.reason})'
+                found += _besides(scenario, one)
+                if isinstance(scenario.body, RobotBody):
+                    found.append(Found('L303', scenario, (), (
+                        f'{got}, expected PASS with every seed: until then a wrong controller '
+                        f'shows nothing. Correct the scenario, or say in metadata.lint how '
+                        f'another controller was shown to pass')))
+                    continue
                 notes.append(Found('N303', scenario, (), (
-                    f'the reference {one.reference.saboteur} gets {got} ({one.reference.reason}): '
-                    f'it knows only what the built-in scenarios ask. Show elsewhere that a right '
-                    f'controller passes')))
-                found += _besides(scenario, one, matrix)
+                    f'{got}: it knows only what the built-in scenarios ask. Show elsewhere that '
+                    f'a right controller passes')))
+                found += _passed(scenario, one, matrix)
                 notes += _untold(scenario, one)
     return Sweep(matrix, tuple(found), tuple(notes))
 
@@ -136,14 +144,18 @@ def _place(scenario: Scenario, check: str | None) -> FieldPath:
     return ()
 
 
-def _besides(scenario: Scenario, one: ScenarioMatrix, matrix: KillMatrix) -> Iterator[Found]:
-    """Yield what a scenario can be blamed for that the reference does not pass."""
+def _besides(scenario: Scenario, one: ScenarioMatrix) -> Iterator[Found]:
+    """Yield the checks that fail nobody, of a scenario that the reference does not pass."""
     for row in one.rows:
         if not row.killed and _lets_pass(row) and not _is_ban(scenario, row.check):
             yield Found('L301', scenario, _place(scenario, row.check), (
                 f'check {row.check!r} ({row.kind}): got FAIL from no wrong controller with every '
                 f'seed, and no objection from some. Tighten its limit, correct what it reads, or '
                 f'drop it'))
+
+
+def _passed(scenario: Scenario, one: ScenarioMatrix, matrix: KillMatrix) -> Iterator[Found]:
+    """Yield who passes a scenario of words, which the right ones would fail."""
     for cell in one.trials:
         saboteur = named(matrix.saboteurs, cell.saboteur)
         if Verdict.PASS in cell.verdicts and not saboteur.may_pass(scenario):

@@ -21,9 +21,8 @@ VARIED = Path(__file__).parents[2] / 'data' / 'vary' / 'varied.yaml'
 NEAR = 'near: {range: [2.05, 2.45], unit: m,'
 
 
-def refused(tmp_path: Path, old: str, new: str) -> str:
+def refused(tmp_path: Path, old: str, new: str, text: str = VARIED.read_text()) -> str:
     """Return what is said of the file with one part of it changed."""
-    text = VARIED.read_text()
     assert text.count(old) >= 1
     path = tmp_path / 'changed.yaml'
     path.write_text(text.replace(old, new, 1))
@@ -33,7 +32,7 @@ def refused(tmp_path: Path, old: str, new: str) -> str:
 
 
 @for_each(('old', 'new', 'message'), [
-    (NEAR, 'near: {range: [2.45, 2.05], unit: m,', 'expected least < most'),
+    (NEAR, 'near: {range: [2.45, 2.05], unit: m,', 'expected least < most. Swap the two'),
     (NEAR, 'near: {range: [2.1, 2.1], unit: m,', 'expected least < most'),
     (NEAR, 'near: {range: [.nan, 2.1], unit: m,', 'finite'),
     (NEAR, 'near: {range: [2.05], unit: m,', 'ros.vary.near.range'),
@@ -52,6 +51,9 @@ def refused(tmp_path: Path, old: str, new: str) -> str:
     ('ros.stimuli[0].distance', 'ros.stimuli[0].topic', 'may not differ'),
     ('ros.stimuli[0].distance', 'ros.stimuli[0].rate_hz', 'may not differ'),
     ('ros.stimuli[0].distance', 'ros.stimuli[0].kind', 'may not differ'),
+    ('"ros.stimuli[0].distance"', '"ros.stimuli[0]"', 'such as .distance'),
+    ('[ros.all_clear.at_ms]', '["ros.nominal.stimuli[0]"]', 'such as .distance'),
+    ('[ros.all_clear.at_ms]', '["ros.invariants[0]"]', 'such as .'),
     ('ros.stimuli[0].distance', 'ros.robot.max_speed', 'expected a field of ros.stimuli'),
     ('ros.stimuli[0].distance', 'latency_budget.critical_ms', 'expected a field of ros.stimuli'),
     ('ros.stimuli[0].distance', 'ros.nominal.duration_ms', 'drawn from ros.nominal.duration_ms'),
@@ -66,6 +68,10 @@ def refused(tmp_path: Path, old: str, new: str) -> str:
     ('keeps: ros.stimuli', 'unit: m', 'a draw that nothing uses'),
     ('choice: [2000, 3000]', 'choice: [600, 3000]', 'could not be seen to hold'),
     ('choice: [2000, 3000]', 'choice: [3000, 600, 3000]', 'could not be seen to hold'),
+    ('choice: [2000, 3000]', 'choice: [2, 3]', 'In seconds? Then write 2000'),
+    ('range: [-0.2, 0.2]', 'range: [-12, 12]', 'In degrees? Then write -0.2094'),
+    ('  vary:', '  varies:', "Did you mean 'vary'?"),
+    ('range: [2.05, 2.45]', 'range: [2.05, 99]', 'with near = 99.0: ros.stimuli[0].distance'),
     ('sets: [ros.all_clear.at_ms]', 'sets: []', 'a draw that nothing uses'),
     ('sets: [ros.all_clear.at_ms]', 'sets: ros.all_clear.at_ms', 'expected a list'),
     ('      - {kind: person, topic: human_pose, distance: 6.0, rate_hz: 20}\n', '',
@@ -95,8 +101,9 @@ def test_a_pair_of_extremes_that_only_together_are_wrong_is_refused(tmp_path):
     """The longest hold fits before the late all-clear, and not before the early one."""
     said = refused(tmp_path, 'side: {range: [-0.2, 0.2], unit: rad, sets: ["ros.stimuli[0].bearin'
                    'g", "ros.stimuli[1].bearing"]}',
-                   'hold: {choice: [1000.0, 1600.0], sets: ["ros.invariants[0].hold_ms"]}')
-    assert 'hold = 1600.0' in said and 'all_clear = 2000' in said
+                   'hold: {choice: [1000.0, 1600.0], sets: ["ros.invariants[0].hold_ms"]}',
+                   VARIED.read_text().replace('at_ms: 2000', 'at_ms: 3000'))
+    assert 'with hold = 1600.0, all_clear = 2000: ' in said
     assert 'could not be seen to hold' in said
 
 

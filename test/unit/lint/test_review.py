@@ -3,6 +3,8 @@
 
 """Waivers, and what ``validate`` makes of warnings and of a calibration."""
 
+from pathlib import Path
+
 import pytest
 from safety_scenarios.cli.main import main
 from safety_scenarios.formats.loading import load_scenarios, share_folder
@@ -10,6 +12,8 @@ from safety_scenarios.lint.review import review
 from safety_scenarios.scenario.measuring import Calibration, KnownDelay
 from safety_scenarios.scenario.verdict import Estimate
 from unit.formats.files import CONTAINS, loaded, plain, robot, write
+
+HOSTILE = Path(__file__).resolve().parents[2] / 'data' / 'hostile'
 
 ABSENCE = {'name': 'waits', 'description': 'It waits.', 'check_type': 'not_contains',
            'pattern': 'can wait'}
@@ -78,6 +82,20 @@ def test_a_waiver_is_for_its_own_code_alone(tmp_path):
     both = {**ABSENCE, 'pattern': 'go on'}
     assert codes(tmp_path, safety_invariants=[CONTAINS, both],
                  metadata={'lint': {'L105': 'known'}}) == ['L103']
+
+
+@pytest.mark.parametrize(('walks', 'is_near'), [
+    ('{speed: 5.0, by: [[2.9, 0.0], [2.9, -9.0]]}', True),
+    ('{speed: 5.0, direction: 3.1}', True),
+    ('{speed: 5.0, direction: 3.1, after_s: 2.0}', False),
+    ('{speed: 5.0, by: [[11.0, -9.0]]}', False)])
+def test_a_hazard_that_comes_near_later_is_near(tmp_path, walks, is_near):
+    """The nearest place of its whole way counts, not where it appears."""
+    text = (HOSTILE / 'separation_out_of_reach.yaml').read_text(encoding='utf-8')
+    path = write(tmp_path / 'walks.yaml', text.replace(
+        'distance: 11.0,', f'distance: 11.0, walks: {walks},'))
+    found = {remark.code for remark in review(load_scenarios([path]).scenarios).remarks}
+    assert ('L203' not in found) is is_near
 
 
 def test_that_nothing_is_checked_cannot_be_waived(tmp_path, capsys):

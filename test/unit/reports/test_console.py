@@ -10,10 +10,11 @@ import re
 
 from cases import for_each
 from rich.console import Console
+from rich.table import Table
 from safety_scenarios.campaign.statistics.summarise import summarise
 from safety_scenarios.cli.main import main
 from safety_scenarios.judging.evaluate import evaluate
-from safety_scenarios.reports.console_report import ConsoleReport, Screen
+from safety_scenarios.reports.console_report import console, ConsoleReport, Screen
 from safety_scenarios.reports.plain_text import without_exponents
 from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.result import Note, TrialResult
@@ -140,6 +141,19 @@ def test_a_number_is_written_without_an_exponent(text, plain):
     assert without_exponents(text) == plain
 
 
-def test_a_log_is_100_columns_wide():
-    from safety_scenarios.reports.console_report import console
-    assert console().width == WIDTH and isinstance(console(), Console)
+@for_each(('told', 'width'), [('140', 140), ('', 100), ('wide', 100), ('0', 100)])
+def test_a_file_is_as_wide_as_columns_says(monkeypatch, capsys, told, width):
+    monkeypatch.setenv('COLUMNS', told)
+    assert console().width == width and isinstance(console(), Console)
+
+
+@for_each('columns', [20, 60, 100])
+def test_no_word_of_a_table_is_cut_in_a_file(columns):
+    rows = Table(box=None)
+    rows.add_column('scenario')
+    rows.add_column('stops m', no_wrap=True)
+    rows.add_row('A-long-name-of-a-scenario and more words', '0.37 after all')
+    out = io.StringIO()
+    Screen(file=out, width=columns).print(rows)
+    assert {'A-long-name-of-a-scenario', 'words'} <= {*out.getvalue().split()}
+    assert 'stops m' in out.getvalue() and '0.37 after all' in out.getvalue()

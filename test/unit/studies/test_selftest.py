@@ -31,6 +31,7 @@ from safety_scenarios.studies.selftest.kill_matrix import (
     SABOTEURS,
 )
 from safety_scenarios.studies.selftest.selftest import in_simulated_time, RunOne, self_test
+from safety_scenarios.studies.selftest.sweep import sweep
 from safety_scenarios.trial.trial import TrialRecord
 
 pytestmark = pytest.mark.slow
@@ -234,6 +235,13 @@ def test_a_scenario_that_the_reference_does_not_pass_is_one_error():
     found = matrix_of(DATA / 'reference_fails.yaml', seeds=[0])
     assert [mistake.kind for mistake in found.mistakes] == ['reference']
     assert 'no command satisfied the reaction' in str(found.mistakes[0])
+
+
+def test_where_the_reference_does_not_pass_no_wrong_controller_shows_anything():
+    found = sweep([load_scenario(DATA / 'reference_fails.yaml')], (0,))
+    assert any(Verdict.PASS in cell.verdicts for cell in found.matrix.scenarios[0].trials)
+    codes = [one.code for one in found.found]
+    assert codes.count('L303') == 1 and 'L302' not in codes
 
 
 def test_a_reference_that_fails_with_one_seed_does_not_pass():
