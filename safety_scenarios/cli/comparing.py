@@ -22,9 +22,10 @@ from safety_scenarios.reports.trial_view.comparison import compared
 from safety_scenarios.studies.designs.limits import GateOutcome, held, read_gate
 from safety_scenarios.studies.side_by_side import Campaign, side_by_side
 
-_EPILOG = ('Exit codes: 0 compared, and every margin accepted; 1 shown worse than a margin; 3 a '
-           'margin not shown, no pair of trials that is PASS or FAIL in both, or a folder that '
-           'cannot be relied on; 2 wrong input, or not comparable. With --gate the limits alone '
+_EPILOG = ('Exit codes without --margin and --gate: 0 compared, also if a regression or '
+           '"inconclusive" is printed; 3 no pair of trials that is PASS or FAIL in both, or a '
+           'folder that cannot be relied on; 2 wrong input, or not comparable. With --margin also '
+           '1 shown worse than a margin; 3 a margin not shown. With --gate the limits alone '
            'decide: 0 all hold; 1 one is broken; 3 one cannot be said.')
 _MARGIN = re.compile(r'([0-9]+(?:\.[0-9]+)?) ?(%|ms)')
 

@@ -389,7 +389,8 @@ class Endpoints:
         """Return what to do where nobody reports the state of the robot on a topic."""
         start = f'Start the robot, or remap {topic} to the topic of its state.'
         if self._is_external:
-            return start
+            return (f'{start} A controller alone publishes no such state: use --world mujoco, or '
+                    f'leave {topic} out of "reference" in the profile.')
         why = self._untold.get(topic)
         if why is None:
             return (f'{start} Or leave out --domain-id: in a domain of its own the harness works '
