@@ -22,14 +22,10 @@ from safety_scenarios.reports.trial_view.comparison import compared
 from safety_scenarios.studies.designs.limits import GateOutcome, held, read_gate
 from safety_scenarios.studies.side_by_side import Campaign, side_by_side
 
-_EPILOG = ('Exit codes: 0 compared, and every margin accepted; 1 shown worse than a margin; 3 a '
-           'margin not shown, no pair of trials that is PASS or FAIL in both, or a folder that '
-           'cannot be relied on; 2 wrong input, or not comparable. With --gate the limits alone '
-           'decide: 0 all hold; 1 one is broken; 3 one cannot be said.')
 _MARGIN = re.compile(r'([0-9]+(?:\.[0-9]+)?) ?(%|ms)')
 
 
-@click.command(epilog=_EPILOG)
+@click.command()
 @click.argument('folders', metavar='FIRST [OTHER]...', nargs=-1, required=True,
                 type=CampaignFolder())
 @click.option('--margin', 'margins', metavar='N%|Nms', multiple=True,
@@ -58,6 +54,11 @@ def compare(folders: tuple[Path, ...], margins: tuple[str, ...], limits: Path | 
     by other budgets, gates, scenarios or clocks, are not comparable: every difference is named,
     there is no p-value, and the exit code is 2. Trials that are INCONCLUSIVE or ERROR are no
     difference of a controller: they are counted, and where they might hide one, nothing is shown.
+
+    Exit codes: 0 compared, also if a regression or "inconclusive" is printed; 2 wrong input, or
+    not comparable; 3 no pair of trials that is PASS or FAIL in both, or a folder that cannot be
+    relied on. With --margin also 1 shown worse than a margin; 3 a margin not shown. With --gate
+    the limits alone decide: 0 all hold; 1 one is broken; 3 one cannot be said.
 
     \b
     safety-scenarios compare runs/before runs/after

@@ -17,7 +17,8 @@ from safety_scenarios.errors import in_words, SettingsError
 from safety_scenarios.reports.console_report import console, teller, warn
 from safety_scenarios.reports.matrix_tables import show_matrix, verdict_line
 from safety_scenarios.reports.outputs.matrix_report import report_run
-from safety_scenarios.reports.outputs.report import is_wanted, Views
+from safety_scenarios.reports.outputs.report import Views
+from safety_scenarios.reports.page.page import is_wanted
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.studies.matrix.arms import of_controllers, resolved
 from safety_scenarios.studies.matrix.file import FILE, read_matrix

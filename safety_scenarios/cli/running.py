@@ -78,6 +78,9 @@ def run(context: click.Context, /, scenarios: tuple[str, ...], live: bool, matri
 
     SCENARIO is a file, a folder, a glob, an id, or an installed folder such as robotic.
 
+    Values under ros.vary are drawn from the seed, and no option fixes one. Run one trial again
+    with another value by trial replay --set, or copy the file and write the value into it.
+
     \b
     safety-scenarios run robotic --trials 3 --output results
     safety-scenarios run SCN-R-101 --controller late --set controller.delay_ms=400

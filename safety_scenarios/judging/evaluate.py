@@ -252,7 +252,10 @@ def _notes(trial: JudgedTrial, latency: Latency | None,
     if latency.widened_ns:
         yield Note(code=BUSY_HOST, text=(
             f'the host was busier than at the calibration, which adds ± '
-            f'{latency.widened_ns / 1e6:.2f} ms to the uncertainty. Lower its load'))
+            f'{latency.widened_ns / 1e6:.2f} ms to the uncertainty'
+            + ('' if latency.reaction is None else
+               f': together ± {latency.reaction.uncertainty_ns / 1e6:.2f} ms')
+            + '. Lower its load'))
     if latency.parts is not None and latency.parts.fallback:
         yield Note(code='fallback-reaction', text=(
             f'a fallback of the controller commanded the reaction: {latency.parts.fallback}'))
@@ -301,7 +304,8 @@ def _of_pace(trial: JudgedTrial) -> Iterator[Note]:
     elif pace is not None:
         yield Note(code='simulated-time', text=(
             f'times are of the simulator, which was to go at {pace:g} of real time: what the '
-            f'controller thinks takes {pace:g} times as long in them'))
+            f'controller thinks takes {pace:g} times as long in them'
+            + (', so latencies are too short' if pace < 1.0 else '')))
 
 
 def _reason(verdict: Verdict, findings: tuple[Finding, ...], latency: Latency | None) -> str:

@@ -55,7 +55,11 @@ from safety_scenarios.scenario.topic_rules import heard_as, shown_topics
 from safety_scenarios.trial.identity import log_name, NodeFacts
 from safety_scenarios.trial.link import Link
 from safety_scenarios.trial.link_plan import LinkPlan
-from safety_scenarios.trial.links.controller_settings import controller_settings, takes_turns
+from safety_scenarios.trial.links.controller_settings import (
+    controller_settings,
+    may_take_turns,
+    takes_turns,
+)
 from safety_scenarios.trial.session import LinkPlugin, Session
 
 _AWAKE_S = 30.0
@@ -67,7 +71,7 @@ class OverRos(LinkPlugin):
 
     @classmethod
     def refusals(cls, plan: LinkPlan) -> Iterator[InputError]:
-        """Yield that simulated time is missing, or a package that the embedded world needs."""
+        """Yield what the embedded world lacks, and settings of a clock without effect."""
         if plan.world == 'mujoco' and find_spec('mujoco') is None:
             yield MissingDependencyError('the embedded world', 'mujoco',
                                          "pip install 'safety_scenarios[sim]'")
@@ -75,6 +79,11 @@ class OverRos(LinkPlugin):
             yield MissingDependencyError(
                 'the embedded world over ROS', 'cryptography',
                 'apt install python3-cryptography, or pip install cryptography')
+        if plan.world == 'mujoco' and plan.clock.lockstep and plan.controller.is_external:
+            yield SettingsError(
+                'clock.lockstep: got true with controller external and world mujoco, expected '
+                'false: the simulator gives turns to controllers of this harness alone, so that '
+                'time would pass as without it. Leave clock.lockstep out')
         if plan.ros.schedule_clock == 'ros' and not plan.ros.use_sim_time:
             yield SettingsError('schedule_clock: got ros without use_sim_time, expected both: ROS '
                                 'time is the system clock then, which may be set at any time')
@@ -203,7 +212,8 @@ class _Opener:
                               schedule_clock=ros.schedule_clock,
                               uncertainty_ms=dict(self._uncertainty_ms),
                               floor_ms=dict(self._floor_ms), wake_ups_ms=self._wake_ups_ms,
-                              busy_ms=self._busy_ms)
+                              busy_ms=self._busy_ms,
+                              takes_no_turns=is_in_world and not may_take_turns(plan.controller))
         robot = None if is_in_world else self._simulated(scenario)
         if robot is not None:
             measuring = measuring.model_copy(update={

@@ -161,6 +161,8 @@ class Measuring(Noun):
     """What the stimuli happened in and the truth comes from, such as ``mujoco``; empty: none."""
     lockstep: bool = False
     """The world waited for the controller: times are of its own clock, whatever took how long."""
+    takes_no_turns: bool = False
+    """No simulator can wait for the controller, whatever the settings ask for."""
     charges: bool = False
     """What the controller took for a decision passed in the world's time before it took effect."""
     answers_alone: bool = False
@@ -184,7 +186,8 @@ class Measuring(Noun):
         if self.schedule_clock == 'steady':
             data.pop('schedule_clock', None)
         for name in ('acknowledged', 'simulated', 'listens', 'untold', 'wake_ups_ms', 'busy_ms',
-                     'world', 'lockstep', 'pace', 'charges', 'answers_alone', 'beside'):
+                     'world', 'lockstep', 'pace', 'takes_no_turns', 'charges', 'answers_alone',
+                     'beside'):
             if not getattr(self, name):
                 data.pop(name, None)
         return data

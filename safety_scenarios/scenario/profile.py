@@ -205,8 +205,8 @@ class Profile(Noun):
     namespace: str = Field(default='', pattern=r'^/?([A-Za-z_]\w*(/[A-Za-z_]\w*)*)?$')
     """ROS namespace of the harness' topics."""
     remap: tuple[str, ...] = ()
-    """ROS remapping rules FROM:=TO for what is no role, such as a service or an action:
-    navigate_to_pose:=/robot1/navigate_to_pose."""
+    """ROS remapping rules FROM:=TO for a topic, a service or an action, such as
+    navigate_to_pose:=/robot1/navigate_to_pose. A rule for a role replaces its name in topics."""
     use_sim_time: bool = False
     """Take ROS time from /clock."""
     world: WorldSettings = WorldSettings()

@@ -11,7 +11,6 @@ import subprocess
 import sys
 
 import pytest
-from safety_scenarios.reports.outputs import report as reporting
 from safety_scenarios.reports.outputs.report import source_of, write
 from safety_scenarios.reports.page import page as html_page
 from safety_scenarios.reports.trial_view.comparison import compared
@@ -55,7 +54,7 @@ def folder(tmp_path_factory):
         [COMMAND, 'run', 'SCN-R-101', 'SCN-R-D-101', '--link', 'simulated', '--trials', '2',
          '--controller', 'late', '--set', 'controller.delay_ms=700', '--output', str(folder)],
         text=True, capture_output=True, timeout=120, check=False,
-        env={**os.environ, reporting.SWITCH: ''})
+        env={**os.environ, html_page.SWITCH: ''})
     assert done.returncode == 1, done.stderr
     assert f'Results: {folder} (report.html' in done.stdout.replace('\n', '')
     return folder

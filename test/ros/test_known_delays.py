@@ -109,7 +109,7 @@ def test_a_controller_that_was_stopped_by_others_is_not_late(tmp_path):
 def test_whoever_takes_no_turns_has_the_time_of_a_robot(tmp_path, domain, fault, passes):
     """A controller with a timer of its own, and one that sees nothing, hold nothing up."""
     with faulty(fault, domain):
-        run = campaign(tmp_path / 'run', QUICK, *LOCKSTEP, '--controller', 'external',
+        run = campaign(tmp_path / 'run', QUICK, '--world', 'mujoco', '--controller', 'external',
                        '--domain-id', str(domain), again=False)
     trial, = run.trials
     assert (trial['verdict'] != 'FAIL') if passes else (trial['verdict'] != 'PASS'), run.output

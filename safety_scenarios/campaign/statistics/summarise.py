@@ -33,7 +33,14 @@ from safety_scenarios.campaign.statistics.world_statistics import of_campaign, o
 from safety_scenarios.scenario.blocks.separation import SeparationCost
 from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.measuring import Calibration
-from safety_scenarios.scenario.result import CONFIRMED, Decided, Elapsed, exit_code, TrialResult
+from safety_scenarios.scenario.result import (
+    BUSY_HOST,
+    CONFIRMED,
+    Decided,
+    Elapsed,
+    exit_code,
+    TrialResult,
+)
 from safety_scenarios.scenario.settings import Law
 from safety_scenarios.scenario.verdict import Estimate, LatencyClass, Verdict
 from safety_scenarios.trial.identity import Identity
@@ -153,7 +160,7 @@ def _row(results: Sequence[TrialResult], stopped_early: str | None,
             for some in (counted, different))),
         stopped_early=stopped_early,
         claims=(*claims, *([f'{alike}: its repeats show nothing new'] if alike else [])),
-        notes={note.code: note.text for result in counted for note in result.notes},
+        notes=_notes(counted),
         rtf=(min(rtfs), max(rtfs)) if rtfs else None,
         separation=_separation(measured, upper_ms.high), separation_seen=_seen(measured),
         chance=max((result.chance for result in counted if result.chance is not None),
@@ -162,6 +169,20 @@ def _row(results: Sequence[TrialResult], stopped_early: str | None,
         traceability=worst.traceability, world=of_scenario(counted, link, at_any_stop=at_any_stop),
         **_assumed(law, [_with_unmeasured(some) for some in (counted, different)],
                    _uncertainty_ms(counted), at_any_stop))
+
+
+def _notes(counted: Iterable[TrialResult]) -> dict[str, str]:
+    """Return each note once; how busy the host was at the worst, and in which trials."""
+    noted = [(note, result) for result in counted for note in result.notes]
+    found = {note.code: note.text for note, _ in noted}
+    busy = {result.index + 1: (result.latency.widened_ns, note.text) for note, result in noted
+            if note.code == BUSY_HOST and result.latency is not None}
+    if busy:
+        worst = max(busy, key=lambda number: busy[number][0])
+        trials = f'trial {worst}' if len(busy) == 1 else \
+            f'trial {worst} at the worst; trials {", ".join(map(str, busy))}'
+        found[BUSY_HOST] = f'{busy[worst][1]} ({trials})'
+    return found
 
 
 def _median(latencies: Sequence[Sequence[float | None]], at_any_stop: bool) -> Estimate:

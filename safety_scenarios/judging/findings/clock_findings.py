@@ -24,7 +24,6 @@ _GIVEN_SHARE = 0.1
 """The same of a long reaction, as much as the factor may be off; either is part of the
 uncertainty."""
 _ADVICE = 'Set clock.rtf_min and clock.rtf_max, or judge by clock.latency_clock=steady'
-_PACE_ADVICE = 'Lower the load of the host, or real_time_factor, or set clock.lockstep=true'
 _ALONE_ADVICE = 'Lower the load of the host, or go without clock.lockstep'
 UNEVEN = frozenset((
     '/clock runs evenly', 'simulated time runs evenly', 'real-time factor in range',
@@ -108,14 +107,26 @@ def _real_time_factor(trial: JudgedTrial, clocks: Clocks,
             yield _found('simulated time runs evenly', Verdict.INCONCLUSIVE,
                          f'the simulator gave the controller {given_ns / 1e6:.0f} ms of real time '
                          f'more than passed in its own between hazard and reaction. '
-                         f'{_PACE_ADVICE}')
+                         f'{_pace_advice(trial)}')
     for span, factor in spans:
         if factor is not None and not rules.rtf_min <= factor <= rules.rtf_max:
             yield _found('real-time factor in range', Verdict.INCONCLUSIVE,
                          f'/clock ran at {factor:.3f} of real time during {span}, expected '
                          f'{rules.rtf_min:g} to {rules.rtf_max:g}. '
-                         + (_ADVICE if trial.record.measuring.pace is None else _PACE_ADVICE))
+                         + (_ADVICE if trial.record.measuring.pace is None
+                            else _pace_advice(trial)))
             return
+
+
+def _pace_advice(trial: JudgedTrial) -> str:
+    """Return how a simulator keeps its pace; below real time latencies would be too short."""
+    measuring = trial.record.measuring
+    ways = ['Lower the load of the host']
+    if (measuring.pace or 1.0) > 1.0:
+        ways.append('lower real_time_factor, but not below 1, where latencies are too short')
+    if not measuring.takes_no_turns:
+        ways.append('set clock.lockstep=true')
+    return ', or '.join(ways)
 
 
 def went_back(trial: JudgedTrial, latency: Latency | None) -> Iterator[Finding]:

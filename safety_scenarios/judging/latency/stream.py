@@ -158,10 +158,13 @@ def header_notes(record: TrialRecord) -> tuple[Note, ...]:
     if not stamped:
         return ()
     sent = {event.stamps.header_ns for event in record.of_kind('stimulus')} - {None, 0}
-    return tuple(note for topic, found in stamped.items() for note in _notes(topic, found, sent))
+    is_simulated = record.measuring.sim_time or record.measuring.pace is not None
+    return tuple(note for topic, found in stamped.items()
+                 for note in _notes(topic, found, sent, is_simulated))
 
 
-def _notes(topic: str, stamped: Sequence[Event], sent: set[int | None]) -> Iterator[Note]:
+def _notes(topic: str, stamped: Sequence[Event], sent: set[int | None],
+           is_simulated: bool) -> Iterator[Note]:
     ages = [event.stamps.ros_ns - event.stamps.header_ns for event in stamped
             if event.stamps.header_ns]
     zero = len(stamped) - len(ages)
@@ -181,8 +184,10 @@ def _notes(topic: str, stamped: Sequence[Event], sent: set[int | None]) -> Itera
         return
     age_ns = median(ages)
     if abs(age_ns) > _OTHER_CLOCK_NS:
-        yield Note(code='header-wrong-clock', text=f'{topic}: header stamps are of '
-                                                   f'{_clock_of(stamped)}, not ROS time')
+        yield Note(code='header-wrong-clock', text=(
+            f'{topic}: header stamps are of {_clock_of(stamped)}, not ROS time. '
+            + ('Set use_sim_time:=true on its node, and stamp' if is_simulated else 'Stamp')
+            + " with the node's clock"))
     elif (ahead := sum(age < -_FUTURE_NS for age in ages)) > 0:
         yield Note(code='header-future', text=f'{topic}: {ahead} of {len(ages)} header stamps lie '
                                               f'in the future, by up to {-min(ages) / 1e6:.1f} ms')

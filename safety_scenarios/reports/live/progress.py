@@ -20,6 +20,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn
 from safety_scenarios.reports.console_report import console as console_screen
 from safety_scenarios.reports.console_report import ConsoleReport, Screen, warn
 from safety_scenarios.reports.live.running_bound import RunningBound
+from safety_scenarios.reports.page.page import will_be_written
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.session import Beginning, Observer, OutputContext
@@ -201,4 +202,4 @@ def console(context: OutputContext) -> Iterator[Sequence[Observer]]:
     bar_on = screen if screen.is_terminal and settings.console != 'json' else Console(stderr=True)
     with progress(settings, bar_on, os.environ) as observers:
         yield (*observers, ConsoleReport(screen, settings.console,
-                                         has_page='page' in settings.outputs))
+                                         has_page=will_be_written(settings)))

@@ -26,6 +26,7 @@ from safety_scenarios.reports.live.feed import Feed, Output
 from safety_scenarios.reports.live.json_text import number_of, shown
 from safety_scenarios.reports.live.picture import Picture
 from safety_scenarios.reports.live.progress import in_words, time_left_s
+from safety_scenarios.reports.page.page import will_be_written
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.settings import RunSettings
@@ -218,7 +219,7 @@ def live(context: OutputContext) -> Iterator[Sequence[Observer]]:
     try:
         with Feed(output, PERIOD_S) as feed:
             yield ConsoleReport(later, context.settings.console,
-                                has_page='page' in context.settings.outputs), feed
+                                has_page=will_be_written(context.settings)), feed
     finally:
         output.close()
         sys.stdout.write(kept.getvalue())

@@ -18,7 +18,6 @@ from dataclasses import replace
 from datetime import datetime, timezone
 from itertools import repeat
 import json
-import os
 from pathlib import Path
 from typing import Any
 import zlib
@@ -55,7 +54,14 @@ from safety_scenarios.errors import (
 from safety_scenarios.reports.film.files import links_to_films
 from safety_scenarios.reports.outputs.assurance import CHANGED, claim_of, unclaimed
 from safety_scenarios.reports.outputs.comparison import over_what_varied
-from safety_scenarios.reports.page.page import compact, LOADED, render, require, visible_in
+from safety_scenarios.reports.page.page import (
+    compact,
+    is_wanted,
+    LOADED,
+    render,
+    require,
+    visible_in,
+)
 from safety_scenarios.reports.page.source import Source, Trust
 from safety_scenarios.reports.trial_view.comparison import compared
 from safety_scenarios.reports.trial_view.view import view_of
@@ -70,8 +76,6 @@ from safety_scenarios.trial.session import Beginning, Extract, Observer, OutputC
 from safety_scenarios.trial.summary import CampaignSummary, ScenarioSummary
 from safety_scenarios.trial.trial import Trial, TrialRecord
 
-SWITCH = 'SAFETY_SCENARIOS_REPORT'
-"""Environment variable: ``off`` lets a campaign end without a page."""
 _AT_END = 'as judged while the campaign ran'
 _AS_WRITTEN = ('as the campaign wrote them; nobody has judged them again for this page '
                '(safety-scenarios report DIR --again does)')
@@ -84,11 +88,6 @@ def lines_of_view(record: TrialRecord, result: TrialResult) -> tuple[str, str]:
     """Return the line of a trial, and that of its scenario."""
     return (f'{{"trial_id":{compact(result.trial_id)},"view":{drawn(record, result)}}}\n',
             compact({'scenario_id': result.scenario_id, 'about': about(record)}) + '\n')
-
-
-def is_wanted() -> bool:
-    """Return whether the environment lets a campaign write a page."""
-    return os.environ.get(SWITCH, '').lower() != 'off'
 
 
 class Views(Observer):

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 import hashlib
 from importlib.util import find_spec
 import json
+import os
 from pathlib import Path
 import re
 from typing import Any
@@ -25,11 +26,15 @@ from safety_scenarios.reports.conditions import condition_lines
 from safety_scenarios.reports.page import first_screen, tables
 from safety_scenarios.reports.page.claims import claims_of
 from safety_scenarios.reports.page.source import margin_of, Source, with_unit
+from safety_scenarios.scenario.settings import RunSettings
 
+SWITCH = 'SAFETY_SCENARIOS_REPORT'
+"""Environment variable: ``off`` lets a campaign end without a page."""
 LONGEST = 4000
 """Characters of one text that the page shows; the record has the rest."""
 _UNSEEN = re.compile('[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f'
                      '\ud800-\udfff\ufeff\ufff9-\ufffb]')
+_NEEDED = ('jinja2', 'plotly')
 _PICTURES = 0x2400
 """Where Unicode has a picture of each control character of ASCII."""
 
@@ -94,13 +99,23 @@ class Page:
     """Name of a file in the folder beside the page to its text."""
 
 
+def is_wanted() -> bool:
+    """Return whether the environment lets a campaign write a page."""
+    return os.environ.get(SWITCH, '').lower() != 'off'
+
+
+def will_be_written(settings: RunSettings) -> bool:
+    """Return whether a campaign with these settings writes the page when it has ended."""
+    return 'page' in settings.outputs and is_wanted() and all(map(find_spec, _NEEDED))
+
+
 def require() -> None:
     """
     See that the page can be written.
 
     :raises MissingDependencyError: jinja2 or plotly is not installed
     """
-    for name in ('jinja2', 'plotly'):
+    for name in _NEEDED:
         if find_spec(name) is None:
             raise MissingDependencyError('report.html', name, _ADVICE)
 

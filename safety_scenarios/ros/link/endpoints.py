@@ -387,12 +387,13 @@ class Endpoints:
 
     def _who_reports(self, topic: str) -> str:
         """Return what to do where nobody reports the state of the robot on a topic."""
-        start = f'Start the robot, or remap {topic} to the topic of its state.'
         if self._is_external:
-            return start
+            return (f'Leave {topic} out of "reference", use --world mujoco, or start the robot: '
+                    f'a controller alone does not publish it. Or remap {topic}.')
         why = self._untold.get(topic)
         if why is None:
-            return (f'{start} Or leave out --domain-id: in a domain of its own the harness works '
+            return (f'Start the robot, or remap {topic} to the topic of its state. Or leave out '
+                    f'--domain-id: in a domain of its own the harness works '
                     f'out what a robot would report.')
         return (f'No robot is in a domain that the harness chose, and what one would report '
                 f'cannot be worked out: {why}. Give --domain-id that of the robot.')

@@ -30,7 +30,8 @@ _LISTEN_S = 1.0
 LATCHED = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 _MISSING = ('tf2_msgs is not installed here, so that {} cannot be looked up or published: a '
             'controller that transforms its input drops it, unless the robot publishes it. '
-            'Install the package tf2_msgs for this ROS distribution')
+            'Install it with ROS, for example apt install ros-$ROS_DISTRO-tf2-msgs: no wheel of '
+            'it exists')
 
 
 class Frames:
@@ -73,7 +74,8 @@ class Frames:
         try:
             kind = interface_class(TF)
         except Exception:  # not installed here, however that shows
-            self.rows = (_row('warn', _MISSING.format(', '.join(sorted(named)))),)
+            self.rows = (_row('warn', _MISSING.format(', '.join(sorted(named)))),) \
+                if is_listened_to(self._node) else ()
             return
         if self._publisher is not None:
             self._node.destroy_publisher(self._publisher)
@@ -103,6 +105,11 @@ class Frames:
         for subscription in subscriptions:
             self._node.destroy_subscription(subscription)
         return set(heard)
+
+
+def is_listened_to(node: Node) -> bool:
+    """Return whether a node subscribes to transforms."""
+    return any(map(node.count_subscribers, (MOVING, STATIC)))
 
 
 def static_frames(node: Node) -> Sequence[MountedFrame]:

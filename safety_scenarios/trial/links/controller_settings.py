@@ -142,9 +142,12 @@ def takes_turns(plan: LinkPlan) -> bool:
 
     It does to one whose process is ours, and says how long each decision took.
     """
-    controller = plan.controller
-    return plan.clock.lockstep and not controller.is_external \
-        and not controller.facts.takes_real_time
+    return plan.clock.lockstep and may_take_turns(plan.controller)
+
+
+def may_take_turns(controller: ControllerPlan) -> bool:
+    """Return whether a simulator can wait for the controller, if clock.lockstep asks for it."""
+    return not controller.is_external and not controller.facts.takes_real_time
 
 
 def controller_settings(controller: ControllerPlan, scenario: Scenario,

@@ -9,7 +9,7 @@ import pandas
 import pytest
 import safety_scenarios as ss
 from safety_scenarios.controllers.saboteurs.reactions import Late
-from safety_scenarios.reports.outputs.report import SWITCH
+from safety_scenarios.reports.page.page import SWITCH
 from safety_scenarios.scenario.scenario import Scenario
 from unit.loopback_runs import loopback_run
 

@@ -3,18 +3,21 @@
 
 """The command ``report``, and the page that a run leaves: written, refused, and never too good."""
 
+from importlib.util import find_spec
 import json
 from pathlib import Path
 import shutil
 
+from cases import for_each
 import pytest
 from safety_scenarios.campaign.folder.evidence import verify
 from safety_scenarios.campaign.run import run
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import MissingDependencyError
 from safety_scenarios.reports.outputs import report as reporting
-from safety_scenarios.reports.outputs.report import SWITCH
+from safety_scenarios.reports.page import page as html_page
 from safety_scenarios.reports.page.first_screen import tiles
+from safety_scenarios.reports.page.page import SWITCH
 from safety_scenarios.reports.page.tables import scenario_rows
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.verdict import Verdict
@@ -169,6 +172,23 @@ def test_without_the_extra_a_campaign_ends_as_ever_with_one_line(missing, tmp_pa
     assert _exit_code(tmp_path / 'run', told.append) == 0 and len(told) == 1
     assert missing in told[0] and '[report]' in told[0]
     assert not (tmp_path / 'run' / 'report.html').exists()
+
+
+@for_each(('wanted', 'outputs', 'missing', 'is_named'), [
+    ('', ('page', 'console'), '', True), ('off', ('page', 'console'), '', False),
+    ('', ('console',), '', False), ('', ('page', 'console'), 'plotly', False)])
+def test_the_console_names_the_page_only_where_it_is_written(
+        tmp_path, monkeypatch, capsys, wanted, outputs, missing, is_named):
+    monkeypatch.setenv(SWITCH, wanted)
+    monkeypatch.setattr(html_page, 'find_spec',
+                        lambda name: None if name == missing else find_spec(name))
+    folder = tmp_path / f'{wanted}{len(outputs)}{missing}'
+    settings = RunSettings(scenarios=CHOSEN[:1], link='loopback', output=str(folder),
+                           outputs=outputs)
+    with open_outputs(OutputContext(settings, print, print)) as observers:
+        run(settings, observers, Loopback)
+    assert ('(report.html,' in capsys.readouterr().out) is is_named
+    assert (folder / 'report.html').exists() is is_named
 
 
 def test_a_page_that_fails_takes_no_result_with_it(tmp_path, monkeypatch):

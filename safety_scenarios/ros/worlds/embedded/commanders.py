@@ -16,7 +16,7 @@ from typing import Any
 from rclpy.node import Node
 from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.convert import interface_class, to_ros
-from safety_scenarios.ros.link.frames import LATCHED, MOVING
+from safety_scenarios.ros.link.frames import is_listened_to, LATCHED, MOVING
 from safety_scenarios.ros.link.inbox import with_info
 from safety_scenarios.scenario.blocks.nominal_calls import CommandTopic
 from safety_scenarios.scenario.frames import frames_message, STATIC, TF
@@ -24,13 +24,13 @@ from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.world.block import MountedFrame
 
 _MISSING = ('tf2_msgs is not installed here: this simulator publishes no /tf and no /tf_static, '
-            'so that a controller that looks up transforms finds none. Install the package '
-            'tf2_msgs for this ROS distribution')
+            'so that the node that subscribes there gets none. Install it with ROS, for example '
+            'apt install ros-$ROS_DISTRO-tf2-msgs: no wheel of it exists')
 
 
 class RobotFrames:
     """
-    Publishes them, where ``tf2_msgs`` is installed; else says once that nobody does.
+    Publishes them where ``tf2_msgs`` is installed; else warns once if a node subscribes to them.
 
     :param node: a spinning node, whose callbacks run in another thread
     """
@@ -38,19 +38,20 @@ class RobotFrames:
     def __init__(self, node: Node) -> None:
         self._node = node
         self._kind: Any = None
+        self._is_warned = False
         self._moving: Any = None
         self._static: Any = None
         self._frames: Sequence[MountedFrame] = ()
         try:
             self._kind = interface_class(TF)
         except Exception:  # not installed here, however that shows
-            node.get_logger().warning(_MISSING)
             return
         self._moving = node.create_publisher(self._kind, MOVING, 100)
 
     def announce(self, frames: Iterable[MountedFrame], now_ns: int) -> None:
         """Publish where the sensors of another robot are, in place of those of the last one."""
         found = tuple(frames)
+        self._warn()
         if self._kind is None or found == self._frames:
             return
         if self._static is not None:
@@ -63,9 +64,15 @@ class RobotFrames:
 
     def moved(self, odometry: Message, stamp_ns: int) -> None:
         """Publish where the base is by its odometry."""
+        self._warn()
         if self._moving is not None:
             self._moving.publish(to_ros(Message.model_construct(
                 type=TF, data=transform_of(odometry, stamp_ns))))
+
+    def _warn(self) -> None:
+        if self._kind is None and not self._is_warned and is_listened_to(self._node):
+            self._is_warned = True
+            self._node.get_logger().warning(_MISSING)
 
 
 def transform_of(odometry: Message, stamp_ns: int) -> Mapping[str, Any]:

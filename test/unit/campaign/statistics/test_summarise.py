@@ -12,7 +12,7 @@ from safety_scenarios.campaign.statistics.confidence_sequences import anytime, a
 from safety_scenarios.campaign.statistics.proportions import clopper_pearson
 from safety_scenarios.campaign.statistics.summarise import summarise
 from safety_scenarios.scenario.blocks.separation import SeparationCost
-from safety_scenarios.scenario.result import Finding, Latency, Note, TrialResult
+from safety_scenarios.scenario.result import BUSY_HOST, Finding, Latency, Note, TrialResult
 from safety_scenarios.scenario.verdict import LatencyClass, Verdict
 from safety_scenarios.trial.summary import CampaignSummary, Preflight, PreflightRow
 from unit.records import elapsed, ns
@@ -427,3 +427,16 @@ def test_a_warm_up_costs_nothing():
     found = seen(trial(separation=cost()), trial(after_ms=900.0, separation=cost(900.0),
                                                  warmup=True))
     assert found is not None and found.latency_ms < 900.0
+
+
+@for_each(('widened_ms', 'trials'), [
+    ((0.0, 0.0, 19.0), 'trial 3'), ((0.0, 24.0, 19.0), 'trial 2 at the worst; trials 2, 3')])
+def test_the_note_of_a_busy_host_names_its_trials_and_has_the_worst(widened_ms, trials):
+    noted = []
+    for index, wider_ms in enumerate(widened_ms):
+        one = trial('PASS', index=index, notes=(
+            Note(code=BUSY_HOST, text=f'adds {wider_ms:g} ms'),) if wider_ms else ())
+        noted.append(one.model_copy(update={'latency': one.latency.model_copy(update={
+            'widened_ns': ns(wider_ms)})}))
+    assert summary(*noted).scenarios[0].notes == {
+        BUSY_HOST: f'adds {max(widened_ms):g} ms ({trials})'}

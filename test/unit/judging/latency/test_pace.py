@@ -97,3 +97,23 @@ def test_in_lock_step_no_factor_and_no_pause_means_anything():
     result = evaluate(trial(0.1, measuring, pause_ms=5_000.0))
     assert not [one for one in result.findings if one.source == 'clock']
     assert 'lock-step' in {note.code for note in result.notes}
+
+
+@for_each(('factor', 'reached', 'takes_no_turns', 'advice'), [
+    (1.0, 0.5, False, 'Lower the load of the host, or set clock.lockstep=true'),
+    (1.0, 0.5, True, 'Lower the load of the host'),
+    (0.8, 0.5, True, 'Lower the load of the host'),
+    (3.0, 0.5, True, 'Lower the load of the host, or lower real_time_factor, but not below 1, '
+                     'where latencies are too short')])
+def test_the_advice_is_to_nothing_that_has_no_effect_or_flatters(
+        factor, reached, takes_no_turns, advice):
+    measuring = at(factor).model_copy(update={'takes_no_turns': takes_no_turns})
+    reasons = [one.reason for one in evaluate(trial(reached, measuring)).findings
+               if one.check in ('real-time factor in range', 'simulated time runs evenly')]
+    assert reasons and all(one.endswith(f'. {advice}') for one in reasons)
+
+
+@for_each(('factor', 'is_noted'), [(0.5, True), (1.0, False), (3.0, False)])
+def test_below_real_time_a_note_says_that_latencies_are_too_short(factor, is_noted):
+    text, = (one.text for one in evaluate(trial(factor)).notes if one.code == 'simulated-time')
+    assert text.endswith('so latencies are too short') is is_noted

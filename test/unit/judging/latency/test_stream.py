@@ -17,6 +17,7 @@ from safety_scenarios.judging.latency.stream import (
     stream_rows,
 )
 from safety_scenarios.scenario.event import Event
+from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.verdict import Verdict
@@ -186,9 +187,9 @@ def copied(event: Event) -> int | None:
     return before[-1] if before else honest(event)
 
 
-def noted(stamp: Stamp, **changes: Any) -> dict[str, str]:
+def noted(stamp: Stamp, measuring: Measuring | None = None, **changes: Any) -> dict[str, str]:
     return {note.code: note.text for note in header_notes(
-        record(stamped(stamp, **changes), extra=SCANS))}
+        record(stamped(stamp, **changes), extra=SCANS, measuring=measuring or Measuring()))}
 
 
 def test_honest_stamps_are_nothing_to_note():
@@ -246,7 +247,14 @@ def test_stamps_that_are_old_on_arrival_are_noted(age_ms, told):
     ('system_ns', 'system time'), ('steady_ns', 'the steady clock')])
 def test_stamps_of_another_clock_are_noted_with_its_name(clock, name):
     assert noted(lambda event: getattr(event.stamps, clock) - ns(1)) == {
-        'header-wrong-clock': f'cmd_vel: header stamps are of {name}, not ROS time'}
+        'header-wrong-clock': f'cmd_vel: header stamps are of {name}, not ROS time. '
+                              "Stamp with the node's clock"}
+
+
+@pytest.mark.parametrize('measuring', [Measuring(sim_time=True), Measuring(pace=1.0)])
+def test_in_simulated_time_the_note_says_which_parameter_a_node_needs(measuring):
+    text = noted(lambda event: 12_345, measuring)['header-wrong-clock']
+    assert text.endswith("Set use_sim_time:=true on its node, and stamp with the node's clock")
 
 
 def test_stamps_of_no_clock_that_is_known_are_noted():
