@@ -29,6 +29,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 import difflib
 from operator import eq
+from os.path import commonprefix
 import re
 from typing import Any
 
@@ -326,10 +327,10 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     if not near:
         return ''
 
-    def nearness(other: str) -> tuple[float, int]:
-        """Of names that share as much with it, one that has more of it in the same place."""
+    def nearness(other: str) -> tuple[float, int, int]:
+        """Of names that share as much, one with more of it in place, then with the same begin."""
         return (difflib.SequenceMatcher(a=other, b=name).ratio(),
-                sum(map(eq, name, other)))
+                sum(map(eq, name, other)), len(commonprefix([name, other])))
     return f' Did you mean {max(sorted(near), key=nearness)!r}?'
 
 

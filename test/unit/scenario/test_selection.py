@@ -34,6 +34,15 @@ def test_values_of_a_kind_are_alternatives_and_kinds_must_all_fit():
     assert ids(severity=('0.3', '0.9')) == 'bc'
 
 
+def test_scenarios_are_left_out_by_their_id():
+    assert ids(skip=('b',)) == 'ac'
+    assert ids(skip=('c', 'a')) == 'b'
+    with pytest.raises(SettingsError, match="got 'd', which is no id of these 3 scenarios, exp"):
+        ids(skip=('a', 'd'))
+    with pytest.raises(SettingsError, match='none of 3 scenarios by skip a, b, c'):
+        ids(skip=('a', 'b', 'c'))
+
+
 @for_each(('text', 'inside', 'outside'), [
     ('0.9', (0.9,), (0.89, 0.91)), ('>=0.9', (0.9, 1.0), (0.89,)), ('> 0.9', (0.91,), (0.9,)),
     ('<=.5', (0.0, 0.5), (0.51,)), ('<0.5', (0.49,), (0.5,)),
