@@ -32,8 +32,9 @@ def train(policy: str, seed: int, quick: bool, output: Path) -> None:
     Train a small policy that imitates the reference, and judge it.
 
     base drives a mobile base by scanner, tracker and its own speed; arm moves six joints beside a
-    person tracker and a wrist sensor. It needs the extra train. Most of the
-    time goes into the 200 or so trials in which the policy is judged for its model card.
+    person tracker and a wrist sensor. It takes some minutes, of which 3 minutes of one core are the
+    trials in which the policy is judged for its model card. --quick takes 1.5 minutes in all. It
+    needs the extra train.
 
     \b
     safety-scenarios train base --seed 0 --output my_policy

@@ -8,7 +8,7 @@ import json
 from cases import for_each
 import pytest
 from safety_scenarios.cli.main import main
-from safety_scenarios.errors import SettingsError
+from safety_scenarios.errors import did_you_mean, SettingsError
 from safety_scenarios.scenario.selection import Selection, severity_range
 from unit.records import chat
 
@@ -56,6 +56,11 @@ def test_a_severity_is_a_number_a_comparison_or_a_range(text, inside, outside):
 def test_anything_else_is_refused(text):
     with pytest.raises(SettingsError, match='expected a number from 0 to 1'):
         severity_range(text)
+
+
+def test_the_id_that_is_meant_is_of_the_same_pack():
+    assert did_you_mean('SCN-R-D-107', ['SCN-C-D-107', 'SCN-R-D-106']) \
+        == " Did you mean 'SCN-R-D-106'?"
 
 
 def test_nothing_selected_is_an_error_with_the_values_that_there_are():
