@@ -32,7 +32,7 @@ def train(policy: str, seed: int, quick: bool, output: Path) -> None:
     Train a small policy that imitates the reference, and judge it.
 
     base drives a mobile base by scanner, tracker and its own speed; arm moves six joints beside a
-    person tracker and a wrist sensor. It takes some minutes, of which 3 minutes of one core are the
+    person tracker and a wrist sensor. It takes minutes, of which 3 minutes of one core are the
     trials in which the policy is judged for its model card. --quick takes 1.5 minutes in all. It
     needs the extra train.
 
