@@ -3,7 +3,8 @@
 
 """The command ``compare``: campaigns against the first one, and limits of acceptance."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 import json
 from pathlib import Path
 import re
@@ -15,12 +16,13 @@ from safety_scenarios.campaign.folder.folder import settings_of
 from safety_scenarios.campaign.folder.many import arms_in
 from safety_scenarios.campaign.statistics.noninferiority import Margin
 from safety_scenarios.cli.completion import CampaignFolder
-from safety_scenarios.errors import SettingsError
+from safety_scenarios.errors import counted, SettingsError
 from safety_scenarios.reports.comparison_tables import arms_table, comparison_table, gate_table
 from safety_scenarios.reports.console_report import console, Screen
 from safety_scenarios.reports.trial_view.comparison import compared
 from safety_scenarios.studies.designs.limits import GateOutcome, held, read_gate
 from safety_scenarios.studies.side_by_side import Campaign, side_by_side
+from safety_scenarios.trial.record.planned_trial import PlannedTrial
 
 _MARGIN = re.compile(r'([0-9]+(?:\.[0-9]+)?) ?(%|ms)')
 
@@ -73,7 +75,7 @@ def compare(folders: tuple[Path, ...], margins: tuple[str, ...], limits: Path | 
         raise SettingsError(f'compare: got one campaign, {folders[0]}, expected two or more, or '
                             f'--gate with limits for one')
     page = None if page is None else _page(page, folders)
-    campaigns = side_by_side(folders, stated)
+    campaigns = side_by_side(folders, stated, _bar)
     outcome = None if gate is None else held(gate, campaigns)
     code = outcome.exit_code if outcome else _exit_code(campaigns)
     if file is not None:
@@ -93,6 +95,12 @@ def compare(folders: tuple[Path, ...], margins: tuple[str, ...], limits: Path | 
     for one, folder in zip(campaigns, folders, strict=True):
         _tell(one, folder, err=file == '-')
     sys.exit(code)
+
+
+def _bar(plan: Collection[PlannedTrial]) -> AbstractContextManager[Iterable[PlannedTrial]]:
+    """Show on standard error how far the judging is; where that is no terminal, what is judged."""
+    return click.progressbar(plan, file=sys.stderr,
+                             label=f'judging {counted(len(plan), "trial")} from their records')
 
 
 def _margin(text: str) -> Margin:

@@ -54,6 +54,8 @@ class JunitSource:
     flaws: Sequence[str] = ()
     """What is wrong with a folder that was judged again."""
     properties: Mapping[str, str] = field(default_factory=dict)
+    began: datetime | None = None
+    """When the campaign began, by the clock of the computer; None: by that of its trials."""
 
 
 class JunitReport(Observer):
@@ -69,6 +71,7 @@ class JunitReport(Observer):
         self._properties = dict(properties)
         self._results: list[TrialResult] = []
         self._next_s = 0.0
+        self._began = datetime.now(timezone.utc)
 
     def campaign_began(self, beginning: Beginning) -> None:
         """Say that it runs."""
@@ -87,13 +90,13 @@ class JunitReport(Observer):
 
     def campaign_ended(self, summary: CampaignSummary) -> None:
         """Write the whole file."""
-        self._write(junit_text(JunitSource(self._results, summary,
-                                           properties=self._properties)))
+        self._write(junit_text(JunitSource(self._results, summary, properties=self._properties,
+                                           began=self._began)))
 
     def stopped(self, why: str) -> None:
         """Write what there is of a campaign that has no end, or none yet."""
         self._write(junit_text(JunitSource(self._results, stopped=why,
-                                           properties=self._properties)))
+                                           properties=self._properties, began=self._began)))
 
 
 def junit_text(source: JunitSource) -> str:
@@ -114,7 +117,7 @@ def junit_text(source: JunitSource) -> str:
               'errors': str(len(suite.findall('testcase/error'))),
               'time': f'{sum(result.duration_ms for result in counted) / 1e3:.3f}'}
     suite.attrib |= {'name': _line(source.properties.get('controller', CAMPAIGN)), **counts,
-                     'skipped': '0', **_began(counted)}
+                     'skipped': '0', **_began(source.began, counted)}
     suites = ElementTree.Element('testsuites', {'name': 'safety_scenarios', **counts})
     suites.append(suite)
     ElementTree.indent(suites)
@@ -203,11 +206,14 @@ def _case(suite: ElementTree.Element, classname: str, name: str,
                                   name=_line(name), time=f'{seconds:.3f}')
 
 
-def _began(counted: Iterable[TrialResult]) -> Mapping[str, str]:
-    began_ns = min((result.started_system_ns for result in counted if result.started_system_ns),
-                   default=None)
-    return {} if began_ns is None else {'timestamp': datetime.fromtimestamp(
-        began_ns // 10**9, timezone.utc).strftime('%Y-%m-%dT%H:%M:%S')}
+def _began(began: datetime | None, counted: Iterable[TrialResult]) -> Mapping[str, str]:
+    if began is None:
+        began_ns = min((result.started_system_ns for result in counted
+                        if result.started_system_ns), default=None)
+        if began_ns is None:
+            return {}
+        began = datetime.fromtimestamp(began_ns // 10**9, timezone.utc)
+    return {'timestamp': began.strftime('%Y-%m-%dT%H:%M:%S')}
 
 
 def _line(text: str) -> str:

@@ -43,7 +43,7 @@ def comparison_rows(found: Comparison) -> Iterator[tuple[str, str, str]]:
     yield ('fails more often, over scenarios: share failed',
            with_interval(found.failures_difference), f'{_p(found.failures_p)} (over scenarios)')
     if any(found.undecided):
-        yield ('the same, whatever the undecided trials would have come to',
+        yield ('the same, if the undecided trials were the best or the worst case',
                with_interval(found.failures_bounds), '')
     yield from map(_margin_row, found.margins)
     yield ('scenarios in which the second is better, worse',
@@ -74,7 +74,7 @@ def notes(found: Comparison) -> Iterator[str]:
     if any(found.undecided):
         yield (f'INCONCLUSIVE or ERROR: {found.undecided[0]} of the first, {found.undecided[1]} '
                f'of the second. That is no difference of a controller: such pairs are in no '
-               f'number above, except where it says "whatever the undecided ..."')
+               f'number above, but in the line "best or the worst case"')
     if found.unpaired:
         yield f'{counted(found.unpaired, "trial is", "trials are")} in one of the two only'
     if found.latency_pairs < found.pairs:

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which scenarios of many are meant: by tag, domain and severity."""
+"""Which scenarios of many are meant: by tag, domain, severity and id."""
 
 from collections.abc import Iterable, Sequence
 import re
@@ -29,21 +29,29 @@ class Selection(Noun):
     severity: tuple[str, ...] = ()
     """Only scenarios of this severity: 0.9, '>=0.9', '<0.5' or 0.3..0.6; repeat it for
     alternatives."""
+    skip: tuple[str, ...] = ()
+    """All but the scenario with this id; repeat it to leave out more."""
 
     def __bool__(self) -> bool:
         """Return whether anything is asked for."""
-        return bool(self.tag or self.domain or self.severity)
+        return bool(self.tag or self.domain or self.severity or self.skip)
 
     def of(self, scenarios: Iterable[Scenario]) -> tuple[Scenario, ...]:
         """
         Return the scenarios that are meant, in their order.
 
-        :raises SettingsError: none is, or a tag or domain is that of no scenario; the message
+        :raises SettingsError: none is, or a tag, domain or id is that of no scenario; the message
             lists the values that there are
         """
         known = tuple(scenarios)
         ranges = [severity_range(text) for text in self.severity]
         found = tuple(one for one in known if self._takes(one, ranges))
+        ids = [one.id for one in known]
+        for name in self.skip:
+            if name not in ids:
+                raise SettingsError(f'--skip: got {name!r}, which is no id of these '
+                                    f'{counted(len(known), "scenario")}, expected one of '
+                                    f'{", ".join(ids[:_MOST_SHOWN])}.{did_you_mean(name, ids)}')
         if self and not found:
             raise SettingsError(self._nothing(known))
         for name, there in (('tag', {tag for one in known for tag in one.tags}),
@@ -57,7 +65,8 @@ class Selection(Noun):
         return found
 
     def _takes(self, scenario: Scenario, ranges: Sequence['SeverityRange']) -> bool:
-        return (not self.tag or not set(self.tag).isdisjoint(scenario.tags)) \
+        return scenario.id not in self.skip \
+            and (not self.tag or not set(self.tag).isdisjoint(scenario.tags)) \
             and (not self.domain or scenario.domain in self.domain) \
             and (not ranges or any(one.has(scenario.severity) for one in ranges))
 
@@ -79,7 +88,9 @@ class Selection(Noun):
                          f'{", ".join(values[:_MOST_SHOWN]) or "none"}'
                          + (f' and {more} more' if more > 0 else '')
                          + ''.join(f' ({hint.strip()})' for hint in sorted(hints) if hint))
-        return (f'--tag, --domain, --severity: got none of '
+        if self.skip:
+            parts.append(f'skip {", ".join(self.skip)}')
+        return (f'--tag, --domain, --severity, --skip: got none of '
                 f'{counted(len(known), "scenario")} by {"; and ".join(parts)}. Correct or remove '
                 f'what matches nothing')
 

@@ -9,6 +9,7 @@ that is new here counts too.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 import gzip
 import json
@@ -19,13 +20,14 @@ import zlib
 from safety_scenarios.campaign.comparison import Comparison
 from safety_scenarios.campaign.folder.files import journal_path
 from safety_scenarios.campaign.folder.folder import Settings, settings_of
-from safety_scenarios.campaign.rejudging.rejudge import results_of, summary_of
+from safety_scenarios.campaign.rejudging.rejudge import Progress, results_of, summary_of
 from safety_scenarios.campaign.statistics.compare import Arm, compare_arms, paired
 from safety_scenarios.campaign.statistics.noninferiority import Margin
 from safety_scenarios.errors import counted, SettingsError
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.settings import RunSettings
-from safety_scenarios.studies.matrix.summarise import equal_outputs, outputs
+from safety_scenarios.studies.matrix.summarise import outputs
+from safety_scenarios.studies.matrix.summary import EqualOutputs
 from safety_scenarios.trial.summary import CampaignSummary
 
 _LEAVES_JUDGING_ALONE = frozenset({
@@ -141,15 +143,17 @@ def _short(text: str | None) -> str:
     return f'SHA-256 {text[:12]}' if text and not text.startswith('{') else 'no file'
 
 
-def side_by_side(folders: Sequence[Path], margins: Sequence[Margin] = ()) -> Sequence[Campaign]:
+def side_by_side(folders: Sequence[Path], margins: Sequence[Margin] = (),
+                 progress: Progress = nullcontext) -> Sequence[Campaign]:
     """
     Return the first campaign, and each other one against it, judged again from their records.
 
     :param margins: by how much others may be worse than the first
+    :param progress: shows how far the judging of each is
     :raises SettingsError: a folder is none of a campaign, or cannot be compared with the first
     :raises TraceError: a folder cannot be relied on
     """
-    results = [results_of(folder) for folder in folders]
+    results = [results_of(folder, progress) for folder in folders]
     return beside_each_other(folders, results, [
         summary_of(folder, mine) for folder, mine in zip(folders, results, strict=True)], margins)
 
@@ -183,8 +187,15 @@ def beside_each_other(folders: Sequence[Path], results: Sequence[Sequence[TrialR
 def _alike(first: tuple[str, Path, Sequence[TrialResult]],
            second: tuple[str, Path, Sequence[TrialResult]], link: str) -> str:
     """Return that both campaigns put out the same in every trial; empty: they do not."""
-    found = equal_outputs(*((name, outputs(folder, results, link))
-                            for name, folder, results in (first, second)))
+    equal = 0
+    for pair in paired(first[2], second[2])[0]:
+        [before], [after] = (outputs(folder, [one], link).values()
+                             for one, (_, folder, _) in zip(pair, (first, second), strict=True))
+        if before is not None and after is not None:
+            if before != after:  # one trial shows it: the others need not be read
+                return ''
+            equal += 1
+    found = EqualOutputs(first=first[0], second=second[0], equal=equal, of=equal)
     return f'{found}: did what was changed reach the controller?' if found.is_suspicious else ''
 
 

@@ -10,7 +10,8 @@ of a PASS. The same record gives the same result to the byte; with changed budge
 checks the difference is shown.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 import hashlib
 import io
@@ -73,6 +74,8 @@ _WORDS = 'reason', 'text', 'source'
 """Fields of a result that say in words what other fields say exactly."""
 _NEW_SOURCES = frozenset(('motion',))
 """Of findings that the first versions did not have."""
+Progress = Callable[[Collection[PlannedTrial]], AbstractContextManager[Iterable[PlannedTrial]]]
+"""Gives what is to be judged one by one, and may show how far it is; as a bar of click does."""
 NOT_RUN = 'was not run: it has neither a result nor a record'
 """How the flaw of a planned trial ends that nothing is there of."""
 
@@ -108,7 +111,8 @@ class Rejudging:
 
 
 def rejudge(folder: Path, changes: Sequence[str] = (), scenarios: Sequence[Scenario] = (),
-            source: Source = 'journal', *, has_ended: bool = True) -> Rejudging:
+            source: Source = 'journal', *, has_ended: bool = True,
+            progress: Progress = nullcontext) -> Rejudging:
     """
     Return every trial of a campaign, judged again from its record.
 
@@ -117,13 +121,15 @@ def rejudge(folder: Path, changes: Sequence[str] = (), scenarios: Sequence[Scena
     :param scenarios: to judge by instead of those of the same ids
     :param source: which of the two copies of the record is read
     :param has_ended: False for a folder whose summary and manifest are still to be written
+    :param progress: shows how far it is
     :raises InputError: a folder that is none, or a change that does not fit
     """
     evidence = evidence_of(folder, has_ended=has_ended)
     judging = _Judging(folder, evidence, [parsed(text) for text in changes],
                        {scenario.id: scenario for scenario in scenarios}, source)
-    for planned in evidence.plan.values():
-        judging.add(planned)
+    with progress(evidence.plan.values()) as plan:
+        for planned in plan:
+            judging.add(planned)
     unused = {key for _, key, _ in judging.changes} - judging.used - OF_THE_CAMPAIGN.keys()
     if unused:
         raise SettingsError(f'--set {sorted(unused)[0]}: no scenario of this campaign was changed '
@@ -131,14 +137,15 @@ def rejudge(folder: Path, changes: Sequence[str] = (), scenarios: Sequence[Scena
     return judging.ended(has_ended)
 
 
-def results_of(folder: Path) -> Sequence[TrialResult]:
+def results_of(folder: Path, progress: Progress = nullcontext) -> Sequence[TrialResult]:
     """
     Return the results of a campaign by its records.
 
+    :param progress: shows how far it is
     :raises InputError: a folder that is none
     :raises TraceError: names everything in the folder that is not as the campaign left it
     """
-    found = rejudge(folder)
+    found = rejudge(folder, progress=progress)
     sut = found.summary.sut
     if lines := [*told(found.flaws), *(sut.doubts if sut else ())]:
         raise TraceError(f'{folder}: cannot be relied on:\n' + '\n'.join(

@@ -8,12 +8,21 @@ import hashlib
 from typing import NamedTuple
 
 from safety_scenarios.campaign.run import run
-from safety_scenarios.campaign.training.imitation import FIRST_TRIAL_SEED, LINKS, Tell, Trained
+from safety_scenarios.campaign.training.imitation import (
+    FIRST_TRIAL_SEED,
+    LINKS,
+    QUICK,
+    Tell,
+    Trained,
+)
 from safety_scenarios.controllers.policies.contract import PolicyContract
 from safety_scenarios.errors import counted
+from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.trial.session import Observer
 from safety_scenarios.trial.summary import CampaignSummary, Rate, ScenarioSummary
+from safety_scenarios.trial.trial import TrialRecord
 
 TEST_SEED = 2026
 """Seed of the trials by which a policy is judged; far from any that it is trained with."""
@@ -68,6 +77,19 @@ class Judged(NamedTuple):
     summary: CampaignSummary
 
 
+class _Count(Observer):
+    """Tells of every tenth trial: all of them take minutes."""
+
+    def __init__(self, link: str, planned: int, tell: Tell) -> None:
+        self._link, self._planned, self._tell, self._done = link, planned, tell, 0
+
+    def trial_ended(self, record: TrialRecord, result: TrialResult) -> None:
+        """Count it."""
+        self._done += 1
+        if not self._done % 10:
+            self._tell(f'judging over {self._link}: {self._done} of {self._planned} trials')
+
+
 def judge_policy(controller: str, scenarios: Sequence[Scenario], others: Sequence[Scenario],
                  trials: int, tell: Tell) -> Iterator[Judged]:
     """
@@ -83,7 +105,7 @@ def judge_policy(controller: str, scenarios: Sequence[Scenario], others: Sequenc
     for link, chosen, count, title in campaigns:
         summary = run(RunSettings(controller=controller, link=link, trials=count,
                                   seed=TEST_SEED, words='patterns'),
-                      (), scenarios=chosen, files=False)
+                      [_Count(link, len(chosen) * count, tell)], scenarios=chosen, files=False)
         tell(f'judged over {title}: ' + ', '.join(
             f'{number} {name}' for name, number in summary.verdicts.items()))
         yield Judged(title, summary)
@@ -98,11 +120,12 @@ def model_card(name: str, contract: PolicyContract, trained: Trained, model: byt
     :param model: content of the ONNX file
     :param judged: how the policy did
     """
+    quick = ' --quick' if trained.effort == QUICK else ''
     return '\n'.join([
         f'# Model card: policy {name}', '',
         f'What it reads and commands is in its contract, the YAML file beside it. The command '
-        f'`safety-scenarios train {name} --seed {trained.seed}` wrote it, and writes the same '
-        f'bytes again on the same machine with the same versions.', '',
+        f'`safety-scenarios train {name} --seed {trained.seed}{quick}` wrote it, and writes '
+        f'the same bytes again on the same machine with the same versions.', '',
         '| | |', '|---|---|', *_facts(contract, trained, model, contract_text), '',
         '## Training', '', *_training(trained, trained_on), '',
         '## Results', '',

@@ -30,7 +30,7 @@ _FOLDERS = 'robotic', 'worlds'
 """Of scenarios: those that are learned from, and others by which a policy is judged as well."""
 _NOT_TRAINED_WITH = frozenset({'SCN-R-110', 'SCN-R-D-110', 'SCN-R-111', 'SCN-R-D-111'})
 """Scenarios that a policy is judged by and has never seen: what it can do with others."""
-_TEST_TRIALS = 5
+_TEST_TRIALS, QUICK_TEST_TRIALS = 5, 1
 
 
 def write_policy(name: str, seed: int, output: Path, effort: Effort = FULL,

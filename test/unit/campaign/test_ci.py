@@ -3,6 +3,7 @@
 
 """What CI is told while a campaign runs, ends, is interrupted, or never begins."""
 
+from datetime import datetime, timezone
 import os
 from pathlib import Path
 import signal
@@ -35,6 +36,14 @@ def test_the_file_is_there_at_the_end(tmp_path):
     assert loopback(tmp_path, '--trials', '2') == 0
     assert cases(tmp_path / 'j.xml') == {
         'Quick person trial 1': None, 'Quick person trial 2': None, WHOLE: None}
+
+
+def test_it_began_by_the_clock_of_the_computer_and_not_by_the_simulated_one(tmp_path):
+    before = datetime.now(timezone.utc).replace(microsecond=0)
+    loopback(tmp_path)
+    [suite] = ElementTree.parse(tmp_path / 'j.xml').getroot()
+    began = datetime.fromisoformat(suite.get('timestamp') + '+00:00')
+    assert before <= began <= datetime.now(timezone.utc)
 
 
 def test_judging_again_writes_it_too(tmp_path):

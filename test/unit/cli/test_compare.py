@@ -40,6 +40,7 @@ def test_one_scenario_says_nothing_of_scenarios_and_something_of_itself(runs, ca
     assert '0.00781 (McNemar' in shown.out
     assert '0, 1 (SCN-R-101)' in shown.out
     assert '750 [-inf, inf] n=1' in shown.out
+    assert 'judging 8 trials from their records' in shown.err and 'bit for bit' not in shown.err
 
 
 def test_a_campaign_equals_itself(runs, capsys):
@@ -47,6 +48,7 @@ def test_a_campaign_equals_itself(runs, capsys):
     assert code == 0
     assert '0, 0, 0, 8' in shown.out
     assert shown.out.count('1 (over scenarios)') == 2
+    assert 'gave bit for bit the same commands as' in shown.err and 'in 8 of 8 trials' in shown.err
 
 
 @pytest.fixture(scope='module')

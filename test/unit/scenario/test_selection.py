@@ -8,7 +8,7 @@ import json
 from cases import for_each
 import pytest
 from safety_scenarios.cli.main import main
-from safety_scenarios.errors import SettingsError
+from safety_scenarios.errors import did_you_mean, SettingsError
 from safety_scenarios.scenario.selection import Selection, severity_range
 from unit.records import chat
 
@@ -34,6 +34,15 @@ def test_values_of_a_kind_are_alternatives_and_kinds_must_all_fit():
     assert ids(severity=('0.3', '0.9')) == 'bc'
 
 
+def test_scenarios_are_left_out_by_their_id():
+    assert ids(skip=('b',)) == 'ac'
+    assert ids(skip=('c', 'a')) == 'b'
+    with pytest.raises(SettingsError, match="got 'd', which is no id of these 3 scenarios, exp"):
+        ids(skip=('a', 'd'))
+    with pytest.raises(SettingsError, match='none of 3 scenarios by skip a, b, c'):
+        ids(skip=('a', 'b', 'c'))
+
+
 @for_each(('text', 'inside', 'outside'), [
     ('0.9', (0.9,), (0.89, 0.91)), ('>=0.9', (0.9, 1.0), (0.89,)), ('> 0.9', (0.91,), (0.9,)),
     ('<=.5', (0.0, 0.5), (0.51,)), ('<0.5', (0.49,), (0.5,)),
@@ -47,6 +56,11 @@ def test_a_severity_is_a_number_a_comparison_or_a_range(text, inside, outside):
 def test_anything_else_is_refused(text):
     with pytest.raises(SettingsError, match='expected a number from 0 to 1'):
         severity_range(text)
+
+
+def test_the_id_that_is_meant_is_of_the_same_pack():
+    assert did_you_mean('SCN-R-D-107', ['SCN-C-D-107', 'SCN-R-D-106']) \
+        == " Did you mean 'SCN-R-D-106'?"
 
 
 def test_nothing_selected_is_an_error_with_the_values_that_there_are():

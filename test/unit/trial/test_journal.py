@@ -196,6 +196,9 @@ def test_a_changed_byte_of_the_file_is_told_and_never_a_whole_record(tmp_path):
     (3, b'["mark","x",["1",1,1,null,null,null],{}]'),
     (3, b'["mark","x",[1,9223372036854775808,1,null,null,null],{}]'),
     (3, b'["mark","x",[1,1,1,null,null,null],{},["a/msg/A",{}],"more"]'),
+    *((3, b'["state","x",[1,1,1,null,null,null],' + rest + b']') for rest in (
+        b'[]', b'{"truth":[]}', b'{"truth":{"x":"1"}}', b'{"truth":{},"more":1}')),
+    (3, b'["state",1,[1,1,1,null,null,null],{}]'),
     (3, b'["mark","x",[1,1,1,null,null,null],{},["a/msg/A",{},"more"]]')])
 def test_a_damaged_line_is_told_with_its_number(tmp_path, line, text):
     path = written(tmp_path / 'a', record(reacting(150)))
