@@ -134,6 +134,9 @@ class ProfileRobot(Noun):
                              json_schema_extra={'unit': 'm/s or rad/s'})
     """Top speed: m/s of a base, rad/s of a joint."""
     stopping: ProfileStopping = ProfileStopping()
+    brake_delay: float = Field(default=0.0, ge=0, le=10, json_schema_extra={'unit': 's'})
+    """From a command to stop until the brakes take hold (s). It counts beside
+    separation.other_time of each scenario, and an embedded world delays every command so."""
     radius: float = Field(default=0.0, ge=0, le=20, json_schema_extra=_METRES)
     """Radius of the footprint of a base (m)."""
     max_yaw_rate: float = Field(default=0.0, ge=0, le=100, json_schema_extra={'unit': 'rad/s'})
@@ -175,7 +178,7 @@ class ProfileRobot(Noun):
     def values(self) -> Mapping[str, Any]:
         """Return the values that replace those of a scenario, by their names there."""
         found: dict[str, Any] = {name: value for name in (
-            'max_speed', 'radius', 'max_yaw_rate', 'travel', 'creep', 'joints')
+            'max_speed', 'brake_delay', 'radius', 'max_yaw_rate', 'travel', 'creep', 'joints')
             if (value := getattr(self, name))}
         stopping = self.stopping.block()
         return found if stopping is None else {**found, 'stopping': stopping}

@@ -252,7 +252,7 @@ class _Fitting:
                                f'{require.at_least:g} {unit}, as the robot is slower')
             body = body.model_copy(update={'nominal': body.nominal.model_copy(update={
                 'require': require.model_copy(update={'at_least': least})})})
-        body = self._reaching(body, new)
+        body = self._braking_late(self._reaching(body, new), old, new)
         wider = new.footprint - old.footprint
         if kind_of(new).drives and wider:
             changes: dict[str, Any] = {'invariants': tuple(
@@ -290,6 +290,17 @@ class _Fitting:
                                f'{terms.metres_per_unit:g}, by the reach of the robot')
         return body.model_copy(update={'separation': terms.model_copy(update={
             'metres_per_unit': reach})})
+
+    def _braking_late(self, body: RobotBody, old: RobotModel, new: RobotModel) -> RobotBody:
+        """Count what the brakes take beside what the scenario says of sensing and transport."""
+        terms, more_s = body.separation, (new.brake_delay or 0.0) - (old.brake_delay or 0.0)
+        if terms is None or not more_s:
+            return body
+        time_s = max(0.0, terms.other_time + more_s)
+        self._notes.append(f'ros.separation.other_time: {time_s:.3g} instead of '
+                           f'{terms.other_time:g} s, by the delay of the brakes')
+        return body.model_copy(update={'separation': terms.model_copy(update={
+            'other_time': time_s})})
 
     @staticmethod
     def _always_holds(limit: Limit, body: RobotBody, robot: RobotModel, unit: str) -> bool:

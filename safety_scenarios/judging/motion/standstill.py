@@ -206,12 +206,7 @@ def _first_slow(track: Track, pace: float, from_ns: int, to_ns: int) -> int | No
 
 def _stopping_ns(robot: RobotModel) -> int:
     """Return how long the robot takes from top speed to rest, as it declares; 0: it does not."""
-    stopping = robot.stopping
-    if stopping is None:
-        return 0
-    if stopping.deceleration is not None:
-        return round(robot.max_speed / stopping.deceleration * 1e9)
-    return round((stopping.time or 0.0) * 1e9)
+    return round((robot.stopping_s() or 0.0) * 1e9)
 
 
 def slowest_pace(track: Track, robot: RobotModel) -> float:

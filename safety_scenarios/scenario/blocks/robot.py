@@ -59,6 +59,9 @@ class RobotModel(Noun):
     """Top speed: m/s of a base, rad/s of a joint."""
     stopping: Stopping | None = None
     """How it stops; what a latency costs in metres follows from it."""
+    brake_delay: float | None = Field(default=None, ge=0, le=10, json_schema_extra={'unit': 's'})
+    """From a command to stop until its brakes take hold (s); part of separation.other_time. An
+    embedded world delays every command so; left out there: 0.03 s of a base, 0.02 s of an arm."""
     radius: float | None = Field(default=None, gt=0, json_schema_extra={'unit': 'm'})
     """Radius of the footprint; where motion is judged 0.3 m if left out."""
     max_yaw_rate: float | None = Field(default=None, gt=0, json_schema_extra={'unit': 'rad/s'})
@@ -86,16 +89,17 @@ class RobotModel(Noun):
 
     def stopping_s(self, metres_per_unit: float = 1.0) -> float | None:
         """
-        Return the declared time from the start of braking at top speed to standstill (s).
+        Return the declared time from a command to stop at top speed to standstill (s).
 
         :param metres_per_unit: turns rad/s of an arm's joint into m/s
         :return: None: nobody declared how it stops
         """
         if self.stopping is None:
             return None
+        delay_s = self.brake_delay or 0.0
         if self.stopping.deceleration is not None:
-            return self.max_speed * metres_per_unit / self.stopping.deceleration
-        return self.stopping.time
+            return delay_s + self.max_speed * metres_per_unit / self.stopping.deceleration
+        return delay_s + (self.stopping.time or 0.0)
 
     def deceleration(self, metres_per_unit: float = 1.0) -> float | None:
         """

@@ -25,7 +25,7 @@ from safety_scenarios.worlds.mujoco.arm_model import (
     TOOL,
 )
 from safety_scenarios.worlds.mujoco.mobile_base import GRAVITY
-from safety_scenarios.worlds.mujoco.robots import PREFIX
+from safety_scenarios.worlds.mujoco.robots import brakes_after_ms, PREFIX
 from safety_scenarios.worlds.task import Cycles
 
 _PULL = 40.0
@@ -96,7 +96,8 @@ class Arm:
         limits, share = parts.limits, self._share(world.payload)
         brakes = robot.deceleration(metres_per_unit) or limits.deceleration
         self._reference.limit(Limits(
-            step_s=self._step_s, delay_ns=round(limits.delay_ms * 1e6), top=limits.max_speed,
+            step_s=self._step_s, delay_ns=round(brakes_after_ms(robot, limits.delay_ms) * 1e6),
+            top=limits.max_speed,
             brakes=tuple((brakes * share).tolist()),
             drives=tuple((max(limits.acceleration, brakes) * share).tolist())))
         self._friction = world.floor.friction

@@ -38,6 +38,8 @@ _LIVELY = 1.5
 """A plain base speeds up this much harder than it is declared to brake."""
 _UNDECLARED = 1.0
 """Braking of a base that declares none (m/s^2)."""
+_DELAY_MS = 30.0
+"""From a command to a plain base that declares no other delay until it follows it."""
 _ANY_SPEED = 20.0
 """Faster than any base drives (m/s, rad/s); a plain one has no top speed but this."""
 _SUFFIXES = ('.yaml', '.yml')
@@ -96,6 +98,11 @@ class Chassis:
         mujoco.mj_setConst(model, mujoco.MjData(model))
 
 
+def brakes_after_ms(robot: RobotModel, usual_ms: float) -> float:
+    """Return how long after a command a robot follows it (ms): as declared, else as usual."""
+    return usual_ms if robot.brake_delay is None else 1e3 * robot.brake_delay
+
+
 def chassis_of(scenario: Scenario, robot: RobotModel, world: WorldBlock) -> Chassis:
     """
     Return the base that a scenario drives in a world.
@@ -107,7 +114,7 @@ def chassis_of(scenario: Scenario, robot: RobotModel, world: WorldBlock) -> Chas
         brakes = robot.deceleration() or _UNDECLARED
         limits = RobotLimits.model_construct(
             max_speed=_ANY_SPEED, acceleration=_LIVELY * brakes, deceleration=brakes,
-            max_yaw_rate=_ANY_SPEED, delay_ms=30.0)
+            max_yaw_rate=_ANY_SPEED, delay_ms=brakes_after_ms(robot, _DELAY_MS))
         return Chassis(None, limits, robot.footprint, MASS, world.payload)
     file = found.file
     if not file.is_base:

@@ -208,3 +208,20 @@ def test_quality_of_service_of_the_robot_is_that_of_our_endpoints():
     [override, _] = settings.topics['scan'].qos.overrides(settings.names.full('scan'))
     assert (override.parameter, override.value) == (
         'qos_overrides./scan.publisher.reliability', 'best_effort')
+
+
+def test_brakes_that_take_hold_late_cost_way_in_the_world_and_in_what_is_needed(tmp_path):
+    text = ('robot: {{kind: mobile_base, max_speed: 0.5, brake_delay: {}, '
+            'stopping: {{model: constant_deceleration, deceleration: 0.8}}}}\n'
+            'topics: {{cmd_vel: cmd_vel, scan: {{type: sensor_msgs/msg/LaserScan}}, '
+            'human_pose: {{type: geometry_msgs/msg/PoseStamped}}}}\n')
+    ways = []
+    for delay_s in (0.03, 0.25):
+        profile = tmp_path / f'{delay_s}.yaml'
+        profile.write_text(text.format(delay_s))
+        body = fit(settings_of(profile), load_scenario('SCN-R-101')).scenario.body
+        assert body.separation.other_time == pytest.approx(0.13 + delay_s)
+        result, = run(profile, link='simulated', world='mujoco').results
+        assert result.verdict is Verdict.PASS
+        ways.append(result.latency.stop.way)
+    assert ways[1] - ways[0] == pytest.approx(0.22 * 0.4, abs=0.01)  # it cruises at 0.4 m/s
