@@ -221,7 +221,7 @@ def test_brakes_that_take_hold_late_cost_way_in_the_world_and_in_what_is_needed(
         profile.write_text(text.format(delay_s))
         body = fit(settings_of(profile), load_scenario('SCN-R-101')).scenario.body
         assert body.separation.other_time == pytest.approx(0.13 + delay_s)
-        result, = run(profile, link='simulated', world='mujoco').results
+        result, = run(profile, link='simulated', world='mujoco').trials
         assert result.verdict is Verdict.PASS
         ways.append(result.latency.stop.way)
     assert ways[1] - ways[0] == pytest.approx(0.22 * 0.4, abs=0.01)  # it cruises at 0.4 m/s
