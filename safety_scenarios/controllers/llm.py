@@ -68,7 +68,8 @@ class LanguageModel(ControllerPlugin):
     prompt: str = Field(default=DEFAULT, min_length=1, max_length=4000)
     """YAML file with the system prompt and the actions, or the name of one that ships."""
     timeout_ms: float = Field(default=1000.0, gt=0, le=600_000, json_schema_extra={'unit': 'ms'})
-    """How long it waits for its model before the fallback commands (ms)."""
+    """How long it waits for its model before the fallback commands (ms); where nobody sets it,
+    0.8 of the critical limit of each scenario."""
     on_new_data: OnNewData = 'cancel'
     """What happens to a running request when the data changed materially: cancel closes it and
     asks anew, finish awaits it, parallel asks beside it, and the newest answer counts."""
