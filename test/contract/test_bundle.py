@@ -203,7 +203,8 @@ def test_a_package_of_debian_without_its_bundle_is_not_built(tmp_path):
         name for name in names if folder == str(ROOT) and name not in (
             'setup.py', 'package.xml', 'README.md', 'resource', 'safety_scenarios', 'setup.cfg')])
     done = subprocess.run(
-        [sys.executable, 'setup.py', 'install_data', '--root', str(tmp_path / 'root')],
+        [sys.executable, 'setup.py', 'install_data', '--root', str(tmp_path / 'root'),
+         '--install-dir', str(tmp_path / 'root')],  # which alone does not follow from the other
         cwd=source, text=True, capture_output=True, check=False, timeout=120,
         env={**os.environ, 'PYTHONPATH': str(tmp_path), 'PIP_NO_INDEX': '1',
              'PIP_FIND_LINKS': str(tmp_path)})
