@@ -329,11 +329,12 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     if not near:
         return ''
 
-    def nearness(other: str) -> tuple[float, int]:
-        """Of names that share as much with it, one that has more of it in the same place."""
+    def nearness(other: str) -> tuple[float, int, int]:
+        """Of names that share as much, one with more of it in place, then with the same begin."""
         ratio = difflib.SequenceMatcher(a=other, b=name).ratio()
-        begins = len(commonprefix([name, other])[:_BEGINNING])
-        return ratio + begins * _WINKLER * (1 - ratio), sum(map(eq, name, other))
+        begins = len(commonprefix([name, other]))
+        return (ratio + min(begins, _BEGINNING) * _WINKLER * (1 - ratio),
+                sum(map(eq, name, other)), begins)
     return f' Did you mean {max(sorted(near), key=nearness)!r}?'
 
 
