@@ -53,8 +53,7 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     'Scenarios': {
         'tag': ('TAG', 'Only scenarios with this tag; any of several.'),
         'domain': ('NAME', 'Only scenarios of this domain; any of several.'),
-        'severity': ('RANGE', "Only scenarios of this severity, such as '>=0.7' or 0.2..0.5."),
-        'skip': ('ID', 'All but the scenario with this id; repeat it to leave out more.')},
+        'severity': ('RANGE', "Only scenarios of this severity, such as '>=0.7' or 0.2..0.5.")},
     'Controller': {
         'controller': ('NAME', 'Plug-in, MODULE:NAME of your own class, or external for one that '
                                'runs already.'),
@@ -273,10 +272,10 @@ def _nearest(name: str, error: Mapping[str, Any]) -> str:
     return '.' + did_you_mean(str(error['input']), words)
 
 
-SELECTING = 'tag', 'domain', 'severity', 'skip', 'regex'
+SELECTING = 'tag', 'domain', 'severity', 'regex'
 """Options that say which scenarios are meant, and what their patterns may be."""
 selecting: Callable[[Function], Function] = setting_options(*SELECTING)
-"""Adds ``--tag``, ``--domain``, ``--severity``, ``--skip`` and ``--regex`` to a command."""
+"""Adds ``--tag``, ``--domain``, ``--severity`` and ``--regex`` to a command."""
 
 
 def all_settings(model: type[BaseModel] = RunSettings) -> list[str]:

@@ -136,7 +136,7 @@ class ProfileRobot(Noun):
     stopping: ProfileStopping = ProfileStopping()
     brake_delay: float = Field(default=0.0, ge=0, le=10, json_schema_extra={'unit': 's'})
     """From a command to stop until the brakes take hold (s). It counts beside
-    separation.other_time of each scenario, and an embedded world delays every command so."""
+    separation.other_time of each scenario. An embedded world delays every command by no less."""
     radius: float = Field(default=0.0, ge=0, le=20, json_schema_extra=_METRES)
     """Radius of the footprint of a base (m)."""
     max_yaw_rate: float = Field(default=0.0, ge=0, le=100, json_schema_extra={'unit': 'rad/s'})

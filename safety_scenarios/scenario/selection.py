@@ -30,7 +30,7 @@ class Selection(Noun):
     """Only scenarios of this severity: 0.9, '>=0.9', '<0.5' or 0.3..0.6; repeat it for
     alternatives."""
     skip: tuple[str, ...] = ()
-    """All but the scenario with this id; repeat it to leave out more."""
+    """All but the scenarios with these ids."""
 
     def __bool__(self) -> bool:
         """Return whether anything is asked for."""
@@ -49,7 +49,7 @@ class Selection(Noun):
         ids = [one.id for one in known]
         for name in self.skip:
             if name not in ids:
-                raise SettingsError(f'--skip: got {name!r}, which is no id of these '
+                raise SettingsError(f'selection.skip: got {name!r}, which is no id of these '
                                     f'{counted(len(known), "scenario")}, expected one of '
                                     f'{", ".join(ids[:_MOST_SHOWN])}.{did_you_mean(name, ids)}')
         if self and not found:
@@ -90,7 +90,7 @@ class Selection(Noun):
                          + ''.join(f' ({hint.strip()})' for hint in sorted(hints) if hint))
         if self.skip:
             parts.append(f'skip {", ".join(self.skip)}')
-        return (f'--tag, --domain, --severity, --skip: got none of '
+        return (f'--tag, --domain, --severity: got none of '
                 f'{counted(len(known), "scenario")} by {"; and ".join(parts)}. Correct or remove '
                 f'what matches nothing')
 

@@ -15,7 +15,6 @@ SHORT_NAMES: Mapping[str, str] = {
     'tag': 'selection.tag',
     'domain': 'selection.domain',
     'severity': 'selection.severity',
-    'skip': 'selection.skip',
     'controller': 'controller',
     'base_url': 'server.base_url',
     'model': 'server.model',

@@ -61,7 +61,8 @@ class RobotModel(Noun):
     """How it stops; what a latency costs in metres follows from it."""
     brake_delay: float | None = Field(default=None, ge=0, le=10, json_schema_extra={'unit': 's'})
     """From a command to stop until its brakes take hold (s); part of separation.other_time. An
-    embedded world delays every command so; left out there: 0.03 s of a base, 0.02 s of an arm."""
+    embedded world delays every command so, and by no less than its robot file says, or without
+    one by 0.03 s of a base and 0.02 s of an arm."""
     radius: float | None = Field(default=None, gt=0, json_schema_extra={'unit': 'm'})
     """Radius of the footprint; where motion is judged 0.3 m if left out."""
     max_yaw_rate: float | None = Field(default=None, gt=0, json_schema_extra={'unit': 'rad/s'})

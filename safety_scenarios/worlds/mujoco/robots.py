@@ -39,7 +39,7 @@ _LIVELY = 1.5
 _UNDECLARED = 1.0
 """Braking of a base that declares none (m/s^2)."""
 _DELAY_MS = 30.0
-"""From a command to a plain base that declares no other delay until it follows it."""
+"""From a command to a plain base until it follows it, unless it declares a longer delay."""
 _ANY_SPEED = 20.0
 """Faster than any base drives (m/s, rad/s); a plain one has no top speed but this."""
 _SUFFIXES = ('.yaml', '.yml')
@@ -98,9 +98,9 @@ class Chassis:
         mujoco.mj_setConst(model, mujoco.MjData(model))
 
 
-def brakes_after_ms(robot: RobotModel, usual_ms: float) -> float:
-    """Return how long after a command a robot follows it (ms): as declared, else as usual."""
-    return usual_ms if robot.brake_delay is None else 1e3 * robot.brake_delay
+def brakes_after_ms(robot: RobotModel, least_ms: float) -> float:
+    """Return how long after a command a robot follows it (ms): as declared, at least so long."""
+    return max(least_ms, 1e3 * (robot.brake_delay or 0.0))
 
 
 def chassis_of(scenario: Scenario, robot: RobotModel, world: WorldBlock) -> Chassis:
@@ -122,7 +122,9 @@ def chassis_of(scenario: Scenario, robot: RobotModel, world: WorldBlock) -> Chas
                                       f'{scenario.id} says by ros.robot.kind. Choose another '
                                       f'robot in ros.world.robot')
     assert file.limits is not None and file.footprint is not None
-    return Chassis(file.driver, file.limits, file.footprint.reach, file.mass, world.payload,
+    limits = file.limits.model_copy(update={
+        'delay_ms': brakes_after_ms(robot, file.limits.delay_ms)})
+    return Chassis(file.driver, limits, file.footprint.reach, file.mass, world.payload,
                    found)
 
 

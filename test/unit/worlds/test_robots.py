@@ -216,3 +216,13 @@ def test_a_plain_base_is_as_the_scenario_declares_it():
     asked = scenario({})
     plain = chassis_of(asked, asked.body.robot, asked.body.world)
     assert (plain.radius, plain.limits.deceleration) == (0.3, 1.0)
+
+
+@pytest.mark.parametrize(('world', 'delay_s', 'expected_ms'), [
+    ({}, None, 30.0), ({}, 0.25, 250.0), ({}, 0.0, 30.0),
+    ({'robot': 'small_diff_drive'}, None, 30.0), ({'robot': 'small_diff_drive'}, 0.25, 250.0)])
+def test_a_declared_delay_of_the_brakes_is_never_shortened_by_the_world(
+        world, delay_s, expected_ms):
+    asked = scenario(world)
+    robot = asked.body.robot.model_copy(update={'brake_delay': delay_s})
+    assert chassis_of(asked, robot, asked.body.world).limits.delay_ms == expected_ms

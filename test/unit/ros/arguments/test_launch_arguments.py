@@ -32,7 +32,7 @@ def look(given, in_scope=(), started=nothing, around=nothing):
 @for_each('file', [EVAL, HIL, GAZEBO, MONITOR])
 def test_a_launch_file_has_few_arguments_each_described_and_none_given(file):
     declared = list(file.arguments)
-    assert [one['name'] for one in declared] == list(file.names) and len(declared) <= 32
+    assert [one['name'] for one in declared] == list(file.names) and len(declared) <= 31
     assert {'profile', 'set'} <= set(file.names)
     assert all(one['description'] for one in declared)
     assert set(file.short.values()) <= set(names_of(file.model))
