@@ -289,6 +289,8 @@ _READ_OTHERWISE = re.compile('[?\t\x85\u2028\u2029\ufeff]|(?<!\\w)!')
 """Where libyaml accepts more than PyYAML does, or counts columns otherwise."""
 if _LIBYAML is not None:
     class _Quick(_Strict, Composer, _LIBYAML, SafeConstructor, Resolver):  # type: ignore[misc]
+        """Reads in C what is composed and visited as ever."""
+
         def __init__(self, text: str) -> None:
             for part in (_LIBYAML, Composer, SafeConstructor, Resolver):
                 part.__init__(self, *([text] if part is _LIBYAML else []))
