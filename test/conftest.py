@@ -20,6 +20,7 @@ from safety_scenarios.scenario import settings
 from uncollected import pytest_ignore_collect  # noqa: F401
 
 os.environ.update(SOON)
+os.environ.pop('COLUMNS', None)  # of whoever runs the tests: what is said has the usual width
 os.environ['SAFETY_SCENARIOS_REPORT'] = 'off'  # hundreds of runs, of which few are about the page
 _BORN_S = 0.5
 """Whoever has just made a segment, and does not hold it yet, does so by then."""
