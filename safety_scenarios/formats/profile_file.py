@@ -6,6 +6,7 @@
 from collections.abc import Iterator, Mapping
 import os
 from pathlib import Path
+import re
 from typing import Any
 
 from pydantic import ValidationError
@@ -26,6 +27,8 @@ from safety_scenarios.scenario.settings import RunSettings
 
 _SUFFIXES = ('.yaml', '.yml')
 _PARAMETERS = 'ros__parameters'
+_NAMED = re.compile(r'([a-z][^\s:]*): ')
+"""The key at the beginning of a sentence about several keys."""
 _ELSEWHERE = {
     'scenarios': 'Name scenarios on the command line', 'controller': 'Give --controller',
     'trials': 'Give --trials', 'footprint': 'Write it under world, or radius under robot',
@@ -189,6 +192,9 @@ def _wrong_driver(data: Mapping[str, Any], document: Document) -> Iterator[Probl
 
 def _with_advice(place: Place, sentence: str, at_key: bool) -> tuple[Place, str]:
     """Return a place and a sentence about it, with where an unknown key belongs."""
+    named = None if place else _NAMED.match(sentence)
+    if named:
+        return tuple(named[1].split('.')), sentence[named.end():]
     if place and place[-1] == '[key]':
         return place[:-1], (f'got {place[-2]!r}, expected a role as scenarios name it, such as '
                             f'scan. Write its name on the robot under topic'

@@ -9,14 +9,16 @@ A text or a list that is empty, and a number that is 0, leaves to the scenario w
 """
 
 from collections.abc import Iterator, Mapping
+import math
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator, ValidationError
 from pydantic.config import JsonDict
 from safety_scenarios import registry
-from safety_scenarios.errors import did_you_mean, InputError, refused
+from safety_scenarios.errors import did_you_mean, InputError, MeasurementError, refused
 from safety_scenarios.scenario.blocks.robot import Stopping
 from safety_scenarios.scenario.driver import DriverPlugin
+from safety_scenarios.scenario.frames import place_in
 from safety_scenarios.scenario.hil import HilSettings
 from safety_scenarios.scenario.noun import Noun, PluginName, TOLD, TopicName
 from safety_scenarios.scenario.ros_names import RosNames
@@ -27,6 +29,7 @@ from safety_scenarios.scenario.world.external import WorldSettings
 _ROS_NAME = r'^(/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*)?$'
 _TYPE = r'^([A-Za-z]\w*/msg/[A-Za-z]\w*)?$'
 _METRES: JsonDict = {'unit': 'm'}
+LASER_SCAN = 'sensor_msgs/msg/LaserScan'
 
 
 class ProfileQos(Noun):
@@ -249,6 +252,9 @@ class Profile(Noun):
         for name, place in self.frames.items():
             if name == place.parent:
                 raise ValueError(f'frames: got {name} as its own parent, expected another frame')
+        for role, topic in self.topics.items():
+            if topic.type == LASER_SCAN and topic.frame:
+                self.scanner_place(role)
         return self
 
     @property
@@ -263,6 +269,36 @@ class Profile(Noun):
         """Return the frames as a scenario has them."""
         return tuple(MountedFrame(frame=name, **place.model_dump())
                      for name, place in self.frames.items())
+
+    def scanner_place(self, role: str) -> MountedFrame | None:
+        """
+        Return where the scanner of a topic with a frame is in the frame of the robot itself.
+
+        :return: None: that is its frame
+        :raises ValueError: the place is unknown, or the scanner leans
+        """
+        frame = self.topics[role].frame
+        if frame == BASE:
+            return None
+        if frame not in self.frames:
+            raise ValueError(
+                f'topics.{role}.frame: got {frame}, which is not under frames, so that its place '
+                f'on the robot is unknown, expected it there. Add "frames: {{{frame}: '
+                f'{{translation: [0.0, 0.0, 0.0]}}}}" with where it is mounted in {BASE}')
+        try:
+            place = place_in(frame, BASE, self.mounted_frames)
+        except MeasurementError as error:
+            chain = [frame]
+            while chain[-1] in self.frames and self.frames[chain[-1]].parent not in chain:
+                chain.append(self.frames[chain[-1]].parent)
+            raise ValueError(
+                f'frames.{frame}: {error}' if BASE in chain else
+                f'frames.{frame}.parent: got the chain {" -> ".join(chain)}, which does not reach '
+                f'{BASE}, expected the place of {role} on the robot. Write "parent: {BASE}" and '
+                f'its place there, or add {BASE} to frames: "{BASE}: {{parent: {chain[-1]}, '
+                f'translation: [0.0, 0.0, 0.0]}}" with its place') from None
+        return MountedFrame(frame=frame, translation=(place.x, place.y, 0.0),
+                            rotation=(0.0, 0.0, math.remainder(place.yaw, math.tau)))
 
 
 def driver_of(block: Mapping[str, Any]) -> DriverPlugin:

@@ -4,6 +4,7 @@
 """A scenario as it is on the robot of a profile: its values, types, driver and frames."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 import math
 import os
@@ -29,7 +30,7 @@ from safety_scenarios.scenario.body import AgentsBody, RobotBody, Silence
 from safety_scenarios.scenario.driving import with_drivers
 from safety_scenarios.scenario.interfaces import command_message
 from safety_scenarios.scenario.noun import Noun
-from safety_scenarios.scenario.profile import driver_of, Profile, ProfileRobot
+from safety_scenarios.scenario.profile import driver_of, LASER_SCAN, Profile, ProfileRobot
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
@@ -80,12 +81,14 @@ def scanner_frames(settings: RunSettings) -> Mapping[str, MountedFrame | None]:
     """
     Return topic to where the robot's scanner is; None: it has the frame of the robot itself.
 
-    One without a place is at the origin of the robot.
+    Left out is a topic whose place is unknown: a scenario that shows a scan there is refused.
     """
-    places = {one.frame: one for one in settings.mounted_frames}
-    return {role: None if topic.frame == BASE else
-            places.get(topic.frame, MountedFrame(frame=topic.frame))
-            for role, topic in settings.topics.items() if topic.frame}
+    found = {}
+    for role, topic in settings.topics.items():
+        if topic.frame:
+            with suppress(ValueError):
+                found[role] = settings.scanner_place(role)
+    return found
 
 
 def has_robot(settings: RunSettings) -> bool:
@@ -403,13 +406,12 @@ class _Fitting:
             if topic is None or not topic.frame or 'frame' not in type(plugin).model_fields:
                 return plugin
             place = places.get(topic.frame)
-            if place is not None and place.parent != BASE:
-                self._refuse((*path, 'topic'), (
-                    f'got {plugin.topic} in the frame {topic.frame}, whose parent is '
-                    f'{place.parent}, expected its place in {BASE}. Correct frames.{topic.frame} '
-                    f'in {self._who}'))
-            elif place is not None and place.is_aside \
-                    and plugin.interface() != 'sensor_msgs/msg/LaserScan':
+            if plugin.interface() == LASER_SCAN:
+                try:
+                    self._profile.scanner_place(plugin.topic)
+                except ValueError as error:
+                    self._refuse((*path, 'topic'), f'{self._who}: {error}')
+            elif place is not None and (place.parent != BASE or place.is_aside):
                 self._refuse((*path, 'topic'), (
                     f'got {plugin.topic} in the frame {topic.frame}, which is not at the origin '
                     f'of the robot, expected it there: only what scanners see is moved to '

@@ -346,6 +346,14 @@ def test_a_frame_is_published_only_where_nobody_does_and_its_place_is_known(
     assert told in row.detail
 
 
+def test_a_chain_that_meets_the_base_above_it_is_published_whole():
+    foot = {'laser': MountedFrame(frame='laser', parent='foot', translation=(0.3, 0.0, 0.2)),
+            'base_link': MountedFrame(frame='base_link', parent='foot')}
+    chosen, [row] = missing_frames({'laser'}, set(), foot, True, {'laser'})
+    assert (chosen, row.status) == (foot, 'ok')
+    assert set(missing_frames({'laser'}, {'base_link'}, foot, True)[0]) == {'laser'}
+
+
 def test_a_place_aside_of_the_parent_is_told_because_distances_are_others_there():
     [aside] = missing_frames({'laser'}, set(), {'laser': LASER}, True)[1]
     [above] = missing_frames({'mast'}, set(), {'mast': MAST}, True)[1]

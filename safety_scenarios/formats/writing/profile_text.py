@@ -15,8 +15,9 @@ import re
 from safety_scenarios.formats.document.blanks import BLANK
 from safety_scenarios.formats.writing.template import number
 from safety_scenarios.formats.writing.urdf import Point, read_urdf, UrdfFacts
+from safety_scenarios.scenario.world.block import BASE
 
-_BASE_FRAMES = ('base_link', 'base_footprint')
+_WITH_FRAMES = ('scan', 'wrench', 'human_pose')
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +139,8 @@ def profile_text(facts: GraphFacts, answers: ProfileAnswers) -> NewProfile:
         f'namespace: {namespace or chr(39) * 2}',
         'topics:  # role in scenarios: the topic of this robot',
         *(f'  {line}' for line in _topics(found, others, namespace)),
-        *_absent(kind, found), *_reference(kind, found), *_frames(facts.frames, found)]
+        *_absent(kind, found), *_reference(kind, found),
+        *_frames(facts.frames, found, blanks)]
     if any(topic.name == '/clock' and topic.publishers for topic in facts.topics):
         lines.append('use_sim_time: true  # somebody publishes /clock')
     unused = [f'{topic.name} ({topic.type})' for topic in facts.topics
@@ -279,7 +281,7 @@ def _topics(found: Mapping[str, TopicFacts], others: Mapping[str, Sequence[Topic
         yield f'  type: {topic.type}'
         if qos:
             yield f'  qos: {{{qos}}}'
-        if topic.frame and role in ('scan', 'wrench', 'human_pose'):
+        if topic.frame and role in _WITH_FRAMES:
             yield f'  frame: {_plain(topic.frame)}'
         yield from (f'  # edit: or {one.name} ({one.type})' for one in others.get(role, ()))
 
@@ -299,23 +301,39 @@ def _reference(kind: str, found: Mapping[str, TopicFacts]) -> Iterator[str]:
         yield f'reference: [{role}]  # where the robot reports its motion'
 
 
-def _frames(frames: Sequence[StaticFrame], found: Mapping[str, TopicFacts]) -> Iterator[str]:
-    """Yield where the frames of the sensors are, up to the base of the robot."""
-    known, lines = {one.frame: one for one in frames}, list[str]()
-    used: set[str] = set()
-    for topic in found.values():
-        frame = topic.frame
-        while frame in known and frame not in used and frame not in _BASE_FRAMES:
-            place = known[frame]
-            used.add(frame)
-            spot, turn = (', '.join(number(round(value, 4) + 0.0) for value in values)
-                          for values in (place.translation, place.rotation))
-            lines += [f'  {_plain(frame)}:', f'    parent: {_plain(place.parent)}',
-                      f'    translation: [{spot}]', f'    rotation: [{turn}]']
-            frame = place.parent
-    if lines:
+def _frames(frames: Sequence[StaticFrame], found: Mapping[str, TopicFacts],
+            blanks: list[str]) -> Iterator[str]:
+    """Yield where the frames of the sensors are, up to one that carries the base of the robot."""
+    known = {one.frame: one for one in frames}
+    own, wanted = _chain(BASE, known), dict[str, None]()
+    for role in (one for one in _WITH_FRAMES if one in found and found[one].frame):
+        chain = _chain(found[role].frame, known)
+        common = next((frame for frame in chain if frame in own), None)
+        if common is not None:
+            wanted |= dict.fromkeys((*chain[:chain.index(common)], *own[:own.index(common)]))
+        elif chain[-1] in known or role == 'scan':
+            wanted |= dict.fromkeys(chain)
+    if wanted:
         yield 'frames:  # from tf_static: where the sensors are on the robot (m, rad)'
-        yield from lines
+    for frame in wanted:
+        yield f'  {_plain(frame)}:'
+        if frame not in known:
+            blanks.append(f'frames.{frame}.translation')
+            yield f'    translation: "{BLANK}"  # edit: in {BASE}; nobody publishes it'
+            continue
+        place = known[frame]
+        spot, turn = (', '.join(number(round(value, 4) + 0.0) for value in values)
+                      for values in (place.translation, place.rotation))
+        yield from (f'    parent: {_plain(place.parent)}', f'    translation: [{spot}]',
+                    f'    rotation: [{turn}]')
+
+
+def _chain(frame: str, known: Mapping[str, StaticFrame]) -> list[str]:
+    """Return a frame and those that carry it, the nearest first."""
+    chain = [frame]
+    while chain[-1] in known and known[chain[-1]].parent not in chain:
+        chain.append(known[chain[-1]].parent)
+    return chain
 
 
 def _plain(text: str) -> str:

@@ -82,9 +82,9 @@ class Frames:
             self._publisher = None
         robots = self._robots = self._heard(kind)
         is_base = isinstance(body, RobotBody) and kind_of(body.robot).drives
-        scanners = body.mounted_frames[len(body.frames):]
-        chosen, self.rows = missing_frames(named, robots, declared, is_base,
-                                           {one.frame for one in scanners})
+        scanners = {scanner.frame for plugin in body.published
+                    if (scanner := getattr(plugin, 'scanner', None)) is not None}
+        chosen, self.rows = missing_frames(named, robots, declared, is_base, scanners)
         self._published = {name: known for name, known in (self._published | chosen).items()
                            if name not in robots}
         if self._published:
@@ -178,7 +178,8 @@ def missing_frames(named: set[str], robots: set[str], declared: Mapping[str, Mou
             rows.append(_row('warn', f'{name}: nobody publishes it, and where it is on an arm '
                                      f'nobody can guess. Declare it under ros.frames'))
             continue
-        for known in _chain(name, declared, robots):
+        for known in (*_chain(name, declared, robots), *(
+                _chain(BASE, declared, robots) if {BASE} & declared.keys() - robots else ())):
             chosen[known.frame] = known
         mounted = chosen[name]
         where = ', '.join(f'{value:g}' for value in mounted.translation)
@@ -194,7 +195,7 @@ def missing_frames(named: set[str], robots: set[str], declared: Mapping[str, Mou
 def _chain(name: str, declared: Mapping[str, MountedFrame], robots: set[str]) -> \
         Iterator[MountedFrame]:
     """Yield a frame and those of its declared parents that nobody publishes."""
-    yield declared.get(name, MountedFrame(frame=name))
+    yield declared[name] if name in declared else MountedFrame(frame=name)
     seen = {name}
     while name in declared and (name := declared[name].parent) not in (*robots, *seen):
         seen.add(name)

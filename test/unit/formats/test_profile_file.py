@@ -66,6 +66,45 @@ def test_a_slip_is_refused_with_its_place_and_how_to_fix_it(slip, tmp_path):
     assert f'{path}:{place}' in str(refused.value) if place else str(path) in str(refused.value)
 
 
+LASER = BASE.replace('LaserScan,', 'LaserScan, frame: laser,')
+CHAINS = {
+    'no place at all': ('', '3:68: topics.scan.frame', 'Add "frames: {laser: {translation: '),
+    'a chain that ends before the base': (
+        'frames: {laser: {parent: base_footprint}}', '7:26: frames.laser.parent',
+        'got the chain laser -> base_footprint, which does not reach base_link, expected the '
+        'place of scan on the robot. Write "parent: base_link"'),
+    'a circle': ('frames: {laser: {parent: rack}, rack: {parent: laser}}', '7:26',
+                 'laser -> rack, which does not reach base_link'),
+    'a scanner upside down': ('frames: {laser: {rotation: [3.14, 0.0, 0.0]}}',
+                              '7:17: frames.laser', 'expected a level one'),
+}
+
+
+@pytest.mark.parametrize('slip', CHAINS)
+def test_a_scanner_whose_place_is_unknown_is_refused_once(slip, tmp_path):
+    frames, place, advice = CHAINS[slip]
+    path = tmp_path / 'mine.yaml'
+    path.write_text(LASER + frames, encoding='utf-8')
+    with pytest.raises(InputError) as refused:
+        load_profile(str(path))
+    [line] = str(refused.value).splitlines()
+    assert f'{path}:{place}' in line and advice in line
+
+
+@pytest.mark.parametrize(('frames', 'x'), [
+    ('laser: {translation: [0.3, 0.0, 0.2]}', 0.3),
+    ('laser: {parent: rack, translation: [0.3, 0.0, 0.2]}, rack: {translation: [-0.1, 0, 0]}',
+     0.2),
+    ('laser: {parent: base_footprint, translation: [0.3, 0.0, 0.2]}, '
+     'base_link: {parent: base_footprint, translation: [0.05, 0.0, 0.1]}', 0.25)])
+def test_a_chain_of_frames_gives_the_place_in_the_base(frames, x, tmp_path):
+    path = tmp_path / 'mine.yaml'
+    path.write_text(f'{LASER}frames: {{{frames}}}', encoding='utf-8')
+    place = load_profile(str(path)).scanner_place('scan')
+    assert (place.frame, place.parent) == ('laser', 'base_link')
+    assert place.translation == pytest.approx((x, 0.0, 0.0))
+
+
 def test_an_unknown_profile_is_refused_with_the_nearest_name():
     with pytest.raises(InputError, match="Did you mean 'turtlebot4'"):
         load_profile('turtlebot')

@@ -8,12 +8,16 @@ import shutil
 
 import pytest
 import safety_scenarios
+from safety_scenarios.campaign.open_session import connection
+from safety_scenarios.campaign.plan import plan_trials
 from safety_scenarios.campaign.rejudging.rejudge import rejudge
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import InputError
 from safety_scenarios.formats.loading import load_scenario
 from safety_scenarios.formats.profile_file import with_profile
+from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.scenario.stimulus import StimulusContext
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.on_robot import fit, notes_of, on_robot
 from safety_scenarios.trial.plan import drawn, varied
@@ -173,6 +177,21 @@ def test_scans_come_from_where_the_scanner_is(profiles):
         frames |= {part.split('"')[2] for part in read_text(path).split('"frame_id')[1:]}
     assert found.trials[0].verdict is Verdict.PASS
     assert 'laser_left' not in frames and 'laser_backwards' not in frames
+
+
+def test_a_scan_shows_the_hazard_where_it_is_from_a_scanner_on_a_chain_of_frames(profiles):
+    """The nearest range counts from the scanner, 0.25 m ahead of the robot's origin."""
+    (profiles / 'tb4.yaml').write_text(TB4.replace('laser: {', 'laser: {parent: foot, ').replace(
+        'rotation: [0.0, 0.0, 1.5]}}', 'rotation: [0.0, 0.0, 1.5]}, base_link: '
+        '{parent: foot, translation: [-0.15, 0.0, 0.1]}}'), encoding='utf-8')
+    settings = settings_of(profiles / 'tb4.yaml', link='loopback', seed=3)
+    trial, = plan_trials(settings, on_robot(settings, [load_scenario('SCN-R-104')]),
+                         ControllerSpec(name='rule_based'), connection('loopback'))
+    [hazard] = trial.hazard
+    assert hazard.scanner.mounted.translation == pytest.approx((0.25, 0.0, 0.0))
+    message = hazard.at(0, 0, StimulusContext('x', (), None)).message
+    assert min(message.data['ranges']) == pytest.approx(hazard.distance - 0.25, abs=0.01)
+    assert run(profiles / 'tb4.yaml', 'SCN-R-104').trials[0].verdict is Verdict.PASS
 
 
 def test_the_result_states_what_is_left_out(profiles):

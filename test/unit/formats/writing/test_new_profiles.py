@@ -26,6 +26,7 @@ TURTLE = (TopicFacts('/tb4/cmd_vel', TWIST, subscribers=1, reliability='reliable
           TopicFacts('/tb4/battery_state', 'sensor_msgs/msg/BatteryState', 1))
 ARM = (TopicFacts('/arm_controller/joint_trajectory', TRAJECTORY, subscribers=1),
        TopicFacts('/joint_states', STATES, 1, joints=('elbow', 'shoulder')))
+MOUNTED = (StaticFrame('laser', 'base_link', (0.1, 0.0, 0.2), (0.0, 0.0, 0.0)),)
 ALL_TOLD = ProfileAnswers('mine', '', 0.5, 0.9, None, 0.2)
 ARM_URDF = """<robot name="two">
 <link name="base"/><link name="u"/><link name="l"/><link name="w"/>
@@ -43,7 +44,7 @@ def loaded(tmp_path, made):
 
 
 def test_a_turtlebot_in_a_namespace_becomes_a_profile(tmp_path):
-    made = profile_text(GraphFacts(TURTLE), ALL_TOLD)
+    made = profile_text(GraphFacts(TURTLE, '', MOUNTED), ALL_TOLD)
     profile = loaded(tmp_path, made)
     assert made.blanks == () and profile.namespace == '/tb4'
     assert (profile.robot.kind, profile.robot.max_speed) == ('mobile_base', 0.5)
@@ -63,7 +64,7 @@ def test_an_arm_gets_its_joints_in_the_order_of_the_urdf(tmp_path):
 
 
 def test_what_was_not_seen_keeps_the_profile_from_being_used(tmp_path):
-    made = profile_text(GraphFacts(TURTLE), ProfileAnswers())
+    made = profile_text(GraphFacts(TURTLE, '', MOUNTED), ProfileAnswers())
     assert made.blanks == ('robot.max_speed', 'robot.stopping.deceleration', 'robot.radius')
     with pytest.raises(ScenarioError) as refusal:
         loaded(tmp_path, made)
@@ -110,6 +111,18 @@ def test_frames_of_sensors_are_written_up_to_the_base(tmp_path):
     assert profile.frames['laser'].parent == 'mast'
 
 
+def test_a_scanner_beside_the_base_on_one_frame_is_written_with_the_base(tmp_path):
+    frames = (StaticFrame('laser', 'base_footprint', (0.3, 0.0, 0.2), (0.0, 0.0, 0.0)),
+              StaticFrame('base_link', 'base_footprint', (0.1, 0.0, 0.1), (0.0, 0.0, 0.0)))
+    profile = loaded(tmp_path, profile_text(GraphFacts(TURTLE, '', frames), ALL_TOLD))
+    assert list(profile.frames) == ['laser', 'base_link']
+    assert profile.scanner_place('scan').translation == pytest.approx((0.2, 0.0, 0.0))
+
+
+def test_a_scanner_whose_place_nobody_publishes_must_be_filled_in():
+    assert profile_text(GraphFacts(TURTLE), ALL_TOLD).blanks == ('frames.laser.translation',)
+
+
 def test_frames_in_a_circle_end():
     frames = (StaticFrame('laser', 'mast', (0.0,) * 3, (0.0,) * 3),
               StaticFrame('mast', 'laser', (0.0,) * 3, (0.0,) * 3))
@@ -118,7 +131,8 @@ def test_frames_in_a_circle_end():
 
 def test_simulated_time_is_taken_where_somebody_publishes_it(tmp_path):
     clock = TopicFacts('/clock', 'rosgraph_msgs/msg/Clock', 1)
-    assert loaded(tmp_path, profile_text(GraphFacts((*TURTLE, clock)), ALL_TOLD)).use_sim_time
+    facts = GraphFacts((*TURTLE, clock), '', MOUNTED)
+    assert loaded(tmp_path, profile_text(facts, ALL_TOLD)).use_sim_time
 
 
 def body(shape, origin=''):
