@@ -84,7 +84,8 @@ def merge(folders: Sequence[Path], output: Path) -> CampaignSummary:
             command=first.summary.command,
             is_in_harness=any(shard.summary.is_in_harness for shard in shards)).model_copy(
                 update={'repaired': tuple(text for shard in shards
-                                          for text in repairs_of(shard.folder))})
+                                          for text in repairs_of(shard.folder)),
+                        'skipped': run.selection.skip})
         out.campaign_ended(summary)
     return summary
 

@@ -158,7 +158,7 @@ def plan_campaign(settings: RunSettings, scenarios: Sequence[Scenario], *,
     refused, given, settings = _Refusals(), settings, settings.seeded()
     chosen = refused.attempt(lambda: scored_by(settings.selection.of(scenarios), settings.rubric),
                              tuple(scenarios))
-    chosen = refused.attempt(lambda: on_robot(settings, chosen), tuple(chosen))
+    chosen = refused.attempt(lambda: on_robot(given, chosen), tuple(chosen))
     against = refused.attempt(lambda: plan_controller(settings, controller), ControllerPlan(
         ControllerSpec(name=settings.controller), given=controller))
     recorded = replace(against, spec=portable(against.spec))

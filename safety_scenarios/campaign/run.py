@@ -143,7 +143,8 @@ class OpenCampaign:
             calibration=self._calibration, sut=plan.identified.ended(*self._session.nodes()),
             command=plan.command, is_in_harness=plan.is_in_harness).model_copy(update={
                 'repaired': () if plan.folder is None else repairs_of(plan.folder),
-                'shard': plan.setup.recorded.shard})
+                'shard': plan.setup.recorded.shard,
+                'skipped': plan.setup.recorded.selection.skip})
 
     def note(self, retried: Sequence[str]) -> None:
         """Note in the folder which trials were run again because their process had ended."""

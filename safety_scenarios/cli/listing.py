@@ -3,7 +3,7 @@
 
 """What there is, unrun: ``validate``, ``list``, ``describe``, ``plugins`` and ``schema``."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 import json
@@ -43,6 +43,7 @@ from safety_scenarios.scenario.measuring import Calibration
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.studies.selftest.sweep import impossible, sweep
+from safety_scenarios.trial.misfits import command_of_rest
 from safety_scenarios.trial.on_robot import fit
 
 _SOURCES = {
@@ -281,7 +282,7 @@ def describe(paths: tuple[str, ...], profile: str) -> None:
     """
     found = look_through(paths)
     if profile:
-        _describe_fits(profile, found)
+        _describe_fits(profile, paths, found)
         return
     if found.problems:
         raise ScenarioError(found.problems, (), found.loaded.warnings)
@@ -292,14 +293,15 @@ def describe(paths: tuple[str, ...], profile: str) -> None:
         click.echo(f'warning: {warning}', err=True)
 
 
-def _describe_fits(profile: str, found: Survey) -> None:
+def _describe_fits(profile: str, paths: Sequence[str], found: Survey) -> None:
     """Print what becomes of scenarios on the robot of a profile; exit with 2 if one cannot run."""
-    settings = RunSettings.model_validate(with_profile({'profile': profile}))
-    cannot = 0
+    settings = RunSettings.model_validate(with_profile({
+        'profile': profile, 'scenarios': tuple(paths)}))
+    fits = []
     others: dict[str, list[str]] = {}
     for scenario in found.loaded.scenarios:
         one = fit(settings, scenario)
-        cannot += bool(one.problems)
+        fits.append(one)
         robot = scenario.body.robot
         if robot is not None and settings.robot.kind not in ('', robot.kind):
             others.setdefault(robot.kind, []).append(scenario.id)
@@ -308,15 +310,18 @@ def _describe_fits(profile: str, found: Survey) -> None:
                    + ('cannot run on this robot' if one.problems else 'runs'
                       if one.is_on_robot else 'runs; it needs no robot'))
         for problem in one.problems:
-            click.echo(f'  missing: {problem}')
+            why = 'missing' if one.fits_up_to is None else one.too_fast
+            click.echo(f'  {why}: {problem}')
         for note in () if one.problems else one.notes:
             click.echo(f'  {note}')
     for problem in found.problems:
         click.echo(f'error: {problem}', err=True)
     for kind, ids in others.items():
         click.echo(f'cannot run on this robot, whose kind is not {kind}: {" ".join(ids)}')
-    total = len(found.loaded.scenarios)
-    click.echo(f'{total - cannot} of {counted(total, "scenario")} run on {profile}')
+    cannot = sum(bool(one.problems) for one in fits)
+    rest = command_of_rest(settings, fits)
+    click.echo(f'{len(fits) - cannot} of {counted(len(fits), "scenario")} run on {profile}'
+               f'{": " * bool(rest)}{rest}')
     if cannot or found.problems:
         sys.exit(2)
 

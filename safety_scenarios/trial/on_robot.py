@@ -5,7 +5,6 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 import math
 import os
 from typing import Any
@@ -17,7 +16,6 @@ from safety_scenarios.errors import (
     MeasurementError,
     Problem,
     SafetyScenariosError,
-    ScenarioError,
 )
 from safety_scenarios.formats.document.opening import file_of, raw_of
 from safety_scenarios.formats.document.positions import Document
@@ -36,35 +34,23 @@ from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.stimulus import StimulusContext, StimulusPlugin
 from safety_scenarios.scenario.world.block import BASE, MountedFrame
+from safety_scenarios.trial.misfits import Fit, refuse_misfits
 from safety_scenarios.trial.named_in_scenario import roles_of, stimuli_of, with_joints
 
+_PER_UNIT = 100
+"""Steps of a top speed that are told apart in 1 m/s or 1 rad/s."""
 NOTES = 'robot_profile'
 """Key of a scenario's metadata: the name of the profile, and what it has changed."""
-
-
-@dataclass(frozen=True)
-class Fit:
-    """What becomes of one scenario on a robot."""
-
-    scenario: Scenario
-    problems: tuple[Problem, ...] = ()
-    """Why it cannot be run there, each with what to do."""
-    notes: tuple[str, ...] = ()
-    """What is left out or otherwise than in the file."""
-    is_on_robot: bool = False
-    """Whether there is a robot in it at all."""
 
 
 def on_robot(settings: RunSettings, scenarios: Sequence[Scenario]) -> tuple[Scenario, ...]:
     """
     Return scenarios as they are on the robot of the settings; without a profile as they are.
 
-    :raises ScenarioError: every reason why one of them cannot be run on that robot
+    :raises ScenarioError: every reason why some of them cannot be run on that robot
     """
     fits = [fit(settings, scenario) for scenario in scenarios]
-    problems = [problem for one in fits for problem in one.problems]
-    if problems:
-        raise ScenarioError(problems)
+    refuse_misfits(settings, fits)
     return tuple(one.scenario for one in fits)
 
 
@@ -127,9 +113,21 @@ class _Fitting:
         self._scenario = scenario
         self._notes: list[str] = []
         self._problems: list[tuple[Path, str]] = []
+        self._is_too_fast = False
 
     def fit(self) -> Fit:
         """Return the scenario on the robot."""
+        self._change()
+        name = self._profile.robot.name or os.path.splitext(os.path.basename(self._name))[0]
+        scenario = self._scenario.model_copy(update={'metadata': {
+            **self._scenario.metadata, NOTES: {'name': name, 'notes': tuple(self._notes)}}})
+        problems = {message: path for path, message in reversed(self._problems)}
+        return Fit(scenario, tuple(placed(self._before, path, message)
+                                   for message, path in reversed(problems.items())),
+                   tuple(self._notes), True, self._fits_up_to() if self._is_too_fast else None)
+
+    def _change(self) -> '_Fitting':
+        """Change the scenario step by step, as far as nothing is in the way."""
         self._compare_kinds()
         if not self._problems and (self._name or self._profile.topics or self._profile.absent):
             self._problems += self._missing_roles()
@@ -139,11 +137,24 @@ class _Fitting:
         for step in steps:
             if not self._problems:
                 step()
-        name = self._profile.robot.name or os.path.splitext(os.path.basename(self._name))[0]
-        scenario = self._scenario.model_copy(update={'metadata': {
-            **self._scenario.metadata, NOTES: {'name': name, 'notes': tuple(self._notes)}}})
-        return Fit(scenario, tuple(placed(self._before, *one) for one in self._problems),
-                   tuple(self._notes), is_on_robot=True)
+        return self
+
+    def _fits_up_to(self) -> float | None:
+        """Return the highest top speed at which it can be run; None: the speed is not why."""
+        fits, too_fast = 0, math.ceil(self._body.robot.max_speed * _PER_UNIT)
+        while too_fast - fits > 1:
+            middle = (fits + too_fast) // 2
+            if self._as_fast_as(middle / _PER_UNIT)._is_too_fast:
+                too_fast = middle
+            else:
+                fits = middle
+        found = fits / _PER_UNIT
+        return found if fits and not self._as_fast_as(found)._problems else None
+
+    def _as_fast_as(self, speed: float) -> '_Fitting':
+        robot = self._profile.robot.model_copy(update={'max_speed': speed})
+        return _Fitting(self._profile.model_copy(update={'robot': robot}), self._name,
+                        self._before)._change()
 
     @property
     def _body(self) -> Any:
@@ -403,8 +414,9 @@ class _Fitting:
 
         def framed(plugin: StimulusPlugin, path: Path) -> StimulusPlugin:
             topic = self._profile.topics.get(plugin.topic)
-            if topic is None or not topic.frame or 'frame' not in type(plugin).model_fields:
-                return plugin
+            if topic is None or not topic.frame or plugin.interface() is None \
+                    or 'frame' not in type(plugin).model_fields:
+                return plugin  # a fault alters messages, whose frame is theirs
             place = places.get(topic.frame)
             if plugin.interface() == LASER_SCAN:
                 try:
@@ -453,6 +465,7 @@ class _Fitting:
             known = set(dangling(_as_data(self._before)))
             self._problems += [one for one in dangling(_as_data(self._scenario))
                                if one not in known]
+            self._is_too_fast = bool(self._problems) and self._body.robot is not None
 
 
 def _as_data(scenario: Scenario) -> Mapping[str, Any]:

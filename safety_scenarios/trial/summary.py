@@ -331,6 +331,8 @@ class CampaignSummary(Noun):
 
     shard: str = ''
     """Which part of the trials of a campaign these are, such as 3/8; left out where all are."""
+    skipped: tuple[str, ...] = ()
+    """Scenarios that were left out by selection.skip; left out where there are none."""
     command: str = ''
     """The command line that runs the same campaign again, with its seed."""
     is_in_harness: bool = False
@@ -347,7 +349,7 @@ class CampaignSummary(Noun):
     def _as_needed(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         data: dict[str, Any] = handler(self)
         for name in ('weighed', 'scores', 'failed_otherwise', 'repaired', 'decided', 'command',
-                     'shard', 'is_in_harness', 'claims'):
+                     'shard', 'skipped', 'is_in_harness', 'claims'):
             if not getattr(self, name):
                 data.pop(name, None)
         if self.spec is None:

@@ -436,7 +436,8 @@ def _summary(folder: Path, evidence: Evidence, results: Sequence[TrialResult],
         sut=before.sut if before and before.sut else evidence.settings.sut,
         command=before.command if before else '',
         is_in_harness=before is not None and before.is_in_harness).model_copy(
-            update={'repaired': repairs_of(folder), 'shard': run.shard})
+            update={'repaired': repairs_of(folder), 'shard': run.shard,
+                    'skipped': run.selection.skip})
 
 
 def _agrees(told: Any, found: Any) -> bool:

@@ -4,6 +4,7 @@
 """A scenario on the robot of a profile: one file for all robots that have its roles."""
 
 import json
+import shlex
 import shutil
 
 import pytest
@@ -106,7 +107,77 @@ def test_those_for_another_kind_are_listed_in_one_line(capsys):
     shown = capsys.readouterr().out.splitlines()
     assert shown[-2:] == [
         'cannot run on this robot, whose kind is not arm: SCN-R-102 SCN-R-103',
-        '1 of 3 scenarios run on turtlebot4']
+        '1 of 3 scenarios run on turtlebot4: safety-scenarios run SCN-R-101 SCN-R-102 SCN-R-103 '
+        '--profile turtlebot4 --set \'selection.skip=["SCN-R-102", "SCN-R-103"]\'']
+
+
+FAST = """\
+robot:
+  {kind: mobile_base, max_speed: 1.8, stopping: {model: constant_deceleration, deceleration: 2.0}}
+topics: {scan: {type: sensor_msgs/msg/LaserScan}, cmd_vel: {}}
+absent: [human_pose, heartbeat]
+"""
+
+
+@pytest.fixture
+def fast(tmp_path):
+    (tmp_path / 'fast.yaml').write_text(FAST, encoding='utf-8')
+    return tmp_path / 'fast.yaml'
+
+
+def refused_lines(capsys, *words):
+    """Return what a refused command prints, split where lines begin with what they are."""
+    assert main(list(words)) == 2
+    return capsys.readouterr().err.replace('\nerror', '\0error').replace(
+        '\nnote', '\0note').split('\0')
+
+
+def test_each_reason_is_told_once_with_its_scenarios_and_how_to_run_the_rest(
+        fast, capsys, tmp_path):
+    more = '--profile', str(fast), '--link', 'loopback', '--output', str(tmp_path / 'out')
+    ids = 'SCN-R-101', 'SCN-R-D-101', 'SCN-R-104', 'SCN-R-108', 'SCN-R-D-108'
+    *errors, note = refused_lines(capsys, 'run', *ids, *more)
+    assert len(errors) == 2
+    absent, = [line for line in errors if 'on human_pose, which the robot does not have' in line]
+    assert absent.count('error: ') == 1 and '(SCN-R-108, SCN-R-D-108)' in absent
+    too_fast, = [line for line in errors if f'{fast}:2:34: robot.max_speed: too fast' in line]
+    assert 'too fast for 2 scenarios' in too_fast
+    command = shlex.split(note.partition('To run the other 1: ')[2])
+    assert command[1:7] == ['run', *ids] and command[-2:] == ['--output', more[-1]]
+    assert '--seed' not in command
+    assert main([*command[1:], '--set', 'calibration=off', '--set', 'jobs=1']) in (0, 1)
+    shown = capsys.readouterr().out.splitlines()[-1]
+    assert '1 of 1 trial: ' in shown and '; 4 scenarios skipped; exit code' in shown
+    assert main(['evaluate', more[-1]]) in (0, 1)
+    assert '; 4 scenarios skipped; exit code' in capsys.readouterr().out.splitlines()[-1]
+    assert main(['scenario', 'describe', '--profile', str(fast), *ids]) == 2
+    assert shlex.split(capsys.readouterr().out.splitlines()[-1].partition(f'{fast}: ')[2]) == [
+        one for one in command[:-2] if one not in ('--link', 'loopback')]
+
+
+def test_a_robot_that_is_too_fast_is_told_up_to_which_speed_the_scenario_fits(fast, capsys):
+    """At that speed it can be run, and a hundredth above it cannot."""
+    found = fit(settings_of(fast), load_scenario('SCN-R-101'))
+    assert found.problems[0].field == 'latency_budget.critical_ms'
+    speed = found.fits_up_to
+    for more, is_fit in ((0.0, True), (0.01, False)):
+        robot = {'max_speed': round(speed + more, 2)}
+        assert (not fit(settings_of(fast, robot=robot), load_scenario(
+            'SCN-R-101')).problems) is is_fit
+    assert main(['scenario', 'describe', '--profile', str(fast), 'SCN-R-101']) == 2
+    assert f'too fast: 1.8 m/s, fits up to {speed:g} m/s: ' in capsys.readouterr().out
+
+
+def test_what_is_wrong_at_every_speed_is_not_told_as_too_fast(fast):
+    found = fit(settings_of(fast), load_scenario('SCN-R-108'))
+    assert found.problems and found.fits_up_to is None
+
+
+def test_a_fault_of_a_scanner_fits_a_robot_whose_scanner_is_ahead():
+    """It alters the messages, and has no frame of its own."""
+    found = fit(settings_of('turtlebot4'), load_scenario('SCN-R-105'))
+    assert not found.problems
+    assert found.scenario.body.stimuli == load_scenario('SCN-R-105').body.stimuli[:1]
 
 
 def test_a_reaction_that_a_slow_robot_always_shows_is_refused():
