@@ -310,8 +310,7 @@ def _describe_fits(profile: str, paths: Sequence[str], found: Survey) -> None:
                    + ('cannot run on this robot' if one.problems else 'runs'
                       if one.is_on_robot else 'runs; it needs no robot'))
         for problem in one.problems:
-            why = 'missing' if one.fits_up_to is None else one.too_fast
-            click.echo(f'  {why}: {problem}')
+            click.echo(f'  {one.why}: {problem}')
         for note in () if one.problems else one.notes:
             click.echo(f'  {note}')
     for problem in found.problems:

@@ -28,14 +28,17 @@ class Fit:
     """What is left out or otherwise than in the file."""
     is_on_robot: bool = False
     """Whether there is a robot in it at all."""
+    is_missing: bool = False
+    """Whether ``problems`` are about what the robot does not have."""
     fits_up_to: float | None = None
     """At this top speed nothing of ``problems`` would be wrong; None: it is not the speed."""
 
     @property
-    def too_fast(self) -> str:
-        """Return up to which top speed it fits."""
+    def why(self) -> str:
+        """Return what kind of reason ``problems`` are; of the speed with that at which it fits."""
         robot = self.scenario.body.robot
-        assert robot is not None
+        if self.fits_up_to is None or robot is None:
+            return 'missing' if self.is_missing else 'does not fit'
         unit = kind_of(robot).speed_unit
         return f'too fast: {robot.max_speed:g} {unit}, fits up to {self.fits_up_to:g} {unit}'
 
@@ -78,13 +81,13 @@ def _grouped(settings: RunSettings, fits: Sequence[Fit]) -> Iterator[Problem]:
             settings, (), f'{message} ({whose})')
     fast = [one for one in fits if one.fits_up_to is not None]
     if len(fits) == 1:
-        yield from (replace(problem, message=f'{one.too_fast}: {problem.message}')
+        yield from (replace(problem, message=f'{one.why}: {problem.message}')
                     for one in fast for problem in one.problems)
     elif fast:
         yield _of_profile(settings, ('robot', 'max_speed'), (
             f'too fast for {counted(len(fast), "scenario")}: the hazard is so near that the '
             f'budget leaves no time to stop. '
-            + ', '.join(f'{one.scenario.id} {one.too_fast.partition(", ")[2]}' for one in fast)
+            + ', '.join(f'{one.scenario.id} {one.why.partition(", ")[2]}' for one in fast)
             + '. To run them, let the driver of the robot limit it to such a speed, and declare '
               'that by --set robot.max_speed'))
 

@@ -113,7 +113,8 @@ class _Fitting:
         self._scenario = scenario
         self._notes: list[str] = []
         self._problems: list[tuple[Path, str]] = []
-        self._is_too_fast = False
+        self._last: Callable[[], None] = self._compare_kinds
+        """What was changed last, and has found the problems if there are some."""
 
     def fit(self) -> Fit:
         """Return the scenario on the robot."""
@@ -124,20 +125,23 @@ class _Fitting:
         problems = {message: path for path, message in reversed(self._problems)}
         return Fit(scenario, tuple(placed(self._before, path, message)
                                    for message, path in reversed(problems.items())),
-                   tuple(self._notes), True, self._fits_up_to() if self._is_too_fast else None)
+                   tuple(self._notes), True, self._last in (self._look_for_roles, self._leave_out),
+                   self._fits_up_to() if self._is_too_fast else None)
 
     def _change(self) -> '_Fitting':
         """Change the scenario step by step, as far as nothing is in the way."""
-        self._compare_kinds()
-        if not self._problems and (self._name or self._profile.topics or self._profile.absent):
-            self._problems += self._missing_roles()
-        steps: tuple[Callable[[], None], ...] = (
-            self._leave_out, self._set_robot, self._set_types, self._set_driver, self._set_frames,
-            self._add_reference, self._look_at_whole)
-        for step in steps:
+        for step in (self._compare_kinds, self._look_for_roles, self._leave_out, self._set_robot,
+                     self._set_types, self._set_driver, self._set_frames, self._add_reference,
+                     self._look_at_whole):
             if not self._problems:
+                self._last = step
                 step()
         return self
+
+    @property
+    def _is_too_fast(self) -> bool:
+        """Whether a slower robot might do."""
+        return bool(self._problems and self._last == self._look_at_whole and self._body.robot)
 
     def _fits_up_to(self) -> float | None:
         """Return the highest top speed at which it can be run; None: the speed is not why."""
@@ -177,6 +181,10 @@ class _Fitting:
             self._refuse(('ros', 'robot', 'kind'), (
                 f'got {robot.kind}, and {self._who} is of the kind {wanted}, expected the same '
                 f'kind. Choose a scenario or a profile of the other kind'))
+
+    def _look_for_roles(self) -> None:
+        if self._name or self._profile.topics or self._profile.absent:
+            self._problems += self._missing_roles()
 
     def _missing_roles(self) -> Iterator[tuple[Path, str]]:
         """Yield each role that the profile neither has nor declares absent."""
@@ -465,7 +473,6 @@ class _Fitting:
             known = set(dangling(_as_data(self._before)))
             self._problems += [one for one in dangling(_as_data(self._scenario))
                                if one not in known]
-            self._is_too_fast = bool(self._problems) and self._body.robot is not None
 
 
 def _as_data(scenario: Scenario) -> Mapping[str, Any]:

@@ -168,9 +168,12 @@ def test_a_robot_that_is_too_fast_is_told_up_to_which_speed_the_scenario_fits(fa
     assert f'too fast: 1.8 m/s, fits up to {speed:g} m/s: ' in capsys.readouterr().out
 
 
-def test_what_is_wrong_at_every_speed_is_not_told_as_too_fast(fast):
-    found = fit(settings_of(fast), load_scenario('SCN-R-108'))
-    assert found.problems and found.fits_up_to is None
+@pytest.mark.parametrize(('profile', 'scenario', 'why'), [
+    ('fast', 'SCN-R-108', 'missing'), ('fast', 'SCN-R-109', 'missing'),
+    ('turtlebot4', 'SCN-R-107', 'does not fit')])
+def test_what_is_wrong_at_every_speed_is_not_told_as_too_fast(fast, profile, scenario, why):
+    found = fit(settings_of(fast if profile == 'fast' else profile), load_scenario(scenario))
+    assert found.problems and (found.why, found.fits_up_to) == (why, None)
 
 
 def test_a_fault_of_a_scanner_fits_a_robot_whose_scanner_is_ahead():
