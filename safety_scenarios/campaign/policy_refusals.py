@@ -22,7 +22,7 @@ from safety_scenarios.scenario.topic_rules import heard_as, shown_topics
 from safety_scenarios.trial.link_plan import ControllerPlan, LinkPlan, NO_FACTS
 from safety_scenarios.trial.links.controller_facts import is_policy, policy_of
 from safety_scenarios.trial.links.controller_settings import controller_settings
-from safety_scenarios.trial.on_robot import placed
+from safety_scenarios.trial.misfits import placed
 from safety_scenarios.trial.session import LinkPlugin
 from safety_scenarios.trial.summary import Preflight, PreflightRow
 

@@ -243,6 +243,11 @@ CODES: Mapping[str, Code] = {
         'is shown, the topics and rates before it, the number of harmless changes',
         'a controller that goes by it and understands nothing passes both',
         'the same in both files'),
+    'L228': Code(
+        'a robot that is declared to brake harder than its wheels can: at more than friction '
+        'times g (Coulomb), with the friction of `world.floor`, or 0.8 where that is not more',
+        'distances count as kept that the robot does not keep',
+        'declare the deceleration that was measured on such a floor'),
     'L301': Code(
         'a check that fails no wrong controller. Bans of words (`not_contains`) are left to the '
         'numbers: no wrong controller knows the words',

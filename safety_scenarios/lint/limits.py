@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""L201, L208 to L217: limits and conditions that no motion breaks, and units."""
+"""L201, L208 to L217, L228: limits and conditions that no motion breaks, and units."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,6 +26,7 @@ from safety_scenarios.scenario.body import AgentsBody, RobotBody
 from safety_scenarios.scenario.interfaces import command_message
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.world.block import Floor
 
 STANDING = 0.1
 """Faster than this (m/s or rad/s) nothing stands."""
@@ -310,6 +311,13 @@ def _robot(scenario: Scenario, path: FieldPath, robot: RobotModel) -> Iterator[R
     if not usual.low <= robot.max_speed <= usual.high:
         yield _odd(scenario, (*path, 'max_speed'), robot.max_speed, usual)
     yield from _all(scenario, path, robot, _ROBOT)
+    world = scenario.body.world if isinstance(scenario.body, RobotBody) else None
+    grip = (Floor() if world is None else world.floor).dry_friction
+    braking, most = robot.deceleration() or 0.0, kind.most_deceleration(grip)
+    if braking > most:
+        yield Remark('L228', scenario, (*path, 'stopping'), (
+            f'got a robot that brakes at {braking:.3g} m/s^2, expected at most {most:.3g}, which '
+            f'wheels transmit at the friction {grip:g} of the floor. Declare what was measured'))
     if robot.stopping is not None:
         yield from _all(scenario, (*path, 'stopping'), robot.stopping, _STOPPING)
 

@@ -25,7 +25,8 @@ from safety_scenarios.scenario.scenario import Scenario
 WAIVABLE = (*(f'L{number}' for number in range(101, 118) if number != 113),
             'L119', 'L120',
             'L206', 'L207', 'L210', 'L212', 'L213', 'L214', 'L215', 'L216', 'L218',
-            'L220', 'L221', 'L222', 'L223', 'L224', 'L227', 'L301', 'L303', 'L304', 'L306')
+            'L220', 'L221', 'L222', 'L223', 'L224', 'L227', 'L228', 'L301', 'L303',
+            'L304', 'L306')
 """
 What ``metadata.lint`` may waive: what an author may know better. Not L113, with which no trial
 passes, nor L118, about waivers, nor what cannot fail whatever anybody knows.

@@ -16,11 +16,12 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator, V
 from pydantic.config import JsonDict
 from safety_scenarios import registry
 from safety_scenarios.errors import did_you_mean, InputError, MeasurementError, refused
-from safety_scenarios.scenario.blocks.robot import Stopping
+from safety_scenarios.scenario.blocks.robot import RobotModel, Stopping
 from safety_scenarios.scenario.driver import DriverPlugin
 from safety_scenarios.scenario.frames import place_in
 from safety_scenarios.scenario.hil import HilSettings
 from safety_scenarios.scenario.noun import Noun, PluginName, TOLD, TopicName
+from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.ros_names import RosNames
 from safety_scenarios.scenario.topic_rules import DEEP_ENOUGH, QosOverride
 from safety_scenarios.scenario.world.block import BASE, FRAME_NAME, MountedFrame
@@ -30,6 +31,8 @@ _ROS_NAME = r'^(/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*)?$'
 _TYPE = r'^([A-Za-z]\w*/msg/[A-Za-z]\w*)?$'
 _METRES: JsonDict = {'unit': 'm'}
 LASER_SCAN = 'sensor_msgs/msg/LaserScan'
+_GRIP = 0.9
+"""Friction of rubber on dry concrete at its best; 0.6 to 0.85 is usual."""
 
 
 class ProfileQos(Noun):
@@ -175,6 +178,15 @@ class ProfileRobot(Noun):
         if not self.kind and self.values:
             raise ValueError(f'got {", ".join(self.values)} without kind, expected kind beside '
                              f'it: mobile_base or arm. The units depend on it')
+        stopping = self.stopping.block()
+        if stopping is not None and (self.max_speed or stopping.deceleration):
+            robot = RobotModel(kind=self.kind, max_speed=self.max_speed or 1.0, stopping=stopping)
+            braking, most = robot.deceleration() or 0.0, kind_of(robot).most_deceleration(_GRIP)
+            if braking > most:
+                raise ValueError(
+                    f'got stopping that brakes at {braking:.3g} m/s^2, expected at most '
+                    f'{most:.3g}: wheels transmit no more than friction times g, and {_GRIP:g} is '
+                    f'the friction of good tyres on dry concrete. Measure how the robot stops')
         return self
 
     @property

@@ -158,6 +158,14 @@ class RobotKind:
         """Yield each bound that the robot's own limits set to its motion."""
         yield from ()
 
+    def most_deceleration(self, friction: float) -> float:
+        """
+        Return how hard it can brake at most (m/s^2); infinite: the floor does not limit it.
+
+        :param friction: coefficient of friction between its wheels and the floor
+        """
+        return math.inf
+
     def is_standstill(self, at_most: float) -> bool:
         """Return whether a limit on its speed (``speed_unit``) is so small that it must stand."""
         share = at_most / self.robot.max_speed

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import shlex
 
 from safety_scenarios.errors import counted, Problem, ScenarioError
-from safety_scenarios.formats.document.opening import raw_of
+from safety_scenarios.formats.document.opening import file_of, raw_of
 from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.formats.profile_file import load_profile, profile_path
 from safety_scenarios.scenario.absent_roles import dotted, Path
@@ -90,6 +90,17 @@ def _grouped(settings: RunSettings, fits: Sequence[Fit]) -> Iterator[Problem]:
             + ', '.join(f'{one.scenario.id} {one.why.partition(", ")[2]}' for one in fast)
             + '. To run them, let the driver of the robot limit it to such a speed, and declare '
               'that by --set robot.max_speed'))
+
+
+def placed(scenario: Scenario, path: Path, message: str) -> Problem:
+    """Return a problem with its place in a scenario's file, where that can be read."""
+    origin = scenario.origin
+    if origin is None:
+        return Problem(scenario.id, None, None, dotted(path), message)
+    raw = raw_of(file_of(origin.path)) if file_of(origin.path) == origin.path else None
+    if not isinstance(raw, bytes):
+        return Problem(origin.path, None, None, dotted(path), message)
+    return Document.of(origin.path, raw).problem(path, message)
 
 
 def _of_profile(settings: RunSettings, path: Path, message: str) -> Problem:

@@ -14,13 +14,10 @@ from safety_scenarios import registry
 from safety_scenarios.errors import (
     did_you_mean,
     MeasurementError,
-    Problem,
     SafetyScenariosError,
 )
-from safety_scenarios.formats.document.opening import file_of, raw_of
-from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.formats.scenario_yaml.references import dangling
-from safety_scenarios.scenario.absent_roles import dotted, leave_out, Path
+from safety_scenarios.scenario.absent_roles import leave_out, Path
 from safety_scenarios.scenario.blocks.nominal_calls import CommandTopic
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.blocks.signal import Limit
@@ -34,7 +31,7 @@ from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.stimulus import StimulusContext, StimulusPlugin
 from safety_scenarios.scenario.world.block import BASE, MountedFrame
-from safety_scenarios.trial.misfits import Fit, refuse_misfits
+from safety_scenarios.trial.misfits import Fit, placed, refuse_misfits
 from safety_scenarios.trial.named_in_scenario import roles_of, stimuli_of, with_joints
 
 _PER_UNIT = 100
@@ -88,17 +85,6 @@ def notes_of(scenario: Scenario) -> tuple[str, Sequence[str]] | None:
     found = scenario.metadata.get(NOTES)
     return (str(found.get('name', '')), tuple(found.get('notes', ()))) \
         if isinstance(found, Mapping) else None
-
-
-def placed(scenario: Scenario, path: Path, message: str) -> Problem:
-    """Return a problem with its place in a scenario's file, where that can be read."""
-    origin = scenario.origin
-    if origin is None:
-        return Problem(scenario.id, None, None, dotted(path), message)
-    raw = raw_of(file_of(origin.path)) if file_of(origin.path) == origin.path else None
-    if not isinstance(raw, bytes):
-        return Problem(origin.path, None, None, dotted(path), message)
-    return Document.of(origin.path, raw).problem(path, message)
 
 
 class _Fitting:
@@ -248,7 +234,19 @@ class _Fitting:
         if new.joints and old.joints and new.joints != old.joints:
             self._rename(dict(zip(old.joints, new.joints, strict=True)))
         if isinstance(self._body, RobotBody):
+            self._compare_brakes(self._body, new)
             self._refit(self._body, old, new)
+
+    def _compare_brakes(self, body: RobotBody, robot: RobotModel) -> None:
+        """Refuse a robot that would need more grip than the floor of the scenario's world has."""
+        braking = robot.deceleration() or 0.0
+        floor = None if body.world is None else body.world.floor.dry_friction
+        most = math.inf if floor is None else kind_of(robot).most_deceleration(floor)
+        if braking > most:
+            self._refuse(('ros', 'world', 'floor'), (
+                f'got the friction {floor:g}, on which wheels brake at most at {most:.3g} m/s^2, '
+                f'and {self._who} brakes at {braking:.3g}, expected robot.stopping as measured on '
+                f'such a floor'))
 
     def _rename(self, joints: Mapping[str, str]) -> None:
         """Give the joints of the scenario the names that they have on the robot."""

@@ -12,6 +12,7 @@ from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.driver import BASE_AXES
 from safety_scenarios.scenario.message import Command
 from safety_scenarios.scenario.robot_kind import AxisSignals, RobotKind, SpeedBound
+from safety_scenarios.standards.dynamics import GRAVITY
 
 _TWIST, _STAMPED = 'geometry_msgs/msg/Twist', 'geometry_msgs/msg/TwistStamped'
 _ARRAY, _ODOMETRY = 'std_msgs/msg/Float64MultiArray', 'nav_msgs/msg/Odometry'
@@ -93,6 +94,10 @@ class MobileBase(RobotKind):
         else:
             yield SpeedBound('it drove', 'linear', robot.max_speed, 'm/s')
             yield SpeedBound('it turned', 'turning', robot.max_yaw_rate, 'rad/s')
+
+    def most_deceleration(self, friction: float) -> float:
+        """Return what wheels that do not slip yet transmit: friction times g (Coulomb's law)."""
+        return friction * GRAVITY
 
     def standstill(self, linear: float | None, angular: float | None,
                    is_stop: bool) -> tuple[float, float] | None:

@@ -162,6 +162,11 @@ class Floor(Noun):
     patches: tuple[Patch, ...] = Field(default=(), max_length=_MOST)
     """Where it is otherwise; the last one that covers a place counts."""
 
+    @property
+    def dry_friction(self) -> float:
+        """Return what a declared deceleration may count on: a slippery floor is a hazard."""
+        return max(self.friction, Floor().friction)
+
 
 class Sector(Noun):
     """A part of what a scanner sees, as its frame counts directions."""

@@ -66,6 +66,31 @@ def test_a_slip_is_refused_with_its_place_and_how_to_fix_it(slip, tmp_path):
     assert f'{path}:{place}' in str(refused.value) if place else str(path) in str(refused.value)
 
 
+STOPPING = 'max_speed: 0.5, stopping: '
+
+
+@pytest.mark.parametrize(('stopping', 'braking'), [
+    ('{model: constant_deceleration, deceleration: 9.5}', '9.5'),
+    ('{model: measured, time: 0.2, distance: 0.012}', '10.4'),
+    ('{model: half_time, time: 0.05}', '10')])
+def test_a_base_that_brakes_harder_than_its_wheels_can_is_refused(stopping, braking, tmp_path):
+    """Friction times g, by Coulomb: 0.9 * 9.81 is 8.83 m/s^2."""
+    path = tmp_path / 'mine.yaml'
+    path.write_text(BASE.replace('max_speed: 0.5', STOPPING + stopping), encoding='utf-8')
+    with pytest.raises(InputError, match=f'1:8: robot: got stopping that brakes at {braking} '
+                                         f'm/s.2, expected at most 8.83'):
+        load_profile(str(path))
+
+
+def test_what_wheels_can_just_do_is_taken_and_an_arm_has_none(tmp_path):
+    path = tmp_path / 'mine.yaml'
+    block = '{model: constant_deceleration, deceleration: 8.8}'
+    path.write_text(BASE.replace('max_speed: 0.5', STOPPING + block), encoding='utf-8')
+    assert load_profile(str(path)).robot.stopping.deceleration == 8.8
+    path.write_text(f'robot: {{kind: arm, {STOPPING}{block.replace("8.8", "12.0")}}}')
+    assert load_profile(str(path)).robot.stopping.deceleration == 12.0
+
+
 LASER = BASE.replace('LaserScan,', 'LaserScan, frame: laser,')
 CHAINS = {
     'no place at all': ('', '3:68: topics.scan.frame', 'Add "frames: {laser: {translation: '),

@@ -176,6 +176,17 @@ def test_what_is_wrong_at_every_speed_is_not_told_as_too_fast(fast, profile, sce
     assert found.problems and (found.why, found.fits_up_to) == (why, None)
 
 
+def test_brakes_that_need_more_grip_than_the_floor_has_do_not_fit(fast):
+    """8 m/s^2 on a floor with the friction 0.8, on which wheels brake at most at 7.85 m/s^2."""
+    for braking, problems in ((7.8, 0), (8.0, 1)):
+        robot = {'max_speed': 1.0, 'stopping': {
+            'model': 'constant_deceleration', 'deceleration': braking}}
+        found = fit(settings_of(fast, robot=robot), load_scenario('SCN-R-201')).problems
+        assert len(found) == problems
+        assert all(one.field == 'ros.world.floor' and 'at most at 7.85 m/s^2' in one.message
+                   for one in found)
+
+
 def test_a_fault_of_a_scanner_fits_a_robot_whose_scanner_is_ahead():
     """It alters the messages, and has no frame of its own."""
     found = fit(settings_of('turtlebot4'), load_scenario('SCN-R-105'))
