@@ -126,7 +126,12 @@ class DriverPlugin(Noun):
     """Nobody declared it: what only some drivers of its kind do for safety is not counted on."""
 
     interfaces: ClassVar[tuple[str, ...]] = ()
-    """Interface types of the commands that it understands."""
+    """Interface types of the commands that it understands, on whichever distribution."""
+
+    @property
+    def taken(self) -> tuple[str, ...]:
+        """Return the interface types of the commands that it takes on its distribution."""
+        return self.interfaces
 
     @property
     def timeout_ns(self) -> int | None:

@@ -267,7 +267,20 @@ class Profile(Noun):
         for role, topic in self.topics.items():
             if topic.type == LASER_SCAN and topic.frame:
                 self.scanner_place(role)
+        if self.driver and self.robot.kind:
+            self._compare_driver(driver_of(self.driver))
         return self
+
+    def _compare_driver(self, driver: DriverPlugin) -> None:
+        """Refuse a driver that takes none of the command types that the profile declares."""
+        known = registry.resolve('robots', self.robot.kind).driver_types
+        typed = {role: one.type for role, one in self.topics.items() if one.type in known}
+        if typed and driver.taken and not set(typed.values()) & set(driver.taken):
+            role, got = next(iter(typed.items()))
+            raise ValueError(
+                f'topics.{role}.type: got {got}, and the driver {driver.kind} of '
+                f'{driver.distro} takes {", ".join(driver.taken)}, so that it would reject every '
+                f'command. Write that type, or the right driver.kind or driver.distro')
 
     @property
     def role_names(self) -> RosNames:

@@ -394,12 +394,12 @@ class _Fitting:
         for index, one in enumerate(body.commands):
             own = None if one.driver is not None and one.driver.assumed else one.driver
             if driver is not None:
-                known = set(driver.interfaces)
+                known = set(driver.taken)
                 if known and (one.message not in known if one.message != 'auto'
                               else known.isdisjoint(kind_of(body.robot).command_types)):
                     self._refuse(('ros', 'commands', index), (
                         f'got commands of {one.message} to a {body.robot.kind}, and the driver '
-                        f'{driver.kind} of {self._who} takes {", ".join(driver.interfaces)}, '
+                        f'{driver.kind} of {self._who} takes {", ".join(driver.taken)}, '
                         f'expected a driver of that type. Correct driver or topics.{one.topic}.'
                         f'type'))
                 if own is not None and own != driver:

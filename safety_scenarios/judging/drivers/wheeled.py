@@ -81,6 +81,11 @@ class DiffDrive(_LimitedWheels):
     source: ClassVar[str] = 'diff_drive_controller.cpp 428'
 
     @property
+    def taken(self) -> tuple[str, ...]:
+        """Return TwistStamped alone since jazzy."""
+        return self.interfaces if self.assumed or self.distro == 'humble' else (STAMPED,)
+
+    @property
     def timeout_ns(self) -> int | None:
         """How long after the last command it brakes."""
         return round(self.timeout_s * 1e9) if self.timeout_s and not self.assumed else None
@@ -96,8 +101,7 @@ class DiffDrive(_LimitedWheels):
     def _terms(self) -> Terms:
         is_humble = self.distro == 'humble'
         return Terms(
-            driver=self.kind, types=self.interfaces if self.assumed or is_humble
-            else self.interfaces[:1], axes=(True, True, True) if self.assumed else self.executes,
+            driver=self.kind, types=self.taken, axes=(True, True, True) if self.assumed else self.executes,
             stale_ns=round(self.timeout_s * 1e9) if self.timeout_s else None,
             drops_stale=self.assumed or not is_humble,
             drops_nan=not (self.assumed or is_humble), source=self.source)
@@ -149,6 +153,11 @@ class Ackermann(DriverPlugin):
     interfaces: ClassVar[tuple[str, ...]] = (STAMPED, TWIST)
 
     @property
+    def taken(self) -> tuple[str, ...]:
+        """Return TwistStamped alone since jazzy."""
+        return self.interfaces if self.distro == 'humble' else (STAMPED,)
+
+    @property
     def timeout_ns(self) -> int | None:
         """How long after the last command it stops."""
         return round(self.timeout_s * 1e9) if self.timeout_s else None
@@ -174,7 +183,7 @@ class Ackermann(DriverPlugin):
     def _terms(self) -> Terms:
         is_humble = self.distro == 'humble'
         return Terms(
-            driver=self.kind, types=self.interfaces if is_humble else self.interfaces[:1],
+            driver=self.kind, types=self.taken,
             stale_ns=self.timeout_ns, drops_stale=True, drops_nan=not is_humble,
             source='steering_controllers_library.cpp 528', axes=(True, False, True))
 

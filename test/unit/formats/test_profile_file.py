@@ -91,6 +91,25 @@ def test_what_wheels_can_just_do_is_taken_and_an_arm_has_none(tmp_path):
     assert load_profile(str(path)).robot.stopping.deceleration == 12.0
 
 
+TWIST = BASE.replace('cmd_vel: /tb4/cmd_vel', 'cmd_vel: {type: geometry_msgs/msg/Twist}')
+
+
+@pytest.mark.parametrize('kind', ['diff_drive', 'omni', 'ackermann'])
+def test_a_type_that_the_driver_of_the_distribution_rejects_is_refused(kind, tmp_path):
+    path = tmp_path / 'mine.yaml'
+    text = TWIST.replace('diff_drive', kind)
+    path.write_text(text, encoding='utf-8')
+    told = (f'4:19: topics.cmd_vel.type: got geometry_msgs/msg/Twist, and the driver {kind} of '
+            f'jazzy takes geometry_msgs/msg/TwistStamped, so that it would reject every command')
+    with pytest.raises(InputError, match=told):
+        load_profile(str(path))
+    path.write_text(text.replace('Twist}', 'TwistStamped}'), encoding='utf-8')
+    assert load_profile(str(path)).driver['kind'] == kind
+    if kind != 'omni':  # there is none on humble
+        path.write_text(text.replace(kind, f'{kind}, distro: humble'), encoding='utf-8')
+        assert load_profile(str(path)).driver['distro'] == 'humble'
+
+
 LASER = BASE.replace('LaserScan,', 'LaserScan, frame: laser,')
 CHAINS = {
     'no place at all': ('', '3:68: topics.scan.frame', 'Add "frames: {laser: {translation: '),
