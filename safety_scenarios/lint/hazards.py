@@ -34,7 +34,7 @@ def check_hazards(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
     yield from _same(scenario, ros)
     yield from _unheard(scenario, ros)
     yield from _reacts_before(scenario, ros)
-    yield from _contact(scenario, ros)
+    yield from check_contact(scenario, ros)
     for index, invariant in enumerate(ros.invariants):
         path: FieldPath = ('ros', 'invariants', index)
         kind = getattr(invariant, 'kind', '')
@@ -123,9 +123,14 @@ def _reacts_before(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
             f'than {_CRUISING:.0%} of the speed that is required before, of the same signal'))
 
 
-def _contact(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
-    """Where a separation block says more, the file was held against it when it was read."""
-    critical_s, robot = scenario.latency_budget.critical_ms / 1e3, ros.robot
+def check_contact(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
+    """
+    Yield the remark that a stop within the budget ends behind the hazard.
+
+    Where a separation block says more, the file was held against it when it was read.
+    """
+    robot = ros.robot
+    critical_s = scenario.latency_budget.critical_ms / 1e3 + (robot.brake_delay or 0.0)
     if scenario.is_benign or not kind_of(robot).drives or ros.separation is not None \
             or robot.stopping is None:
         return
@@ -138,9 +143,9 @@ def _contact(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
         closing = robot.max_speed + intent.bodies()[0].motion.speed
         if ahead is not None and ahead < closing * critical_s + braking:
             yield Remark('L221', scenario, ('latency_budget', 'critical_ms'), (
-                f'got {1e3 * critical_s:g} ms, and a stop that begins then at top speed ends '
-                f'{closing * critical_s + braking:.2f} m ahead, behind the hazard at {ahead:.2f} '
-                f'm. Lower it, or show the hazard from farther away'))
+                f'got {scenario.latency_budget.critical_ms:g} ms, and a stop that begins then at '
+                f'top speed ends {closing * critical_s + braking:.2f} m ahead, behind the hazard '
+                f'at {ahead:.2f} m. Lower it, or show the hazard from farther away'))
             return
 
 

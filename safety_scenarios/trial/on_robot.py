@@ -17,6 +17,7 @@ from safety_scenarios.errors import (
     SafetyScenariosError,
 )
 from safety_scenarios.formats.scenario_yaml.references import dangling
+from safety_scenarios.lint.hazards import check_contact
 from safety_scenarios.scenario.absent_roles import leave_out, Path
 from safety_scenarios.scenario.blocks.nominal_calls import CommandTopic
 from safety_scenarios.scenario.blocks.robot import RobotModel
@@ -273,6 +274,9 @@ class _Fitting:
             body = body.model_copy(update={'nominal': body.nominal.model_copy(update={
                 'require': require.model_copy(update={'at_least': least})})})
         body = self._braking_late(self._reaching(body, new), old, new)
+        body = body.model_copy(update={'invariants': tuple(
+            one.model_copy(update={'at_most': new.max_speed})
+            if getattr(one, 'top_speed', False) else one for one in body.invariants)})
         wider = new.footprint - old.footprint
         if kind_of(new).drives and wider:
             changes: dict[str, Any] = {'invariants': tuple(
@@ -471,6 +475,9 @@ class _Fitting:
             known = set(dangling(_as_data(self._before)))
             self._problems += [one for one in dangling(_as_data(self._scenario))
                                if one not in known]
+            if not [*check_contact(self._before, self._before.robot_body)]:
+                self._problems += [(one.field, one.message)
+                                   for one in check_contact(self._scenario, self._body)]
 
 
 def _as_data(scenario: Scenario) -> Mapping[str, Any]:

@@ -13,6 +13,7 @@ import sys
 from typing import Any, TypeGuard
 
 from safety_scenarios.errors import did_you_mean, MeasurementError
+from safety_scenarios.formats.document.messages import show
 from safety_scenarios.formats.document.positions import dotted, Path
 from safety_scenarios.formats.scenario_yaml.block_checks import (
     camera_topics,
@@ -82,6 +83,13 @@ def _limits(ros: Mapping[str, Any], signals: list[str]) -> Iterator[Found]:
         for name in plugin.names_signals:
             yield from _known_signal(('ros', 'invariants', index), getattr(plugin, name, None),
                                      signals, name)
+        robot = ros.get('robot')
+        top = robot.get('max_speed') if isinstance(robot, Mapping) else None
+        if getattr(plugin, 'top_speed', False) and getattr(plugin, 'at_most', None) != top:
+            yield ('ros', 'invariants', index, 'top_speed'), (
+                f'got it with at_most {show(getattr(plugin, "at_most", None))}, expected '
+                f'robot.max_speed, which is {show(top)}. Leave out top_speed, or correct one of '
+                f'the two numbers')
         for name in sorted(getattr(plugin, 'signals', ())):
             if name not in signals:
                 yield (('ros', 'invariants', index, 'formula'),

@@ -101,7 +101,8 @@ class DiffDrive(_LimitedWheels):
     def _terms(self) -> Terms:
         is_humble = self.distro == 'humble'
         return Terms(
-            driver=self.kind, types=self.taken, axes=(True, True, True) if self.assumed else self.executes,
+            driver=self.kind, types=self.taken,
+            axes=(True, True, True) if self.assumed else self.executes,
             stale_ns=round(self.timeout_s * 1e9) if self.timeout_s else None,
             drops_stale=self.assumed or not is_humble,
             drops_nan=not (self.assumed or is_humble), source=self.source)

@@ -45,6 +45,8 @@ class Bound(InvariantPlugin, Limit):
     kind: Literal['bound'] = 'bound'
     during: Literal['trial', 'hazard'] = 'trial'
     """``trial``: from its start to its end; ``hazard``: from onset to the all-clear."""
+    top_speed: bool = False
+    """``at_most`` is robot.max_speed: that of a robot profile replaces both."""
     rate_at_most: float | None = Field(default=None, gt=0)
     """Most that it may change in a second (signal's unit / s)."""
     jerk_at_most: float | None = Field(default=None, gt=0)

@@ -187,6 +187,28 @@ def test_brakes_that_need_more_grip_than_the_floor_has_do_not_fit(fast):
                    for one in found)
 
 
+def test_a_limit_that_is_the_top_speed_is_that_of_the_robot(fast):
+    """Others stay: what a scenario asks of every robot is no matter of its profile."""
+    for speed in (0.4, 1.8):
+        body = fit(settings_of(fast, robot={'max_speed': speed}),
+                   load_scenario('SCN-R-D-110')).scenario.body
+        [own] = [one for one in body.invariants if one.name == 'never faster than its limit']
+        [jolts] = [one for one in body.invariants if one.name == 'no jolts']
+        assert (own.at_most, jolts.rate_at_most) == (speed, 1.0)
+    more = {'link': 'loopback', 'trials': 2}
+    assert {one.verdict for one in run(fast, 'SCN-R-D-110', **more).trials} == {Verdict.PASS}
+    told = run(fast, 'SCN-R-D-110', controller='races', **more).trials
+    assert {one.verdict for one in told} == {Verdict.FAIL}
+
+
+def test_a_robot_that_would_end_behind_the_hazard_is_too_fast(fast):
+    """0.3 m are free, of which 0.5 m/s takes 0.175 m in 350 ms, and 0.0625 m of braking."""
+    found = fit(settings_of(fast), load_scenario('SCN-R-110'))
+    [problem] = found.problems
+    assert problem.field == 'latency_budget.critical_ms' and 'behind the hazard' in problem.message
+    assert found.fits_up_to == pytest.approx(0.60, abs=0.02)
+
+
 def test_a_fault_of_a_scanner_fits_a_robot_whose_scanner_is_ahead():
     """It alters the messages, and has no frame of its own."""
     found = fit(settings_of('turtlebot4'), load_scenario('SCN-R-105'))
