@@ -15,7 +15,13 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, field_validator, model_validator, ValidationError
 from pydantic.config import JsonDict
 from safety_scenarios import registry
-from safety_scenarios.errors import did_you_mean, InputError, MeasurementError, refused
+from safety_scenarios.errors import (
+    did_you_mean,
+    InputError,
+    is_misspelt,
+    MeasurementError,
+    refused,
+)
 from safety_scenarios.scenario.blocks.robot import RobotModel, Stopping
 from safety_scenarios.scenario.driver import DriverPlugin
 from safety_scenarios.scenario.frames import place_in
@@ -30,6 +36,8 @@ from safety_scenarios.scenario.world.external import WorldSettings
 _ROS_NAME = r'^(/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*)?$'
 _TYPE = r'^([A-Za-z]\w*/msg/[A-Za-z]\w*)?$'
 _METRES: JsonDict = {'unit': 'm'}
+_USUAL = ('cmd_vel', 'scan', 'odom', 'joint_states', 'joint_trajectory')
+"""Topics that are called so on most robots, or at the end of their names."""
 LASER_SCAN = 'sensor_msgs/msg/LaserScan'
 _GRIP = 0.9
 """Friction of rubber on dry concrete at its best; 0.6 to 0.85 is usual."""
@@ -294,6 +302,15 @@ class Profile(Noun):
         """Return the frames as a scenario has them."""
         return tuple(MountedFrame(frame=name, **place.model_dump())
                      for name, place in self.frames.items())
+
+    @property
+    def near_misses(self) -> tuple[str, ...]:
+        """Return a sentence for each topic whose name is nearly a usual one."""
+        names = {one.topic: one.topic.rpartition('/')[2].rstrip('_0123456789')
+                 for one in self.topics.values()}
+        return tuple(f'the topic {topic} is nearly {meant}: correct it if that is a slip'
+                     for topic, name in names.items() for meant in _USUAL
+                     if name not in _USUAL and is_misspelt(name, meant))
 
     def scanner_place(self, role: str) -> MountedFrame | None:
         """

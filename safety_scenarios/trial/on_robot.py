@@ -98,7 +98,7 @@ class _Fitting:
     def __init__(self, profile: Profile, name: str, scenario: Scenario) -> None:
         self._profile, self._name, self._before = profile, name, scenario
         self._scenario = scenario
-        self._notes: list[str] = []
+        self._notes = list(profile.near_misses)
         self._problems: list[tuple[Path, str]] = []
         self._last: Callable[[], None] = self._compare_kinds
         """What was changed last, and has found the problems if there are some."""

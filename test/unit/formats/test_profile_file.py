@@ -7,6 +7,7 @@
 import jsonschema
 import pytest
 from safety_scenarios.errors import InputError
+from safety_scenarios.formats.loading import load_scenario
 from safety_scenarios.formats.profile_file import (
     load_profile,
     profile_names,
@@ -16,6 +17,7 @@ from safety_scenarios.formats.profile_file import (
     with_profile,
 )
 from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.trial.on_robot import fit
 import yaml
 
 BASE = """\
@@ -89,6 +91,19 @@ def test_what_wheels_can_just_do_is_taken_and_an_arm_has_none(tmp_path):
     assert load_profile(str(path)).robot.stopping.deceleration == 8.8
     path.write_text(f'robot: {{kind: arm, {STOPPING}{block.replace("8.8", "12.0")}}}')
     assert load_profile(str(path)).robot.stopping.deceleration == 12.0
+
+
+@pytest.mark.parametrize(('name', 'notes'), [
+    ('/cmd_vle', 1), ('/tb4/cmd_vell', 1), ('/cmd_vel', 0), ('/cmd_vel_2', 0), ('/drive', 0),
+    ('cmd_vel_unstamped', 0)])
+def test_a_topic_that_is_nearly_a_usual_one_is_questioned(name, notes, tmp_path):
+    path = tmp_path / 'mine.yaml'
+    path.write_text(BASE.replace('/tb4/cmd_vel', name), encoding='utf-8')
+    told = load_profile(str(path)).near_misses
+    assert len(told) == notes and all(f'{name} is nearly cmd_vel' in one for one in told)
+    fitted = fit(RunSettings.model_validate(with_profile({'profile': str(path)})),
+                 load_scenario('SCN-R-D-110'))
+    assert not fitted.problems and fitted.notes[:notes] == told
 
 
 TWIST = BASE.replace('cmd_vel: /tb4/cmd_vel', 'cmd_vel: {type: geometry_msgs/msg/Twist}')
