@@ -156,7 +156,7 @@ class ProfileRobot(Noun):
     max_yaw_rate: float = Field(default=0.0, ge=0, le=100, json_schema_extra={'unit': 'rad/s'})
     """Top rate of turn of a base (rad/s)."""
     travel: Literal['', 'forward', 'both', 'any'] = ''
-    """Where a base may drive: ahead; also in reverse; or sideways too."""
+    """Directions in which a base may drive: forward only; both forward and in reverse; or any."""
     creep: float = Field(default=0.0, ge=0, le=10, json_schema_extra={'unit': 'm or rad'})
     """Farthest that its fastest point (m), or a joint (rad), may come after it has stopped."""
     reach: float = Field(default=0.0, ge=0, le=100, json_schema_extra=_METRES)
@@ -217,8 +217,8 @@ class Profile(Noun):
         _as_topic, json_schema_input_type=ProfileTopic | str)]] = {}
     """Role in scenarios, such as scan, to the topic of this robot; the name alone is enough."""
     absent: tuple[TopicName, ...] = ()
-    """Role that this robot does not have, such as human_pose: what a scenario shows there is left
-    out where another sensor shows the same."""
+    """Role that the robot does not have, such as human_pose. If another sensor of the robot shows
+    the same hazard, the scenario is run without this role; otherwise it cannot be run."""
     reference: tuple[TopicName, ...] = ()
     """Role on which the robot reports its motion, such as odom or joint_states: it is received as
     feedback in every scenario, and judged first."""

@@ -69,8 +69,9 @@ class RobotModel(Noun):
     """Top rate of turn of a base. Left out: ``max_speed`` is that of its fastest point, which
     turns with it: |v| + |omega| radius."""
     travel: Literal['forward', 'both', 'any'] = 'forward'
-    """Where a base may drive: ahead; also in reverse; or sideways too. It may come ``creep``
-    otherwise; with a declared driver ahead means to within 45 degrees."""
+    """Directions in which a base may drive. ``forward``: forward only. ``both``: forward and in
+    reverse. ``any``: sideways too. In the other directions it may cover at most ``creep``. If the
+    driver is declared, forward includes every direction up to 45 degrees to either side."""
     creep: float = Field(default=0.05, gt=0, le=10, json_schema_extra={'unit': 'm or rad'})
     """Farthest that its fastest point (m), or a joint (rad), may come after it has stopped."""
     joints: tuple[str, ...] = ()
