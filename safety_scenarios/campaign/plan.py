@@ -43,7 +43,7 @@ from safety_scenarios.trial.identity import Identity
 from safety_scenarios.trial.journal import planned_entries
 from safety_scenarios.trial.link_plan import ControllerPlan, LinkPlan
 from safety_scenarios.trial.links.controller_settings import plan_controller, plan_link
-from safety_scenarios.trial.on_robot import on_robot, scanner_frames
+from safety_scenarios.trial.on_robot import on_robot
 from safety_scenarios.trial.parameters import to_text
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.record.planned_trial import PlannedTrial
@@ -227,7 +227,7 @@ def plan_trials(settings: RunSettings, scenarios: Sequence[Scenario], spec: Cont
     return plan(scenarios, controller=spec, trials=settings.trials, seed=settings.seed,
                 prompt=registry.resolve('stimuli', 'prompt')(), warmup=settings.warmup,
                 run='' if plugin.is_repeatable else suffix or secrets.token_hex(3),
-                has_frames=_tells_frames(settings), scanners=scanner_frames(settings),
+                has_frames=_tells_frames(settings), scanners=settings.scanners,
                 indices=[*range(-settings.warmup, 0), *sorted(only)] if only else None)
 
 

@@ -9,6 +9,7 @@ A text or a list that is empty, and a number that is 0, leaves to the scenario w
 """
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 import math
 from typing import Annotated, Any, Literal
 
@@ -32,6 +33,7 @@ from safety_scenarios.scenario.ros_names import RosNames
 from safety_scenarios.scenario.topic_rules import DEEP_ENOUGH, QosOverride
 from safety_scenarios.scenario.world.block import BASE, FRAME_NAME, MountedFrame
 from safety_scenarios.scenario.world.external import WorldSettings
+from safety_scenarios.scenario.world.scanner import RobotScanner, Scanner
 
 _ROS_NAME = r'^(/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*)?$'
 _TYPE = r'^([A-Za-z]\w*/msg/[A-Za-z]\w*)?$'
@@ -74,6 +76,40 @@ def _as_topic(value: Any) -> Any:
     return {'topic': value} if isinstance(value, str) else value
 
 
+class ProfileScanner(Noun):
+    """How the rays of a laser scanner are laid out, by the fields of its LaserScan."""
+
+    model_config = TOLD
+
+    angle_min: float = Field(json_schema_extra={'unit': 'rad'})
+    """Direction of the first ray in the frame of the scanner, positive to the left (rad)."""
+    angle_max: float = Field(json_schema_extra={'unit': 'rad'})
+    """Direction of the last ray (rad)."""
+    angle_increment: float = Field(json_schema_extra={'unit': 'rad'})
+    """From ray to ray; below 0 the scanner turns clockwise (rad)."""
+
+    @property
+    def layout(self) -> Scanner:
+        """
+        Return it as a scenario has it, at the origin of the robot.
+
+        :raises ValueError: there is no such scanner
+        """
+        between = (self.angle_max - self.angle_min) / (self.angle_increment or math.inf)
+        return Scanner(rays=round(between) + 1, angle_min=self.angle_min,
+                       angle_increment=self.angle_increment)
+
+    @model_validator(mode='after')
+    def _can_be(self) -> 'ProfileScanner':
+        try:
+            _ = self.layout
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            raise ValueError(refused('.'.join(map(str, first['loc'])) or 'scanner', first)
+                             + '. Take the three angles from one scan of the robot') from None
+        return self
+
+
 class ProfileTopic(Noun):
     """One topic of the robot."""
 
@@ -87,6 +123,9 @@ class ProfileTopic(Noun):
     qos: ProfileQos = ProfileQos()
     frame: str = Field(default='', max_length=200, pattern=f'{FRAME_NAME}|^$')
     """Frame of its messages, such as laser_link; empty: what the scenario says."""
+    scanner: ProfileScanner | None = None
+    """Of a LaserScan: its angles. Left out: each scenario chooses a scanner that looks all around.
+    """
 
 
 class FramePlace(Noun):
@@ -311,6 +350,23 @@ class Profile(Noun):
         return tuple(f'the topic {topic} is nearly {meant}: correct it if that is a slip'
                      for topic, name in names.items() for meant in _USUAL
                      if name not in _USUAL and is_misspelt(name, meant))
+
+    @property
+    def scanners(self) -> Mapping[str, RobotScanner]:
+        """
+        Return role to what is known of its scanner.
+
+        One whose place is unknown is left out: a scenario that shows a scan there is refused.
+        """
+        found = {}
+        for role, topic in self.topics.items():
+            layout = None if topic.scanner is None else topic.scanner.layout
+            if layout is not None:
+                found[role] = RobotScanner(layout=layout)
+            if topic.frame:
+                with suppress(ValueError):
+                    found[role] = RobotScanner(self.scanner_place(role), layout)
+        return found
 
     def scanner_place(self, role: str) -> MountedFrame | None:
         """

@@ -4,7 +4,6 @@
 """A scenario as it is on the robot of a profile: its values, types, driver and frames."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 import math
 import os
 from typing import Any
@@ -31,7 +30,7 @@ from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.stimulus import StimulusContext, StimulusPlugin
-from safety_scenarios.scenario.world.block import BASE, MountedFrame
+from safety_scenarios.scenario.world.block import BASE
 from safety_scenarios.trial.misfits import Fit, placed, refuse_misfits
 from safety_scenarios.trial.named_in_scenario import roles_of, stimuli_of, with_joints
 
@@ -59,20 +58,6 @@ def fit(settings: RunSettings, scenario: Scenario) -> Fit:
             or not isinstance(body, (RobotBody, AgentsBody)):
         return Fit(scenario)
     return _Fitting(settings, settings.profile, scenario).fit()
-
-
-def scanner_frames(settings: RunSettings) -> Mapping[str, MountedFrame | None]:
-    """
-    Return topic to where the robot's scanner is; None: it has the frame of the robot itself.
-
-    Left out is a topic whose place is unknown: a scenario that shows a scan there is refused.
-    """
-    found = {}
-    for role, topic in settings.topics.items():
-        if topic.frame:
-            with suppress(ValueError):
-                found[role] = settings.scanner_place(role)
-    return found
 
 
 def has_robot(settings: RunSettings) -> bool:

@@ -3,9 +3,10 @@
 
 """From scenarios and a seed to trials; every random value is drawn here and never later."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 import hashlib
+import math
 import random
 from typing import Any
 
@@ -13,11 +14,11 @@ from pydantic import ValidationError
 from safety_scenarios.errors import InputError
 from safety_scenarios.scenario.blocks.vary import Draw, steps_to, with_value
 from safety_scenarios.scenario.body import AgentsBody, Change, ChatBody, RobotBody
+from safety_scenarios.scenario.body_intent import BodyIntent
 from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.scenario.stimulus import StimulusPlugin
-from safety_scenarios.scenario.world.block import MountedFrame
-from safety_scenarios.scenario.world.scanner import Scanner
+from safety_scenarios.scenario.stimulus import StimulusContext, StimulusPlugin
+from safety_scenarios.scenario.world.scanner import RobotScanner, Scanner
 from safety_scenarios.trial.identity import file_name
 from safety_scenarios.trial.trial import PlannedChange, Trial
 
@@ -118,7 +119,7 @@ _QUIET_MS = 500.0
 def plan(scenarios: Iterable[Scenario], *, controller: str | ControllerSpec, trials: int,
          seed: int, prompt: StimulusPlugin, run: str = '', warmup: int = 0,
          shortest_nominal: bool = False, has_frames: bool = True,
-         scanners: Mapping[str, MountedFrame | None] = {},
+         scanners: Mapping[str, RobotScanner] = {},
          indices: Iterable[int] | None = None) -> tuple[Trial, ...]:
     """
     Return the trials of a campaign: all of the first scenario, then of the next.
@@ -131,9 +132,10 @@ def plan(scenarios: Iterable[Scenario], *, controller: str | ControllerSpec, tri
         drawn: enough to see that checks can fail, and no evidence against a clock
     :param has_frames: controllers can be told where the frame of a scanner is; else every
         scanner is at the robot's origin, with its rays in the same directions
-    :param scanners: topic to where its scanner is on this robot, whatever a file or a draw says
+    :param scanners: topic to its scanner on this robot, whatever a file or a draw says
     :param indices: of each scenario's trials those that are planned; None: all
-    :raises InputError: a drawn value does not fit its scenario; a file that was read has none such
+    :raises InputError: a drawn value does not fit its scenario, which a file that was read has
+        not; or a scanner of the robot does not see the hazard
     """
     spec = ControllerSpec(name=controller) if isinstance(controller, str) else controller
     trial = partial(_trial, spec=spec, seed=seed, prompt=prompt, run=run, has_frames=has_frames,
@@ -162,11 +164,14 @@ def seed_of(seed: int, scenario_id: str, index: int) -> int:
 
 def _trial(complete: Scenario, index: int, spec: ControllerSpec, seed: int,
            prompt: StimulusPlugin, run: str, has_frames: bool,
-           scanners: Mapping[str, MountedFrame | None]) -> Trial:
+           scanners: Mapping[str, RobotScanner]) -> Trial:
     own = seed_of(seed, complete.id, index)
     values = drawn(complete.body.vary, own)
     scenario = varied(complete, values)
-    scenario = _mounted(scenario, scanners) if has_frames else _in_base(scenario)
+    scenario = _mounted(scenario, scanners)
+    if not has_frames:
+        scenario = _in_base(scenario)
+    _refuse_unseen(scenario, index, [name for name, one in scanners.items() if one.layout])
     body, (onset_ns, phase) = scenario.body, onset_of(scenario, own)
     played: dict[str, Any] = {
         'nominal': (), 'nominal_timeout_ns': 0, 'hazard': body.hazard, 'all_clear_ns': None}
@@ -223,14 +228,32 @@ def _in_base(scenario: Scenario) -> Scenario:
     return _with_scanners(scenario, body, lambda topic, scanner: scanner.in_base)
 
 
-def _mounted(scenario: Scenario, places: Mapping[str, MountedFrame | None]) -> Scenario:
-    """Return a scenario whose scanners are where they are on a robot; their rays stay."""
+def _mounted(scenario: Scenario, scanners: Mapping[str, RobotScanner]) -> Scenario:
+    """Return a scenario whose scanners are as they are on a robot."""
     body = scenario.body
-    if not isinstance(body, RobotBody) or not places:
+    if not isinstance(body, RobotBody) or not scanners:
         return scenario
-    return _with_scanners(scenario, body, lambda topic, scanner: scanner
-                          if topic not in places else scanner.in_base
-                          if (place := places[topic]) is None else scanner.at(place))
+    return _with_scanners(scenario, body, lambda topic, scanner: scanners[topic].instead_of(
+        scanner) if topic in scanners else scanner)
+
+
+def _refuse_unseen(scenario: Scenario, index: int, narrow: Sequence[str]) -> None:
+    """
+    Refuse a trial whose hazard no sensor shows when it comes.
+
+    :param narrow: topics of scanners that need not look all around
+    """
+    context = StimulusContext(scenario.id, scenario.messages, None)
+    unseen = [one for one in scenario.body.hazard if one.topic in narrow
+              and isinstance(one.intent(context), BodyIntent)
+              and (shown := one.at(0, 0, context)) is not None
+              and not any(map(math.isfinite, shown.message.data['ranges']))]
+    if unseen and len(unseen) == len(scenario.body.hazard):
+        raise InputError(
+            f'{scenario.id}: trial {index + 1}: got the hazard {unseen[0].kind} on '
+            f'{unseen[0].topic}, where the scanner of the robot does not see it when it comes, '
+            f'expected it within its angles. Leave the scenario out by --set '
+            f'selection.skip={scenario.id}')
 
 
 def _with_scanners(scenario: Scenario, body: RobotBody,

@@ -101,6 +101,25 @@ class Scanner(Noun):
 
 
 @dataclass(frozen=True)
+class RobotScanner:
+    """What is known of a scanner on a robot, whatever a scenario says of it."""
+
+    place: MountedFrame | None = None
+    """Where it is; None: at the origin, in the frame of the robot itself."""
+    layout: Scanner | None = None
+    """How its rays are laid out in its own frame; None: that is left to the scenario."""
+
+    def instead_of(self, scanner: Scanner) -> Scanner:
+        """Return the scanner of a scenario as it is on the robot."""
+        if self.layout is not None:
+            place = self.place
+            return self.layout if place is None else self.layout.model_copy(update={
+                'frame': place.frame, 'x': place.translation[0], 'y': place.translation[1],
+                'yaw': place.rotation[2]})
+        return scanner.in_base if self.place is None else scanner.at(self.place)
+
+
+@dataclass(frozen=True)
 class Rays:
     """The rays of a scanner, as seen from the robot's origin."""
 

@@ -301,6 +301,46 @@ def test_a_scan_shows_the_hazard_where_it_is_from_a_scanner_on_a_chain_of_frames
     assert run(profiles / 'tb4.yaml', 'SCN-R-104').trials[0].verdict is Verdict.PASS
 
 
+NARROW = 'frame: laser, scanner: {angle_min: %s, angle_max: %s, angle_increment: %s}'
+
+
+@pytest.mark.parametrize('scenario', ['SCN-R-104', 'SCN-R-D-101'])
+def test_a_scan_has_the_angles_of_the_robots_own_scanner(profiles, scenario):
+    """Whatever a scenario draws: 270 degrees about the 0 of its frame, 1.5 rad to the left."""
+    text = TB4.replace('frame: laser', NARROW % (-2.3562, 2.3562, 0.0058))
+    (profiles / 'tb4.yaml').write_text(text, encoding='utf-8')
+    settings = settings_of(profiles / 'tb4.yaml', link='loopback', seed=3, trials=3)
+    for trial in plan_trials(settings, on_robot(settings, [load_scenario(scenario)]),
+                             ControllerSpec(name='rule_based'), connection('loopback')):
+        [shown] = trial.hazard
+        data = shown.at(0, 0, StimulusContext('x', (), None)).message.data
+        assert (len(data['ranges']), data['header']['frame_id']) == (813, 'laser')
+        assert (data['angle_min'], data['angle_max']) == pytest.approx(
+            (-2.3562, 2.3534), abs=2e-4)
+        assert shown.scanner.mounted.rotation[2] == pytest.approx(1.5)
+        nearest = min(range(813), key=data['ranges'].__getitem__)
+        if scenario == 'SCN-R-104':  # the box is across the path
+            assert data['angle_min'] + nearest * 0.0058 + 1.5 == pytest.approx(0.0, abs=0.2)
+    assert run(profiles / 'tb4.yaml', scenario).trials[0].verdict is Verdict.PASS
+
+
+def test_a_hazard_that_the_scanner_does_not_see_is_refused(profiles):
+    text = TB4.replace('frame: laser', NARROW % (0.0, 2.3562, 0.0058))
+    (profiles / 'tb4.yaml').write_text(text, encoding='utf-8')
+    with pytest.raises(InputError, match='SCN-R-104: trial 1: got the hazard obstacle on scan, '
+                                         'where the scanner of the robot does not see it'):
+        run(profiles / 'tb4.yaml', 'SCN-R-104')
+
+
+@pytest.mark.parametrize(('angles', 'told'), [
+    ((-2.0, 2.0, 0.0), 'rays'), ((-2.0, 2.0, -0.01), 'rays'), ((-4.0, 4.0, 0.01), 'one turn')])
+def test_angles_that_no_scanner_has_are_refused(profiles, angles, told):
+    (profiles / 'tb4.yaml').write_text(TB4.replace('frame: laser', NARROW % angles),
+                                       encoding='utf-8')
+    with pytest.raises(InputError, match=told):
+        settings_of(profiles / 'tb4.yaml')
+
+
 def test_the_result_states_what_is_left_out(profiles):
     [trial] = run(profiles / 'tb4.yaml').trials
     [note] = [note for note in trial.notes if note.code == 'robot-profile']
