@@ -56,7 +56,7 @@ prepared:
 	$(MAKE) --jobs 2 lint interfaces
 
 environments:
-	-$(PYTHON) test/environments.py are noble
+	-$(PYTHON) test/environments.py are $(if $(filter few,$(EXAMPLES)),,noble)
 
 interfaces: $(STAMP)-test
 	-$(BIN)/python test/environments.py interfaces > /dev/null

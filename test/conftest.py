@@ -11,6 +11,7 @@ from pathlib import Path
 import time
 
 from alone import pytest_itemcollected, pytest_runtest_protocol  # noqa: F401
+import hypothesis
 from order import pytest_collection_modifyitems  # noqa: F401
 import pytest
 from reported import pytest_sessionstart  # noqa: F401
@@ -76,7 +77,10 @@ _BEFORE = pytest.StashKey[set[str]]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Look what others have left, before a worker has begun."""
+    """Look what others have left, before a worker has begun; let a busy machine be slow."""
+    hypothesis.settings.register_profile('any machine', deadline=None, suppress_health_check=[
+        hypothesis.HealthCheck.too_slow])
+    hypothesis.settings.load_profile('any machine')
     config.stash[_BEFORE] = abandoned()
 
 

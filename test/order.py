@@ -6,18 +6,19 @@ Slow files come first: a worker that begins with one last of all would leave the
 
 Of those that talk DDS it is the ones that let nobody run beside them.
 
-Where few examples are wanted, every eighth case of a slow test is tried, every fifth of one with
+Where few examples are wanted, every twelfth case of a slow test is tried, every fifth of one with
 many cases, every third of one with some, and no test that is thorough; the last line of pytest
-counts the others as deselected.
+counts the others as deselected. A test that classes inherit has a case in each.
 """
 
 from collections import Counter
+from zlib import crc32
 
 from examples import FEW
 import pytest
 
 _FIRST = ('slow', 'environment', 'linter')
-_OF_SLOW, _OF_MANY, _OF_SOME = 8, 5, 3
+_OF_SLOW, _OF_MANY, _OF_SOME = 12, 5, 3
 _MANY, _SOME = 6, 3
 """Cases of one test."""
 
@@ -34,7 +35,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def _leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keep some cases of each slow test, and of each with many."""
-    names = [item.nodeid.partition('[')[0] for item in items]
+    names = [_name(item) for item in items]
     cases, seen = Counter(names), Counter[str]()
     kept, left_out = [], []
     for item, name in zip(items, names, strict=True):
@@ -42,10 +43,19 @@ def _leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
             left_out.append(item)
             continue
         is_slow = item.get_closest_marker('slow') is not None
-        every = 1 if not hasattr(item, 'callspec') else _OF_SLOW if is_slow \
+        every = 1 if cases[name] == 1 else _OF_SLOW if is_slow \
             else _OF_MANY if cases[name] >= _MANY else _OF_SOME if cases[name] >= _SOME else 1
-        (left_out if seen[name] % every else kept).append(item)
+        first = crc32(name.encode()) % min(every, cases[name]) \
+            if getattr(item, 'cls', None) else 0  # or one class would have every test
+        (left_out if (seen[name] - first) % every else kept).append(item)
         seen[name] += 1
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = kept
+
+
+def _name(item: pytest.Item) -> str:
+    """Return what the cases of a test have in common, also where classes inherit it."""
+    if getattr(item, 'cls', None) is None:
+        return item.nodeid.partition('[')[0]
+    return f'{item.function.__module__}.{item.function.__qualname__}'

@@ -222,6 +222,7 @@ def test_each_trial_begins_with_the_apps_as_the_file_has_them(process, tmp_path)
 
 
 @pytest.mark.dds
+@pytest.mark.thorough
 def test_a_language_model_that_calls_rightly_passes_here_and_in_are_and_else_in_neither(
         are_python, tmp_path):
     def delete(contact_id):

@@ -16,7 +16,7 @@ from once import built_once, STAMP
 import pytest
 from ros.campaigns import brief, trials_in, unmeasured
 
-pytestmark = pytest.mark.environment
+pytestmark = [pytest.mark.environment, pytest.mark.thorough]
 WORKSPACE = ROOT / 'build' / 'noble-workspace'
 """Shared by the tests that are alone and those beside them: building it takes a minute."""
 SHIPPED = len(list((ROOT / 'config/scenarios/robotic').glob('*.yaml')))

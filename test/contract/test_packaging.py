@@ -72,6 +72,7 @@ def wheel(source, tmp_path_factory) -> Path:
 
 @pytest.mark.parametrize('how', [
     'wheel', pytest.param('editable', marks=pytest.mark.thorough)])
+@pytest.mark.thorough
 def test_pip_installs_share_index_and_ros2_run_files(source, wheel, tmp_path, how):
     folder = tmp_path / 'venv'
     venv.create(folder)

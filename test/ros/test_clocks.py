@@ -87,6 +87,7 @@ def test_the_hazard_lasts_its_time_on_the_schedule_clock(tmp_path, domain, sched
     assert ros_ms == pytest.approx(QUICK_MS * slower / 2, rel=0.25), run.output
 
 
+@pytest.mark.thorough
 def test_ros_time_without_a_simulation_is_no_schedule_clock(tmp_path, domain):
     with faulty('none', domain):
         run = campaign(tmp_path / 'run', QUICK, '--controller', 'external', '--set',
@@ -151,6 +152,7 @@ def test_a_stamp_from_the_future_is_named_and_not_judged_by(tmp_path, domain):
     assert reaction['header_ns'] > 900e6 > reaction['judged_ns']
 
 
+@pytest.mark.thorough
 def test_a_best_effort_publisher_is_heard_and_named(tmp_path, domain):
     run = judge(tmp_path, 'best_effort', domain)
     assert run.code == 0, run.output
@@ -198,6 +200,7 @@ def test_warm_up_trials_are_marked_and_in_no_number(tmp_path, domain):
     assert (row['trials'], row['warmup'], len(row['latency_ms'])) == (2, 1, 2)
 
 
+@pytest.mark.thorough
 def test_two_declared_hosts_are_judged_by_arrival(tmp_path, domain):
     run = judge(tmp_path, 'none', domain, '--set', 'hosts=two')
     assert run.code == 0, run.output
@@ -265,6 +268,7 @@ def test_a_controller_that_cannot_hear_for_its_quality_of_service_is_not_connect
            'volatile, and the subscription asks for transient local' in run.trials[0]['reason']
 
 
+@pytest.mark.thorough
 def test_an_external_controller_on_a_remapped_topic_is_connected(tmp_path, domain):
     with process(sys.executable, str(FAULTY), 'none', '--ros-args', '-r',
                  'cmd_vel:=/base/cmd_vel', domain=domain):
@@ -300,6 +304,7 @@ def test_preflight_shows_the_wiring_and_no_hazard(tmp_path, domain):
     assert 40 <= int(period) <= 60
 
 
+@pytest.mark.thorough
 def test_preflight_of_a_controller_at_rest_says_so(tmp_path, domain):
     with faulty('rest', domain):
         done = subprocess.run([COMMAND, 'preflight', QUICK, '--controller', 'external'],

@@ -43,6 +43,7 @@ def test_known_delays_over_dds_are_found_in_their_parts(tmp_path, domain):
     assert trial['counts']['timing'] == trial['counts']['command'], output
 
 
+@pytest.mark.thorough
 def test_over_dds_the_reference_is_stamped_by_its_host(tmp_path, domain):
     trial, parts, output = reacting(tmp_path, domain, 'rule_based')
     latency_ms = trial['latency']['reaction']['judged_ns'] / 1e6

@@ -37,6 +37,7 @@ def test_the_node_passes_its_own_test(tmp_path, domain):
     assert done.returncode == 0 and '1 passed' in done.stdout, done.stdout + done.stderr
 
 
+@pytest.mark.thorough
 def test_a_node_that_stops_too_late_fails_it(tmp_path, domain):
     done = own_test(tmp_path, domain, '0.5')
     assert done.returncode == 1 and 'SCN-R-101' in done.stdout, done.stdout + done.stderr

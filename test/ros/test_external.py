@@ -77,6 +77,7 @@ def test_a_robot_at_rest_is_inconclusive_and_never_passes(tmp_path, domain):
     assert 'speed >= 0.3 was not met within 1000 ms' in reasons(run)
 
 
+@pytest.mark.thorough
 def test_a_flood_is_named_with_its_rate(tmp_path, domain):
     run = judge(tmp_path, 'flood', domain)
     assert run.code == 1
@@ -122,6 +123,7 @@ def test_a_controller_on_another_topic_is_found_by_remapping(tmp_path, domain):
     assert run.code == 0, run.output
 
 
+@pytest.mark.thorough
 def test_an_answer_without_the_trial_id_is_not_counted(tmp_path, domain):
     run = judge(tmp_path, 'plain_text', domain, scenario='SCN-C-101')
     assert run.code == 1

@@ -157,7 +157,7 @@ class Report(Observer):
     def write(self) -> None:
         """Write the page, once the manifest is written that it names."""
         folder, summary = self._folder, self._summary
-        if folder is None or summary is None or not is_wanted():
+        if folder is None or summary is None:
             return
         try:
             require()
@@ -175,7 +175,14 @@ class Report(Observer):
 
 @contextmanager
 def page(context: OutputContext) -> Iterator[Sequence[Observer]]:
-    """Keep what is drawn of each trial, and write the page when the campaign's files are."""
+    """
+    Keep what is drawn of each trial, and write the page when the campaign's files are.
+
+    Where no page is wanted neither is kept; one that is asked for later is drawn from the records.
+    """
+    if not is_wanted():
+        yield ()
+        return
     found = Report(context)
     yield Views(), found
     found.write()

@@ -39,7 +39,11 @@ render = reporting.render
 
 @pytest.fixture(scope='module')
 def before(tmp_path_factory):
-    return loopback_run(tmp_path_factory.mktemp('run') / 'before', *CHOSEN).folder
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv('SAFETY_SCENARIOS_REPORT')
+        run = loopback_run(tmp_path_factory.mktemp('run') / 'before', *CHOSEN)
+    (run.folder / 'report.html').unlink()
+    return run.folder
 
 
 @pytest.fixture(scope='module')

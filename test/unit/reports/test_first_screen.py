@@ -173,7 +173,8 @@ def test_what_cannot_be_drawn_says_why_and_costs_nothing_else():
     assert 'error' in json.loads(drawn(None, trial()))
 
 
-def test_a_page_says_by_its_policy_that_it_asks_no_network(tmp_path):
+def test_a_page_says_by_its_policy_that_it_asks_no_network(tmp_path, monkeypatch):
+    monkeypatch.delenv('SAFETY_SCENARIOS_REPORT')
     run = loopback_run(tmp_path / 'run', 'SCN-R-D-102')
     data = gzip.decompress((run.folder / 'views.jsonl.gz').read_bytes())
     lines = list(map(json.loads, data.splitlines()))

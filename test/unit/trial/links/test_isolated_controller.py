@@ -239,6 +239,7 @@ def test_a_module_that_changes_judging_when_it_is_imported_changes_nothing(tmp_p
 
 
 @pytest.mark.parametrize('link', ['loopback', 'simulated'])
+@pytest.mark.thorough
 def test_the_record_is_the_same_to_the_byte_as_in_the_process_of_the_harness(own, tmp_path, link):
     for place, isolate in (('in', False), ('out', True)):
         ss.run(SCENARIO, 'SCN-R-103', 'SCN-C-101', controller=own.Reference, link=link, seed=3,
