@@ -14,6 +14,7 @@ from safety_scenarios.campaign.folder.files import TrialFiles
 from safety_scenarios.campaign.judging import Ask, unasked
 from safety_scenarios.campaign.signals import uninterrupted
 from safety_scenarios.errors import ControllerError, missing_ros, TraceError
+from safety_scenarios.judging.findings.model_reaction import never_answered
 from safety_scenarios.judging.findings.wiring import motion_elsewhere
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.latency.stream import stream_rows
@@ -175,7 +176,8 @@ def preflight_of(link: Link, record: TrialRecord) -> Preflight:
               for event in record.of_kind('fault') if event.name != INTERRUPTED]
     if not faults and not trial.scenario.body.is_in_words and not _is_moving(record):
         faults.append(PreflightRow(check='moving', status='error', detail=(
-            'the controller did not get moving in the nominal phase')))
+            'the controller did not get moving in the nominal phase'
+            + (f'. Its model: {why}' if (why := never_answered(record)) else ''))))
     faults += [PreflightRow(check='other motion', status='error', detail=found.reason)
                for found in motion_elsewhere(JudgedTrial.of(record))]
     return Preflight(scenario_id=trial.scenario.id,

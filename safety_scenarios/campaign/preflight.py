@@ -9,6 +9,7 @@ from pathlib import Path
 from safety_scenarios.campaign.open_session import preflight_of
 from safety_scenarios.campaign.plan import plan_campaign
 from safety_scenarios.campaign.policy_refusals import with_chunks
+from safety_scenarios.campaign.refusals import refuse_unreachable
 from safety_scenarios.campaign.trials import reached
 from safety_scenarios.errors import SafetyScenariosError
 from safety_scenarios.formats.loading import load_scenarios
@@ -42,6 +43,7 @@ def preflight(settings: RunSettings, folder: Path) -> Wiring:
     plan = plan_campaign(settings.model_copy(update={'trials': 1, 'warmup': 0}),
                          load_scenarios(settings.scenarios, settings.regex).scenarios,
                          with_unbound=False)
+    refuse_unreachable(plan.setup.link.controller)
     found: list[Preflight] = []
     with reached(plan.setup, folder) as session:
         for trial in plan.trials:

@@ -29,7 +29,8 @@ from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.stimulus import StimulusPlugin
 from safety_scenarios.scenario.topic_rules import MERGED, read_overrides
 from safety_scenarios.trial.link import Link
-from safety_scenarios.trial.link_plan import LinkPlan
+from safety_scenarios.trial.link_plan import ControllerPlan, LinkPlan
+from safety_scenarios.trial.links.controller_facts import connection_problem
 from safety_scenarios.trial.links.controller_settings import plan_link
 from safety_scenarios.trial.session import LinkPlugin, OpenLink
 from safety_scenarios.trial.trial import PROMPT, RESPONSE
@@ -210,6 +211,21 @@ def _merges(scenarios: Collection[Scenario], link: LinkPlan,
 
 def _is_sent_once(plugin: StimulusPlugin) -> bool:
     return plugin.once
+
+
+def refuse_unreachable(controller: ControllerPlan) -> None:
+    """
+    Refuse a language model whose server is not there, before the first trial.
+
+    No trial would judge it: its fallback alone would command.
+
+    :raises SettingsError: no connection can be made
+    """
+    why = '' if controller.given is not None else connection_problem(
+        controller.name, controller.parameters, controller.server)
+    if why:
+        raise SettingsError(f"controller: {controller.name}: {why}. Start the model's server, or "
+                            f'correct the URL')
 
 
 def above_floor(open_link: OpenLink, calibration: Calibration | None,

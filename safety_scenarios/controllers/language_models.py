@@ -13,6 +13,7 @@ import ssl
 from typing import Any
 
 import openai
+from safety_scenarios.errors import in_words
 from safety_scenarios.scenario.conversation import Turn
 from safety_scenarios.scenario.message import ChatMessage
 
@@ -42,6 +43,35 @@ def async_client(base_url: str, key: str, timeout_s: float) -> openai.AsyncOpenA
     return openai.AsyncOpenAI(
         base_url=base_url or None, api_key=key, timeout=timeout_s, max_retries=0,
         http_client=openai.DefaultAsyncHttpxClient(timeout=timeout_s, verify=_trusted()))
+
+
+def connection_problem(base_url: str, key: str, timeout_s: float) -> str:
+    """Return why no connection to a server can be made; empty: one can, whatever it answers."""
+    with client(base_url, key, timeout_s) as asked:
+        try:
+            asked.models.with_raw_response.list()
+        except openai.APIConnectionError as error:
+            if not isinstance(error.__cause__, _LIBRARY.ReadTimeout):  # it is there, and slow
+                return why_broken(error)
+        except openai.OpenAIError:
+            pass
+    return ''
+
+
+def why_broken(error: BaseException) -> str:
+    """Return why a connection failed, in the words of the operating system if it has some."""
+    found: BaseException | None = error
+    why = type(error).__name__
+    while found is not None:
+        if isinstance(found, ConnectionError) and found.errno:
+            why = os.strerror(found.errno).lower()
+        elif isinstance(found, OSError) and found.strerror:
+            why = in_words(found)
+        elif isinstance(found, _LIBRARY.ConnectTimeout):
+            why = 'no connection in time'
+        inner = getattr(found, 'exceptions', ())
+        found = inner[0] if inner else found.__cause__ or found.__context__
+    return why
 
 
 def _trusted() -> ssl.SSLContext:

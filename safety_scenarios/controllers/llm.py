@@ -36,6 +36,7 @@ try:
     from safety_scenarios.controllers.chat.utterances import uttered
     from safety_scenarios.controllers.language_models import (
         async_client,
+        connection_problem,
         messages_of,
         tools_of,
         waits,
@@ -47,6 +48,8 @@ except ImportError as error:
 KEY_VARIABLE = 'OPENAI_API_KEY'
 Fallback = Literal['stop', 'none', 'rule_based']
 _LOG = logging.getLogger(__name__)
+_CONNECTS_S = 5.0
+"""A server to which no connection can be made in this time is not there."""
 _PATIENCE = 0.8
 """Of the critical limit: what remains is for the stop itself."""
 
@@ -141,6 +144,16 @@ class LanguageModel(ControllerPlugin):
         client = async_client(self.base_url, _key(), 2 * timeout_s)
         return ChatServer(client, self.model, self.stream, timeout_s)
 
+    def connection_problem(self) -> str:
+        """
+        Return that nothing answers where the model's server should be; empty: something does.
+
+        It need not be started for that.
+        """
+        why = connection_problem(self.base_url, _key(), _CONNECTS_S)
+        where = self.base_url or 'the server of OPENAI_BASE_URL, or of OpenAI without it'
+        return f'no connection to {where}: {why}' if why else ''
+
     def begin_trial(self) -> None:
         """Drop the requests of the trial before: their answers would be about another hazard."""
         self._discarded += self._questions.forget()
@@ -150,12 +163,13 @@ class LanguageModel(ControllerPlugin):
         """Return the command of the latest valid answer, or that of the fallback."""
         if observation.readings:
             self._observed = _observed(observation)
-            self._questions.tick(observation.t_ns, described(observation, self.driving.describe))
+            self._questions.tick(observation.t_ns, described(observation, self.driving.describe),
+                                 CommandStamps.of(observation))
         answer = self._questions.answer
         if answer is None:
             found = self._fallback(observation)
             return found if not isinstance(found, Command) else found.model_copy(update={
-                'stamps': CommandStamps.of(observation, note=self._questions.why)})
+                'stamps': self._questions.stamps_without_answer(CommandStamps.of(observation))})
         if self._latest is None or self._latest[0] is not answer:
             self._latest = answer, _stamped(self._commands[answer.value], answer.figures,
                                             observation.t_ns - time.monotonic_ns())

@@ -28,6 +28,7 @@ from safety_scenarios.judging.findings.latency_findings import latency_finding, 
 from safety_scenarios.judging.findings.model_reaction import (
     decided_by_model,
     demands_met_by_model,
+    judged_without_answer,
 )
 from safety_scenarios.judging.findings.network import judged_over_network
 from safety_scenarios.judging.findings.observation import none_taken, rejection_notes
@@ -112,7 +113,8 @@ def evaluate(record: TrialRecord, gate: LimitName = 'critical',
     findings += coverage.nothing_checked(trial, findings)
     findings += [*wherever(trial, lambda one: motion.of_motion(one, latency)),
                  *contact.touches_nobody(trial)]
-    findings = observation.nobody_could_see(trial, findings)
+    findings = judged_without_answer(
+        trial, observation.nobody_could_see(trial, findings), subject)
     return _judged(trial, findings, latency, by)
 
 

@@ -76,7 +76,7 @@ def _rows(parts: ReactionParts, latency_ns: int) -> Iterator[tuple[str, str, str
     """Yield the parts that take time, and in between what is no part of them."""
     for name, part in parts.named(after=False):
         if part is not None and part.ns:
-            yield LABELS[name], *_cells(part, parts.unit)
+            yield parts.label(name), *_cells(part, parts.unit)
     unknown_ns = latency_ns - parts.known_ns
     if unknown_ns:
         yield 'unknown, not stamped', f'{unknown_ns / 1e6:.1f}', ''

@@ -16,6 +16,8 @@ LABELS = {
     'waiting': 'waiting for inference', 'network': 'network', 'inference': 'inference',
     'chunk': 'in the chunk', 'driver': 'driver', 'braking': 'braking'}
 """Each part to its name for people, in the order in which they come."""
+TIMED_OUT = 'timeout'
+"""Reason of a fallback whose model gave no answer in time."""
 AFTER = ('driver', 'braking')
 """Parts that come after the command, and so are no part of the latency."""
 
@@ -94,6 +96,12 @@ class ReactionParts(Noun):
             if after or name not in AFTER:
                 yield name, getattr(self, name)
 
+    def label(self, name: str) -> str:
+        """Return a part's name for people, which says of inference whether its answer came."""
+        if name != 'inference' or not self.fallback:
+            return LABELS[name]
+        return f'{LABELS[name]} ({"timed out" if self.fallback == TIMED_OUT else "no answer"})'
+
     @property
     def known_ns(self) -> int:
         """Return how much of the latency is in parts that are known."""
@@ -105,8 +113,8 @@ class ReactionParts(Noun):
 
         :param latency_ns: the latency itself
         """
-        known = [f'{LABELS[name]} {part.ns / 1e6:.0f}' for name, part in self.named(after=False)
-                 if part is not None and round(part.ns / 1e6)]
+        known = [f'{self.label(name)} {part.ns / 1e6:.0f}'
+                 for name, part in self.named(after=False) if part is not None and round(part.ns / 1e6)]
         rest_ns = latency_ns - self.known_ns
         known += [f'unknown {rest_ns / 1e6:.0f}'] if round(rest_ns / 1e6) else []
         return f'of {latency_ns / 1e6:.0f} ms: {", ".join(known) or "nothing is known"}' \

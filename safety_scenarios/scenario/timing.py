@@ -28,6 +28,8 @@ _NUMBERS = (CHUNK, INDEX, SKIPPED)
 _DURATIONS = (SERVER, SKIPPED_FOR)
 _FIELDS = {SERVER: 'server_ns', SKIPPED_FOR: 'skipped_ns', **{name: name for name in _NUMBERS}}
 """Name of what is no time to its field."""
+NO_ANSWER_YET = 'no answer yet'
+"""Reason of a fallback whose model was asked, and may still answer in time."""
 _LONGEST_NS = 1 << 50
 """13 days; no stamp of a trial is further away."""
 _MOST = 1 << 53

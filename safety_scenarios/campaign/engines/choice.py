@@ -15,6 +15,7 @@ from safety_scenarios.campaign.engines.on_ray import OnRay
 from safety_scenarios.campaign.engines.processes import Processes
 from safety_scenarios.campaign.jobs import cores_of
 from safety_scenarios.campaign.plan import TrialSetup
+from safety_scenarios.campaign.refusals import refuse_unreachable
 from safety_scenarios.campaign.trials import reached
 from safety_scenarios.errors import counted
 from safety_scenarios.scenario.scenario import Scenario
@@ -46,7 +47,10 @@ def session_for(setup: TrialSetup, folder: Path,
     Reach the controller, or say where other processes do, each of which has a session of its own.
 
     :param connect: reaches it instead of the link plug-in of the plan
+    :raises SettingsError: it asks a language model whose server is not there
     """
+    if connect is None:
+        refuse_unreachable(setup.link.controller)
     if is_here(setup) or connect is not None:
         with reached(setup, folder, connect) as session:
             yield session

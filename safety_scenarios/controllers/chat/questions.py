@@ -12,6 +12,8 @@ from typing import Literal
 from safety_scenarios.controllers.chat.reply import Fault, FaultyReplyError
 from safety_scenarios.controllers.chat.request import Reply
 from safety_scenarios.controllers.chat.situation import differs
+from safety_scenarios.scenario.message import CommandStamps, LONGEST_NOTE
+from safety_scenarios.scenario.timing import NO_ANSWER_YET
 
 OnNewData = Literal['cancel', 'finish', 'parallel']
 _LOG = logging.getLogger(__name__)
@@ -25,6 +27,7 @@ _LONGEST_WAIT_S = 10.0
 class _Question:
     number: int
     asked_ns: int
+    stamps: CommandStamps
     situation: str
     reply: 'Future[Reply]'
 
@@ -47,27 +50,49 @@ class Questions:
         self._most = most if on_new_data == 'parallel' else 1
         self._running: list[_Question] = []
         self._count = self._cancelled = self._answered = 0
-        self._waits_since_ns: int | None = None
+        self._waits_since: _Question | None = None
         self._not_before_ns = 0
-        self._fault: Fault | None = None
+        self._why = ''
+        self._lost: CommandStamps | None = None
         self.answer: Reply | None = None
         """The newest valid answer; None: there is none now."""
 
     @property
     def why(self) -> str:
         """Return why there is no valid answer now."""
-        return 'no answer yet' if self._fault is None else self._fault.value
+        return self._why or NO_ANSWER_YET
 
-    def tick(self, now_ns: int, situation: str) -> None:
-        """Take the answers that have come, drop one that is too old, and ask if it is time."""
+    def stamps_without_answer(self, stamps: CommandStamps) -> CommandStamps:
+        """
+        Return the stamps of a command while there is no valid answer.
+
+        If the answer was lost just now, the time before was spent waiting for the model: the
+        stamps are of the question that it did not answer.
+
+        :param stamps: of the observation that the command follows
+        """
+        lost = self._lost
+        if lost is None or lost.ended_ns != stamps.began_ns:
+            lost = stamps
+        return lost.model_copy(update={'note': self.why})
+
+    def tick(self, now_ns: int, situation: str, stamps: CommandStamps) -> None:
+        """
+        Take the answers that have come, drop one that is too old, and ask if it is time.
+
+        :param stamps: of the observation that the situation describes
+        """
         for question in [one for one in self._running if one.reply.done()]:
             self._running.remove(question)
             self._take(question, now_ns)
         self._cancel_outdated(situation)
         if self._may_ask(now_ns, situation):
-            self._begin(now_ns, situation)
-        if self._waits_since_ns is not None and now_ns - self._waits_since_ns > self._timeout_ns:
-            self._lose(Fault.TIMEOUT, f'no decision within {self._timeout_ns / 1e6:g} ms')
+            self._begin(now_ns, situation, stamps)
+        since = self._waits_since
+        if since is not None and now_ns - since.asked_ns > self._timeout_ns \
+                and not self._is_lost_for(Fault.TIMEOUT.value):
+            self._lose(FaultyReplyError(
+                Fault.TIMEOUT, f'no decision within {self._timeout_ns / 1e6:g} ms'), since, now_ns)
 
     def forget(self) -> int:
         """
@@ -79,12 +104,12 @@ class Questions:
         for question in self._running:
             question.reply.cancel()
         self._running.clear()
-        self._waits_since_ns, self._fault, self.answer = None, None, None
+        self._waits_since, self._why, self._lost, self.answer = None, '', None, None
         self._cancelled = self._not_before_ns = 0
         return count
 
     def _take(self, question: _Question, now_ns: int) -> None:
-        self._waits_since_ns = min((one.asked_ns for one in self._running), default=None)
+        self._waits_since = min(self._running, key=lambda one: one.asked_ns, default=None)
         self._cancelled = 0
         try:
             reply = question.reply.result()
@@ -99,9 +124,9 @@ class Questions:
             return  # a newer question was answered before
         self._answered = question.number
         if fault is None:
-            self.answer, self._fault = reply, None
+            self.answer, self._why, self._lost = reply, '', None
         else:
-            self._lose(fault.fault, str(fault))
+            self._lose(fault, question, now_ns)
 
     def _cancel_outdated(self, situation: str) -> None:
         if self._on_new_data != 'cancel' or self._cancelled >= _MOST_CANCELLED:
@@ -115,14 +140,21 @@ class Questions:
         return now_ns >= self._not_before_ns and len(self._running) < self._most and (
             not self._running or differs(self._running[-1].situation, situation))
 
-    def _begin(self, now_ns: int, situation: str) -> None:
+    def _begin(self, now_ns: int, situation: str, stamps: CommandStamps) -> None:
         self._count += 1
-        self._running.append(_Question(self._count, now_ns, situation, self._ask(situation)))
-        if self._waits_since_ns is None:
-            self._waits_since_ns = now_ns
+        self._running.append(
+            _Question(self._count, now_ns, stamps, situation, self._ask(situation)))
+        if self._waits_since is None:
+            self._waits_since = self._running[-1]
 
-    def _lose(self, fault: Fault, why: str) -> None:
+    def _is_lost_for(self, why: str) -> bool:
+        return self.answer is None and self._why == why
+
+    def _lose(self, fault: FaultyReplyError, question: _Question, now_ns: int) -> None:
         """Have no valid answer from now on; each new reason is logged once."""
-        if self.answer is not None or fault is not self._fault:
-            _LOG.warning('no valid answer: %s', why)
-        self.answer, self._fault = None, fault
+        why = fault.fault.value if fault.fault is Fault.TIMEOUT else str(fault)[:LONGEST_NOTE]
+        if not self._is_lost_for(why):
+            _LOG.warning('no valid answer: %s', fault)
+        if self.answer is not None or not self._why:
+            self._lost = question.stamps.model_copy(update={'ended_ns': now_ns})
+        self.answer, self._why = None, why

@@ -21,7 +21,7 @@ from safety_scenarios.controllers.chat.reply import (
     FaultyReplyError,
     StreamedCompletion,
 )
-from safety_scenarios.controllers.language_models import TRANSPORT_ERRORS
+from safety_scenarios.controllers.language_models import TRANSPORT_ERRORS, why_broken
 
 _LOG = logging.getLogger(__name__)
 _TAIL_S = 0.05
@@ -115,7 +115,7 @@ class ChatServer:
         except openai.APITimeoutError:
             raise
         except _BROKEN as error:
-            raise FaultyReplyError(Fault.DISCONNECTED, type(error).__name__) from None
+            raise FaultyReplyError(Fault.DISCONNECTED, why_broken(error)) from None
         except (ValueError, RecursionError):
             raise FaultyReplyError(Fault.MALFORMED, 'no JSON') from None
 

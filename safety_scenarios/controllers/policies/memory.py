@@ -35,6 +35,8 @@ class PolicyMemory:
         """Why there was no inference, without numbers, to the first such reason."""
         self.failed = ''
         """How the latest question ended that got no answer; empty: it got one."""
+        self.waited: CommandStamps | None = None
+        """Of the question that just failed, for the fallback that follows at once."""
         self.inferences = 0
         self.stamps = dict[int, CommandStamps]()
         """Number of a chunk to when it was inferred, of the latest ones."""

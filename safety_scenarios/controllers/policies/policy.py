@@ -389,17 +389,20 @@ class PolicyController(ControllerPlugin):
         try:
             found = asked.future.result()
         except InferenceError as error:
-            self._fail(error)
+            self._fail(error, CommandStamps.of(
+                asked.observation, began_ns=asked.began_ns, ended_ns=self._now_ns(observation)))
             return
         self._put(found, None, CommandStamps.of(
             asked.observation, began_ns=asked.began_ns, ended_ns=asked.ended_ns,
             server_ns=found.server_ns))
 
     def _take_streamed(self, stream: ObservationStream) -> None:
+        needed = stream.needed
         try:
             answer = stream.answer()
         except InferenceError as error:
-            self._fail(error)
+            self._fail(error, None if needed is None else CommandStamps.of(
+                needed.observation, began_ns=needed.at_ns, ended_ns=time.monotonic_ns()))
             return
         if answer is not None:
             sent = answer.sent
@@ -409,8 +412,14 @@ class PolicyController(ControllerPlugin):
                 ended_ns=answer.ended_ns, skipped=answer.skipped or None,
                 skipped_ns=answer.skipped_ns if answer.skipped else None))
 
-    def _fail(self, error: InferenceError) -> None:
+    def _fail(self, error: InferenceError, waited: CommandStamps | None) -> None:
+        """
+        Note that a question got no answer.
+
+        :param waited: of that question, until now; None: unknown
+        """
         memory = self._memory
+        memory.waited = None if memory.failed else waited
         memory.failures[error.name] += 1
         memory.failed = error.name
         _LOG.log(logging.WARNING if memory.failures[error.name] == 1 else logging.DEBUG,
@@ -444,6 +453,7 @@ class PolicyController(ControllerPlugin):
         """Return what is commanded where there is no action, with the reason in its stamps."""
         memory, what = self._memory, self.terms.on_missing
         note = memory.failed or 'no action'
+        waited, memory.waited = memory.waited, None
         if why:
             self._chunks.clear()
             memory.asked = None
@@ -453,11 +463,12 @@ class PolicyController(ControllerPlugin):
                 _LOG.info('%s: %s', self._name, why)
             note = f'no {self._inputs.missing.partition(":")[0]}' if self._inputs.is_absent \
                 else first.removeprefix(_MISSING)[:LONGEST_NOTE]
+        stamps = CommandStamps.of(observation) if why or waited is None else waited
         self._actions.forget()
         found = self.context.robot_kind.stop if what == 'stop' \
             else memory.command if what == 'hold' else None
         return found if found is None else found.model_copy(update={
-            'stamps': CommandStamps.of(observation, note=note)})
+            'stamps': stamps.model_copy(update={'note': note})})
 
 
 @lru_cache(maxsize=64)

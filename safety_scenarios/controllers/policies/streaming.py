@@ -77,7 +77,8 @@ class ObservationStream:
         self._number = 0
         self._sending: Future[None] | None = None
         self._collecting: Future[tuple[Inference | None, int]] | None = None
-        self._needed_since_ns: int | None = None
+        self.needed: Sent | None = None
+        """The first observation that must be answered and is not; None: there is none."""
         self._is_needed_sent = False
         self._empty = 0
         self._ended_ns = 0
@@ -85,7 +86,7 @@ class ObservationStream:
     @property
     def is_waiting(self) -> bool:
         """Return whether an observation was sent that must be answered."""
-        return self._needed_since_ns is not None
+        return self.needed is not None
 
     def offer(self, observation: Observation, inputs: Mapping[str, Any], step: int,
               is_needed: bool) -> bool:
@@ -98,11 +99,12 @@ class ObservationStream:
         if self._sending is not None:
             return False
         now_ns = time.monotonic_ns()
-        if is_needed and self._needed_since_ns is None:
-            self._needed_since_ns, self._empty = now_ns, 0
+        sent = Sent(observation, now_ns, step)
+        if is_needed and self.needed is None:
+            self.needed, self._empty = sent, 0
         is_first, self._is_needed_sent = is_needed and not self._is_needed_sent, \
             self._is_needed_sent or is_needed
-        self._sent[self._number] = Sent(observation, now_ns, step)
+        self._sent[self._number] = sent
         if len(self._sent) > _MOST_KEPT:
             self._sent.pop(next(iter(self._sent)))
         self._sending = self._threads.submit(
@@ -133,8 +135,8 @@ class ObservationStream:
             sending.result()
             if self._collecting is None:
                 self._collect()
-        since_ns = self._needed_since_ns
-        if since_ns is not None and time.monotonic_ns() - since_ns > self._timeout_ns:
+        needed = self.needed
+        if needed is not None and time.monotonic_ns() - needed.at_ns > self._timeout_ns:
             within = f'within {self._timeout_ns / 1e9:g} s'
             raise InferenceError('no_actions', f'the server answered {self._empty} times without '
                                                f'actions {within}. Its log says why') \
@@ -157,7 +159,7 @@ class ObservationStream:
         began_ns, self._ended_ns = max(sent.at_ns, self._ended_ns), ended_ns
         self._sent = {number: one for number, one in self._sent.items()
                       if number > inference.number}
-        self._needed_since_ns, self._is_needed_sent = None, False
+        self.needed, self._is_needed_sent = None, False
         return Answer(sent, inference, began_ns, ended_ns, len(earlier),
                       sent.at_ns - min(earlier, default=sent.at_ns))
 
@@ -172,7 +174,7 @@ class ObservationStream:
         while not all(one.done() for one in asked):
             self._model.abandon()
             wait(asked, _LOOK_S)
-        self._sending = self._collecting = self._needed_since_ns = None
+        self._sending = self._collecting = self.needed = None
         self._is_needed_sent = False
         self._sent.clear()
 

@@ -220,8 +220,15 @@ def within_budget(trial: JudgedTrial, gate: LimitName) -> Iterator[Finding]:
            Verdict.INCONCLUSIVE: f', too close to {gate} ({limit_ns / 1e6:g} ms) to tell'}
     yield _finding(
         check=name, verdict=verdict,
-        reason=f'{took} is {latency.latency_class.value}{why[verdict]}',
+        reason=f'{took} is {latency.latency_class.value}{why[verdict]}'
+               + ('' if verdict is Verdict.PASS else _fallback(latency)),
         margin=margin_ns / 1e9, unit='s', at_ms=reaction.judged_ns / 1e6)
+
+
+def _fallback(latency: Latency) -> str:
+    """Return which fallback of the controller commanded the reaction; empty: none did."""
+    note = '' if latency.parts is None else latency.parts.fallback
+    return f'; commanded by a fallback, not by the model ({note})' if note else ''
 
 
 def _no_reaction(trial: JudgedTrial, latency: Latency, name: str) -> Finding:

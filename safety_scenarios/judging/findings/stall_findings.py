@@ -223,8 +223,14 @@ class _Judge:
             return finding
         longest = max(stalled, key=lambda one: one.real_ns)
         return finding.model_copy(update={'verdict': Verdict.INCONCLUSIVE, 'reason': (
-            f'{finding.reason}. {DUE}: the process of the {longest.process} could not run for '
+            f'{finding.reason}. {self._due(finding)}: the process of the {longest.process} could not run for '
             f'{_told(longest)}. Lower the load of the host')})
+
+    def _due(self, finding: Finding) -> str:
+        latency = self._trial.latency.latency
+        parts = None if latency is None else latency.parts
+        return DUE if parts is None or not parts.fallback or finding.kind != 'latency' else \
+            f'The model gave no answer ({parts.fallback}), which may be due to a stall'
 
     def _window(self, finding: Finding) -> tuple[int, int] | None:
         """Return when a stall may have caused a violation; None: nothing depends on time."""

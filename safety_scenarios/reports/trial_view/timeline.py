@@ -16,7 +16,7 @@ from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.measuring import Measuring
-from safety_scenarios.scenario.reaction_parts import AFTER, LABELS
+from safety_scenarios.scenario.reaction_parts import AFTER
 from safety_scenarios.scenario.result import Elapsed, Latency, TrialResult
 from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import ALL_CLEAR, NOMINAL, PROMPT, TrialRecord
@@ -120,8 +120,9 @@ def latency_of(record: TrialRecord, result: TrialResult) -> Mapping[str, Any] | 
         told['way'], told['way_unit'] = rounded(found.stop.way, 3), found.stop.unit
         told['stands_source'] = on_one_line(found.stop.source, 200)
     if found.parts is not None and reaction is not None:
-        told['parts'] = [{'name': name, 'label': LABELS[name], 'is_after': name in AFTER,
-                          'ms': rounded(part.ns / 1e6, 2), 'way': rounded(part.way, 3)}
+        told['parts'] = [{'name': name, 'label': found.parts.label(name),
+                          'is_after': name in AFTER, 'ms': rounded(part.ns / 1e6, 2),
+                          'way': rounded(part.way, 3)}
                          for name, part in found.parts.named() if part is not None]
         told['parts_sentence'] = found.parts.sentence(reaction.judged_ns)
         told['parts_unit'] = found.parts.unit

@@ -183,6 +183,24 @@ def controller_facts(plugin: Any, texts: Sequence[str], server: ModelServer) -> 
         answers_alone(plugin), *_of_policy(set_up))
 
 
+def connection_problem(name: str, texts: Sequence[str], server: ModelServer) -> str:
+    """
+    Return that the server of a controller's language model cannot be reached; empty: it can.
+
+    Of a controller of the harness that asks one; nothing of others, which report it themselves.
+
+    :param texts: its parameters as ``KEY=VALUE``
+    :param server: of the settings
+    """
+    if name != _ASKS_CHAT_MODEL and not is_chat_model(name):
+        return ''
+    plugin = named_controller(name)
+    model = parameter_model(plugin)
+    asked: Any = configured(plugin, read_parameters(
+        [*server_parameters(server, model), *texts], model))
+    return str(asked.connection_problem())
+
+
 def _of_policy(plugin: ControllerPlugin) -> tuple[tuple[str, ...], tuple[str, ...], float]:
     """Return the topics that a policy needs, its files, and how long it may take to start (s)."""
     if isinstance(plugin, Learned):

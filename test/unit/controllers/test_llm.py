@@ -11,9 +11,11 @@ import threading
 import time
 from typing import Any
 
+from cases import for_each
 import jsonschema
 from pydantic import ValidationError
 import pytest
+from safety_scenarios.cli.main import main
 from safety_scenarios.controllers.llm import KEY_VARIABLE, LanguageModel
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.scenario.blocks.robot import RobotModel
@@ -338,7 +340,7 @@ def test_a_hanging_model_is_named_in_the_log_once(
         tick(controller, t_ms)
     assert [record.getMessage() for record in caplog.records
             if record.levelno >= logging.WARNING] == [
-        'no valid answer: no decision within 1000 ms']
+        'no valid answer: timeout: no decision within 1000 ms']
 
 
 # The key and the name of the model
@@ -399,12 +401,29 @@ def test_the_key_appears_in_no_log_record_and_no_settings(
     assert len(caplog.records) > len(replies)
     assert 'openai._base_client' in {record.name for record in caplog.records}
     assert 'AuthenticationError' in caplog.text
-    assert 'APIConnectionError' in caplog.text
+    assert 'no answer: disconnected: connection refused' in caplog.text
     assert KEY not in caplog.text
     assert not [record for record in caplog.records if KEY in repr(vars(record))]
     spec = ControllerSpec(name='llm', parameters=set_parameters(controller))
     assert spec.parameters['base_url'] == server.base_url
     assert KEY not in spec.model_dump_json() + controller.model_dump_json() + repr(controller)
+
+
+@for_each(('url', 'why'), [
+    (nowhere(), 'connection refused'), ('http://nowhere.invalid/v1', 'not known|resolution')])
+def test_a_server_that_is_not_there_is_named_before_the_first_trial(url, why, tmp_path, capsys):
+    for command in (['run', '--output', str(tmp_path / 'run')], ['preflight']):
+        assert main([*command, 'SCN-R-101', '--controller', f'openai:{url}#m']) == 2
+        said = capsys.readouterr().err
+        assert re.search(f'no connection to {re.escape(url)}: .*({why}).* Start the model',
+                         ' '.join(said.split())), said
+    assert not (tmp_path / 'run').exists()
+
+
+@for_each('reply', [said('x'), *NO_TEXT.values()])
+def test_a_server_that_answers_anything_is_there(server: FakeServer, reply: Reply) -> None:
+    server.script(reply)
+    assert LanguageModel(model='m', base_url=server.base_url).connection_problem() == ''
 
 
 @pytest.mark.parametrize('name', ['api_key', 'private_key', 'token'])

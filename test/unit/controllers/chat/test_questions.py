@@ -6,11 +6,13 @@
 from concurrent.futures import Future
 import logging
 
+from cases import for_each
 import pytest
 from safety_scenarios.controllers.chat.figures import RequestFigures
 from safety_scenarios.controllers.chat.questions import Questions
 from safety_scenarios.controllers.chat.reply import Fault, FaultyReplyError
 from safety_scenarios.controllers.chat.request import Reply
+from safety_scenarios.scenario.message import CommandStamps
 
 FREE, NEAR, NEARER = 'path free', 'person 3.00 m away', 'person 1.00 m away'
 MS = 1_000_000
@@ -31,7 +33,9 @@ class Asked:
 
     def tick(self, t_ms, situation=FREE):
         """Tick, and return the action that holds."""
-        self.questions.tick(round(t_ms * MS), situation)
+        now_ns = round(t_ms * MS)
+        self.questions.tick(now_ns, situation, CommandStamps(
+            received_ns=now_ns - MS, began_ns=now_ns))
         answer = self.questions.answer
         return answer and answer.value
 
@@ -158,6 +162,40 @@ def test_an_answer_to_a_question_of_an_earlier_trial_is_discarded_and_counted():
     assert asked.tick(150) == 'go'
     assert asked.questions.forget() == 1  # asked again meanwhile
     assert asked.questions.answer is None and asked.questions.why == 'no answer yet'
+
+
+def without_answer(asked, t_ms):
+    """Return the stamps of a command at a time, from what came a moment before."""
+    return asked.questions.stamps_without_answer(
+        CommandStamps(received_ns=round(t_ms * MS) - MS, began_ns=round(t_ms * MS)))
+
+
+@for_each('on_new_data', ['cancel', 'finish', 'parallel'])
+def test_the_time_waited_for_an_answer_that_timed_out_is_in_the_stamps(on_new_data):
+    asked = Asked(on_new_data, timeout_ms=300)
+    asked.tick(0)
+    asked.give(0, 'go')
+    asked.tick(10)
+    asked.tick(50, NEAR)
+    for t_ms in (100, 200, 311):
+        asked.tick(t_ms, NEAR)
+    lost = without_answer(asked, 311)
+    assert (lost.received_ns, lost.began_ns, lost.ended_ns, lost.note) == (
+        9 * MS, 10 * MS, 311 * MS, 'timeout')
+    asked.tick(361, NEAR)
+    assert without_answer(asked, 361) == CommandStamps(
+        received_ns=360 * MS, began_ns=361 * MS, note='timeout'), 'what follows is decided anew'
+
+
+def test_a_fault_keeps_its_detail_and_the_time_of_its_question():
+    asked = Asked()
+    asked.tick(0)
+    asked.replies[0].set_result(Reply(None, RequestFigures(), FaultyReplyError(
+        Fault.DISCONNECTED, 'connection refused')))
+    asked.tick(20)
+    lost = without_answer(asked, 20)
+    assert (lost.began_ns, lost.ended_ns) == (0, 20 * MS)
+    assert lost.note == 'disconnected: connection refused'
 
 
 def test_a_time_out_of_one_trial_is_no_time_out_of_the_next():
