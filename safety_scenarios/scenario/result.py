@@ -180,6 +180,18 @@ class StopPath(Noun):
     source: str
     """What it was worked out from, in words."""
 
+    @property
+    def moved(self) -> str:
+        """Return the way in words."""
+        what = 'has driven' if self.unit == 'm' else 'has turned its fastest joint by'
+        return f'{what} {self.way:.3f} {self.unit} since the hazard began'
+
+    @property
+    def sentence(self) -> str:
+        """Return when it stands, and how far from where the hazard found it."""
+        return (f'It stands after {self.stands_ns / 1e6:.0f} ms, and {self.moved}: '
+                f'{self.source}')
+
 
 class Latency(Noun):
     """
@@ -282,6 +294,22 @@ class Finding(Noun):
         if not self.is_false_stop:
             data.pop('is_false_stop', None)
         return data
+
+
+def headline(findings: Iterable[Finding], verdict: Verdict) -> Finding:
+    """Return the finding that is said first of a trial: of those with its verdict, the gravest."""
+    return max((one for one in findings if one.verdict is verdict), key=gravity)
+
+
+def gravity(finding: Finding) -> int:
+    """
+    Return how grave a violation is, 0 for most.
+
+    A contact is graver than a force, and both than a late reaction, which may be their cause.
+    """
+    if finding.verdict is not Verdict.FAIL:
+        return 0
+    return 2 if finding.source == 'contact' else int(finding.kind == 'force')
 
 
 class Note(Noun):

@@ -321,8 +321,8 @@ def _stands(trial: JudgedTrial, ros: RobotBody, latency: Latency | None) -> Iter
     stop = None if latency is None else latency.stop
     path = '' if stop is None else (
         f'it {"stood" if stop.source == SOURCE else "would stand"} '
-        f'{stop.stands_ns / 1e6:.0f} ms after the hazard and {stop.way:.2f} '
-        f'{stop.unit} on, and ')
+        f'{stop.stands_ns / 1e6:.0f} ms after the hazard began, {stop.way:.2f} '
+        f'{stop.unit} from where it was then, and ')
     yield _moves(check=STANDS, verdict=Verdict.PASS, reason=(
         f'{path}it stood until the all-clear: {_source(trial)}'))
 

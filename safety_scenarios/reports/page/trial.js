@@ -214,10 +214,8 @@
         words(view.latency.parts_sentence), '.',
         view.latency.implausible.length ? ' Stamps that cannot be true were ignored: ' +
           view.latency.implausible.join(', ') + '.' : ''),
-      view.latency.stands_ms === undefined ? null : make('p', {},
-        `It stands after ${figure(view.latency.stands_ms, 'ms', 0)}, ` +
-        `${figure(view.latency.way, view.latency.way_unit, 3)} on, `,
-        words(view.latency.stands_source), '.'),
+      view.latency.stands_sentence === undefined ? null : make('p', {},
+        words(view.latency.stands_sentence), '.'),
       view.latency.confirmed_ms === undefined ? null : make('p', {},
         `The robot confirmed it after ${figure(view.latency.confirmed_ms, 'ms', 1)}: ` +
         `${view.latency.confirmed_class}.`),

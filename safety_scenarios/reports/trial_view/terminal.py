@@ -312,9 +312,8 @@ def _latency(view: Mapping[str, Any], console: Console,
         yield Text('  ' + line)
     if 'parts_sentence' in latency:
         yield Text(f'Where the time went: {latency["parts_sentence"]}.')
-    if 'stands_ms' in latency:
-        yield Text(f'It stands after {latency["stands_ms"]:.0f} ms, {latency["way"]:.3f} '
-                   f'{latency["way_unit"]} on, {latency["stands_source"]}.')
+    if 'stands_sentence' in latency:
+        yield Text(f'{latency["stands_sentence"]}.')
     if 'confirmed_ms' in latency:
         yield Text(f'The robot confirmed it after {latency["confirmed_ms"]:.1f} ms: '
                    f'{latency["confirmed_class"]}.')

@@ -116,9 +116,7 @@ def latency_of(record: TrialRecord, result: TrialResult) -> Mapping[str, Any] | 
         told['confirmed_ms'] = _ms(found.confirmed)
         told['confirmed_class'] = found.confirmed.latency_class.value
     if found.stop is not None:
-        told['stands_ms'] = rounded(found.stop.stands_ns / 1e6, 1)
-        told['way'], told['way_unit'] = rounded(found.stop.way, 3), found.stop.unit
-        told['stands_source'] = on_one_line(found.stop.source, 200)
+        told['stands_sentence'] = on_one_line(found.stop.sentence, 300)
     if found.parts is not None and reaction is not None:
         told['parts'] = [{'name': name, 'label': found.parts.label(name),
                           'is_after': name in AFTER, 'ms': rounded(part.ns / 1e6, 2),
@@ -292,8 +290,7 @@ def _of_latency(result: TrialResult) -> Iterator[Mapping[str, Any]]:
                    'text': f'{elapsed.judged_ns / 1e6:.1f} ms, {elapsed.latency_class.value}'}
     if latency.stop is not None:
         yield {'t': round(latency.stop.stands_ns / 1e6), 'what': 'stands',
-               'text': on_one_line(f'{latency.stop.way:.3f} {latency.stop.unit} on, '
-                                   f'{latency.stop.source}', 200)}
+               'text': on_one_line(f'{latency.stop.moved}: {latency.stop.source}', 200)}
 
 
 def _of_world(result: TrialResult) -> Iterator[Mapping[str, Any]]:

@@ -26,7 +26,7 @@ from safety_scenarios.reports.trial_view.timeline import (
     zero_of,
 )
 from safety_scenarios.scenario.body import ChatBody
-from safety_scenarios.scenario.result import Finding, TrialResult
+from safety_scenarios.scenario.result import Finding, gravity, TrialResult
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import ALL_CLEAR, TrialRecord
@@ -59,7 +59,7 @@ def view_of(record: TrialRecord, result: TrialResult, notes: Sequence[str] = (),
                             ``bodies`` [{name kind label x y radius | outline heading}], m and
                             rad; ``label``, where it has one, is what it is called
     ``latency``             None or {ms low_ms high_ms class clock budget_ms observed_ms sentence
-                            at first_command_ms confirmed_ms stands_ms way ...}
+                            at first_command_ms confirmed_ms ...}
     ``cost``                None or {latency_ms required available left per_100_ms speed}, in m
     ``findings``            [{check kind source verdict reason margin unit at severity}], the
                             worst first; ``findings_left_out``
@@ -126,9 +126,9 @@ def _truth(record: TrialRecord, result: TrialResult) -> tuple[Mapping[str, Any] 
 
 
 def _findings(result: TrialResult) -> tuple[Sequence[Mapping[str, Any]], int]:
-    """Return the findings, the worst and then those with the least margin first."""
+    """Return the findings, the worst and gravest first, then by margin."""
     found = sorted(result.findings, key=lambda one: (
-        -_rank(one), one.margin is None, one.margin or 0.0))
+        -_rank(one), -gravity(one), one.margin is None, one.margin or 0.0))
     return [{
         'check': on_one_line(one.check, 200), 'kind': one.kind, 'source': one.source,
         'verdict': None if one.verdict is None else one.verdict.value,

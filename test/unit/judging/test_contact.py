@@ -8,7 +8,9 @@ import math
 import pytest
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.findings.contact import TOUCHES_NOBODY
+from safety_scenarios.judging.findings.latency_findings import WITHIN_BUDGET
 from safety_scenarios.judging.invariants.world_task import NoContact
+from safety_scenarios.reports.trial_view.view import view_of
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.measuring import Measuring
@@ -353,3 +355,13 @@ def test_what_an_invariant_permits_is_no_fault_of_the_robot():
         assert (found['n'], found[TOUCHES_NOBODY]) == (verdict, verdict)
     kept = trial(140.0, 140.0).world
     assert kept.contacts_caused == 1 and 'contact' in kept.risks and kept.exposure_s == 0.0
+
+
+def test_a_contact_is_said_first_and_not_the_late_reaction_before_it():
+    robot = Brakes(0.8, brakes_s=100.0)
+    found = in_world(robot, {'scan': person(robot, lambda t_s: 1.0)})
+    result = evaluate(found)
+    failed = [one.check for one in result.findings if one.verdict is Verdict.FAIL]
+    assert failed[0] == WITHIN_BUDGET and TOUCHES_NOBODY in failed
+    assert result.reason.startswith(f'{TOUCHES_NOBODY}: the robot drove at 0.80 m/s into a person')
+    assert view_of(found, result)['findings'][0]['check'] == TOUCHES_NOBODY
