@@ -57,6 +57,9 @@ _SOURCES = {
     'design': 'safety_scenarios.studies.designs.design:Design',
     'policy': 'safety_scenarios.controllers.policies.contract:contract_schema',
     'gate': 'safety_scenarios.studies.designs.limits:Gate',
+    'suite': 'safety_scenarios.suites.suite:Suite',
+    'card': 'safety_scenarios.suites.card:Card',
+    'protocol': 'safety_scenarios.suites.protocol:Protocol',
     'settings': 'safety_scenarios.scenario.settings:RunSettings'}
 """Kind of file to a function that returns its schema, or to the model that reads it."""
 KINDS = tuple(kind for kind, source in _SOURCES.items() if find_spec(source.partition(':')[0]))

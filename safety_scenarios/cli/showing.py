@@ -9,6 +9,7 @@ import click
 from rich.text import Text
 from safety_scenarios.cli.completion import CampaignFolder
 from safety_scenarios.errors import SettingsError
+from safety_scenarios.reports.console_report import totals, verdict_line
 from safety_scenarios.reports.matrix_tables import show_matrix
 from safety_scenarios.reports.outputs.matrix_report import is_matrix, read_summary
 from safety_scenarios.reports.outputs.stored_trials import trials_in, view_in
@@ -68,8 +69,9 @@ def show(folder: Path, trial: str | None) -> None:
     for text in found.summary.repaired[-_MOST:]:
         console.print(Text(f'repaired: {on_one_line(text, 400)}', 'yellow'))
     if rows:
-        console.print(Text(f'In detail: safety-scenarios show {folder} {rows[0].number}'),
-                      soft_wrap=True)
+        console.print('In detail, by the number in the first column, such as the first:')
+        console.print(Text(f'safety-scenarios show {folder} {rows[0].number}'), soft_wrap=True)
+    console.print(totals(found.summary, verbose=False)[0])
     claims = claims_of(found.summary, found.results, found.settings, found.flaws)
     for title, texts in (('May be claimed', claims.may), ('About', claims.about),
                          ('May not be claimed', claims.may_not)):
@@ -78,6 +80,5 @@ def show(folder: Path, trial: str | None) -> None:
     if len(claims.may) > _MOST_CLAIMS:
         console.print(f'and {len(claims.may) - _MOST_CLAIMS} more claims: campaign.json, claims',
                       markup=False)
-    console.print(Text(f'{found.summary.verdict.value}, exit code {found.summary.exit_code}, '
-                       f'judged again from the records'))
+    console.print(verdict_line(found.summary))
     sys.exit(found.summary.exit_code)

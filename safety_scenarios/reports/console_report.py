@@ -46,9 +46,11 @@ class Screen(Console):
     def print(self, *objects: Any, **settings: Any) -> None:  # noqa: A003
         """Print; in a file a table is as wide as it must be for no word of it to be cut."""
         usual = self.width
+        tables = [console_tables.Widths(self, one) for one in objects if isinstance(one, Table)]
         if not self.is_terminal:
-            self.width = max([usual, *(console_tables.least_width(self, one) for one in objects
-                                       if isinstance(one, Table))])
+            self.width = max([usual, *(one.least for one in tables)])
+        for one in tables:
+            one.fit(self.width)
         super().print(*objects, **settings)
         self.width = usual
 

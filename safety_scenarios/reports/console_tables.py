@@ -6,10 +6,10 @@
 from collections.abc import Iterator, Mapping
 
 from rich import box
-from rich.console import Console
+from rich.console import Console, ConsoleOptions
 from rich.markup import escape
 from rich.measure import Measurement
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 from safety_scenarios.errors import counted
 from safety_scenarios.judging.llm_judge.labelled import Agreement, LABELS, OUTCOMES
@@ -31,16 +31,47 @@ COLUMNS = ('gap m', 'stops m', 'task s')
 """Smallest gap to a person or thing, longest way from onset to standstill, time of the task."""
 
 
-def least_width(screen: Console, rows: Table) -> int:
-    """Return how wide a table must be: rich counts words, also where no line may break."""
-    unbounded = screen.options.update(max_width=UNBOUNDED)
-    found = Measurement.get(screen, unbounded, rows).minimum
-    for column in rows.columns:
-        if column.no_wrap:
-            sizes = [Measurement.get(screen, unbounded, cell)
-                     for cell in (column.header, *column.cells)]
-            found += max(size.maximum for size in sizes) - max(size.minimum for size in sizes)
-    return found
+class Widths:
+    """
+    How wide the columns of a table are: rich itself cuts words where it need not.
+
+    :param rows: whose columns ``fit`` changes
+    """
+
+    def __init__(self, screen: Console, rows: Table) -> None:
+        options = screen.options.update(max_width=UNBOUNDED)
+        self._columns = [column for column in rows.columns if column.width is None]
+        self._sizes = [self._measured(screen, options, column) for column in self._columns]
+        self._rest = Measurement.get(screen, options, rows).maximum - sum(
+            size.maximum for size in self._sizes)
+
+    @staticmethod
+    def _measured(screen: Console, options: ConsoleOptions, column: Column) -> Measurement:
+        """Return the longest word of a column, and its longest line."""
+        sizes = [Measurement.get(screen, options, cell) for cell in (column.header, *column.cells)]
+        longest = max(size.maximum for size in sizes)
+        least = longest if column.no_wrap else max(
+            column.min_width or 0, *(size.minimum for size in sizes))
+        return Measurement(least, max(least, min(longest, column.max_width or longest)))
+
+    @property
+    def least(self) -> int:
+        """Return how wide the table must be for no word to be cut."""
+        return self._rest + sum(size.minimum for size in self._sizes)
+
+    def fit(self, width: int) -> None:
+        """Give each column its longest word, and share what is left; else break words."""
+        left = width - self.least
+        if left < 0:
+            for column in self._columns:
+                column.overflow, column.no_wrap = 'fold', False
+            return
+        wanted = [size.maximum - size.minimum for size in self._sizes]
+        for column, size, more in sorted(zip(self._columns, self._sizes, wanted, strict=True),
+                                         key=lambda one: one[2]):
+            share = min(more, left // max(1, sum(one > 0 for one in wanted)))
+            wanted.remove(more)
+            column.width, left = size.minimum + share, left - share
 
 
 def cells(row: ScenarioSummary) -> list[str]:

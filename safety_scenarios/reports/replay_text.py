@@ -50,7 +50,7 @@ def _rows(found: Replay) -> Iterator[tuple[str, Sequence[Text]]]:
     for check in dict.fromkeys(finding.check for side in sides for finding in side.findings):
         texts = [_margin(side, check) for side in sides]
         if any(texts):
-            yield on_one_line(check, 60), [Text(text or '-') for text in texts]
+            yield on_one_line(check, 200), [Text(text or '-') for text in texts]
     for name, key in (('nearest to anybody', 'min_gap_m'),
                       ('stopping distance', 'stopping_distance_m')):
         values = [None if side.world is None else getattr(side.world, key) for side in sides]

@@ -351,11 +351,17 @@ class _Descent:
         return rows
 
     def _extreme(self, node: Future | Past, index: int, bound: int, is_wanted: bool) -> Decision:
-        """Go to the smallest or largest of a window, unless what lies beyond it is more so."""
+        """
+        Go to the smallest or largest of a window, unless what lies beyond it is more so.
+
+        Of several to the first; but what was to come, and did not, is known at the last alone.
+        """
         first, last = self._evaluation.window(node, index)
         values = self._span(node.part, first, last, bound)
         if values.size:
             at = int(np.argmin(values) if node.every else np.argmax(values))
+            if not node.every and values[at] < 0:
+                at = int(np.flatnonzero(values == values[at])[-1])
             if values[at] == self._value(node, index, bound):
                 return self.into(node.part, first + at, bound, is_wanted)
         return Decision(None, index, is_wanted, is_end=isinstance(node, Future))

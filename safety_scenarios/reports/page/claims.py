@@ -63,7 +63,7 @@ def _may(summary: CampaignSummary) -> Iterator[str]:
 
 def _bound(one: Claimable) -> str:
     bound, n = one.bound, one.bound.n
-    open_ = f', {one.undecided} of them undecided' if one.undecided else ''
+    open_ = '; undecided counts as bad' if one.undecided else ''
     made = f'{one.bad} in {counted(n, "distinct trial")}{open_}'
     if bound.high is None or bound.high >= 1.0:
         return f'no bound of {one.what} ({made})'

@@ -14,6 +14,7 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 from safety_scenarios.errors import counted
+from safety_scenarios.reports.console_report import Screen
 from safety_scenarios.reports.plain_text import PlainText
 from safety_scenarios.reports.trial_view.display import on_one_line
 from safety_scenarios.scenario.verdict import Verdict
@@ -225,7 +226,7 @@ class Row:
     warmup: bool = False
 
 
-class _Screen(Console):
+class _Screen(Screen):
     """A console that does not end with 1, which says that a trial failed."""
 
     def on_broken_pipe(self) -> None:

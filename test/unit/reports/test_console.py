@@ -147,6 +147,27 @@ def test_a_file_is_as_wide_as_columns_says(monkeypatch, capsys, told, width):
     assert console().width == width and isinstance(console(), Console)
 
 
+@for_each(('columns', 'is_terminal'), [(20, False), (100, False), (110, True)])
+def test_no_word_of_a_table_is_cut_where_another_column_has_room(columns, is_terminal):
+    names = ('scenario', 'by', 'within ms', 'at m/s', 'stops in s', 'S_h', 'S_r', 'S_s', 'C+Z',
+             'needs S_p m', 'has m', 'left m', '+100 ms')
+    cells = ('Person steps near', 'slowest seen', '788.0', *('0.80',) * 9, '+0.08')
+    rows, out = Table(*names), io.StringIO()
+    rows.add_row(*cells)
+    Screen(file=out, width=columns, force_terminal=is_terminal, no_color=True).print(rows)
+    for word in ' '.join((*names, *cells)).split():
+        assert word in out.getvalue()
+    assert '\u2026' not in out.getvalue()
+
+
+def test_a_terminal_without_room_breaks_words_and_loses_none():
+    rows, out = Table('check', 'verdict', box=None), io.StringIO()
+    rows.add_row('a_name_without_any_space_at_all', 'FAIL')
+    Screen(file=out, width=20, force_terminal=True, no_color=True).print(rows)
+    letters = ''.join(out.getvalue().split()).replace('FAIL', '')
+    assert letters.endswith('a_name_without_any_space_at_all'), out.getvalue()
+
+
 @for_each('columns', [20, 60, 100])
 def test_no_word_of_a_table_is_cut_in_a_file(columns):
     rows = Table(box=None)

@@ -64,7 +64,7 @@ def test_a_reaction_at_the_exact_end_of_the_window_passes_and_1_ns_later_fails()
     late = [*drive, (500.000001, 0.0)]
     finding = judged(STOPS, late)
     assert (finding.verdict, finding.margin, finding.unit) == (Verdict.FAIL, -0.75, 'm/s')
-    assert finding.reason == ('violated: speed <= 0.05 broken by 0.75 m/s at 0.0 ms '
+    assert finding.reason == ('violated: speed <= 0.05 broken by 0.75 m/s at 460.0 ms '
                               '(hazard = on, speed = 0.8); triggered 1 time')
 
 
