@@ -7,12 +7,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from safety_scenarios.reports.scene.scene import Body, Frame, Scene
-from safety_scenarios.reports.trial_view.display import all_rounded, on_one_line, places, rounded
+from safety_scenarios.reports.trial_view.display import (
+    all_rounded,
+    corners,
+    on_one_line,
+    places,
+    rounded,
+)
 
 _MOMENTS = 56
 """How many moments of a trial are kept, besides those that something happens at."""
 _BEFORE_AND_AFTER = 10
 """How many of them are outside the scene's window, in which hardly anything happens."""
+_NEAR, _CORNERS = 0.03, 60
+"""The line of the speed is so near to each speed (m/s), by at most so many moments."""
 _BODIES = 6
 """People and things of which the path is kept: those that come nearest."""
 _SCENERY = 40
@@ -45,7 +53,7 @@ def above(scene: Scene) -> dict[str, Any]:
 
 
 def _kept(scene: Scene) -> Sequence[Frame]:
-    """Return the moments that are shown: with every extreme of speed, gap, and gap less S_p."""
+    """Return the moments that are shown: with each dip of speed, and extremes of the gap."""
     frames, (begin, end) = scene.frames, scene.window
     inside = [place for place, frame in enumerate(frames) if begin <= frame.t_s <= end]
     if not inside:
@@ -62,6 +70,8 @@ def _kept(scene: Scene) -> Sequence[Frame]:
     times = [frame.t_s for frame in frames]
     for values in _series(frames):
         found |= set(places(values, times, 8, ()))
+    speeds = [frame.robot.speed for frame in frames[first:last + 1]]
+    found |= {first + place for place in corners(speeds, times[first:last + 1], _NEAR, _CORNERS)}
     return [frames[place] for place in sorted(found)]
 
 

@@ -5,9 +5,12 @@
 
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Sequence
+from heapq import heappop, heappush
 from itertools import pairwise
 import math
 import re
+
+import numpy
 
 _HIDDEN = re.compile('[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e'
                      '\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]')
@@ -77,6 +80,35 @@ def fewer(samples: Sequence[Sample], most: int) -> Sequence[Sample]:
     """
     kept = places([value for _, value in samples], [t_ms for t_ms, _ in samples], most, ())
     return [samples[place] for place in kept]
+
+
+def corners(values: Sequence[float | None], times: Sequence[float], near: float,
+            most: int) -> Sequence[int]:
+    """
+    Return places between which straight lines lose no dip and no peak, the highest ones first.
+
+    :param near: how far from a line a value may be
+    :param most: places
+    """
+    known = [place for place, value in enumerate(values) if value is not None]
+    if not known:
+        return ()
+    x, y = (numpy.array([series[place] for place in known], dtype=float)
+            for series in (times, values))
+
+    def farthest(first: int, last: int) -> tuple[float, int, int, int]:
+        away = numpy.abs(y[first:last + 1] - numpy.interp(
+            x[first:last + 1], x[[first, last]], y[[first, last]]))
+        place = int(away.argmax())
+        return -float(away[place]), first + place, first, last
+
+    found, spans = {0, len(known) - 1}, [farthest(0, len(known) - 1)]
+    while spans and -spans[0][0] > near and len(found) < most:
+        _, place, first, last = heappop(spans)
+        found.add(place)
+        for span in ((first, place), (place, last)):
+            heappush(spans, farthest(*span))
+    return [known[place] for place in sorted(found)]
 
 
 def places(values: Sequence[float | None], times: Sequence[float], most: int,

@@ -144,10 +144,16 @@ def _phases(view: Mapping[str, Any], scale: _Scale, glyphs: Glyphs) -> str:
 def _series(scale: _Scale, times: Sequence[int], values: Sequence[float | None],
             glyphs: Glyphs, unit: str, *, held: bool = False,
             lowest: bool = False) -> tuple[str, str]:
-    """Return a series, in each column its highest or lowest value, and what its ends mean."""
+    """
+    Return a series, and what its ends mean.
+
+    :param lowest: each column has its lowest value; else what differs most from the rest of it,
+        so that a short dip is seen, and a short peak too
+    """
     found = [_inside(times, values, scale.begins(place), scale.begins(place + 1), held=held)
              for place in range(scale.width)]
-    cells = [None if not inside else (min if lowest else max)(inside) for inside in found]
+    cells = [None if not inside else min(inside) if lowest else _oddest(inside)
+             for inside in found]
     known = [value for inside in found for value in inside]
     if not known:
         return ' ' * scale.width, 'not known'
@@ -157,6 +163,11 @@ def _series(scale: _Scale, times: Sequence[int], values: Sequence[float | None],
     drawn = ''.join(' ' if value is None else glyphs.levels[round(levels * (value - low) / reach)]
                     for value in cells)
     return drawn, f'{min(known):.3g} to {high:.3g} {unit}'
+
+
+def _oddest(values: Sequence[float]) -> float:
+    mean = sum(values) / len(values)
+    return max(max(values), min(values), key=lambda value: abs(value - mean))
 
 
 def _inside(times: Sequence[int], values: Sequence[float | None], begin: float, end: float, *,
