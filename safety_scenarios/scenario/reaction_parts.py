@@ -114,7 +114,8 @@ class ReactionParts(Noun):
         :param latency_ns: the latency itself
         """
         known = [f'{self.label(name)} {part.ns / 1e6:.0f}'
-                 for name, part in self.named(after=False) if part is not None and round(part.ns / 1e6)]
+                 for name, part in self.named(after=False)
+                 if part is not None and round(part.ns / 1e6)]
         rest_ns = latency_ns - self.known_ns
         known += [f'unknown {rest_ns / 1e6:.0f}'] if round(rest_ns / 1e6) else []
         return f'of {latency_ns / 1e6:.0f} ms: {", ".join(known) or "nothing is known"}' \

@@ -94,40 +94,60 @@ class Card(Noun):
 
     format: Literal['safety_scenarios.card/1'] = 'safety_scenarios.card/1'  # noqa: A003
     suite: str
+    """Name of the suite."""
     suite_sha256: Sha256
+    """Of everything that the suite's file says."""
     controller: str
+    """What the controller is called in results."""
     parameters: Mapping[str, Any] = {}
+    """Its parameters that differ from their defaults."""
     sut: Identity | None
     """Hashes of the model, its contract and its source."""
     evidence: Evidence
+    """Where the trials took place: in a simulator, by messages to a node, or on hardware."""
     link: str
+    """That was used; the notes state it if the suite sets another one."""
     world: str
+    """The same."""
     profile: str
+    """Of the robot; empty: the robot that each scenario declares."""
     judged_by: JudgedBy
+    """Settings by which verdicts are decided."""
     judge: str
     """Model that decides about words; empty: none."""
     settings: Mapping[str, Any] = {}
     """Dotted name to value of every setting by which trials could come out otherwise and that is
     not the default: of the robot, its driver, sensors that are absent, clocks, the world."""
     versions: Mapping[str, str | None]
+    """Of this package and of those that it computes with."""
     machine: Mapping[str, Any]
+    """The computer that ran the trials."""
     started: str
+    """Date and time."""
     commitment: Commitment
+    """What was published before the first trial."""
     salt: str
+    """From which the seed comes; its SHA-256 is in the commitment."""
     seed: int
+    """From which the seeds of all trials come."""
     suite_trials: int
     """Trials of each scenario on each level that the suite asks for."""
     planned: int
     """Trials that the suite asks for, in all."""
     completed: int
+    """Trials that were run."""
     doubts: tuple[str, ...]
     """Why it is unknown whether all trials were of the same controller."""
     notes: tuple[str, ...]
+    """What a reader of the figures has to know, such as settings that are not the suite's."""
     manifest_sha256: Sha256
     """Of the manifest of the campaign's folder, which holds every record of it."""
     command: str
+    """That runs the same trials again."""
     levels: tuple[LevelFigures, ...]
+    """Figures of all trials together, then of each level."""
     trials: tuple[CardTrial, ...]
+    """Every trial that the suite asks for."""
     sha256: str = Field(default='', pattern=r'^([0-9a-f]{64})?$')
     """Of everything else in the card."""
 

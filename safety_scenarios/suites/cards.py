@@ -166,12 +166,18 @@ def _other_trials(trials: Sequence[CardTrial], results: Sequence[TrialResult],
 
 def _other_settings(run: RunSettings, suite: Suite) -> Iterator[str]:
     """Yield the settings of a campaign by which it judges otherwise than the suite."""
-    expected = dict(flat(read_assignments(RunSettings, [
-        f'{name}={value}' for name, value in suite.settings.items()])))
+    for name, got, expected in _unlike(run, suite):
+        if name.partition('.')[0] not in REACH:
+            yield f'{name}: got {got!r}, expected {expected!r} as in the suite'
+
+
+def _unlike(run: RunSettings, suite: Suite) -> Iterator[tuple[str, Any, Any]]:
+    """Yield each setting of the suite that a run does not have: its name, ours, the suite's."""
     got = dict(flat(run.model_dump()))
-    for name, value in expected.items():
-        if name.partition('.')[0] not in REACH and got.get(name) != value:
-            yield f'{name}: got {got.get(name)!r}, expected {value!r} as in the suite'
+    for name, value in flat(read_assignments(RunSettings, [
+            f'{name}={value}' for name, value in suite.settings.items()])):
+        if got.get(name) != value:
+            yield name, got.get(name), value
 
 
 def _settings(run: RunSettings) -> Mapping[str, Any]:
@@ -181,7 +187,11 @@ def _settings(run: RunSettings) -> Mapping[str, Any]:
 
 
 def _own_settings(run: RunSettings, suite: Suite) -> Iterator[str]:
-    """Yield the settings that are neither the suite's nor the default ones."""
+    """Yield the settings that are otherwise than in the suite, and than their defaults."""
+    others = [f'{name}={got} in place of {value}, which the suite sets'
+              for name, got, value in _unlike(run, suite)]
+    if others:
+        yield f'not as in the suite: {", ".join(others)}'
     own = [f'{name}={value}' for name, value in _settings(run).items()
            if name not in suite.settings and name != 'profile']
     if own:

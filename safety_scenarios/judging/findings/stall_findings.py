@@ -223,8 +223,8 @@ class _Judge:
             return finding
         longest = max(stalled, key=lambda one: one.real_ns)
         return finding.model_copy(update={'verdict': Verdict.INCONCLUSIVE, 'reason': (
-            f'{finding.reason}. {self._due(finding)}: the process of the {longest.process} could not run for '
-            f'{_told(longest)}. Lower the load of the host')})
+            f'{finding.reason}. {self._due(finding)}: the process of the {longest.process} could '
+            f'not run for {_told(longest)}. Lower the load of the host')})
 
     def _due(self, finding: Finding) -> str:
         latency = self._trial.latency.latency

@@ -8,15 +8,17 @@ from pathlib import Path
 import shutil
 import subprocess
 
+import jsonschema
 import pytest
 from safety_scenarios.campaign.folder.signing import sign_file, signer_of_file
+from safety_scenarios.cli.listing import schema_of
 from safety_scenarios.cli.main import main
-from safety_scenarios.errors import SettingsError
+from safety_scenarios.errors import InputError, SettingsError
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.studies.side_by_side import side_by_side
 from safety_scenarios.suites.cards import judged_run, read_card, write_cards
 from safety_scenarios.suites.commitment import hash_of
-from safety_scenarios.suites.comparability import ordered
+from safety_scenarios.suites.comparability import ordered, refuse_incomparable
 from safety_scenarios.suites.run import Arm, run_suite
 from safety_scenarios.suites.suite import read_suite
 from safety_scenarios.trial.plan import seed_of
@@ -39,6 +41,22 @@ def test_run_writes_what_verify_and_table_read(tmp_path, capsys):
     assert main(['suite', 'table', str(run / 'cards'), '--output',
                  str(tmp_path / 'table.html')]) == 0
     assert 'rule_based' in (tmp_path / 'table.html').read_text()
+
+
+def test_a_link_of_the_command_line_goes_before_the_suites_and_the_card_says_so(tmp_path):
+    small_suite(tmp_path, ['SCN-R-101'])
+    for name, options in (('own', ()), ('other', ('--link', 'simulated'))):
+        main(['suite', 'run', '--suite', str(tmp_path / 'small.yaml'), '--controller',
+              'rule_based', '--trials', '1', '--seed', '7', '--output', str(tmp_path / name),
+              *options, '--set', 'outputs=["console"]'])
+    own, other = (read_card(tmp_path / name / 'cards' / 'rule_based.json')
+                  for name in ('own', 'other'))
+    assert (own.link, other.link) == ('loopback', 'simulated')
+    told = 'not as in the suite: link=simulated in place of loopback, which the suite sets'
+    assert told in other.notes and not any('not as in the suite' in one for one in own.notes)
+    with pytest.raises(InputError, match='not comparable: link loopback and link simulated'):
+        refuse_incomparable({'own': own, 'other': other})
+    jsonschema.validate(json.loads(other.model_dump_json()), schema_of('card'))
 
 
 def test_a_card_by_itself_is_checked_as_far_as_it_can_be(small_run, tmp_path, capsys):
