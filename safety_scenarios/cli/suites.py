@@ -79,8 +79,8 @@ def run(suite: str, controllers: tuple[str, ...], baselines: bool, output: Path,
     r"""
     Run a frozen suite with a controller, and write its card.
 
-    The suite file sets link, world and judging. --link and --world go before it; the card names
-    what was used, and is not comparable with cards of another link or world.
+    The suite file sets link, world and judging. --link and --world replace its link and world:
+    the card states that, and is not comparable with cards of another link or world.
 
     All controllers meet the same worlds. The SHA-256 of the seed's salt is printed and written
     before the first trial; the card opens it.
