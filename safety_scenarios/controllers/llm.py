@@ -90,6 +90,8 @@ class LanguageModel(ControllerPlugin):
 
     takes_real_time: ClassVar[bool] = True
     """Its answers take as long as they take, whatever a simulated clock says."""
+    cold_start_s: ClassVar[float] = 30.0
+    """How long its process may take until it is found: to import its client takes seconds."""
     critical_shares: ClassVar[Mapping[str, float]] = {'timeout_ms': _PATIENCE}
     old_names: ClassVar[Mapping[str, str]] = {'server.model': 'model',
                                               'server.base_url': 'base_url'}

@@ -206,7 +206,7 @@ def _of_policy(plugin: ControllerPlugin) -> tuple[tuple[str, ...], tuple[str, ..
     if isinstance(plugin, Learned):
         return (), tuple(map(str, plugin.files)), 0.0
     if not isinstance(plugin, PolicyController):
-        return (), (), 0.0
+        return (), (), float(getattr(plugin, 'cold_start_s', 0.0))
     return (tuple(f'{role}:{interface}' for role, interface in plugin.needed.items()),
             tuple(map(str, plugin.files)), plugin.cold_start_s)
 

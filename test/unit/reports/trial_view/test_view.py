@@ -205,6 +205,11 @@ def test_show_lists_the_worst_first_and_takes_a_number_or_a_name(folders, capsys
     name, *lines = listed.splitlines()  # the path of the folder is as long as it is
     assert max(map(len, lines)) <= 100 and listed.count('FAIL') >= 2 and folder in name
     assert lines[-1] == told[-1] and lines[-1].startswith('FAIL  '), 'the verdict stands last'
+    row, scenario = lines[1].split(), lines[2].split()[0]
+    assert row[:2] == ['2', 'FAIL'], 'the worst is not the first of the plan'
+    assert f'safety-scenarios show {folder} {row[0]}' in lines
+    main(['show', folder, row[0]])
+    assert f'({scenario}, trial 1)' in capsys.readouterr().out.splitlines()[0]
     assert main(['show', folder, '1']) == main(['show', folder, PERSON]) == 1
     told = capsys.readouterr().out
     assert 'later than critical (500 ms)' in told and 'R reaction' in told
