@@ -310,7 +310,8 @@ def _sections(schema: Mapping[str, Any], level: int = 2, start: str = '') -> Ite
     """Yield the keys of a schema, then each object below it under the key that leads to it."""
     where = paths(schema, start)
     links = _links(schema) if not start else {
-        name: f'[`{path}`](#{anchor(path)})' for name, path in where.items()}
+        name: ', '.join(f'`{value}`' for value in schema['$defs'][name].get('enum', ()))
+        or f'[`{path}`](#{anchor(path)})' for name, path in where.items()}
     yield prose(schema.get('description'))
     yield properties(schema, links)
     for name, path in where.items():
