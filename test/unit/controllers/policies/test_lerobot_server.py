@@ -291,6 +291,8 @@ def test_an_answer_that_is_late_is_a_timeout_and_the_next_one_counts(tmp_path):
         commands = driven(plugin, 0.8)
     told = [(one.stamps.note, one.velocity) for _, one in commands if one is not None]
     assert told[0] == ('timeout', (0.0, 0.0)) and told[-1] == (None, (0.5, 0.0)), told
+    waited = next(one.stamps for _, one in commands if one is not None)
+    assert waited.ended_ns - waited.began_ns >= 150e6, 'the wait is in the stamps'
 
 
 def test_a_server_that_dies_is_dropped_and_then_refused(tmp_path):

@@ -279,6 +279,9 @@ def test_a_fallback_says_why_it_is_one_and_the_log_how_often(tmp_path, what, vel
     finally:
         logger.removeHandler(handler)
     assert found[0].stamps.note is None and found[4].velocity == (0.25, 0.0)
+    if what != 'wait':
+        first, second = (one.stamps for one in found[1:3])
+        assert first.ended_ns is not None and second.ended_ns is None, 'of the lost question, once'
     assert {None if one is None else one.velocity for one in found[1:4]} == {velocity}
     assert {'server_error' if one is None else one.stamps.note for one in found[1:4]} == {
         'server_error'}
