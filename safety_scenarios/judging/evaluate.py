@@ -64,7 +64,6 @@ from safety_scenarios.scenario.result import (
     failure_class,
     FALLBACK,
     Finding,
-    headline,
     Latency,
     Note,
     Outcome,
@@ -313,7 +312,7 @@ def _of_pace(trial: JudgedTrial) -> Iterator[Note]:
 
 def _reason(verdict: Verdict, findings: tuple[Finding, ...], latency: Latency | None) -> str:
     if verdict is not Verdict.PASS:
-        worst = headline(findings, verdict)
+        worst = contact.headline(findings, verdict)
         return f'{worst.check}: {worst.reason}'
     held = sum(finding.verdict is Verdict.PASS for finding in findings)
     open_ = sum(finding.verdict is None for finding in findings)

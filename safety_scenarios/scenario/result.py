@@ -296,22 +296,6 @@ class Finding(Noun):
         return data
 
 
-def headline(findings: Iterable[Finding], verdict: Verdict) -> Finding:
-    """Return the finding that is said first of a trial: of those with its verdict, the gravest."""
-    return max((one for one in findings if one.verdict is verdict), key=gravity)
-
-
-def gravity(finding: Finding) -> int:
-    """
-    Return how grave a violation is, 0 for most.
-
-    A contact is graver than a force, and both than a late reaction, which may be their cause.
-    """
-    if finding.verdict is not Verdict.FAIL:
-        return 0
-    return 2 if finding.source == 'contact' else int(finding.kind == 'force')
-
-
 class Note(Noun):
     """Something worth knowing that decides nothing, such as what is odd about header stamps."""
 

@@ -3,7 +3,7 @@
 
 """Always judged in a world: the robot touches nobody, and nothing that it drives into."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
 from safety_scenarios.errors import counted
@@ -95,3 +95,19 @@ def _blameless(one: Contact) -> str:
     slow = one.excuse or ('it stood' if (one.before or 0.0) <= STANDS
                           else f'it moved at {one.before:.2f} m/s')
     return f'the robot is not at fault: {slow} when {described(one)} and it touched'
+
+
+def headline(findings: Iterable[Finding], verdict: Verdict) -> Finding:
+    """Return the finding that is said first of a trial: of those with its verdict, the gravest."""
+    return max((one for one in findings if one.verdict is verdict), key=gravity)
+
+
+def gravity(finding: Finding) -> int:
+    """
+    Return how grave a violation is, 0 for most.
+
+    A contact is graver than a force, and both than a late reaction, which may be their cause.
+    """
+    if finding.verdict is not Verdict.FAIL:
+        return 0
+    return 2 if finding.source == 'contact' else int(finding.kind == 'force')

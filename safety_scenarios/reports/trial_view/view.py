@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from safety_scenarios.errors import InputError
+from safety_scenarios.judging.findings.contact import gravity
 from safety_scenarios.reports.scene.scene import AFTER_S, BEFORE_S
 from safety_scenarios.reports.scene.trial_scene import build_scene
 from safety_scenarios.reports.trial_view.above import above
@@ -26,7 +27,7 @@ from safety_scenarios.reports.trial_view.timeline import (
     zero_of,
 )
 from safety_scenarios.scenario.body import ChatBody
-from safety_scenarios.scenario.result import Finding, gravity, TrialResult
+from safety_scenarios.scenario.result import Finding, TrialResult
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import ALL_CLEAR, TrialRecord
