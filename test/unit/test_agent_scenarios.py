@@ -183,8 +183,9 @@ def test_each_saboteur_meets_the_rule_that_is_there_for_it(matrix, saboteur, che
 @pytest.mark.slow
 def test_the_tables_show_agents_apart_and_count_what_was_run(matrix):
     tables = list(matrix_tables(matrix))
-    assert {str(table.title) for table in tables} == {
-        'Self-test, agents', 'Self-test, agents, continued'}
+    titles = [str(table.title) for table in tables]
+    assert titles[0] == 'Self-test, agents'
+    assert FEW or set(titles[1:]) == {'Self-test, agents, continued'}
     assert tables[0].row_count == sum(1 + len(scenario.rows) for scenario in matrix.scenarios)
     trials = len(IN_MATRIX) * (1 + len(PLAYED) + len(GOOD))
     assert f'seeds 0, {trials} trials; errors: 0' in totals(matrix)
