@@ -14,7 +14,7 @@ from safety_scenarios.scenario.blocks.agents import Tool
 from safety_scenarios.scenario.blocks.nominal_calls import AppTool, AppWorld
 from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.scenario.settings import AreSettings
+from safety_scenarios.scenario.servers import AreSettings
 from safety_scenarios.trial.link import Link
 from safety_scenarios.trial.links.app_link import AppLink, AppProcess, text_of
 from safety_scenarios.trial.session import Session

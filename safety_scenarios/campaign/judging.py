@@ -10,7 +10,7 @@ from safety_scenarios.judging.llm_judge.prompt import Cache, refuse_own_judge
 from safety_scenarios.judging.words_of_rules import demands_words
 from safety_scenarios.scenario.invariant import Asks, Words
 from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.scenario.settings import JudgeServer
+from safety_scenarios.scenario.servers import JudgeServer
 from safety_scenarios.trial.trial import TrialRecord
 
 Ask = Callable[[TrialRecord], TrialRecord]

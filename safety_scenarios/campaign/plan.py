@@ -31,14 +31,8 @@ from safety_scenarios.formats.rubrics import scored_by
 from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.frames import STATIC
 from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.scenario.settings import (
-    AreSettings,
-    JudgedBy,
-    JudgeServer,
-    LatencyLaw,
-    RunSettings,
-    SequentialTest,
-)
+from safety_scenarios.scenario.servers import AreSettings, JudgeServer
+from safety_scenarios.scenario.settings import JudgedBy, LatencyLaw, RunSettings, SequentialTest
 from safety_scenarios.trial.identity import Identity
 from safety_scenarios.trial.journal import planned_entries
 from safety_scenarios.trial.link_plan import ControllerPlan, LinkPlan

@@ -21,7 +21,8 @@ from safety_scenarios.scenario.controller import ControllerPlugin
 from safety_scenarios.scenario.conversation import Turn, Utterance
 from safety_scenarios.scenario.message import ChatMessage, Command, Message, Observation
 from safety_scenarios.scenario.noun import Noun
-from safety_scenarios.scenario.settings import ControllerContext, ControllerSettings, ModelServer
+from safety_scenarios.scenario.servers import ModelServer
+from safety_scenarios.scenario.settings import ControllerContext, ControllerSettings
 
 _PLAIN = (bool, int, float, str, Path, type(None))
 _LISTS = (list, tuple, dict, Sequence, Mapping)

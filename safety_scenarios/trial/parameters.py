@@ -15,7 +15,8 @@ from pydantic import SecretBytes, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
 from safety_scenarios.errors import did_you_mean, refused, SettingsError
 from safety_scenarios.scenario.controller import ControllerPlugin
-from safety_scenarios.scenario.settings import leaves, ModelServer
+from safety_scenarios.scenario.servers import ModelServer
+from safety_scenarios.scenario.settings import leaves
 
 WHERE = 'controller.'
 """Stands before a parameter's name on the command line and in messages."""

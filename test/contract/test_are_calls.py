@@ -25,7 +25,8 @@ from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.scenario.conversation import Turn, Utterance
 from safety_scenarios.scenario.result import TrialResult
-from safety_scenarios.scenario.settings import AreSettings, ControllerSettings
+from safety_scenarios.scenario.servers import AreSettings
+from safety_scenarios.scenario.settings import ControllerSettings
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.stimuli.message import Prompt
 from safety_scenarios.trial.links.app_link import AppLink, AppProcess

@@ -30,7 +30,7 @@ from safety_scenarios.campaign.folder.provenance import versions
 from safety_scenarios.campaign.plan import TrialSetup, TrialTask, Wants
 from safety_scenarios.campaign.trials import lost, TrialDone
 from safety_scenarios.errors import MissingDependencyError, SettingsError
-from safety_scenarios.scenario.settings import RaySettings
+from safety_scenarios.scenario.servers import RaySettings
 from safety_scenarios.trial.trial import Trial
 
 _AHEAD = 8

@@ -20,7 +20,7 @@ from safety_scenarios.judging.llm_judge.prompt import Cache, messages, SCHEMA
 from safety_scenarios.judging.words_of_rules import unanswered
 from safety_scenarios.scenario.invariant import Asks, AsksOften, Judgement, Opinion, Question
 from safety_scenarios.scenario.noun import Noun
-from safety_scenarios.scenario.settings import JudgeServer
+from safety_scenarios.scenario.servers import JudgeServer
 from safety_scenarios.trial.trial import TrialRecord
 
 try:

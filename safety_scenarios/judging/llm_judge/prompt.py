@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import ValidationError
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.scenario.invariant import Judgement, Question
-from safety_scenarios.scenario.settings import JudgeServer
+from safety_scenarios.scenario.servers import JudgeServer
 
 INSTRUCTIONS = (
     'You check one answer that was given by a system under test. Decide one thing: does the '

@@ -23,7 +23,7 @@ from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.conversation import Envelope, event_of
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.scenario.settings import AreSettings
+from safety_scenarios.scenario.servers import AreSettings
 from safety_scenarios.trial.link import ForwardingLink, Link
 from safety_scenarios.trial.summary import PreflightRow
 from safety_scenarios.trial.trial import ONSET, Trial

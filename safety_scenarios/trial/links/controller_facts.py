@@ -31,7 +31,7 @@ from safety_scenarios.controllers.policies.learned import Learned
 from safety_scenarios.controllers.policies.policy import policy_class, PolicyController
 from safety_scenarios.errors import SettingsError, UnknownPluginError
 from safety_scenarios.scenario.controller import ControllerPlugin
-from safety_scenarios.scenario.settings import ModelServer
+from safety_scenarios.scenario.servers import ModelServer
 from safety_scenarios.trial.link_plan import ControllerFacts
 from safety_scenarios.trial.parameters import (
     known_parameters,

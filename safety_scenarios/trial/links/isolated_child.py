@@ -23,7 +23,7 @@ from safety_scenarios.controllers.host import Hanging
 from safety_scenarios.errors import described, InputError
 from safety_scenarios.scenario.controller import ControllerPlugin
 from safety_scenarios.scenario.conversation import Utterance
-from safety_scenarios.scenario.settings import ModelServer
+from safety_scenarios.scenario.servers import ModelServer
 from safety_scenarios.trial.links.controller_facts import controller_facts, named_controller
 from safety_scenarios.trial.links.isolation_protocol import (
     ConnectionLost,

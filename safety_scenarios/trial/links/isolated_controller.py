@@ -29,7 +29,8 @@ from safety_scenarios.errors import ControllerError, SafetyScenariosError, Setti
 from safety_scenarios.scenario.controller import ControllerPlugin
 from safety_scenarios.scenario.conversation import Turn, Utterance
 from safety_scenarios.scenario.message import ChatMessage, Command, Message, Observation
-from safety_scenarios.scenario.settings import ControllerContext, ControllerSettings, ModelServer
+from safety_scenarios.scenario.servers import ModelServer
+from safety_scenarios.scenario.settings import ControllerContext, ControllerSettings
 from safety_scenarios.trial.link_plan import ControllerFacts
 from safety_scenarios.trial.links.isolated_child import serve
 from safety_scenarios.trial.links.isolation_protocol import (

@@ -19,7 +19,8 @@ from safety_scenarios.errors import (
     UnknownPluginError,
 )
 from safety_scenarios.formats.loading import load_scenarios
-from safety_scenarios.scenario.settings import JudgeServer, ModelServer, RunSettings
+from safety_scenarios.scenario.servers import JudgeServer, ModelServer
+from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.verdict import Verdict
 from unit.conversations import block, talk
 from unit.records import hazard

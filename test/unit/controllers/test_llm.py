@@ -21,7 +21,8 @@ from safety_scenarios.errors import SettingsError
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.message import ChatMessage
-from safety_scenarios.scenario.settings import ControllerSettings, ModelServer
+from safety_scenarios.scenario.servers import ModelServer
+from safety_scenarios.scenario.settings import ControllerSettings
 from safety_scenarios.trial.parameters import read_parameters, set_parameters
 from unit.controllers.fake_server import decided, FakeServer, nowhere, Reply, said, sent, serving
 from unit.controllers.observations import scan, seen

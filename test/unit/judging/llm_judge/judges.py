@@ -11,7 +11,7 @@ from typing import Any
 from safety_scenarios.judging.llm_judge.asking import LanguageModelJudge
 from safety_scenarios.judging.llm_judge.prompt import Cache
 from safety_scenarios.scenario.invariant import Question
-from safety_scenarios.scenario.settings import JudgeServer
+from safety_scenarios.scenario.servers import JudgeServer
 from unit.controllers.fake_server import Reply, sent
 
 KEY = 'sk-judge-5ecret-987654321'

@@ -20,7 +20,7 @@ from safety_scenarios.judging.llm_judge.asking import (
 )
 from safety_scenarios.judging.llm_judge.prompt import Cache, messages, refuse_own_judge, SCHEMA
 from safety_scenarios.scenario.invariant import Question
-from safety_scenarios.scenario.settings import JudgeServer
+from safety_scenarios.scenario.servers import JudgeServer
 from unit.controllers.fake_server import nowhere, Reply, sent, serving
 from unit.judging.llm_judge.judges import completion, judge, KEY, opinion, QUESTION, USAGE
 from unit.records import answered, chat

@@ -11,7 +11,7 @@ import fast_yaml
 import pytest
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.judging.invariants.judge import Judge
-from safety_scenarios.scenario.settings import JudgeServer, ModelServer
+from safety_scenarios.scenario.servers import JudgeServer, ModelServer
 from unit.campaign_runs import run_trials
 from unit.controllers.fake_server import FakeServer, sent
 from unit.judging.llm_judge.judges import completion, KEY, opinion

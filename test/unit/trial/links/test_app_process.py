@@ -18,7 +18,8 @@ from safety_scenarios.errors import MeasurementError, ScenarioError, SettingsErr
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.scenario.controller import ControllerPlugin
 from safety_scenarios.scenario.conversation import Turn, Utterance
-from safety_scenarios.scenario.settings import AreSettings, RunSettings
+from safety_scenarios.scenario.servers import AreSettings
+from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.link_plan import LinkPlan
 from safety_scenarios.trial.links.app_link import AppProcess, text_of

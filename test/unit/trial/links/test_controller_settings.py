@@ -11,7 +11,8 @@ from safety_scenarios.cli.main import main
 from safety_scenarios.errors import SettingsError, UnknownPluginError
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.registry import resolve
-from safety_scenarios.scenario.settings import JudgeServer, ModelServer, RunSettings
+from safety_scenarios.scenario.servers import JudgeServer, ModelServer
+from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.journal import read_journal
 from safety_scenarios.trial.links.controller_settings import controller_settings, plan_controller
 from unit.loopback_runs import loopback_run
