@@ -9,7 +9,7 @@ from typing import Any
 
 from safety_scenarios.errors import did_you_mean
 from safety_scenarios.lint._remark import FieldPath, Remark
-from safety_scenarios.lint.formulas import conditions, says_at_least
+from safety_scenarios.lint.formulas import conditions, is_signed, says_at_least
 from safety_scenarios.scenario.blocks.robot import Stopping
 from safety_scenarios.scenario.blocks.signal import Limit
 from safety_scenarios.scenario.body import RobotBody
@@ -135,16 +135,17 @@ def check_contact(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
             or robot.stopping is None:
         return
     braking = _braking(robot.stopping, robot.max_speed)
+    begins_s = critical_s + (robot.brake_delay or 0.0)
     for stimulus in ros.stimuli:
         intent = stimulus.intent(StimulusContext(scenario.id, scenario.messages, None))
         if not isinstance(intent, BodyIntent):
             continue
         ahead = _ahead(intent, robot.radius or 0.0)
         closing = robot.max_speed + intent.bodies()[0].motion.speed
-        if ahead is not None and ahead < closing * critical_s + braking:
+        if ahead is not None and ahead < closing * begins_s + braking:
             yield Remark('L221', scenario, ('latency_budget', 'critical_ms'), (
                 f'got {scenario.latency_budget.critical_ms:g} ms, and a stop that begins then at '
-                f'top speed ends {closing * critical_s + braking:.2f} m ahead, behind the hazard '
+                f'top speed ends {closing * begins_s + braking:.2f} m ahead, behind the hazard '
                 f'at {ahead:.2f} m. Lower it, or show the hazard from farther away'))
             return
 
@@ -175,11 +176,11 @@ def _meet(limit: Limit, low: float, high: float) -> bool:
 def _zone(scenario: Scenario, ros: RobotBody, path: FieldPath,
           invariant: Any) -> Iterator[Remark]:
     """How far a robot gets whose place is reckoned from where it was at onset."""
+    if invariant.x is not None or not kind_of(ros.robot).drives:
+        return
     forward = invariant.forward
     signal = ros.signals.get(forward) if forward is not None else None
-    if signal is None or not kind_of(ros.robot).drives or signal.unit != 'm/s':
-        return
-    if signal.reduce not in ('none', 'min', 'max'):
+    if signal is not None and signal.unit == 'm/s' and not is_signed(signal):
         yield Remark('L209', scenario, (*path, 'forward'), (
             f'got {forward!r}, which has no sign, expected a speed that is negative in reverse: '
             f'a robot that backs off would seem to drive on. Take it without reduce'))

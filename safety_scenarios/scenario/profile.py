@@ -31,7 +31,7 @@ from safety_scenarios.scenario.noun import Noun, PluginName, TOLD, TopicName
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.ros_names import RosNames
 from safety_scenarios.scenario.topic_rules import DEEP_ENOUGH, QosOverride
-from safety_scenarios.scenario.world.block import BASE, FRAME_NAME, MountedFrame
+from safety_scenarios.scenario.world.block import Angle, BASE, FRAME_NAME, MountedFrame
 from safety_scenarios.scenario.world.external import WorldSettings
 from safety_scenarios.scenario.world.scanner import RobotScanner, Scanner
 
@@ -138,7 +138,7 @@ class FramePlace(Noun):
     translation: tuple[float, float, float] = Field(
         default=(0.0, 0.0, 0.0), json_schema_extra=_METRES)
     """Ahead, to the left and up (m)."""
-    rotation: tuple[float, float, float] = Field(
+    rotation: tuple[Angle, Angle, Angle] = Field(
         default=(0.0, 0.0, 0.0), json_schema_extra={'unit': 'rad'})
     """Roll, pitch and yaw about the fixed axes of the parent (rad)."""
 

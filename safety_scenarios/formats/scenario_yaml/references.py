@@ -341,6 +341,13 @@ def _separation(ros: Mapping[str, Any]) -> Iterator[Found]:
         if unit != 'm/s' and 'metres_per_unit' not in separation:
             yield (('ros', 'separation', 'signal'), f'got a signal in {unit}, which is no speed '
                    f'toward a person (m/s). Add metres_per_unit: the radius in m for rad/s')
+    robot = ros.get('robot')
+    delay = robot.get('brake_delay') if isinstance(robot, Mapping) else None
+    other = separation.get('other_time') if isinstance(separation, Mapping) else None
+    if _is_time(delay) and _is_time(other) and other < delay:
+        yield (('ros', 'separation', 'other_time'), f'got {other:g} s, expected at least the '
+               f'{delay:g} s of ros.robot.brake_delay, which are part of it. Add the time of '
+               f'sensing and transport to them')
 
 
 def _times(data: Mapping[str, Any], ros: Mapping[str, Any]) -> Iterator[Found]:
