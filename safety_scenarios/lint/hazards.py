@@ -162,6 +162,8 @@ def _braking(stopping: Stopping, speed: float) -> float:
 def _ahead(intent: BodyIntent, radius: float) -> float | None:
     """Return the free way (m) to what stands in the robot's path; None: nothing does."""
     body = intent.bodies()[0]
+    if body.motion.is_along:
+        return None
     aside = abs(body.left) - (body.solid.width / 2 if body.to_face else 0.0)
     return max(0.0, intent.distance - radius) if body.ahead > 0 and aside <= radius else None
 
