@@ -173,6 +173,7 @@ _BASE_AXES = 2
 _TWIST = 'geometry_msgs/msg/Twist'
 _PARTS = {'linear', 'angular'}
 _NOT_SAID = {'x': 0.0, 'y': 0.0, 'z': 0.0}
+_STAMPS = ('header.stamp.sec', 'header.stamp.nanosec')
 _PATHS = tuple(f'{part}.{axis}' for part in ('linear', 'angular') for axis in _NOT_SAID)
 _AXES = ('x', float), ('y', float), ('z', float)
 _SHAPE = shape_of((('linear', _AXES), ('angular', _AXES)))
@@ -324,12 +325,12 @@ def _is_whole(shape: Shape) -> bool:
 
 def _check_numbers(message: Message) -> None:
     """
-    Refuse a Twist that no middleware can send, before a signal is read from it.
+    Refuse numbers that no middleware can send, before a signal or a clock reads them.
 
-    :raises ControllerError: one of its six numbers is none, or too large for a float
+    :raises ControllerError: a number of a Twist, or of a header's stamp, is none
     """
-    for path in _PATHS if message.type.endswith(_TWISTS) else ():
-        value: Any = None
+    for path in (*(_PATHS if message.type.endswith(_TWISTS) else ()), *_STAMPS):
+        value: Any = 0 if path in _STAMPS else None
         with suppress(LookupError):
             value = message.at(path)
         if not isinstance(value, (int, float)) or (
