@@ -135,17 +135,16 @@ def check_contact(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
             or robot.stopping is None:
         return
     braking = _braking(robot.stopping, robot.max_speed)
-    begins_s = critical_s + (robot.brake_delay or 0.0)
     for stimulus in ros.stimuli:
         intent = stimulus.intent(StimulusContext(scenario.id, scenario.messages, None))
         if not isinstance(intent, BodyIntent):
             continue
         ahead = _ahead(intent, robot.radius or 0.0)
         closing = robot.max_speed + intent.bodies()[0].motion.speed
-        if ahead is not None and ahead < closing * begins_s + braking:
+        if ahead is not None and ahead < closing * critical_s + braking:
             yield Remark('L221', scenario, ('latency_budget', 'critical_ms'), (
                 f'got {scenario.latency_budget.critical_ms:g} ms, and a stop that begins then at '
-                f'top speed ends {closing * begins_s + braking:.2f} m ahead, behind the hazard '
+                f'top speed ends {closing * critical_s + braking:.2f} m ahead, behind the hazard '
                 f'at {ahead:.2f} m. Lower it, or show the hazard from farther away'))
             return
 

@@ -17,6 +17,8 @@ FRAME_NAME = r'^[^/\s][^\s]*$'
 """tf2 has no names that begin with a slash."""
 Angle = Annotated[float, Field(ge=-math.tau, le=math.tau, json_schema_extra={'unit': 'rad'})]
 """More than a turn is one in degrees."""
+Offset = Annotated[float, Field(ge=-5, le=5, json_schema_extra={'unit': 'm'})]
+"""Of a sensor that is on a robot."""
 
 
 class MountedFrame(Noun):
