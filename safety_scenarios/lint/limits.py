@@ -269,7 +269,7 @@ class _Usual:
 
 _ROBOT = {'radius': _Usual(0.02, 10, 'm'), 'brake_delay': _Usual(0.001, 2, 's'),
           'max_yaw_rate': _Usual(0.02, 20, 'rad/s')}
-_ALL_CLEAR = {name: _Usual(50, 3_600_000, 'ms')
+_ALL_CLEAR = {name: _Usual(50, 86_400_000, 'ms')
               for name in ('at_ms', 'observe_ms', 'resume_within_ms')}
 _STOPPING = {'time': _Usual(0.005, 30, 's'), 'distance': _Usual(0.001, 100, 'm'),
              'deceleration': _Usual(0.05, 500, 'm/s^2')}
