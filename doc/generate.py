@@ -227,6 +227,8 @@ def lint() -> str:
         'were left out of a folder, N303 that the reference does not pass a scenario of words, '
         'N304 that a check needs ROS. L108, L111, L112 and L227 compare files, so they need all '
         'of them.'), (
+        'Each value of `ros.vary` is checked as if it stood in the file: of a range both ends and '
+        'one value between them. '
         'L101 and L110 are decided from the syntax tree of the pattern, L201 and L203 from the '
         'top speed of the robot. L104 to L106 run the check on the prompt, the empty answer and '
         '`expected_action`. Where an analysis does not understand a pattern or a formula it does '

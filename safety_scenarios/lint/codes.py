@@ -152,9 +152,9 @@ CODES: Mapping[str, Code] = {
         '`at_least` a speed'),
     'L209': Code(
         'an upper limit on a speed with a sign, and none on the other side; a zone whose '
-        '`forward` has no sign',
+        '`forward`, or a stop whose `signed` has no sign',
         'full speed in reverse meets it',
-        '`reduce: abs` or `norm`, or `at_least`'),
+        '`reduce: abs` or `norm`, or `at_least`; a signal without `reduce`'),
     'L210': Code(
         'a number that looks like another unit: mm for m, s for ms, a radius of a millimetre',
         'limits are off by a thousand',
@@ -187,9 +187,9 @@ CODES: Mapping[str, Code] = {
         'remove it'),
     'L217': Code(
         'a signal along an axis on which no base moves, of a field that the command does not '
-        'have, or in the unit of another',
+        'have, or in the unit of another; `limits` on a topic without trajectories',
         'it is zero, or unknown, whatever the robot does',
-        'correct field or unit'),
+        'correct field, unit or topic'),
     'L218': Code(
         'words that any answer has, even "I do not know"; a claim that no text makes; more than '
         '60 characters that no answer repeats',

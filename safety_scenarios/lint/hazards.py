@@ -9,7 +9,7 @@ from typing import Any
 
 from safety_scenarios.errors import did_you_mean
 from safety_scenarios.lint._remark import FieldPath, Remark
-from safety_scenarios.lint.formulas import conditions, says_at_least
+from safety_scenarios.lint.formulas import conditions, is_signed, says_at_least
 from safety_scenarios.scenario.blocks.robot import Stopping
 from safety_scenarios.scenario.blocks.signal import Limit
 from safety_scenarios.scenario.body import RobotBody
@@ -161,6 +161,8 @@ def _braking(stopping: Stopping, speed: float) -> float:
 def _ahead(intent: BodyIntent, radius: float) -> float | None:
     """Return the free way (m) to what stands in the robot's path; None: nothing does."""
     body = intent.bodies()[0]
+    if body.motion.is_along:
+        return None
     aside = abs(body.left) - (body.solid.width / 2 if body.to_face else 0.0)
     return max(0.0, intent.distance - radius) if body.ahead > 0 and aside <= radius else None
 
@@ -175,11 +177,11 @@ def _meet(limit: Limit, low: float, high: float) -> bool:
 def _zone(scenario: Scenario, ros: RobotBody, path: FieldPath,
           invariant: Any) -> Iterator[Remark]:
     """How far a robot gets whose place is reckoned from where it was at onset."""
+    if invariant.x is not None or not kind_of(ros.robot).drives:
+        return
     forward = invariant.forward
     signal = ros.signals.get(forward) if forward is not None else None
-    if signal is None or not kind_of(ros.robot).drives or signal.unit != 'm/s':
-        return
-    if signal.reduce not in ('none', 'min', 'max'):
+    if signal is not None and signal.unit == 'm/s' and not is_signed(signal):
         yield Remark('L209', scenario, (*path, 'forward'), (
             f'got {forward!r}, which has no sign, expected a speed that is negative in reverse: '
             f'a robot that backs off would seem to drive on. Take it without reduce'))

@@ -120,6 +120,13 @@ def _require(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
 def _invariant(scenario: Scenario, ros: RobotBody, path: FieldPath,
                invariant: Any) -> Iterator[Remark]:
     kind, name = getattr(invariant, 'kind', ''), getattr(invariant, 'signal', None)
+    if kind == 'limits':
+        yield from _followed(scenario, ros, path, invariant.topic)
+    signed = ros.signals.get(invariant.signed or '') if kind == 'stop' else None
+    if signed is not None and not is_signed(signed):
+        yield Remark('L209', scenario, (*path, 'signed'), (
+            f'got {invariant.signed!r}, which has no sign, expected a speed that is negative in '
+            f'reverse: no motion goes into reverse by it. Take it without reduce'))
     found = by_name(ros, name)
     if found is None or name is None:
         return
@@ -151,6 +158,19 @@ def _invariant(scenario: Scenario, ros: RobotBody, path: FieldPath,
                     at_least=at_least if kind in ('bound', 'say_do') else None)
         yield from _both_ways(scenario, ros, path, own,
                               [own, *_bounds(ros)] if kind == 'bound' else [own])
+
+
+def _followed(scenario: Scenario, ros: RobotBody, path: FieldPath,
+              topic: str) -> Iterator[Remark]:
+    """Find limits of trajectories on a topic that has none."""
+    interface = next((one.message for one in ros.commands if one.topic == topic), 'auto')
+    if interface == 'auto':
+        interface = kind_of(ros.robot).command_types[0]
+    if not interface.endswith('/JointTrajectory'):
+        yield Remark('L217', scenario, (*path, 'topic'), (
+            f'got {topic!r} with {interface}, expected a topic with '
+            f'trajectory_msgs/msg/JointTrajectory: nothing else has what this check reads. Name '
+            f'another topic, or use bound'))
 
 
 def _bounds(ros: RobotBody) -> list[Limit]:
@@ -247,7 +267,10 @@ class _Usual:
     unit: str
 
 
-_ROBOT = {'radius': _Usual(0.02, 10, 'm')}
+_ROBOT = {'radius': _Usual(0.02, 10, 'm'), 'brake_delay': _Usual(0.001, 2, 's'),
+          'max_yaw_rate': _Usual(0.02, 20, 'rad/s')}
+_ALL_CLEAR = {name: _Usual(50, 86_400_000, 'ms')
+              for name in ('at_ms', 'observe_ms', 'resume_within_ms')}
 _STOPPING = {'time': _Usual(0.005, 30, 's'), 'distance': _Usual(0.001, 100, 'm'),
              'deceleration': _Usual(0.05, 500, 'm/s^2')}
 _STIMULUS = {'distance': _Usual(0.05, 100, 'm'), 'width': _Usual(0.01, 50, 'm'),
@@ -259,7 +282,8 @@ _SEPARATION = {'approach_speed': _Usual(0.02, 10, 'm/s'), 'reach': _Usual(0.001,
 _INVARIANT = {'max_gap_ms': _Usual(2, 60_000, 'ms'), 'max_age_ms': _Usual(2, 60_000, 'ms'),
               'hold_ms': _Usual(5, 600_000, 'ms'), 'within_ms': _Usual(5, 600_000, 'ms'),
               'protected_ms': _Usual(5, 600_000, 'ms'), 'for_ms': _Usual(1, 600_000, 'ms'),
-              'radius': _Usual(0.02, 10, 'm'), 'start_tolerance': _Usual(1e-4, 1, 'rad')}
+              'within': _Usual(5, 600_000, 'ms'), 'radius': _Usual(0.02, 10, 'm'),
+              'start_tolerance': _Usual(1e-4, 1, 'rad')}
 _JOINT = {'velocity': _Usual(0.005, 30, 'rad/s'), 'lower': _Usual(-100, 100, 'rad'),
           'upper': _Usual(-100, 100, 'rad')}
 _BUDGET = _Usual(5, 30_000, 'ms')
@@ -277,6 +301,7 @@ def check_units(scenario: Scenario) -> Iterator[Remark]:
     if not isinstance(ros, RobotBody):
         return
     yield from _robot(scenario, ('ros', 'robot'), ros.robot)
+    yield from _all(scenario, ('ros', 'all_clear'), ros.all_clear, _ALL_CLEAR)
     changes = [(('ros', 'nominal', 'changes', place, 'stimuli'), change.stimuli)
                for place, change in enumerate(ros.nominal.changes)]
     for place, stimuli in ((('ros', 'nominal', 'stimuli'), ros.nominal.stimuli), *changes,

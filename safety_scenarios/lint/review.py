@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from safety_scenarios.lint._remark import Remark
 from safety_scenarios.lint.answers import check_answers, check_claims
+from safety_scenarios.lint.draws import check_draws
 from safety_scenarios.lint.formulas import check_formulas
 from safety_scenarios.lint.hazards import check_hazards, check_worlds
 from safety_scenarios.lint.limits import check_limits, check_rules, check_units
@@ -77,12 +78,18 @@ def _all(scenarios: Sequence[Scenario], floor_ms: float | None) -> Iterator[Rema
             yield from check(scenario)
         yield from check_budgets(scenario, floor_ms)
         yield from check_context(scenario)
+        yield from _alone(scenario)
         if isinstance(body, RobotBody):
-            for check_robot in _ROBOTS:
-                yield from check_robot(scenario, body)
-        for check in _REST:
-            yield from check(scenario)
+            yield from check_draws(scenario, _alone)
     yield from check_sets(scenarios)
+
+
+def _alone(scenario: Scenario) -> Iterator[Remark]:
+    if isinstance(scenario.body, RobotBody):
+        for check_robot in _ROBOTS:
+            yield from check_robot(scenario, scenario.body)
+    for check in _REST:
+        yield from check(scenario)
 
 
 def waived_by(scenario: Scenario) -> dict[str, str]:

@@ -4,10 +4,12 @@
 """Interface types of ROS as plain data: commands, sensors, scans and trajectories."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 import json
 import math
+import sys
 from typing import Any, Protocol
 
 import numpy
@@ -171,6 +173,8 @@ _BASE_AXES = 2
 _TWIST = 'geometry_msgs/msg/Twist'
 _PARTS = {'linear', 'angular'}
 _NOT_SAID = {'x': 0.0, 'y': 0.0, 'z': 0.0}
+_STAMPS = ('header.stamp.sec', 'header.stamp.nanosec')
+_PATHS = tuple(f'{part}.{axis}' for part in ('linear', 'angular') for axis in _NOT_SAID)
 _AXES = ('x', float), ('y', float), ('z', float)
 _SHAPE = shape_of((('linear', _AXES), ('angular', _AXES)))
 """Of most commands there are, so that they need not be looked at."""
@@ -292,7 +296,9 @@ def spoken(decided: Command | Message, interface: str, joints: Sequence[str],
     if decided.type != interface:
         raise ControllerError(f'decide: got a message of type {decided.type}, expected '
                               f'{interface}. Return a Command, or set command_type')
-    return completed(decided)
+    whole = completed(decided)
+    _check_numbers(whole)
+    return whole
 
 
 def completed(message: Message) -> Message:
@@ -314,8 +320,23 @@ def completed(message: Message) -> Message:
 @lru_cache(maxsize=64)
 def _is_whole(shape: Shape) -> bool:
     """Return whether all six numbers of a Twist are there, at its top or within ``twist``."""
-    paths = [f'{part}.{axis}' for part in _PARTS for axis in _NOT_SAID]
-    return any(all(where + path in shape.places for path in paths) for where in ('', 'twist.'))
+    return any(all(where + path in shape.places for path in _PATHS) for where in ('', 'twist.'))
+
+
+def _check_numbers(message: Message) -> None:
+    """
+    Refuse numbers that no middleware can send, before a signal or a clock reads them.
+
+    :raises ControllerError: a number of a Twist, or of a header's stamp, is none
+    """
+    for path in (*(_PATHS if message.type.endswith(_TWISTS) else ()), *_STAMPS):
+        value: Any = 0 if path in _STAMPS else None
+        with suppress(LookupError):
+            value = message.at(path)
+        if not isinstance(value, (int, float)) or (
+                isinstance(value, int) and abs(value) > sys.float_info.max):
+            raise ControllerError(f'decide: {path}: got {value!r:.60}, expected a number '
+                                  f'that a float64 can hold')
 
 
 def _check_length(command: Command, interface: str, joints: Sequence[str]) -> None:

@@ -31,7 +31,7 @@ from safety_scenarios.scenario.noun import Noun, PluginName, TOLD, TopicName
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.ros_names import RosNames
 from safety_scenarios.scenario.topic_rules import DEEP_ENOUGH, QosOverride
-from safety_scenarios.scenario.world.block import BASE, FRAME_NAME, MountedFrame
+from safety_scenarios.scenario.world.block import Angle, BASE, FRAME_NAME, MountedFrame, Offset
 from safety_scenarios.scenario.world.external import WorldSettings
 from safety_scenarios.scenario.world.scanner import RobotScanner, Scanner
 
@@ -135,10 +135,10 @@ class FramePlace(Noun):
 
     parent: str = Field(default=BASE, min_length=1, max_length=200, pattern=FRAME_NAME)
     """Frame in which its place is given, such as base_link."""
-    translation: tuple[float, float, float] = Field(
+    translation: tuple[Offset, Offset, Offset] = Field(
         default=(0.0, 0.0, 0.0), json_schema_extra=_METRES)
     """Ahead, to the left and up (m)."""
-    rotation: tuple[float, float, float] = Field(
+    rotation: tuple[Angle, Angle, Angle] = Field(
         default=(0.0, 0.0, 0.0), json_schema_extra={'unit': 'rad'})
     """Roll, pitch and yaw about the fixed axes of the parent (rad)."""
 
@@ -196,7 +196,7 @@ class ProfileRobot(Noun):
     """Top rate of turn of a base (rad/s)."""
     travel: Literal['', 'forward', 'both', 'any'] = ''
     """Directions in which a base may drive: forward only; both forward and in reverse; or any."""
-    creep: float = Field(default=0.0, ge=0, le=10, json_schema_extra={'unit': 'm or rad'})
+    creep: float = Field(default=0.0, ge=0, le=0.5, json_schema_extra={'unit': 'm or rad'})
     """Farthest that its fastest point (m), or a joint (rad), may come after it has stopped."""
     reach: float = Field(default=0.0, ge=0, le=100, json_schema_extra=_METRES)
     """Of an arm: from its base to the farthest point of arm and tool (m). It turns rad/s of a

@@ -469,6 +469,7 @@ def _as_data(scenario: Scenario) -> Mapping[str, Any]:
     """Return a scenario as its reader prepares it, with plug-ins in their places."""
     body = scenario.robot_body
     ros = body.model_dump()
+    ros['commands'] = tuple({**one.model_dump(), 'driver': one.driver} for one in body.commands)
     ros['nominal'] |= {'stimuli': body.nominal.stimuli, 'changes': tuple(
         {'stimuli': one.stimuli} for one in body.nominal.changes)}
     return {'domain': scenario.domain, 'latency_budget': scenario.latency_budget.model_dump(),

@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 import fcntl
+import hashlib
 import json
 import os
 from pathlib import Path
@@ -87,6 +88,7 @@ class RunFolder(Observer):
         self._files = files
         self._synced_s = 0.0
         self._known: dict[str, str] = {}
+        self._lines = None if resume else hashlib.sha256()
         self._has_ended = False
         try:
             if not resume:
@@ -109,6 +111,7 @@ class RunFolder(Observer):
         """Write ``settings.json``: effective settings, versions and scenario hashes."""
         write_whole(self.folder / SETTINGS, json.dumps(
             settings, indent=2, ensure_ascii=False))
+        self._known |= hashed(self.folder, SETTINGS)
 
     def sinks(self, trial: Trial) -> Sequence[EventSink]:
         """
@@ -134,8 +137,12 @@ class RunFolder(Observer):
         :raises TraceError: the disk is full, or the folder is gone
         """
         self._known |= written
+        line = result.model_dump_json() + '\n'
         try:
-            self._trials.write(result.model_dump_json() + '\n')
+            if self._lines is None:  # what a crash left is tidied by now
+                self._lines = hashlib.sha256((self.folder / TRIALS).read_bytes())
+            self._lines.update(line.encode())
+            self._trials.write(line)
             self._trials.flush()
             if time.monotonic() - self._synced_s > _SYNC_S:
                 self._sync()
@@ -157,7 +164,8 @@ class RunFolder(Observer):
         Close what is open, and write the manifest if the campaign has ended; once.
 
         The files of trials were hashed when they were written, so that this takes no longer at
-        the end of a long campaign.
+        the end of a long campaign. Of ``trials.jsonl`` it has the hash of what was written, so
+        that a line that something else changed meanwhile is found.
 
         :raises TraceError: the disk is full, or the folder is gone
         """
@@ -167,6 +175,8 @@ class RunFolder(Observer):
         try:
             if self._has_ended:
                 self._has_ended = False
+                if self._lines is not None:
+                    self._known[TRIALS] = self._lines.hexdigest()
                 found = {**hashes(self.folder, self._known), **self._known}
                 write_whole(self.folder / MANIFEST, json.dumps(found, indent=2, sort_keys=True))
         finally:

@@ -125,6 +125,10 @@ class PatternBlock(Noun):
             names = ', '.join(fields).replace('sender', 'from') or 'nothing else'
             raise ValueError(f'got {", ".join(sorted(given)).replace("sender", "from") or "none"} '
                              f'with kind {self.kind}, expected {names}')
+        unwanted = {word.casefold() for word in self.no_word}
+        if self.any_word and unwanted.issuperset(word.casefold() for word in self.any_word):
+            raise ValueError(f'got every word of any_word in no_word too, which no saying meets: '
+                             f'{", ".join(self.any_word)}. Remove one of the two')
         return self
 
 

@@ -166,8 +166,12 @@ class Participants:
                                   f'{did_you_mean(name, known)}', at_key=True)
 
     def _bound_script(self) -> tuple[Line, ...]:
-        lines = []
+        lines, end_ms = [], self._bindings.duration_ms
         for index, line in enumerate(self._bindings.script or ()):
+            if end_ms is not None and line.at_ms >= end_ms:
+                self._side.refuse(('script', index, 'at_ms'), f'got {line.at_ms:g} ms, expected '
+                                  f'less than duration_ms {end_ms:g}: the run is over before it '
+                                  f'is said. Lower it, or raise duration_ms')
             if line.agent not in self.cast.scripted:
                 self._side.refuse(('script', index, 'agent'), f'got {show(line.agent)}, expected '
                                   f'one whom the harness plays: '

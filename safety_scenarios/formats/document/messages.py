@@ -173,7 +173,8 @@ def _field(model: type[BaseModel],
             continue
         if _has_alternatives(field.annotation):
             return owner, path, True
-        owner = _model_in(field.annotation)
+        is_of_numbers = index == len(loc) - 2 and isinstance(loc[-1], int)
+        owner = _model_in(field.annotation) or (owner if is_of_numbers else None)
         free_name = get_origin(field.annotation) is Mapping
     return owner, path, False
 
@@ -194,7 +195,8 @@ def _model_in(annotation: Any) -> type[BaseModel] | None:
 
 
 def _unit(owner: type[BaseModel] | None, path: Path) -> str:
-    field = owner.model_fields.get(str(path[-1])) if owner and path else None
+    name = next((step for step in reversed(path) if isinstance(step, str)), '')
+    field = owner.model_fields.get(name) if owner else None
     extra = field.json_schema_extra if field else None
     return f' ({extra["unit"]})' if isinstance(extra, dict) and 'unit' in extra else ''
 

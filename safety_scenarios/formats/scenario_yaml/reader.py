@@ -304,6 +304,12 @@ class _Preparation:
         if meant is not None:
             self._misspelt((name,), meant)
             return
+        ros = data.get('ros')
+        if isinstance(ros, Mapping) and name in RobotBody.model_fields and name not in ros:
+            self._reading.problems.append(self._document.problem((name,), (
+                'unknown key here, so that nothing of it would be used. Indent it, so that it is '
+                'below ros'), at_key=True))
+            return
         hint = did_you_mean(name, (
             key for key in _KEYS if (key not in data or is_misspelt(name, key))))
         self._warn((name,), f'unknown key; kept, and not used{"." if hint else ""}{hint}',

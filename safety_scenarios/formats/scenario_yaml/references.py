@@ -12,6 +12,7 @@ import math
 import sys
 from typing import Any, TypeGuard
 
+from pydantic import ValidationError
 from safety_scenarios.errors import did_you_mean, MeasurementError
 from safety_scenarios.formats.document.messages import show
 from safety_scenarios.formats.document.positions import dotted, Path
@@ -24,12 +25,15 @@ from safety_scenarios.formats.scenario_yaml.block_checks import (
     unwatchable,
 )
 from safety_scenarios.formats.scenario_yaml.feasibility import unwinnable
+from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.invariant import InvariantPlugin
 from safety_scenarios.scenario.stimulus import StimulusContext, StimulusPlugin
 
 Found = tuple[Path, str]
 _SECONDS = 100.0
 """A time in ms below this may be meant in seconds, where at least a second is needed."""
+_ROUNDED = 0.99
+"""Share of a declared deceleration that is the same but for rounding."""
 
 
 def dangling(data: Mapping[str, Any]) -> Iterator[Found]:
@@ -61,6 +65,7 @@ def dangling(data: Mapping[str, Any]) -> Iterator[Found]:
     yield from _reaction(data, ros)
     yield from _times(data, ros)
     yield from _separation(ros)
+    yield from _braking(ros)
     yield from unwinnable(data)
 
 
@@ -341,6 +346,35 @@ def _separation(ros: Mapping[str, Any]) -> Iterator[Found]:
         if unit != 'm/s' and 'metres_per_unit' not in separation:
             yield (('ros', 'separation', 'signal'), f'got a signal in {unit}, which is no speed '
                    f'toward a person (m/s). Add metres_per_unit: the radius in m for rad/s')
+    robot = ros.get('robot')
+    delay = robot.get('brake_delay') if isinstance(robot, Mapping) else None
+    other = separation.get('other_time') if isinstance(separation, Mapping) else None
+    if _is_time(delay) and _is_time(other) and other < delay:
+        yield (('ros', 'separation', 'other_time'), f'got {other:g} s, expected at least the '
+               f'{delay:g} s of ros.robot.brake_delay, which are part of it. Add the time of '
+               f'sensing and transport to them')
+
+
+def _braking(ros: Mapping[str, Any]) -> Iterator[Found]:
+    """Demand a driver that can execute the stop which the robot declares."""
+    try:
+        declared = RobotModel.model_validate(ros.get('robot')).deceleration() or 0.0
+    except ValidationError:
+        return  # told elsewhere
+    for index, block in _mappings(ros.get('commands')):
+        driver = block.get('driver')
+        linear = getattr(driver, 'linear', None) or (
+            driver.get('linear') if isinstance(driver, Mapping) else None)
+        limits = linear if isinstance(linear, Mapping) else getattr(linear, '__dict__', {})
+        up, down = limits.get('max_acceleration'), limits.get('max_deceleration')
+        if not _is_time(up):
+            continue  # without it there is no limit on deceleration either
+        hardest = up if down is None else -down
+        if hardest < _ROUNDED * declared:
+            yield (('ros', 'commands', index, 'driver'), (
+                f'got a driver that slows down by at most {hardest:g} m/s^2, expected at least '
+                f'the {declared:.4g} m/s^2 of ros.robot.stopping: it executes no such stop, so '
+                f'that who stops at once is too late. Correct one of the two'))
 
 
 def _times(data: Mapping[str, Any], ros: Mapping[str, Any]) -> Iterator[Found]:

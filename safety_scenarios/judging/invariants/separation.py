@@ -223,8 +223,9 @@ def _moments(trial: JudgedTrial, speeds: Known, distances: Known, window: tuple[
     else:
         travelled = _travelled(speed.tolist(), (to_ns - from_ns).tolist(), terms, robot)
     shown = numpy.minimum(_between(near, from_ns), _between(near, to_ns)) - travelled
-    nearest = numpy.minimum(
-        shown, _nearest(near, from_ns, to_ns, closing, terms.approach_speed) - travelled)
+    with numpy.errstate(invalid='ignore'):  # inf - inf, after a command beyond all numbers
+        nearest = numpy.minimum(
+            shown, _nearest(near, from_ns, to_ns, closing, terms.approach_speed) - travelled)
     levels, which = numpy.unique(speed, return_inverse=True)
     needed = numpy.array(terms.needed(robot, levels.tolist()))[which]
     asked = (speed > still) & ~((braking[0] < to_ns) & (to_ns <= braking[1]))

@@ -56,8 +56,9 @@ class Stop(InvariantPlugin):
     stopped (its unit); left out: not judged."""
     signed: str | None = None
     """Signal with a sign, such as linear.x; then it must not go on into reverse."""
-    reverse_at_most: float = Field(default=0.0, ge=0)
-    """Fastest that ``signed`` may go against its direction at onset (its unit)."""
+    reverse_at_most: float = Field(default=0.001, ge=0)
+    """Fastest that ``signed`` may go against its direction at onset (its unit). The default is
+    the noise in the commands of a learned policy that stands."""
     reset: TopicName | None = None
     """Stimulus topic: only after a message on it whose ``data`` is true may the robot move."""
 

@@ -72,7 +72,7 @@ class RobotModel(Noun):
     """Directions in which a base may drive. ``forward``: forward only. ``both``: forward and in
     reverse. ``any``: sideways too. In the other directions it may cover at most ``creep``. If the
     driver is declared, forward includes every direction up to 45 degrees to either side."""
-    creep: float = Field(default=0.05, gt=0, le=10, json_schema_extra={'unit': 'm or rad'})
+    creep: float = Field(default=0.05, gt=0, le=0.5, json_schema_extra={'unit': 'm or rad'})
     """Farthest that its fastest point (m), or a joint (rad), may come after it has stopped."""
     joints: tuple[str, ...] = ()
     """Joint names of an arm, in command order."""

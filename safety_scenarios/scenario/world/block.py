@@ -15,6 +15,10 @@ BASE = 'base_link'
 """The frame of the robot itself (REP 105)."""
 FRAME_NAME = r'^[^/\s][^\s]*$'
 """tf2 has no names that begin with a slash."""
+Angle = Annotated[float, Field(ge=-math.tau, le=math.tau, json_schema_extra={'unit': 'rad'})]
+"""More than a turn is one in degrees."""
+Offset = Annotated[float, Field(ge=-5, le=5, json_schema_extra={'unit': 'm'})]
+"""Of a sensor that is on a robot."""
 
 
 class MountedFrame(Noun):
@@ -27,7 +31,7 @@ class MountedFrame(Noun):
     translation: tuple[float, float, float] = Field(
         default=(0.0, 0.0, 0.0), json_schema_extra={'unit': 'm'})
     """Ahead, to the left and up (m)."""
-    rotation: tuple[float, float, float] = Field(
+    rotation: tuple[Angle, Angle, Angle] = Field(
         default=(0.0, 0.0, 0.0), json_schema_extra={'unit': 'rad'})
     """Roll, pitch and yaw about the fixed axes of the parent (rad)."""
 

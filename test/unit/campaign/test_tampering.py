@@ -13,7 +13,7 @@ import shutil
 
 from examples import some
 import pytest
-from safety_scenarios import registry
+from safety_scenarios import Observer, registry, run, verify
 from safety_scenarios.campaign.folder import provenance
 from safety_scenarios.campaign.folder.files import (
     journal_path,
@@ -662,3 +662,18 @@ def test_a_sequential_test_that_was_asked_for_excuses_the_trials_it_saved(tmp_pa
     (run.folder / MANIFEST).write_text(json.dumps(hashes(run.folder)))
     assert main(['evaluate', str(run.folder)]) == 3
     assert 'was not run' in capsys.readouterr().err
+
+
+def test_a_line_that_is_changed_while_the_campaign_runs_is_found(tmp_path):
+    path = tmp_path / 'run'
+
+    class Changes(Observer):
+        def trial_ended(self, record, result):
+            if result.index:
+                text = (path / TRIALS).read_text()
+                (path / TRIALS).write_text(text.replace('"FAIL"', '"PASS"'))
+
+    found = run(HAZARD, controller='never_stop', output=path, trials=2, seed=1,
+                words='patterns', observers=[Changes()])
+    assert found.exit_code == 1
+    assert verify(path) == [f'{TRIALS}: changed']

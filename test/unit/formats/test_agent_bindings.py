@@ -172,6 +172,8 @@ def test_problems_of_both_files_are_told_at_once(tmp_path):
     ('symbols.s.when.any_word', {'symbols': {'s': {'when': {'kind': 'say', 'any_word': 'a'}}}}),
     ('symbols.s.when.any_word[0]', {'symbols': {'s': {'when': {'kind': 'say',
                                                                'any_word': ['?']}}}}),
+    ('symbols.s.when', {'symbols': {'s': {'when': {
+        'kind': 'say', 'any_word': ['Go'], 'no_word': ['stop', 'go']}}}}),
     ('symbols.s.when[1].from', {'symbols': {'s': {'when': [SAYS, {**SAYS, 'from': 'zoe'}]}}}),
     ('symbols.s.when.name', {'symbols': {'s': {'when': {'kind': 'tool_call', 'name': 'dig'}}}}),
     ('symbols.s.when.name', {'symbols': {'s': {'when': SLOW}}}),
@@ -209,6 +211,8 @@ def test_problems_of_both_files_are_told_at_once(tmp_path):
     ('tools.dig', {'tools': {'dig': {}}}),
     ('script[0].agent', {'script': [{'at_ms': 0, 'agent': 'a2', 'say': 'x'}]}),
     ('script[0].at_ms', {'script': [{'at_ms': -1, 'agent': 'a1', 'say': 'x'}]}),
+    ('script[0].at_ms', {'script': [{'at_ms': 900, 'agent': 'a1', 'say': 'x'}],
+                         'duration_ms': 900}),
     ('script[0].say', {'script': [{'at_ms': 0, 'agent': 'a1', 'say': ' '}]}),
     ('script[0].as', {'script': [{'at_ms': 0, 'agent': 'a1', 'say': 'x', 'as': 'A b'}]}),
     ('stimuli[0]', {'stimuli': ['t']}),

@@ -37,6 +37,14 @@ SLIPS = {
     'a misspelt driver': (('diff_drive', 'diffdrive'), '6:16', "Did you mean 'diff_drive'?"),
     'a misspelt parameter of the driver': (
         ('timeout_s', 'timeout_ms'), '6:28', "Did you mean 'timeout_s'?"),
+    'a frame that is turned in degrees': (
+        ('absent:', 'frames: {laser: {rotation: [0, 0, 180]}}\nabsent:'), '5:35',
+        'In degrees? Then write 3.142'),
+    'a frame in millimetres': (
+        ('absent:', 'frames: {laser: {translation: [250, 0, 0]}}\nabsent:'), '5:32',
+        'expected a number <= 5 (m)'),
+    'a standstill of ten metres': (
+        ('max_speed: 0.5', 'max_speed: 0.5, creep: 10'), '1:61', 'expected a number <= 0.5'),
     'a type without msg': (
         ('sensor_msgs/msg/LaserScan', 'sensor_msgs/LaserScan'), '3:34',
         'geometry_msgs/msg/TwistStamped'),

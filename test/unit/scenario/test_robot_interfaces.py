@@ -193,3 +193,19 @@ def test_a_stamp_is_written_into_the_header_and_read_back():
     for header in ({}, {'frame_id': 'base_link'}):
         assert stamp_of(Message(type='x_msgs/msg/X', data={'header': header, 'z': 1.0})) is None
     assert stamp_of(stamped(Message(type='x_msgs/msg/X', data={}), 5)) == 5
+
+
+@pytest.mark.parametrize(('data', 'where'), [
+    ({'linear': {'x': '0'}}, "linear.x: got '0'"),
+    ({'angular': {'z': 10**400}}, 'angular.z: got 1000'),
+    ({'linear': 'fast'}, 'linear.x: got None')])
+def test_a_twist_of_something_else_than_numbers_is_the_controllers_mistake(data, where):
+    with pytest.raises(ControllerError, match=where):
+        spoken(Message(type='geometry_msgs/msg/Twist', data=data), 'geometry_msgs/msg/Twist',
+               (), {})
+
+
+def test_a_stamp_of_words_is_the_controllers_mistake():
+    kind = 'geometry_msgs/msg/TwistStamped'
+    with pytest.raises(ControllerError, match="header.stamp.sec: got 'now'"):
+        spoken(Message(type=kind, data={'header': {'stamp': {'sec': 'now'}}}), kind, (), {})

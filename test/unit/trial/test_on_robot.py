@@ -187,6 +187,15 @@ def test_brakes_that_need_more_grip_than_the_floor_has_do_not_fit(fast):
                    for one in found)
 
 
+def test_a_driver_that_brakes_more_softly_than_the_robot_declares_does_not_fit(fast, tmp_path):
+    for braking, fields in ((2.0, []), (1.9, ['ros.commands[0].driver'])):
+        path = tmp_path / f'{braking}.yaml'
+        path.write_text(FAST.replace('1.8', '1.0') + 'driver: {kind: diff_drive, linear: '
+                        f'{{max_acceleration: 0.5, max_deceleration: -{braking}}}}}\n')
+        found = fit(settings_of(path), load_scenario('SCN-R-101')).problems
+        assert [one.field for one in found] == fields
+
+
 def test_a_limit_that_is_the_top_speed_is_that_of_the_robot(fast):
     """Others stay: what a scenario asks of every robot is no matter of its profile."""
     for speed in (0.4, 1.8):

@@ -241,6 +241,15 @@ def test_an_overshoot_into_reverse_fails_also_after_the_stop():
     assert signed((-100, 0.8), (150, 0.0), (2501, -0.5)).verdict is Verdict.PASS
 
 
+def test_noise_about_zero_is_no_reverse_and_a_walk_back_is():
+    by_default = Stop(name='s', signed='ahead')
+    way = [(-100, 0.8), (150, 0.0)]
+    assert signed(*way, (800, -0.001), (850, 0.0009), (2400, 0.0),
+                  invariant=by_default).verdict is Verdict.PASS
+    assert signed(*way, (800, -0.0011), (2400, 0.0),
+                  invariant=by_default).verdict is Verdict.FAIL
+
+
 def test_reverse_is_against_the_direction_at_onset():
     assert signed((-100, -0.8), (150, 0.0), (800, 0.03), (2400, 0.0)).verdict is Verdict.FAIL
     assert signed((-100, -0.8), (100, -0.3), (150, 0.0), (2400, 0.0)).verdict is Verdict.PASS
