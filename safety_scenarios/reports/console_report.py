@@ -497,6 +497,4 @@ def _interval(row: ScenarioSummary) -> str:
 
 
 def _number(row: ScenarioSummary, value: float | None) -> str:
-    if not row.latency_ms:
-        return '-'
-    return 'none' if value is None else f'{value:.1f}'
+    return '-' if not row.latency_ms else 'none' if value is None else f'{value:.1f}'

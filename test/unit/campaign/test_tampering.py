@@ -668,6 +668,7 @@ def test_a_line_that_is_changed_while_the_campaign_runs_is_found(tmp_path):
     path = tmp_path / 'run'
 
     class Changes(Observer):
+
         def trial_ended(self, record, result):
             if result.index:
                 text = (path / TRIALS).read_text()
