@@ -192,7 +192,7 @@ class ProfileRobot(Noun):
     separation.other_time of each scenario. An embedded world delays every command by no less."""
     radius: float = Field(default=0.0, ge=0, le=20, json_schema_extra=_METRES)
     """Radius of the footprint of a base (m)."""
-    max_yaw_rate: float = Field(default=0.0, ge=0, le=100, json_schema_extra={'unit': 'rad/s'})
+    max_yaw_rate: float = Field(default=0.0, ge=0, le=20, json_schema_extra={'unit': 'rad/s'})
     """Top rate of turn of a base (rad/s)."""
     travel: Literal['', 'forward', 'both', 'any'] = ''
     """Directions in which a base may drive: forward only; both forward and in reverse; or any."""

@@ -44,7 +44,9 @@ SLIPS = {
         ('absent:', 'frames: {laser: {translation: [250, 0, 0]}}\nabsent:'), '5:32',
         'expected a number <= 5 (m)'),
     'a standstill of ten metres': (
-        ('max_speed: 0.5', 'max_speed: 0.5, creep: 10'), '1:61', 'expected a number <= 0.5'),
+        ('max_speed: 0.5', 'max_speed: 0.5, creep: 10'), '1:63', 'expected a number <= 0.5'),
+    'a rate of turn in degrees': (
+        ('max_speed: 0.5', 'max_speed: 0.5, max_yaw_rate: 90'), '1:70', 'expected a number <= 20'),
     'a type without msg': (
         ('sensor_msgs/msg/LaserScan', 'sensor_msgs/LaserScan'), '3:34',
         'geometry_msgs/msg/TwistStamped'),
