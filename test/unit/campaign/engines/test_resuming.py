@@ -19,6 +19,14 @@ from unit.campaign.engines.scaled import campaign, go_on, left, settings
 TRIALS = 'trials.jsonl'
 
 
+@pytest.fixture(scope='module', autouse=True)
+def with_what_is_drawn():
+    """Keep what a page shows: it has to survive too."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv('SAFETY_SCENARIOS_REPORT')
+        yield
+
+
 @pytest.fixture(scope='module')
 def whole(tmp_path_factory):
     """Give the folder of a campaign that nothing disturbed."""
