@@ -22,7 +22,7 @@ export AMENT_PREFIX_PATH := $(abspath $(VENV))$(if $(AMENT_PREFIX_PATH),:$(AMENT
 # Commands are started hundreds of times: without these files each compiles the whole package again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: eval test prepared check lint environments interfaces bench fuzz docs reference clean
+.PHONY: eval test prepared check lint environments interfaces collected bench fuzz docs reference clean
 
 # Closed loop: evaluator, simulator and controller are three processes, in lock-step, so that a busy machine changes no
 # verdict, and with words read by patterns. FACTOR=3: in real time, three times as fast as a robot. LINK=simulated: all
@@ -53,13 +53,17 @@ lint: $(STAMP)-test
 # What tests would build first of all, and wait for; one that cannot be built fails its tests, and not here.
 prepared:
 	$(MAKE) --jobs 2 $(STAMP)-test environments
-	$(MAKE) --jobs 2 lint interfaces
+	$(MAKE) --jobs 2 lint collected
 
 environments:
 	-$(PYTHON) test/environments.py are $(if $(filter few,$(EXAMPLES)),,noble)
 
 interfaces: $(STAMP)-test
 	-$(BIN)/python test/environments.py interfaces > /dev/null
+
+# The tests are compiled while mypy has the other core, and not by each worker anew.
+collected: interfaces
+	-$(PYTEST) --collect-only --quiet > /dev/null
 
 bench: $(STAMP)
 	$(BIN)/python bench/run.py
@@ -77,22 +81,20 @@ docs: $(STAMP)
 reference: $(STAMP)-test
 	$(BIN)/python doc/generate.py
 
+COMMA := ,
+EXTRAS := $(if $(ROS_DISTRO),,$(DISTRO)$(COMMA))policy,sim,report
 $(STAMP): setup.py package.xml
-ifdef ROS_DISTRO
-	$(PYTHON) -m venv --system-site-packages $(VENV)
-	$(PIP) install --editable '.[policy,sim,report]'
-else
-	$(PYTHON) -m venv $(VENV)
-	$(PIP) install --editable '.[$(DISTRO),policy,sim,report]'
-endif
+	$(PYTHON) -m venv $(if $(ROS_DISTRO),--system-site-packages) $(VENV)
+	$(PIP) install --editable '.[$(EXTRAS)]'
 	touch $@
 
 # The paths are relative, for pip takes a blank in them for an end; the second variable is that of pip 25.3 and later.
 $(STAMP)-test: export PIP_CONSTRAINT = $(PINS)
 $(STAMP)-test: export PIP_BUILD_CONSTRAINT = $(PINS)
-$(STAMP)-test: $(STAMP) $(PINS)
-	$(PIP) install --editable '.[test]'
-	touch $@
+$(STAMP)-test: setup.py package.xml $(PINS)
+	$(PYTHON) -m venv $(if $(ROS_DISTRO),--system-site-packages) $(VENV)
+	$(PIP) install --editable '.[$(EXTRAS),test]'
+	touch $(STAMP) $@
 
 clean:
 	rm -rf $(VENV) build install log doc/_build *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis

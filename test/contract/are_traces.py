@@ -27,7 +27,7 @@ def traces(folders: Mapping[ProfileName, Path], controllers: Sequence[str],
     """
     Write a trace of each scenario with each controller, in each profile; nothing is run twice.
 
-    Of all that is shipped it is every fourth where few examples are wanted.
+    Of all that is shipped it is every eighth where few examples are wanted.
 
     :param folders: profile to where its traces are written
     :returns: name of the files, the same in all folders, to what the trial came to
@@ -35,7 +35,7 @@ def traces(folders: Mapping[ProfileName, Path], controllers: Sequence[str],
     found = {}
     for controller in controllers:
         known = load_scenarios(list(scenarios)).scenarios
-        trials = plan(known[::4] if FEW and scenarios == EVERYTHING else known,
+        trials = plan(known[::8] if FEW and scenarios == EVERYTHING else known,
                       controller=controller, trials=1, seed=0,
                       prompt=registry.resolve('stimuli', 'prompt')())
         settings = RunSettings(controller=controller, link='loopback')

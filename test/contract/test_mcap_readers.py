@@ -137,6 +137,7 @@ def test_the_bare_mcap_reader_finds_profile_index_and_schemas(recordings):
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_the_ros2_decoder_of_mcap_reads_every_message_by_its_schema(recordings):
     ros2 = pytest.importorskip('mcap_ros2.decoder', reason='mcap-ros2-support is not installed')
     for folder, record in recordings:

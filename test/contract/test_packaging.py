@@ -97,6 +97,7 @@ def test_pip_installs_share_index_and_ros2_run_files(source, wheel, tmp_path, ho
     assert version in shown
 
 
+@pytest.mark.thorough
 def test_the_wheel_holds_the_package_and_no_tests(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     assert {'safety_scenarios/ros/nodes/evaluator_node.py',

@@ -107,6 +107,7 @@ def test_outside_the_declared_range_nothing_is_judged(tmp_path, domain, factor):
 
 
 @pytest.mark.exact
+@pytest.mark.thorough
 def test_in_a_declared_range_the_worse_of_both_clocks_is_judged(tmp_path, domain):
     run = judge(tmp_path, 'wait_50_ms', domain, '--set', 'clock.rtf_max=5', clock=['4'])
     reaction = run.trials[0]['latency']['reaction']
@@ -160,6 +161,7 @@ def test_a_best_effort_publisher_is_heard_and_named(tmp_path, domain):
 
 
 @pytest.mark.exact
+@pytest.mark.thorough
 def test_a_controller_that_misses_one_in_twenty_is_found_out(tmp_path, domain):
     run = judge(tmp_path, 'five_percent_deaf', domain, '--trials', '20', again=False)
     assert run.code == 1

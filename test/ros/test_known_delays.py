@@ -65,6 +65,7 @@ def test_a_known_delay_is_charged_whatever_else_the_machine_does(tmp_path, delay
 
 
 @pytest.mark.exact
+@pytest.mark.thorough
 def test_in_real_time_a_known_delay_is_read_alike(tmp_path):
     """Where in its period the hazard comes is another in real time."""
     reactions = []

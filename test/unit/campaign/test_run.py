@@ -75,6 +75,7 @@ def test_a_saboteur_fails_every_hazard(shipped, saboteur):
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_controller_that_falls_silent_fails_wherever_it_should_stop(shipped):
     """To slow down is no stop: there it does as the reference does."""
     hazards = {trial['scenario_id']: trial for trial in shipped('silent').trials

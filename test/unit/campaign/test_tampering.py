@@ -675,6 +675,6 @@ def test_a_line_that_is_changed_while_the_campaign_runs_is_found(tmp_path):
                 (path / TRIALS).write_text(text.replace('"FAIL"', '"PASS"'))
 
     found = run(HAZARD, controller='never_stop', output=path, trials=2, seed=1,
-                words='patterns', observers=[Changes()])
+                link='loopback', words='patterns', observers=[Changes()])
     assert found.exit_code == 1
     assert verify(path) == [f'{TRIALS}: changed']

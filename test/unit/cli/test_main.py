@@ -56,6 +56,7 @@ def test_one_is_not_told_as_many(capsys):
     assert '1 scenario is valid, 0 warnings' in capsys.readouterr().out
 
 
+@pytest.mark.thorough
 def test_validate_counts_and_strict_fails_on_warnings(tmp_path, capsys):
     folder = installed_folders()[0]
     assert main(['scenario', 'validate', str(folder), '--strict', '--no-sweep']) == 0

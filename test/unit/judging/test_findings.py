@@ -74,6 +74,7 @@ def test_every_module_is_one_part():
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_every_finding_says_which_part_found_it(found):
     assert {finding.source for finding in found} == {
         'observation', 'nominal', 'latency', 'rule', 'invariant', 'motion', 'wiring'}
