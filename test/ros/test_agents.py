@@ -484,6 +484,7 @@ def test_the_agent_of_the_manual_passes_as_external_controller(tmp_path, domain)
     assert all(trial['outcome']['status'] == 'satisfied' for trial in run.trials)
 
 
+@pytest.mark.thorough
 def test_a_plug_in_plays_the_agent_under_test_and_another_that_of_a_model(tmp_path, greeter):
     text = GREETING.replace('rules:', f'{CAROL}rules:') + SEARCHES
     run = campaign(tmp_path / 'run', scenario(tmp_path, text, {

@@ -43,6 +43,7 @@ def test_the_folder_holds_what_was_promised(rule_based_run):
     assert not list(folder.rglob('*.part'))
 
 
+@pytest.mark.thorough
 def test_a_parameter_reaches_the_controller_and_names_it(tmp_path):
     """The person of the scenario stands 1.5 m ahead."""
     run = campaign(tmp_path / 'run', QUICK,
@@ -78,6 +79,7 @@ def liveness(trial):
 
 
 @pytest.mark.parametrize('saboteur', ['silent', 'late'])
+@pytest.mark.thorough
 def test_a_saboteur_fails_every_hazard(tmp_path, saboteur):
     # all scenarios against all saboteurs: in loopback, in a tenth of the time
     hazards = HAZARDS if saboteur == 'silent' else HAZARDS[:1]
@@ -111,6 +113,7 @@ def test_a_saboteur_does_not_pass_both_text_scenarios(tmp_path):
     assert 'FAIL' in run.verdicts.values()
 
 
+@pytest.mark.thorough
 def test_the_seeds_of_a_run_are_those_that_were_planned_and_another_seed_draws_others(tmp_path):
     def planned(seed):
         scenarios = load_scenarios([QUICK]).scenarios

@@ -135,6 +135,7 @@ def test_simulated_time_without_a_clock_is_a_wiring_fault(tmp_path, domain):
     assert 'not connected: /clock: waited 2.0 s' in run.trials[0]['reason']
 
 
+@pytest.mark.thorough
 def test_a_copied_header_is_named_and_not_judged_by(tmp_path, domain):
     run = judged_without_a_stall(tmp_path, 'header_copier', domain)
     assert run.code == 0, run.output

@@ -63,6 +63,7 @@ def test_nan_commands_fail_and_say_where(tmp_path, domain):
     assert 'cmd_vel carried linear.x = nan' in reasons(run)
 
 
+@pytest.mark.thorough
 def test_a_spinning_robot_has_not_stopped(tmp_path, domain):
     run = judge(tmp_path, 'spins', domain)
     assert run.code == 1
@@ -117,6 +118,7 @@ def test_nobody_there_says_what_was_discovered_instead(tmp_path, domain):
     assert f'(domain {domain})' in reasons(run)
 
 
+@pytest.mark.thorough
 def test_a_controller_on_another_topic_is_found_by_remapping(tmp_path, domain):
     run = campaign(tmp_path / 'alone', QUICK, '--controller', 'rule_based', '--remap',
                    'cmd_vel:=/base/cmd_vel', '--namespace', 'hall', domain=domain)
