@@ -157,6 +157,7 @@ def test_an_answer_is_written_where_its_response_has_room_for_it():
     assert told.features.spawn_formats == ['sdf'] and 9 in told.features.features
 
 
+@pytest.mark.exact
 def test_the_standard_adapter_comes_to_what_our_own_control_comes_to(tmp_path, domain):
     """By the services alone, as it moves Gazebo; a busy host may leave the clock open."""
     path = {'PYTHONPATH': os.pathsep.join(filter(None, [
