@@ -106,9 +106,9 @@ class Card(Noun):
     evidence: Evidence
     """Where the trials took place: in a simulator, by messages to a node, or on hardware."""
     link: str
-    """That was used; the notes state it if the suite sets another one."""
+    """Link that was used; the notes state it if the suite sets another one."""
     world: str
-    """The same."""
+    """World that was used; the notes state it if the suite sets another one."""
     profile: str
     """Of the robot; empty: the robot that each scenario declares."""
     judged_by: JudgedBy
@@ -143,7 +143,7 @@ class Card(Noun):
     manifest_sha256: Sha256
     """Of the manifest of the campaign's folder, which holds every record of it."""
     command: str
-    """That runs the same trials again."""
+    """Command line that runs the same trials again."""
     levels: tuple[LevelFigures, ...]
     """Figures of all trials together, then of each level."""
     trials: tuple[CardTrial, ...]

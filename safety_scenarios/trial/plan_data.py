@@ -14,7 +14,6 @@ from functools import lru_cache
 import hashlib
 import json
 import math
-from math import isfinite
 from typing import Any
 
 from pydantic import ValidationError
@@ -67,11 +66,11 @@ def _tagged(value: Any) -> Any:
     if kind in _PLAIN:
         return value
     if isinstance(value, float):
-        return float(value) if isfinite(value) else {_KEY: repr(float(value))}
+        return float(value) if math.isfinite(value) else {_KEY: repr(float(value))}
     if kind is tuple:
         if set(map(type, value)) == {float}:  # such as a scan, with inf where nothing is
-            return value if isfinite(sum(value)) else [
-                item if isfinite(item) else _tagged(item) for item in value]
+            return value if math.isfinite(sum(value)) else [
+                item if math.isfinite(item) else _tagged(item) for item in value]
         return [_tagged(item) for item in value]
     if isinstance(value, Mapping):
         if set(map(type, value)) <= {str} and _KEY not in value:

@@ -26,7 +26,6 @@ from unit.records import hazard, planned
 from unit.ros.simulation_services.test_answering import Fields, state
 
 pytestmark = pytest.mark.dds
-_CLOCK = 'not judged because of the clock; it would be '
 
 
 @pytest.fixture
@@ -157,7 +156,6 @@ def test_an_answer_is_written_where_its_response_has_room_for_it():
     assert told.features.spawn_formats == ['sdf'] and 9 in told.features.features
 
 
-@pytest.mark.exact
 def test_the_standard_adapter_comes_to_what_our_own_control_comes_to(tmp_path, domain):
     """By the services alone, as it moves Gazebo; a busy host may leave the clock open."""
     path = {'PYTHONPATH': os.pathsep.join(filter(None, [
@@ -179,9 +177,11 @@ def test_the_standard_adapter_comes_to_what_our_own_control_comes_to(tmp_path, d
     assert node.returncode == 0
     trial, = run.trials
     assert trial['world']['world'] == 'simulation_interfaces', run.output
-    judged = {one['check']: one['reason'].startswith(f'{_CLOCK}PASS') or one['verdict'] == 'PASS'
-              for one in trial['findings'] if one['verdict'] or one['reason'].startswith(_CLOCK)
-              if 'time' not in one['check'] and 'clock' not in one['check']}
+    verdicts = {one['check']: one['verdict'] for one in trial['findings'] if one['verdict']}
+    uneven = 'INCONCLUSIVE' in {verdict for check, verdict in verdicts.items()
+                                if 'clock' in check or 'time' in check}
+    judged = {check: verdict == 'PASS' or uneven and verdict == 'INCONCLUSIVE'
+              for check, verdict in verdicts.items()}
     assert judged and all(judged.values()), run.output
     assert alone.verdict.name == 'PASS'
     assert trial['world']['min_gap_m'] == pytest.approx(alone.world.min_gap_m, abs=0.2)

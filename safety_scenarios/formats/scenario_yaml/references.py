@@ -374,7 +374,7 @@ def _braking(ros: Mapping[str, Any]) -> Iterator[Found]:
             yield (('ros', 'commands', index, 'driver'), (
                 f'got a driver that slows down by at most {hardest:g} m/s^2, expected at least '
                 f'the {declared:.4g} m/s^2 of ros.robot.stopping: it executes no such stop, so '
-                f'that who stops at once is too late. Correct one of the two'))
+                f'that a controller that stops at once is still too late. Correct one of the two'))
 
 
 def _times(data: Mapping[str, Any], ros: Mapping[str, Any]) -> Iterator[Found]:
