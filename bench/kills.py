@@ -2,18 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-A campaign that is killed again and again, and resumed, against the same one undisturbed.
+A campaign or matrix that is killed again and again, and resumed, against it undisturbed.
 
-``kills.py FOLDER [KILLS] [TRIALS] [JOBS]`` kills it with ``kill -9`` at moments drawn by chance,
-resumes it after each, and compares every number at the end. It prints one line for each kill.
+``kills.py FOLDER [KILLS] [TRIALS] [JOBS] [CONTROLLER...]`` kills it with ``kill -9`` at moments
+drawn by chance, resumes it after each, and compares every number at the end. It prints one line
+for each kill. Two controllers or more make a matrix.
 """
 
+from collections.abc import Mapping, Sequence
 import json
 from pathlib import Path
 import random
 import subprocess
 import sys
 import time
+from typing import Any
 
 _PROGRAM = ('from safety_scenarios.cli.main import main\nimport sys\nsys.exit(main())')
 _TRIALS = 'trials.jsonl'
@@ -33,21 +36,34 @@ def tell(text: str) -> None:
 
 def lines_in(folder: Path) -> int:
     """Return how many trials have a line."""
-    path = folder / _TRIALS
-    return path.read_bytes().count(b'\n') if path.exists() else 0
+    return sum(path.read_bytes().count(b'\n') for path in folder.rglob(_TRIALS))
 
 
-def undisturbed(folder: Path, trials: int, jobs: int) -> float:
-    """Run the campaign to its end, and return the seconds that it took."""
-    began_s = time.monotonic()
-    subprocess.run(command('run', *what(trials, jobs), '--output', str(folder)), check=True)
-    return time.monotonic() - began_s
+def run(*arguments: str) -> None:
+    """
+    Run this package to its end.
+
+    :raises RuntimeError: it could not judge; a controller that fails is no fault
+    """
+    code = subprocess.run(command(*arguments), stdout=subprocess.DEVNULL).returncode
+    if code not in (0, 1):
+        raise RuntimeError(f'bench: {arguments} ended with {code}')
 
 
-def what(trials: int, jobs: int) -> tuple[str, ...]:
+def what(trials: int, jobs: int, controllers: Sequence[str]) -> tuple[str, ...]:
     """Return what is run."""
     return ('SCN-R-101', 'SCN-C-101', '--link', 'loopback', '--words', 'patterns', '--seed', '5',
-            '--trials', str(trials), '--jobs', str(jobs), '-q')
+            '--trials', str(trials), '--jobs', str(jobs), '-q',
+            *(part for one in controllers for part in ('--controller', one)))
+
+
+def numbers(folder: Path) -> tuple[Mapping[str, bytes], Mapping[str, Any], int]:
+    """Return the lines and summaries of each campaign in a folder, and how many were resumed."""
+    lines = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob(_TRIALS)}
+    summaries = {str(path.relative_to(folder)): json.loads(path.read_text()) for name in (
+        'campaign.json', 'matrix.json') for path in folder.rglob(name)}
+    resumed = sum(len(one.pop('repaired', ())) for one in summaries.values())
+    return lines, summaries, resumed
 
 
 def _await_progress(process: 'subprocess.Popen[bytes]', folder: Path) -> None:
@@ -57,20 +73,25 @@ def _await_progress(process: 'subprocess.Popen[bytes]', folder: Path) -> None:
         time.sleep(0.02)
 
 
-def main(folder: str, kills: str = '20', trials: str = '200', jobs: str = '2') -> None:
+def main(folder: str, kills: str = '20', trials: str = '200', jobs: str = '2',
+         *controllers: str) -> None:
     """
     Kill and resume, and compare.
 
     :raises RuntimeError: a number is another one than undisturbed
     """
     whole, cut = Path(folder, 'undisturbed'), Path(folder, 'killed')
-    took_s = undisturbed(whole, int(trials), int(jobs))
-    chance, done = random.Random(1), 0
-    begin = command('run', *what(int(trials), int(jobs)), '--output', str(cut))
+    asked = what(int(trials), int(jobs), controllers)
+    began_s = time.monotonic()
+    run('run', *asked, '--output', str(whole))
+    took_s = time.monotonic() - began_s
+    chance, done, all_trials = random.Random(1), 0, lines_in(whole)
     while done < int(kills):
-        started = (cut / 'settings.json').exists()
-        process = subprocess.Popen(begin if not started else command('run', '--resume', str(cut)),
-                                   start_new_session=True, stdout=subprocess.DEVNULL)
+        started = any(cut.rglob('settings.json'))
+        process = subprocess.Popen(
+            command('run', *(('--resume', str(cut)) if started else (
+                *asked, '--output', str(cut)))),
+            start_new_session=True, stdout=subprocess.DEVNULL)
         try:
             _await_progress(process, cut)
             process.wait(chance.uniform(0.0, took_s / 4))
@@ -80,16 +101,17 @@ def main(folder: str, kills: str = '20', trials: str = '200', jobs: str = '2') -
             process.kill()
             process.wait()
         done += 1
-        tell(f'kill {done}: {lines_in(cut)} of {2 * int(trials)} trials have a line')
-    if lines_in(cut) < 2 * int(trials) or not (cut / 'manifest.json').exists():
-        subprocess.run(command('run', '--resume', str(cut)), check=True)
-    same = (whole / _TRIALS).read_bytes() == (cut / _TRIALS).read_bytes()
-    one, two = (json.loads((path / 'campaign.json').read_text()) for path in (whole, cut))
-    repaired = two.pop('repaired', ())
-    subprocess.run(command('evaluate', str(cut)), check=True, stdout=subprocess.DEVNULL)
-    tell(f'{done} kills, resumed {len(repaired)} times; trials.jsonl the same bytes: {same}; '
-         f'campaign.json the same numbers: {one == two}; evaluate finds nothing wrong')
-    if not same or one != two:
+        tell(f'kill {done}: {lines_in(cut)} of {all_trials} trials have a line')
+    if lines_in(cut) < all_trials or len(list(cut.rglob('manifest.json'))) < len(
+            list(whole.rglob('manifest.json'))):
+        run('run', '--resume', str(cut))
+    (lines, summaries, _), (cut_lines, cut_summaries, resumed) = numbers(whole), numbers(cut)
+    for path in cut.rglob(_TRIALS):
+        run('evaluate', str(path.parent))
+    tell(f'{done} kills, resumed {resumed} times; trials.jsonl of {len(lines)} campaigns the same '
+         f'bytes: {lines == cut_lines}; {len(summaries)} summaries the same numbers: '
+         f'{summaries == cut_summaries}; evaluate finds nothing wrong')
+    if lines != cut_lines or summaries != cut_summaries:
         raise RuntimeError('bench: the numbers differ')
 
 

@@ -109,7 +109,6 @@ def show_done(done: MatrixDone, detail: str, folder: Path, page: Path | None) ->
     elif detail == 'quiet':
         screen.print(verdict_line(done.summary))
     else:
-        show_matrix(screen, done.summary)
         names = ', '.join(['report.html'] * (page is not None)
                           + ['matrix.json', 'matrix.yaml', *(f'{name}/' for name in done.arms)])
-        screen.print(f'Results: {folder} ({names})', markup=False)
+        show_matrix(screen, done.summary, f'Results: {folder} ({names})')

@@ -29,6 +29,6 @@ def merge_shards(folders: tuple[Path, ...], output: Path) -> None:
     """
     summary = merge(folders, output)
     screen = console()
-    screen.print(verdict_line(summary))
     screen.print(f'Results: {output}', markup=False)
+    screen.print(verdict_line(summary))
     sys.exit(summary.exit_code)

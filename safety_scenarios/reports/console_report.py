@@ -239,12 +239,10 @@ def verdict_line(summary: CampaignSummary) -> str:
     verdicts = ', '.join(f'{count} {name}' for name, count in summary.verdicts.items())
     ended = f' of shard {summary.shard}' if summary.shard else ''
     ended += ', interrupted' if summary.interrupted else ''
-    skipped = f'{counted(len(set(summary.skipped)), "scenario")} skipped; ' if summary.skipped \
-        else ''
     return (f'[bold {COLOURS[summary.verdict]}]{summary.verdict.value}[/]  '
             f'{escape(on_one_line(summary.controller, 32))}: {summary.completed} of '
             f'{counted(summary.planned, "trial")}{ended}: {verdicts or "none judged"}; '
-            f'{skipped}exit code {summary.exit_code}')
+            f'{console_tables.skipped(summary.skipped)}exit code {summary.exit_code}')
 
 
 def notes_of(summary: CampaignSummary) -> list[str]:

@@ -3,7 +3,7 @@
 
 """Tables of worlds and of the self-test, for people; and how wide any table must be."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from rich import box
 from rich.console import Console, ConsoleOptions
@@ -29,6 +29,12 @@ UNBOUNDED = 10_000
 """Columns of a list that nobody looks at but a program."""
 COLUMNS = ('gap m', 'stops m', 'task s')
 """Smallest gap to a person or thing, longest way from onset to standstill, time of the task."""
+
+
+def skipped(names: Iterable[str]) -> str:
+    """Return how many scenarios were left out, for a line of what something came to."""
+    number = len(set(names))
+    return f'{counted(number, "scenario")} skipped; ' if number else ''
 
 
 class Widths:

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 from safety_scenarios.errors import counted
+from safety_scenarios.reports import console_tables
 from safety_scenarios.reports.failures import COLOURS
 from safety_scenarios.reports.plain_text import on_one_line
 from safety_scenarios.scenario.verdict import Estimate
@@ -105,12 +106,17 @@ def verdict_line(found: MatrixSummary) -> str:
     """Return the verdict of the matrix on one line, as markup."""
     arms = ', '.join(f'{escape(arm.name)} {arm.verdict.value}'
                      + ('' if arm.counts else ' (does not count)') for arm in found.arms)
+    skipped = console_tables.skipped(name for arm in found.arms for name in arm.skipped)
     return (f'[bold {COLOURS[found.verdict]}]{found.verdict.value}[/]  matrix: {arms}; '
-            f'exit code {found.exit_code}')
+            f'{skipped}exit code {found.exit_code}')
 
 
-def show_matrix(screen: Console, found: MatrixSummary) -> None:
-    """Print the arms, what they differ in, and what they show against each other."""
+def show_matrix(screen: Console, found: MatrixSummary, results: str = '') -> None:
+    """
+    Print the arms, what they differ in, and what they show against each other.
+
+    :param results: a line about where the files are, before the verdict
+    """
     screen.print(headline(found))
     head, rows = difference_rows(found)
     screen.print(_table('Arms: what is not the same in all', head, rows))
@@ -141,6 +147,8 @@ def show_matrix(screen: Console, found: MatrixSummary) -> None:
     counting = sum(flip.is_decided for flip in found.flips)
     screen.print(f'{counted(counting, "trial")} with PASS in one arm and FAIL in another one; '
                  f'{found.flips_of - counting} more differ by INCONCLUSIVE or ERROR')
+    if results:
+        screen.print(results, markup=False)
     screen.print(verdict_line(found))
 
 

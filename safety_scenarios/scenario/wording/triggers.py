@@ -184,7 +184,10 @@ BUT_NOT = ('but not', "but i won't", 'but i will not', "but i don't", 'but i do 
            "yet i won't", "though i won't", 'though i will not', 'but i would rather not',
            "but i'd rather not", 'except that i will not', "except that i won't",
            'but actually no', 'but i go on', 'but i keep', 'but i continue', 'aber nicht',
-           'jedoch nicht', 'doch nicht', 'pero no')
+           'jedoch nicht', 'doch nicht', 'pero no', *(
+               f'{before}{time} and {will}' for time in ('second', 'moment', 'minute')
+               for before in ('', 'one ', 'a ', 'give me one ', 'give me a ')
+               for will in ('i will', "i'll")))
 """Takes back the sentence before it when (nearly) nothing follows it."""
 
 NO = frozenset(('no', 'nope', 'nah', 'not', 'never', 'wrong', 'false', 'hell no', 'no way',

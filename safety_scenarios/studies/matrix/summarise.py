@@ -55,7 +55,8 @@ def summarise(matrix: MatrixFile, arms: Mapping[str, ArmDone]) -> MatrixSummary:
         arms=tuple(ArmOutcome(
             name=name, controller=arm.summary.controller, counts=matrix.arms[name].counts,
             verdict=arm.summary.verdict, verdicts=arm.summary.verdicts,
-            completed=arm.summary.completed, planned=arm.summary.planned)
+            completed=arm.summary.completed, planned=arm.summary.planned,
+            skipped=arm.summary.skipped)
             for name, arm in arms.items()),
         check=check(arms), cells=tuple(cells(counting, link)),
         dominated=tuple(dominated(counting, link)),

@@ -179,6 +179,8 @@ class ArmOutcome(Noun):
     verdicts: Mapping[str, int]
     completed: int
     planned: int
+    skipped: tuple[str, ...] = ()
+    """Scenarios that were left out by selection.skip."""
 
 
 Axis = tuple[str, tuple[str, ...]]

@@ -150,6 +150,9 @@ def test_each_reason_is_told_once_with_its_scenarios_and_how_to_run_the_rest(
     assert '1 of 1 trial: ' in shown and '; 4 scenarios skipped; exit code' in shown
     assert main(['evaluate', more[-1]]) in (0, 1)
     assert '; 4 scenarios skipped; exit code' in capsys.readouterr().out.splitlines()[-1]
+    assert main([*command[1:-2], '--output', str(tmp_path / 'both'), '--set', 'jobs=1',
+                 '--controller', 'rule_based', '--controller', 'never_stop']) in (0, 1)
+    assert '; 4 scenarios skipped; exit code' in capsys.readouterr().out.splitlines()[-1]
     assert main(['scenario', 'describe', '--profile', str(fast), *ids]) == 2
     assert shlex.split(capsys.readouterr().out.splitlines()[-1].partition(f'{fast}: ')[2]) == [
         one for one in command[:-2] if one not in ('--link', 'loopback')]
