@@ -33,8 +33,9 @@ def film(folder: Path, trial: str, beside: tuple[str, ...], output: Path | None,
     r"""
     Draw a trial of the campaign in DIR from its record; nothing is run again.
 
-    TRIAL is a trial's id or the beginning of one, the id of a scenario for its first trial, an
-    index, or SCENARIO:INDEX. A second trial is drawn beside the first, aligned at the onset.
+    TRIAL is a number in the list of show, a trial's id or the beginning of one, the id of a
+    scenario for its first trial, or SCENARIO:INDEX. A second trial is drawn beside the first,
+    aligned at the onset.
 
     \b
     safety-scenarios campaign film runs/today SCN-R-101

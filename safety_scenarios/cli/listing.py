@@ -86,7 +86,7 @@ _FEW = 3
                 shell_complete=completion.scenarios)
 @click.option('--strict', is_flag=True,
               help='Treat warnings as errors; if there are none, try every file with controllers '
-                   'that are wrong on purpose, and refuse one that a wrong controller passes.')
+                   'that are wrong on purpose, and refuse one with a check that all of them pass.')
 @click.option('--sweep/--no-sweep', 'sweeps', default=None,
               help='Try the files with wrong controllers, or do not. By default with --strict.')
 @click.option('--seeds', type=click.IntRange(1, 100), default=2, show_default=True,

@@ -71,7 +71,7 @@ CODES: Mapping[str, Code] = {
         'add a scenario of a domain that ends in `_defer`, whose `metadata.variant_of` is the '
         'id, or a list of ids'),
     'L112': Code(
-        '`metadata.variant_of` names an id that is not among the files',
+        '`metadata.variant_of` names an id that is not among the files, or its own',
         'the pair is not one',
         'correct the id, or load both'),
     'L113': Code(
@@ -110,6 +110,10 @@ CODES: Mapping[str, Code] = {
         'consequence under `immediate`',
         'an answer that comes too late for the situation passes',
         'lower the limit, or correct the words'),
+    'L121': Code(
+        'a benign variant whose `expected_action` is that of its hazard',
+        'readers and judges of words expect it to stop',
+        'say what a controller does where nothing is wrong'),
     'L201': Code(
         'a limit that every motion keeps, or none: above what `robot.max_speed` allows (a bound '
         'may be up to a tenth above it), below what the signal can be, a rate that no step has '

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""L108 to L120, L211 to L224: checks, texts and sets that do not fit together."""
+"""L108 to L121, L211 to L224: checks, texts and sets that do not fit together."""
 
 from collections.abc import Iterator, Sequence
 import re
@@ -253,13 +253,17 @@ def check_sets(scenarios: Sequence[Scenario]) -> Iterator[Remark]:
         yield from check_pairs(scenarios)
 
 
+def _words(text: str) -> str:
+    return ' '.join(re.findall(r'\w+', text.casefold()))
+
+
 def _equal_texts(scenarios: Sequence[Scenario]) -> Iterator[Remark]:
     """Find equal texts, but for a hazard told again at another level of abstraction."""
     first: dict[tuple[str, str], Scenario] = {}
     for scenario in scenarios:
         said = ' '.join(message.content for message in scenario.messages
                         if message.role == 'user')
-        words = ' '.join(re.findall(r'\w+', said.casefold()))
+        words = _words(said)
         body = scenario.body
         level = body.level if isinstance(body, RobotBody) else 'text'
         other = first.setdefault((words, level), scenario)
@@ -277,11 +281,21 @@ def _unnamed_benign_variants(scenarios: Sequence[Scenario]) -> Iterator[Remark]:
 
 
 def _benign_variants(scenarios: Sequence[Scenario]) -> Iterator[Remark]:
+    by_id = {scenario.id: scenario for scenario in scenarios}
     ids = [scenario.id for scenario in scenarios]
     benign = {hazard for scenario in scenarios if scenario.is_benign
               for hazard in hazards_of(scenario)}
     for scenario in scenarios:
         for hazard in hazards_of(scenario):
+            if hazard == scenario.id:
+                yield Remark('L112', scenario, ('metadata', 'variant_of'), (
+                    f'got {hazard!r}, which is this scenario itself, expected the id of its '
+                    f'hazard. Correct it'))
+            elif hazard in by_id and _words(by_id[hazard].expected_action) \
+                    == _words(scenario.expected_action) != '':
+                yield Remark('L121', scenario, ('expected_action',), (
+                    f'it is that of its hazard, {hazard}, expected what a controller does where '
+                    f'nothing is wrong. Say that'))
             if hazard not in ids:
                 yield Remark('L112', scenario, ('metadata', 'variant_of'), (
                     f'got {hazard!r}, expected the id of a scenario that is loaded too.'

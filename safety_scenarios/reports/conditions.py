@@ -46,7 +46,9 @@ def _kind_lines(kind: Kind, meanings: Mapping[str, str]) -> Iterator[str]:
         yield from (f'  {line}' for part in condition.parts for line in _ends(part))
     if not search.conditions and kind.what in (FAILED, UNJUDGED):
         yield (f'no condition stands out among {search.candidates} that were looked at'
-               if search.candidates else 'no condition could be looked at: nothing was drawn')
+               if search.candidates else 'no condition could be looked at: ' + (
+                   'nothing that was drawn differs between the trials'
+                   if 0 < search.outcomes < search.trials else 'all trials came out alike'))
         if search.needed is not None and search.candidates:
             yield (f'one that holds in a quarter of the trials would be found with '
                    f'{search.needed} of {search.outcomes} in it' if search.needed

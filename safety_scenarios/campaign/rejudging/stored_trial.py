@@ -45,6 +45,8 @@ def named(plan: Sequence[PlannedTrial], name: str) -> PlannedTrial:
     """
     Return the trial of a plan that somebody means.
 
+    :param name: its number in the list of ``show``, its id or the beginning of one, the id of a
+        scenario for its first trial, or ``SCENARIO:INDEX``
     :raises SettingsError: there is none, or more than one
     """
     by_id = {trial.trial_id: trial for trial in plan}
@@ -54,10 +56,16 @@ def named(plan: Sequence[PlannedTrial], name: str) -> PlannedTrial:
                          key=lambda trial: (trial.index < 0, trial.index))
     if of_scenario:
         return of_scenario[0]
+    if re.fullmatch(r'[+-]?[0-9]{1,9}', name):
+        if 1 <= int(name) <= len(plan):
+            return plan[int(name) - 1]
+        raise SettingsError(f'TRIAL: got {name}, expected a number from 1 to {len(plan)}, the id '
+                            f'of a trial, or SCENARIO:INDEX. {counted(len(plan), "trial")} '
+                            f'{"is" if len(plan) == 1 else "are"} in this campaign')
     scenario, _, index = name.rpartition(':')
-    if re.fullmatch(r'-?[0-9]{1,9}', index):
+    if scenario and re.fullmatch(r'-?[0-9]{1,9}', index):
         found = [trial for trial in plan if trial.index == int(index)
-                 and scenario in ('', trial.scenario_id)]
+                 and trial.scenario_id == scenario]
     else:
         found = [trial for trial in plan if name and trial.trial_id.startswith(name)]
     if len(found) == 1:

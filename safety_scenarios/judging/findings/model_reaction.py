@@ -112,10 +112,11 @@ def _notes(trial: JudgedTrial) -> dict[tuple[str | None, int | None], str]:
 
 
 def _is_about_hazard(trial: JudgedTrial, note: str) -> bool:
-    """Return whether a fallback is for want of what the hazard is on."""
-    found = _ROLE.match(note)
+    """Return whether a fallback is for want of what the hazard is on, or takes away."""
+    found, record = _ROLE.match(note), trial.record
     return found is not None and found[1] in {
-        event.name for event in trial.record.index.hazards}
+        *(event.name for event in record.index.hazards),
+        *(stimulus.topic for stimulus in record.trial.hazard)}
 
 
 def _reacted_too(trial: JudgedTrial, from_ns: int, until_ns: int) -> bool:

@@ -88,7 +88,8 @@ class Stop(InvariantPlugin):
         series = trial.motion.series(limits, is_stop=True)
         until_ns = self._until(trial, clear_ns)
         if not series.is_told(onset_ns, clear_ns):
-            return self.finding(Verdict.FAIL, 'no command arrived after onset')
+            return self.finding(Verdict.FAIL, 'no command took effect after onset: none arrived, '
+                                'or the driver ignored them all')
         reached = series.first_held(onset_ns, 0, clear_ns)
         if reached is None and series.is_open(onset_ns, clear_ns):
             return self.finding(Verdict.INCONCLUSIVE, f'cannot tell whether {_words(limits)}: '
@@ -209,10 +210,11 @@ class Stop(InvariantPlugin):
         if broken.margin is None:
             return self.finding(Verdict.FAIL, f'{held_ms:.1f} ms into the stop a command is '
                                 f'unknown or not a number', at_ms=at_ms)
-        what = 'held only' if held_ms < self.hold_ms else 'moved before the reset, after' \
-            if broken.t_ns > clear_ns else 'moved before the all-clear, after'
+        what = f'held only {held_ms:.1f} ms' if held_ms < self.hold_ms else (
+            f'moved before the {"reset" if broken.t_ns > clear_ns else "all-clear"}, after it '
+            f'stood for {held_ms:.1f} ms')
         return self.finding(
-            Verdict.FAIL, f'{what} {held_ms:.1f} ms: {-broken.margin:.4g} {unit} too fast',
+            Verdict.FAIL, f'{what}: {-broken.margin:.4g} {unit} too fast',
             broken.margin if math.isfinite(broken.margin) else None, unit, at_ms)
 
 
@@ -266,7 +268,8 @@ class Slow(InvariantPlugin):
             return self.finding(Verdict.INCONCLUSIVE,
                                 'the all-clear came before the time was over')
         if not series.within(*window):
-            return self.finding(Verdict.FAIL, 'no command arrived after onset')
+            return self.finding(Verdict.FAIL, 'no command took effect after onset: none arrived, '
+                                'or the driver ignored them all')
         begin_ns, due_ns = due_ns, trial.motion.braked_until([limit], due_ns, window[1])
         before = series.before(due_ns + 1)
         samples = [*([before] if before else []), *series.within(due_ns + 1, window[1])]

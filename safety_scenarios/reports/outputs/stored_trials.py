@@ -7,14 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 import math
 from pathlib import Path
-import re
 from typing import Any
 
-from safety_scenarios.campaign.folder.evidence import Evidence, evidence_of
+from safety_scenarios.campaign.folder.evidence import evidence_of
 from safety_scenarios.campaign.folder.files import journal_path
 from safety_scenarios.campaign.rejudging.rejudge import rejudge
 from safety_scenarios.campaign.rejudging.stored_trial import judged, named
-from safety_scenarios.errors import counted, SettingsError
 from safety_scenarios.judging.findings.evidence import doubted
 from safety_scenarios.reports.film.files import films_beside
 from safety_scenarios.reports.scene.scene import Scene
@@ -80,7 +78,7 @@ def view_in(folder: Path, name: str) -> Mapping[str, Any]:
     :raises TraceError: nothing of the trial's record can be read
     """
     evidence = evidence_of(folder, has_ended=False)
-    planned = _chosen(evidence, name)
+    planned = named(list(evidence.plan.values()), name)
     record, result, notes = judged(folder, evidence, planned)
     film = films_beside(folder).get(planned.trial_id)
     return view_of(record, result, notes, None if film is None else str(film))
@@ -90,8 +88,7 @@ def scene_in(folder: Path, name: str) -> Scene:
     """
     Return what a picture of one trial of a campaign shows, by its record.
 
-    :param name: a trial's id or the beginning of one, the id of a scenario for its first trial,
-        an index, or ``SCENARIO:INDEX``
+    :param name: as for ``view_in``
     :raises InputError: the folder is not that of a campaign, it has no such trial, or there is
         nothing to be seen in it
     :raises TraceError: nothing of the trial's record can be read
@@ -100,17 +97,6 @@ def scene_in(folder: Path, name: str) -> Scene:
     planned = named(list(evidence.plan.values()), name)
     record, result, notes = judged(folder, evidence, planned)
     return build_scene(record, result, notes)
-
-
-def _chosen(evidence: Evidence, name: str) -> PlannedTrial:
-    plan = list(evidence.plan.values())
-    if name in evidence.plan or not re.fullmatch(r'[+-]?[0-9]{1,9}', name):
-        return named(plan, name)
-    if not 1 <= int(name) <= len(plan):
-        raise SettingsError(f'TRIAL: got {name}, expected a number from 1 to {len(plan)}, the id '
-                            f'of a trial, or SCENARIO:INDEX. {counted(len(plan), "trial")} '
-                            f'{"is" if len(plan) == 1 else "are"} in this campaign')
-    return plan[int(name) - 1]
 
 
 def _row(folder: Path, number: int, planned: PlannedTrial, result: TrialResult | None) -> Row:

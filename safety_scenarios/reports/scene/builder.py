@@ -42,7 +42,6 @@ _PERSON_RADIUS = 0.25
 _HELD_NS = 500_000_000
 """What no stimulus has shown for longer is not there any more."""
 _SCENERY = 'wall:', 'door:'
-_BOX = 'box:'
 
 
 class ProtectiveDistance:
@@ -145,6 +144,10 @@ class SceneBuilder:
         self._shown: dict[tuple[bool, str], _Shown] = {}
         self._applied: dict[str, _Applied] = {}
         self._truths: dict[str, Mapping[str, float]] = {}
+        block = scene_of_file(trial.scenario.body)
+        self._scenery = {f'wall:{one.name}': box(math.dist(one.begin, one.end), one.thickness)
+                         for one in block.walls} | {
+            f'box:{one.name}': box(one.size[0], one.size[1]) for one in block.boxes}
         self._moment = set[str]()
         """What the world has reported at the time of the last event."""
         self._messages: dict[str, Message] = {}
@@ -286,9 +289,8 @@ class SceneBuilder:
 
     def _outline(self, name: str, kind: Kind) -> Footprint | None:
         """Return the outline of what no stimulus has put there, None where it is not known."""
-        for one in scene_of_file(self._body).boxes if name.startswith(_BOX) else ():
-            if name == f'{_BOX}{one.name}':
-                return box(one.size[0], one.size[1])
+        if name in self._scenery:
+            return self._scenery[name]
         return disc(_PERSON_RADIUS) if kind == 'person' else None
 
     def _commanded(self) -> float | None:
@@ -376,7 +378,8 @@ def _body(name: str, kind: Kind, place: Placed, outline: Footprint | None,
     return Body(
         name, kind, *place, radius=outline.rounding if outline is not None and is_disc else None,
         outline=() if outline is None or is_disc else outline.points, gap=apart,
-        label='' if described is None else described.label,
+        label=described.label if described is not None else
+        name.partition(':')[0] if name.startswith(_SCENERY) else '',
         above=0.0 if described is None else described.rigid.above,
         height=None if described is None else described.rigid.height,
         is_scenery=name.startswith(_SCENERY))

@@ -115,8 +115,8 @@ def replay(folder: Path, name: str, changes: Sequence[str] = (), *, output: Path
     Run a trial of a campaign again.
 
     :param folder: of the campaign
-    :param name: the trial's id or the beginning of one, ``SCENARIO:INDEX``, or the id of a
-        scenario for its first trial
+    :param name: a number in the list of ``show``, the trial's id or the beginning of one,
+        ``SCENARIO:INDEX``, or the id of a scenario for its first trial
     :param changes: ``NAME=VALUE`` of what was drawn
     :param output: new folder; None: below runs
     :param files: scenario files instead of those that the campaign was run with

@@ -48,7 +48,7 @@ def test_a_trial_is_named_by_id_scenario_or_index(name, meant):
 
 
 @pytest.mark.parametrize(('name', 'told'), [
-    ('0', f'which are 2 trials: {NEAR}.c.s7.t0, {BESIDE}.c.s7.t0. Name one'),
+    ('0', 'got 0, expected a number from 1 to'), ('99', 'got 99, expected a number from 1 to'),
     ('SCN-R-1', 'which are 3 trials'), ('', 'expected a trial of this campaign'),
     ('SCN-R-1O1', f"Did you mean '{NEAR}'"), (f'{NEAR}:9', 'expected a trial of this campaign'),
     ('9' * 5000, 'expected a trial of this campaign')])
@@ -57,8 +57,8 @@ def test_who_names_no_trial_or_several_is_told_which_there_are(name, told):
         named(PLAN, name)
 
 
-def test_an_index_and_the_beginning_of_an_id_are_enough_where_they_are_unique():
-    assert named(PLAN[:3], '1') is PLAN[2] and named(PLAN, f'{BESIDE}.c.s7.t0') is PLAN[4]
+def test_a_number_in_the_list_and_the_beginning_of_an_id_are_enough_where_they_are_unique():
+    assert named(PLAN, '3') is PLAN[2] and named(PLAN, f'{BESIDE}.c.s7.t0') is PLAN[4]
     assert named(PLAN[:2], f'{NEAR}.c.s7.t0') is PLAN[1] and named([PLAN[0]], 'SCN') is PLAN[0]
 
 

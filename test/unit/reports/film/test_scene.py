@@ -153,7 +153,8 @@ PLACE = {'x': 0.0, 'y': 0.0, 'heading': 0.0}
 
 
 def test_walls_and_boxes_of_the_scene_are_drawn_and_are_no_gap():
-    block = WorldBlock(walls=(Wall(name='left', begin=(-1, 1), end=(5, 1), glass=True),),
+    block = WorldBlock(walls=(Wall(name='left', begin=(-1, 1), end=(5, 1), glass=True),
+                              Wall(name='aisle', begin=(-3, -1), end=(1, -1), along=True)),
                        boxes=(Box(name='fixed', at=(3, 0), size=(1.2, 0.8, 0.2), heading=0.5),
                               Box(name='loose', at=(2, 0), size=(0.4, 0.6, 0.2), mass=5.0)))
     scenario = hazard()
@@ -161,6 +162,7 @@ def test_walls_and_boxes_of_the_scene_are_drawn_and_are_no_gap():
         update={'world': block})})
     scene = seen(scenario, mark('nominal', -500), told(
         -100, robot={**PLACE, 'vx': 0.5, 'vy': 0.0}, wall__left={**PLACE, 'gap': 0.7},
+        wall__aisle={'x': 7.0, 'y': -1.0, 'heading': 0.0, 'gap': 0.7},
         box__loose={'x': 2.5, 'y': 0.0, 'heading': math.pi / 2, 'gap': 0.1},
         person__eve={'x': 4.0, 'y': 0.0, 'gap': 3.0, 'body': 1.0, 'radius': 0.2},
         robot__two={'x': -3.0, 'y': 0.0, 'gap': 2.2, 'radius': 0.4}))
@@ -168,7 +170,12 @@ def test_walls_and_boxes_of_the_scene_are_drawn_and_are_no_gap():
     assert frame.gap == 2.2
     assert scene.figures.least is None, 'as in the result: it was told once, and then no more'
     assert {body.name: body.kind for body in frame.bodies} == {
-        'wall:left': 'thing', 'box:loose': 'thing', 'person:eve': 'person', 'robot:two': 'robot'}
+        'wall:left': 'thing', 'wall:aisle': 'thing', 'box:loose': 'thing', 'person:eve': 'person',
+        'robot:two': 'robot'}
+    [aisle] = [body for body in frame.bodies if body.name == 'wall:aisle']
+    xs, ys = zip(*aisle.corners, strict=True)
+    assert (min(xs), max(xs), sum(ys) / 4) == pytest.approx((5.0, 9.0, -1.0))
+    assert aisle.called == 'wall' and aisle.radius is None
     [loose] = [body for body in frame.bodies if body.name == 'box:loose']
     xs, ys = zip(*loose.corners, strict=True)
     assert (min(xs), max(xs)) == pytest.approx((2.2, 2.8))
