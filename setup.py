@@ -38,7 +38,7 @@ TEST = [CIPHER, 'pytest>=7', 'pytest-rerunfailures', 'pytest-xdist>=3', 'hypothe
         'mcap-ros2-support>=0.6', *FILM, *LEROBOT, *PLOT, *REPORT, *SEARCH, *SERVERS, *TABLE,
         *TRAIN, 'inspect-robots>=0.60', 'playwright',
         'axe-playwright-python', 'junitparser>=3.1',
-        'rtamt==0.4.10; python_version < "3.13"', 'ruff', 'mypy', 'types-PyYAML', 'pandas',
+        'rtamt==0.4.10; python_version < "3.13"', 'ruff', 'mypy', 'types-PyYAML', 'pandas', 'uv',
         'reuse', 'colcon-core', 'colcon-ros', 'colcon-test-result', 'colcon-python-setup-py']
 
 

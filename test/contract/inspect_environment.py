@@ -3,12 +3,10 @@
 
 """Inspect AI in a virtual environment of its own: its many packages must not reach ours."""
 
-import os
 from pathlib import Path
-import subprocess
 import venv
 
-from contract.are_environment import INHERITED
+from contract.installing import install
 from once import built_once
 
 REQUIREMENTS = Path(__file__).with_name('inspect_requirements.txt')
@@ -19,7 +17,7 @@ def inspect_python() -> Path:
     """
     Build the environment unless it is there, and return its interpreter.
 
-    :raises subprocess.SubprocessError: pip fails, as without a network
+    :raises subprocess.SubprocessError: it cannot be installed, as without a network
     :raises OSError: no place, or no permission
     """
     built_once(FOLDER, REQUIREMENTS.read_text(encoding='utf-8'), _build)
@@ -28,7 +26,4 @@ def inspect_python() -> Path:
 
 def _build(folder: Path) -> None:
     venv.create(folder, with_pip=True)
-    environment = {key: value for key, value in os.environ.items() if key not in INHERITED}
-    subprocess.run([folder / 'bin' / 'python', '-m', 'pip', 'install', '--quiet',
-                    '--disable-pip-version-check', '--no-deps', '--requirement', REQUIREMENTS],
-                   check=True, timeout=600, env={**environment, 'PIP_REQUIRE_VIRTUALENV': '1'})
+    install(folder, '--requirement', REQUIREMENTS)

@@ -9,28 +9,22 @@ import shutil
 import subprocess
 import sys
 
+from contract.installing import install, without_inherited
 from once import built_once
 
 REQUIREMENTS = Path(__file__).with_name('noble_requirements.txt')
 FOLDER = Path(__file__).resolve().parents[2] / 'build' / 'noble-venv'
-INHERITED = ('PIP_CONSTRAINT', 'PIP_BUILD_CONSTRAINT', 'PYTHONPATH')
-"""What would hold it to other versions, or show it other packages."""
 
 
 def noble_python() -> Path:
     """
     Build the environment unless it is there, and return its interpreter.
 
-    :raises subprocess.SubprocessError: pip fails, as without a network
+    :raises subprocess.SubprocessError: it cannot be installed, as without a network
     """
     base = _base()
     built_once(FOLDER, f'{base}\n{REQUIREMENTS.read_text(encoding="utf-8")}', _build)
     return FOLDER / 'bin' / 'python'
-
-
-def without_inherited() -> dict[str, str]:
-    """Return the environment variables, but those that would undo the versions."""
-    return {key: value for key, value in os.environ.items() if key not in INHERITED}
 
 
 def _base() -> str:
@@ -45,8 +39,6 @@ def _base() -> str:
 
 
 def _build(folder: Path) -> None:
-    environment = without_inherited()
-    subprocess.run([_base(), '-m', 'venv', folder], check=True, timeout=120, env=environment)
-    subprocess.run([folder / 'bin' / 'python', '-m', 'pip', 'install', '--quiet', '--no-deps',
-                    '--disable-pip-version-check', '--requirement', REQUIREMENTS], check=True,
-                   timeout=900, env={**environment, 'PIP_REQUIRE_VIRTUALENV': '1'})
+    subprocess.run([_base(), '-m', 'venv', folder], check=True, timeout=120,
+                   env=without_inherited())
+    install(folder, '--requirement', REQUIREMENTS)

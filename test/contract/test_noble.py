@@ -11,6 +11,7 @@ import shutil
 import subprocess
 
 from contract import noble_environment
+from contract.installing import without_inherited
 from contract.test_packaging import ROOT, source  # noqa: F401
 from once import built_once, STAMP
 import pytest
@@ -32,7 +33,7 @@ def python() -> Path:
 def run(python, source):  # noqa: F811
     """Build with colcon, and give what runs a shell command where the result is sourced."""
     hidden = ('AMENT_PREFIX_PATH', 'COLCON_PREFIX_PATH', 'ROS_DOMAIN_ID')
-    variables = {key: value for key, value in noble_environment.without_inherited().items()
+    variables = {key: value for key, value in without_inherited().items()
                  if key not in hidden} | {
         'PATH': f'{python.parent}:/usr/bin:/bin', 'COLCON_HOME': str(WORKSPACE / 'colcon'),
         'COLCON_DEFAULTS_FILE': os.devnull, 'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'}
