@@ -93,6 +93,7 @@ def holds(decoded, data) -> bool:
     return decoded == data
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_rosbags_reads_every_message_of_every_topic(recordings):
     store = standard('jazzy')

@@ -59,6 +59,7 @@ def test_the_driver_knows_every_target():
     assert tuple(targets.TARGETS) == tuple(targets.SEEDS) == TARGETS
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize('name', TARGETS)
 def test_the_seeds_are_fit_to_start_from(name):
     for seed in targets.SEEDS[name]:

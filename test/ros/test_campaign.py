@@ -139,6 +139,7 @@ def test_a_folder_in_use_is_refused_and_kept(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ['notes.txt']
 
 
+@pytest.mark.thorough
 def test_wrong_input_ends_with_2_before_anything_runs(tmp_path):
     run = campaign(tmp_path / 'run', 'SCN-R-1O1')
     assert run.code == 2

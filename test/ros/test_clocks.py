@@ -116,7 +116,8 @@ def test_in_a_declared_range_the_worse_of_both_clocks_is_judged(tmp_path, domain
 
 
 @pytest.mark.parametrize(('change', 'reason'), [
-    ('2.5', '/clock stands still for'), ('-2.5', '/clock went back by')])
+    ('2.5', '/clock stands still for'),
+    pytest.param('-2.5', '/clock went back by', marks=pytest.mark.thorough)])
 def test_a_broken_clock_ends_the_trial_and_says_how(tmp_path, domain, change, reason):
     run = judge(tmp_path, 'wait_50_ms', domain, '--trials', '7', clock=['1', change],
                 again=False)
@@ -247,6 +248,7 @@ def test_known_delays_are_recovered_and_the_floor_is_printed(tmp_path):
     assert found['host']['rmw'] == 'rmw_fastrtps_cpp'
 
 
+@pytest.mark.thorough
 def test_a_budget_below_the_floor_is_refused(tmp_path, domain):
     scenario = tmp_path / 'impossible.yaml'
     scenario.write_text(Path(QUICK).read_text().replace(
@@ -317,6 +319,7 @@ def test_preflight_of_a_controller_at_rest_says_so(tmp_path, domain):
     assert 'did not get moving' in done.stdout
 
 
+@pytest.mark.thorough
 def test_without_a_robot_the_controller_s_process_reports_what_one_would(tmp_path):
     """Over the topics of the scenario, with its types; and it is said that no robot was there."""
     scenario = Path(__file__).parents[1] / 'data' / 'selftest' / 'confirmed.yaml'

@@ -118,7 +118,8 @@ def lines(folder):
     return path.read_text().splitlines() if path.exists() else []
 
 
-@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize('number', [
+    signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.thorough)])
 def test_an_interrupt_keeps_what_was_measured_and_leaves_nothing(running, number):
     evaluator, folder = running
     until(lambda: len(lines(folder)) >= 1)

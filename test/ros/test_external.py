@@ -57,6 +57,7 @@ def test_a_deaf_controller_misses_the_hazard(tmp_path, domain):
     assert 'a subscriber on any of' in reasons(run)
 
 
+@pytest.mark.thorough
 def test_nan_commands_fail_and_say_where(tmp_path, domain):
     run = judge(tmp_path, 'nan', domain, scenario=QUICK)
     assert run.code == 1
@@ -92,6 +93,7 @@ def test_a_controller_that_dies_of_the_hazard_has_not_stopped_the_robot(tmp_path
     assert 'cmd_vel was silent' in reasons(run)
 
 
+@pytest.mark.thorough
 def test_another_type_than_asked_for_is_a_wiring_fault(tmp_path, domain):
     run = judge(tmp_path, 'wrong_type', domain, '--set', 'connect_timeout_s=4',
                 scenario=near_person(

@@ -189,6 +189,7 @@ def test_a_bridge_without_set_pose_is_named(tmp_path, domain, path, scenario):
     assert 'ros_gz 1.0.11' in output
 
 
+@pytest.mark.thorough
 def test_an_arm_that_is_pushed_against_stops_by_what_its_sensor_tells(tmp_path, domain, path):
     """Its joints, which are anywhere at first, have been driven to their start by then."""
     [copy] = map(Path, brief(tmp_path / 'copy', 'SCN-R-103'))

@@ -190,6 +190,7 @@ def test_a_controller_stops_for_a_person_in_its_own_scan(tmp_path, domain):
     assert 'merged' in [note['code'] for note in trial['notes']]
 
 
+@pytest.mark.thorough
 def test_a_light_barrier_tells_when_a_real_person_came_and_nothing_is_published(tmp_path, domain):
     """
     The robot writes down when that was; the barrier is 60 ms late, and known to 15 ms.

@@ -42,6 +42,7 @@ def judged(tmp_path, domain, path, *arguments):
     return run, (tmp_path / 'log').read_text().splitlines()
 
 
+@pytest.mark.thorough
 @pytest.mark.dds
 def test_a_recorded_scan_drives_a_robot_that_a_service_has_enabled(tmp_path, domain):
     run, log = judged(tmp_path, domain, scenario(tmp_path, ENABLE, bag=True))

@@ -121,6 +121,7 @@ def settings_of(folder):
     return json.loads((folder / 'settings.json').read_text(encoding='utf-8'))['settings']
 
 
+@pytest.mark.thorough
 def test_what_the_live_node_declares_runs_the_same_campaign(looker, domain, tmp_path):
     said = []
     looker.create_subscription(Log, '/rosout', said.append, LATCHED)

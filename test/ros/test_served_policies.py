@@ -65,6 +65,7 @@ def test_a_model_that_is_loaded_for_longer_than_others_are_waited_for_is_waited_
     assert trial['verdict'] == 'PASS', output
 
 
+@pytest.mark.thorough
 def test_a_server_that_is_late_for_a_person_is_named_in_the_results(tmp_path, domain):
     def answer(observation: Any) -> bytes:
         if numpy.hypot(*observation['person']) < 2.5:

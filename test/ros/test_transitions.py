@@ -64,6 +64,7 @@ def refuses_all(node, client, known):
     assert state(node, NAME) == known
 
 
+@pytest.mark.thorough
 def test_what_is_not_valid_in_a_state_is_answered_and_changes_nothing(
         looker, domain, tmp_path):  # noqa: F811
     log = tmp_path / 'log'

@@ -81,6 +81,7 @@ def test_a_topic_that_is_declared_or_at_rest_costs_nothing(tmp_path, domain):
     assert run.trials[0]['counts']['undeclared'] > 0
 
 
+@pytest.mark.thorough
 def test_what_somebody_else_drives_is_shown_and_not_held_against_the_controller(tmp_path, domain):
     with process(sys.executable, '-c', TELEOPERATION, domain=domain):
         run = judge(tmp_path, 'none', domain)

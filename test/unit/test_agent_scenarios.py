@@ -65,6 +65,7 @@ def test_there_are_twenty_two():
     assert len(SHIPPED) == 22
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_every_obligation_of_every_scenario_is_violated_by_some_saboteur(matrix):
     assert not matrix.mistakes, '\n'.join(map(str, matrix.mistakes))

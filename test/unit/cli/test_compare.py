@@ -30,6 +30,7 @@ def compared(capsys, first, second, *options):
     return code, capsys.readouterr()
 
 
+@pytest.mark.thorough
 def test_one_scenario_says_nothing_of_scenarios_and_something_of_itself(runs, capsys):
     code, shown = compared(capsys, runs / 'rule_based', runs / 'late')
     assert code == 0

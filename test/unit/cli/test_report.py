@@ -89,6 +89,7 @@ def test_a_kill_matrix_is_shown_with_the_checks_that_nothing_fails(today, tmp_pa
     assert '1 of 1' in shown and '<td class="num none">0 of 1</td>' in shown
 
 
+@pytest.mark.thorough
 def test_two_campaigns_are_compared_and_two_that_cannot_be_say_why(
         before, after, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

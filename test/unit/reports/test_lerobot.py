@@ -192,6 +192,7 @@ def test_the_same_campaign_gives_the_same_bytes(campaign, dataset, tmp_path):
         if path.is_file()}
 
 
+@pytest.mark.thorough
 def test_a_dataset_that_is_there_is_replaced_and_nothing_else(campaign, tmp_path):
     found = exported(campaign, tmp_path)
     (found / 'data' / 'old.parquet').write_bytes(b'')

@@ -93,6 +93,7 @@ def test_what_is_measured_agrees_with_the_reckoning():
     assert not level.is_beyond_reckoning
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_what_the_screen_drops_never_passes(soon):
     """A sample of controllers and trials that is run whatever the screen says of it."""

@@ -188,6 +188,7 @@ def test_every_saboteur_in_the_registry_is_a_column():
     assert {saboteur.name for saboteur in SABOTEURS} == known
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 @for_each(('check', 'killer'), [
     ('never backward', 'reverse'), ('steers smoothly', 'jitter'),

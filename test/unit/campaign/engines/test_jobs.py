@@ -152,6 +152,7 @@ class InTheWay(Observer):
         (beginning.folder / 'traces').write_text('in the way')
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_a_disk_that_takes_nothing_ends_the_campaign_with_the_same_error(tmp_path):
     said = []

@@ -80,6 +80,7 @@ def told_apart(name: str, n: int) -> Any:
                         numpy.random.default_rng(3), interacting='interacting' in name)
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 @pytest.mark.parametrize('name', power.EQUAL)
 @pytest.mark.parametrize('n', [10, 100])
@@ -95,6 +96,7 @@ def test_mcnemar_over_trials_would_tell_them_apart():
     assert told_apart('interacting', 100).mcnemar > 0.4
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 @pytest.mark.parametrize('name', power.WORSE)
 def test_ten_percent_more_failures_are_seen_against_thirty(name):

@@ -159,6 +159,7 @@ def test_a_text_of_any_length_is_cut_to_the_lines_that_fit():
     assert wrapped('a fault ' * 5, 2.0, 3) == ['a fault a fault a fault a', 'fault a fault']
 
 
+@pytest.mark.thorough
 def test_the_same_record_gives_the_same_bytes_in_every_format(worlds, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in 'ab':

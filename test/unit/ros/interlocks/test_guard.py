@@ -27,6 +27,7 @@ def press_anew(robot, delay_ms=1100):
     robot.later(delay_ms + 100, lambda: robot.says.update(deadman=said(data=True)))
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_of_1000_random_losses_none_has_a_stimulus_later_than_its_bound():
     chance = random.Random(16)
