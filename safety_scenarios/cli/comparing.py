@@ -19,7 +19,9 @@ from safety_scenarios.cli.completion import CampaignFolder
 from safety_scenarios.errors import counted, SettingsError
 from safety_scenarios.reports.comparison_tables import arms_table, comparison_table, gate_table
 from safety_scenarios.reports.console_report import console, Screen
+from safety_scenarios.reports.console_tables import failed_by
 from safety_scenarios.reports.trial_view.comparison import compared
+from safety_scenarios.scenario.result import failed_checks
 from safety_scenarios.studies.designs.limits import GateOutcome, held, read_gate
 from safety_scenarios.studies.side_by_side import Campaign, side_by_side
 from safety_scenarios.trial.record.planned_trial import PlannedTrial
@@ -139,6 +141,9 @@ def _tell(one: Campaign, folder: Path, err: bool) -> None:
     told = [] if known is None else [*known.lines, *filter(None, [known.unidentified])]
     for text in told:
         click.echo(f'{one.name}: {text}', err=err)
+    failed = failed_by(failed_checks(result for result in one.results if not result.warmup))
+    if failed:
+        click.echo(f'{one.name}: failed by: {failed}', err=err)
     found = one.against
     if found is None:
         return

@@ -27,6 +27,7 @@ from safety_scenarios.trial.summary import CampaignSummary, ScenarioSummary
 
 UNBOUNDED = 10_000
 """Columns of a list that nobody looks at but a program."""
+_MOST_CHECKS = 5
 COLUMNS = ('gap m', 'stops m', 'task s')
 """Smallest gap to a person or thing, longest way from onset to standstill, time of the task."""
 
@@ -35,6 +36,13 @@ def skipped(names: Iterable[str]) -> str:
     """Return how many scenarios were left out, for a line of what something came to."""
     number = len(set(names))
     return f'{counted(number, "scenario")} skipped; ' if number else ''
+
+
+def failed_by(checks: Mapping[str, int]) -> str:
+    """Return by which checks trials failed, and how many; empty: none did."""
+    named = [f'{check} {number}' for check, number in [*checks.items()][:_MOST_CHECKS]]
+    more = [f'{len(checks) - _MOST_CHECKS} more'] if len(checks) > _MOST_CHECKS else []
+    return ', '.join(named + more)
 
 
 class Widths:

@@ -122,6 +122,10 @@ def show_matrix(screen: Console, found: MatrixSummary, results: str = '') -> Non
     screen.print(_table('Arms: what is not the same in all', head, rows))
     screen.print(_table('All scenarios; 95 % intervals in brackets', HEAD, [
         cells_of(cell) for cell in found.cells if cell.scenario_id == ALL]))
+    for arm in found.arms:
+        if arm.failed_checks:
+            screen.print(f'{escape(arm.name)} failed by: '
+                         f'{escape(console_tables.failed_by(arm.failed_checks))}')
     differing = {flip.scenario_id for flip in found.flips}
     shown = list(dict.fromkeys(cell.scenario_id for cell in found.cells
                                if cell.scenario_id in differing))

@@ -488,3 +488,10 @@ def exit_code(verdicts: Iterable[Verdict]) -> int:
     """
     worst = Verdict.worst(verdicts)
     return {Verdict.PASS: 0, Verdict.FAIL: 1}.get(worst, 3)
+
+
+def failed_checks(results: Iterable[TrialResult]) -> Mapping[str, int]:
+    """Return in how many of the trials that are FAIL each check failed, the most first."""
+    return dict(Counter(
+        check for one in results if one.verdict is Verdict.FAIL for check in dict.fromkeys(
+            found.check for found in one.findings if found.verdict is Verdict.FAIL)).most_common())

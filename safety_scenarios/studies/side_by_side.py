@@ -32,7 +32,7 @@ from safety_scenarios.trial.summary import CampaignSummary
 
 _LEAVES_JUDGING_ALONE = frozenset({
     'scenarios', 'controller', 'controller_parameters', 'controller_label', 'trials', 'warmup',
-    'only', 'seed', 'output', 'outputs', 'console', 'jobs', 'engine', 'ray', 'shard',
+    'only', 'selection', 'seed', 'output', 'outputs', 'console', 'jobs', 'engine', 'ray', 'shard',
     'namespace', 'node_name', 'remap', 'domain_id',
     'connect_timeout_s', 'realtime', 'command_type', 'period_ms', 'trace_profile',
     'trace_without_apps', 'record', 'record_images', 'server', 'latency_law', 'sut_version',

@@ -11,6 +11,7 @@ from safety_scenarios.errors import counted, Problem, ScenarioError
 from safety_scenarios.formats.document.opening import file_of, raw_of
 from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.formats.profile_file import load_profile, profile_path
+from safety_scenarios.lint.pairs import hazards_of
 from safety_scenarios.scenario.absent_roles import dotted, Path
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import Scenario
@@ -53,8 +54,18 @@ def refuse_misfits(settings: RunSettings, fits: Sequence[Fit]) -> None:
     if cannot:
         rest = command_of_rest(settings, fits)
         raise ScenarioError(_grouped(settings, fits), () if not rest else [
-            f'{cannot} of {len(fits)} scenarios cannot be run on this robot. To run the other '
+            f'{cannot} of {len(fits)} scenarios cannot be run on this robot. '
+            f'{_without_hazard(fits)}To run the other '
             f'{len(fits) - cannot}: {rest}'])
+
+
+def _without_hazard(fits: Sequence[Fit]) -> str:
+    """Return which benign variants would be run without any hazard of theirs."""
+    left_out, run = ({one.scenario.id for one in fits if bool(one.problems) == refused}
+                     for refused in (True, False))
+    alone = [one.scenario.id for one in fits if not one.problems and (
+        hazards := {*hazards_of(one.scenario)}) & left_out and not hazards & run]
+    return f'Benign variants whose hazard is left out: {", ".join(alone)}. ' if alone else ''
 
 
 def command_of_rest(settings: RunSettings, fits: Sequence[Fit]) -> str:

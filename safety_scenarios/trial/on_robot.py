@@ -161,6 +161,11 @@ class _Fitting:
     def _missing_roles(self) -> Iterator[tuple[Path, str]]:
         """Yield each role that the profile neither has nor declares absent."""
         profile, stimuli = self._profile, {one.topic for one in stimuli_of(self._body)}
+        lacking = {role for role in roles_of(self._body)
+                   if role in stimuli and role not in profile.topics}
+        is_spare = isinstance(self._body, RobotBody) and not leave_out(
+            self._body, lacking | {*profile.absent}, StimulusContext(
+                self._before.id, self._before.messages, None)).problems
         for role, (path, interface) in roles_of(self._body).items():
             if role in profile.topics:
                 continue
@@ -171,11 +176,14 @@ class _Fitting:
                         f'scenario is judged by it. Run it on another robot')
                 continue
             kind = f', type: {interface}' if interface else ''
-            absent = f'. If the robot has none, add "absent: [{role}]"' if role in stimuli else ''
+            absent = '' if role not in stimuli else \
+                f'. If the robot has none, add "absent: [{role}]"' if is_spare else \
+                '. A robot that has none cannot run it: nothing else shows its hazard'
             yield path, (
                 f'got the role {role}, which {self._who} does not list, expected it under topics. '
                 f'Add "topics: {{{role}: {{topic: {role}{kind}}}}}" with its name on the robot'
-                f'{absent}.{did_you_mean(role, profile.topics)}').removesuffix('.')
+                f'{absent}.{did_you_mean(role, (*profile.topics, *profile.absent))}'
+            ).removesuffix('.')
 
     def _leave_out(self) -> None:
         body, absent = self._body, self._profile.absent

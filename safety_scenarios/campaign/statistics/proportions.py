@@ -70,6 +70,11 @@ def wilson(count: int, of: int, confidence: float = 0.95, sided: Sided = 'two') 
                   of, confidence, f'Wilson, {_sides(sided)}')
 
 
+def p_text(p: float) -> str:
+    """Return a p-value in words; below a millionth no digit of it says anything."""
+    return 'p < 0.000001' if p < 1e-6 else f'p = {p:.3g}'
+
+
 def zero_failure_n(p0: float, confidence: float = 0.95) -> int:
     """
     Return how many trials without one failure show that the failure rate is at most ``p0``.

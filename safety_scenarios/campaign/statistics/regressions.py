@@ -31,6 +31,7 @@ from safety_scenarios.campaign.statistics.paired import (
     signs,
     without,
 )
+from safety_scenarios.campaign.statistics.proportions import p_text
 
 ALPHA = 0.05
 
@@ -53,7 +54,7 @@ class Answer:
         return self.p / 2.0 if self.is_worse else 1.0
 
     def __str__(self) -> str:
-        return f'{self.text}p = {self.p:.3g}'
+        return f'{self.text}{p_text(self.p)}'
 
 
 Question = Sequence[Answer]

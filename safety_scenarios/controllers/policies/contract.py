@@ -69,7 +69,7 @@ class InputPart(Noun):
     """Numbers of the message by their paths, such as pose.position.x, in this order."""
     rays: int = Field(default=0, ge=0, le=10_000)
     """Of a LaserScan: the nearest return in each of so many equal sectors (m), seen from the
-    robot's origin. A sector without a return reads the upper value of clip."""
+    robot's origin. A sector without a return reads the upper value of clip, which is needed."""
     sector: Pair = (-math.pi, math.pi)
     """First and last bearing of the rays (rad), 0 ahead, positive to the left. The default begins
     behind the robot, and goes on counter-clockwise."""

@@ -61,6 +61,8 @@ _OTHERS = (
           'A scenario plays a bag under ros.stimuli'),
     _kind('$schema', 'a JSON Schema', 'Editors check scenarios by it'),
     _kind('model base joints', 'a robot of the simulator', 'Name a scenario that uses it'),
+    _kind('robot topics', 'the profile of a robot',
+          'safety-scenarios scenario describe --profile FILE says which scenarios fit it'),
     _kind('provenance regions', 'limits of contact', 'Name a scenario'),
     _kind('system actions', 'a prompt for a language model that drives',
           'Name it by --set controller.prompt=FILE'),

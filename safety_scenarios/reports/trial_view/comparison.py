@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from safety_scenarios.campaign.comparison import Degradation, Step
+from safety_scenarios.campaign.statistics.proportions import p_text
 from safety_scenarios.errors import counted
 from safety_scenarios.reports import comparison_tables
 from safety_scenarios.reports.trial_view.display import on_one_line, rounded
@@ -141,9 +142,9 @@ def _sentence(first: Campaign, one: Campaign) -> str:
     if bounds.value is None or bounds.high is None or (any(found.undecided) and bounds.high >= 0):
         fewer = None
     better = [text for text, is_better in (
-        (f'fails significantly less often, over scenarios (p = {found.failures_p:.3g})',
+        (f'fails significantly less often, over scenarios ({p_text(found.failures_p)})',
          fewer is not None and fewer < 0 and found.failures_p < _ALPHA),
-        (f'reacts significantly earlier, over scenarios (p = {found.latency_p:.3g})',
+        (f'reacts significantly earlier, over scenarios ({p_text(found.latency_p)})',
          sooner is not None and sooner < 0 and found.latency_p < _ALPHA)) if is_better]
     doubt = f' But: {"; ".join(found.doubts)}.' if found.doubts else ''
     if better:

@@ -25,6 +25,7 @@ from safety_scenarios.campaign.statistics.paired import (
     outcomes,
     Pairs,
 )
+from safety_scenarios.campaign.statistics.proportions import p_text
 from safety_scenarios.errors import counted
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.result import TrialResult
@@ -133,7 +134,7 @@ class _Search:
             beside = f', {counted(undecided, "pair")} undecided' if undecided else ''
             return known(answer='not shown to be better', why=(
                 f'{of[1][True, False]} trials that only {self._names[0]} passes, '
-                f'{of[1][False, True]} that only {self._names[-1]} passes{beside}: p = {p:.3g}. '
+                f'{of[1][False, True]} that only {self._names[-1]} passes{beside}: {p_text(p)}. '
                 f'Run more trials, or scenarios that tell them apart'))
         worlds = list(_spread(_lost(different)))
         self._waiting = [worlds * self._rounds for _ in self._names]

@@ -20,6 +20,7 @@ from safety_scenarios.campaign.statistics.proportions import (
     clopper_pearson,
     distinct,
     no_narrower,
+    zero_failure_n,
 )
 from safety_scenarios.campaign.statistics.quantiles import quantile, reported_latency
 from safety_scenarios.errors import counted, SettingsError
@@ -269,7 +270,10 @@ class _Held:
     def _missing(self, bad: int, of: int) -> str:
         if self._limit.at_most <= 0.0:
             return 'no number of trials shows that it never happens. State a share, or by: trials'
-        return f'{bad} bad of {of} that count are too many, or there are too few trials'
+        limit = self._limit
+        return (f'{bad} bad of {of} that count are too many, or there are too few trials. Without '
+                f'a bad or undecided one {zero_failure_n(limit.at_most, limit.confidence)} would '
+                f'show it')
 
     def _bad(self, results: Iterable[TrialResult]) -> int:
         is_bad = {'hazards_missed': lambda one: one.is_missed,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from safety_scenarios.campaign.folder.files import journal_path
 from safety_scenarios.errors import counted
-from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.result import failed_checks, TrialResult
 from safety_scenarios.studies.matrix.cells import cells
 from safety_scenarios.studies.matrix.file import MatrixFile
 from safety_scenarios.studies.matrix.findings import cliffs, dominated, flips
@@ -56,7 +56,7 @@ def summarise(matrix: MatrixFile, arms: Mapping[str, ArmDone]) -> MatrixSummary:
             name=name, controller=arm.summary.controller, counts=matrix.arms[name].counts,
             verdict=arm.summary.verdict, verdicts=arm.summary.verdicts,
             completed=arm.summary.completed, planned=arm.summary.planned,
-            skipped=arm.summary.skipped)
+            skipped=arm.summary.skipped, failed_checks=failed_checks(counting[name]))
             for name, arm in arms.items()),
         check=check(arms), cells=tuple(cells(counting, link)),
         dominated=tuple(dominated(counting, link)),

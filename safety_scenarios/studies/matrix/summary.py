@@ -6,6 +6,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
+from safety_scenarios.campaign.statistics.proportions import p_text
 from safety_scenarios.errors import counted
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.result import exit_code
@@ -150,7 +151,7 @@ class Cliff(Noun):
         where = f' in {self.scenario_id}' if self.scenario_id else ''
         return (f'{self.line + ": " if self.line else ""}{self.axis} from {self.before} to '
                 f'{self.after}{where}: passes fall from {self.passed[0]} to {self.passed[1]} of '
-                f'{counted(self.pairs, "pair")} (lost {told(self.lost)}, p = {self.p:.2g})')
+                f'{counted(self.pairs, "pair")} (lost {told(self.lost)}, {p_text(self.p)})')
 
 
 class Flip(Noun):
@@ -181,6 +182,8 @@ class ArmOutcome(Noun):
     planned: int
     skipped: tuple[str, ...] = ()
     """Scenarios that were left out by selection.skip."""
+    failed_checks: Mapping[str, int] = {}
+    """In how many failed trials each check failed, the most first."""
 
 
 Axis = tuple[str, tuple[str, ...]]

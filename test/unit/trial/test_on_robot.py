@@ -4,6 +4,7 @@
 """A scenario on the robot of a profile: one file for all robots that have its roles."""
 
 import json
+import re
 import shlex
 import shutil
 
@@ -89,6 +90,21 @@ def test_a_role_that_is_missing_is_refused_with_what_to_add(profiles):
     assert 'person_steps_near.yaml:' in told and 'ros.nominal.stimuli[1].topic' in told
     assert 'topics: {human_pose: {topic: human_pose, type: geometry_msgs/msg/PoseStamped}}' in told
     assert 'absent: [human_pose]' in told
+
+
+def test_a_role_that_nothing_replaces_is_not_advised_to_be_absent(profiles, capsys):
+    with pytest.raises(InputError, match='A robot that has none cannot run it'):
+        run(profiles / 'tb4.yaml', 'SCN-R-109')
+    assert main(['scenario', 'validate', str(profiles / 'tb4.yaml')]) == 2
+    assert 'got the profile of a robot, expected a scenario' in capsys.readouterr().err
+
+
+def test_who_is_left_without_a_hazard_is_named(fast, capsys):
+    ids = 'SCN-R-101', 'SCN-R-D-101', 'SCN-R-104', 'SCN-R-D-104', 'SCN-R-107'
+    *_, note = refused_lines(capsys, 'run', *ids, '--profile', str(fast), '--link', 'loopback')
+    named = re.search(r'whose hazard is left out: (.*?)\. To run', note)
+    skipped = json.loads(re.search(r'skip=(\[.*?\])', note)[1])
+    assert named[1] == 'SCN-R-D-104' and skipped == ['SCN-R-101', 'SCN-R-104']
 
 
 def test_a_hazard_that_nothing_else_shows_cannot_be_left_out(profiles):

@@ -11,6 +11,7 @@ import pytest
 from safety_scenarios.campaign.statistics.proportions import (
     clopper_pearson,
     clustered,
+    p_text,
     wilson,
     worst_stratum,
     zero_failure_n,
@@ -157,6 +158,12 @@ def test_one_scenario_with_most_of_the_trials_does_not_tell_about_all(sizes):
                            for rate, of in zip(rates, sizes)])
         held += found.low <= 0.1 <= found.high
     assert held >= 190, 'weighed by size alone, 0.75 to 0.84 of them hold'
+
+
+@for_each(('p', 'text'), [(0.04, 'p = 0.04'), (5.72e-5, 'p = 5.72e-05'), (1e-18, 'p < 0.000001'),
+                          (0.0, 'p < 0.000001'), (1.0, 'p = 1')])
+def test_a_p_value_is_never_shown_as_nothing(p, text):
+    assert p_text(p) == text
 
 
 def test_empty_clusters_are_left_out():

@@ -49,6 +49,14 @@ def test_a_shipped_policy_stops_for_a_person_and_for_nothing_else(name):
 
 @pytest.mark.slow
 @pytest.mark.thorough
+def test_a_policy_that_stops_for_want_of_what_a_lost_link_takes_away_has_reacted():
+    found = safety_scenarios.run('SCN-R-106', controller='learned', link='loopback', trials=4,
+                                 seed=7)
+    lost = {tuple(trial.drawn['fails']) for trial in found.trials}
+    assert {('scan',), ('human_pose',)} & lost
+    assert {trial.verdict.value for trial in found.trials} == {'PASS'}
+
+
 def test_a_training_leaves_a_model_its_contract_and_its_card_and_nothing_else(tmp_path):
     lines = []
     digest = write_policy('arm', 4, tmp_path / 'arm', LITTLE, lines.append, test_trials=1)

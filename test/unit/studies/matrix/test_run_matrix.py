@@ -55,7 +55,10 @@ def test_the_exit_code_is_that_of_the_worst_arm_that_counts(whole, capsys):
     told = {arm.name: arm.verdict.value for arm in summary.arms}
     assert (told['rule'], told['late'], summary.exit_code) == ('PASS', 'FAIL', 0)
     assert main(['show', str(folder)]) == 0
-    assert 'late FAIL (does not count)' in ' '.join(capsys.readouterr().out.split())
+    shown = ' '.join(capsys.readouterr().out.split())
+    assert 'late FAIL (does not count)' in shown
+    assert 'late failed by: ' in shown and 'rule failed by' not in shown
+    assert summary.arms[2].failed_checks['reaction within the budget'] == 3
 
 
 @pytest.mark.parametrize('counts', [True, False])
