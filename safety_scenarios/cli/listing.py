@@ -153,8 +153,10 @@ def _read_as(loaded: ScenarioSet) -> Iterator[str]:
 
 def _tried(loaded: ScenarioSet, seeds: int) -> tuple[list[Problem], int]:
     """Show what wrong controllers make of scenarios; return what to warn of, and how much not."""
-    found = sweep([scenario for scenario in loaded.scenarios if not scenario.is_monitor],
-                  range(seeds))
+    tried = [scenario for scenario in loaded.scenarios if not scenario.is_monitor]
+    click.echo(f'trying {counted(len(tried), "scenario")} with controllers that are wrong on '
+               f'purpose: up to a minute for each with a robot', err=True)
+    found = sweep(tried, range(seeds))
     Screen(emoji=False, width=console().width, highlight=False).print(sweep_table(found.matrix))
     for note in found.notes:
         click.echo(f'note: {loaded.problem(note.scenario, note.field, note.message, note.code)}',
