@@ -43,6 +43,7 @@ def test_a_pair_in_a_world_is_told_apart_by_nothing_but_the_hazard(
     hold_apart(hazard, variant)
 
 
+@pytest.mark.thorough
 def test_an_onset_of_its_own_gives_a_variant_away() -> None:
     known = {scenario.id: scenario for scenario in load_scenarios(['robotic']).scenarios}
     hazard, variant = known['SCN-R-104'], known['SCN-R-D-104']

@@ -49,6 +49,7 @@ def abandoned() -> set[str]:
 
 @pytest.mark.dds
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_quick_run_measures_every_figure_and_leaves_nothing_behind(tmp_path):
     before, written = abandoned(), tmp_path / 'results.json'
     sections = SOME if FEW else SECTIONS

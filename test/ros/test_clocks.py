@@ -75,7 +75,8 @@ def test_one_controller_gets_one_verdict_at_every_real_time_factor(tmp_path, dom
 
 
 @pytest.mark.exact
-@pytest.mark.parametrize(('schedule', 'slower'), [('steady', 1), ('ros', 2)])
+@pytest.mark.parametrize(('schedule', 'slower'), [
+    pytest.param('steady', 1, marks=pytest.mark.thorough), ('ros', 2)])
 def test_the_hazard_lasts_its_time_on_the_schedule_clock(tmp_path, domain, schedule, slower):
     run = judge(tmp_path, 'wait_50_ms', domain, '--set', 'clock.latency_clock=steady', '--set',
                 f'schedule_clock={schedule}', clock=['0.5'])
@@ -97,7 +98,8 @@ def test_ros_time_without_a_simulation_is_no_schedule_clock(tmp_path, domain):
 
 
 @pytest.mark.exact
-@pytest.mark.parametrize('factor', ['0.25', '4'])
+@pytest.mark.parametrize('factor', [
+    pytest.param('0.25', marks=pytest.mark.thorough), '4'])
 def test_outside_the_declared_range_nothing_is_judged(tmp_path, domain, factor):
     run = judge(tmp_path, 'wait_50_ms', domain, clock=[factor])
     assert run.code == 3

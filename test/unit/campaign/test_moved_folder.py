@@ -82,6 +82,7 @@ def test_what_has_no_place_has_its_name_and_its_hash(here):
     assert 'failed: policy.pt: No such file' in reasons
 
 
+@pytest.mark.thorough
 def test_a_folder_that_was_sent_elsewhere_is_judged_the_same(here, tmp_path, capsys):
     names = {'run': 0, 'broken': 3}
     there = tmp_path / 'of_another_team'

@@ -174,6 +174,7 @@ def test_who_never_stops_passes_the_benign_variant_and_never_its_hazard():
     assert passed_by(never, load_scenario(ROBOTIC / 'path_blocked.yaml'), 5) == 0
 
 
+@pytest.mark.thorough
 def test_who_starts_at_any_change_passes_no_benign_variant_and_not_every_hazard():
     startles = Blind('startles', (), numpy.inf)
     assert passed_by(startles, load_scenario(ROBOTIC / 'path_blocked.yaml'), 2) == 0

@@ -131,6 +131,7 @@ class Stops(Observer):
         raise KeyboardInterrupt
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_ctrl_c_keeps_the_trials_that_have_ended_and_marks_those_that_were_running(tmp_path):
     summary = run(settings(tmp_path / 'run', trials=40, jobs=2), [Stops()])

@@ -60,6 +60,7 @@ def shown(folders):
             for found, result, view in trials(folders / name)}
 
 
+@pytest.mark.thorough
 def test_the_numbers_of_a_view_are_those_of_record_and_result(shown):
     for found, result, view in shown.values():
         assert view['verdict'] == result.verdict.value and view['id'] == result.trial_id
