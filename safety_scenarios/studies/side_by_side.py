@@ -215,5 +215,5 @@ def campaign_names(folders: Sequence[Path],
     names = [folder.resolve().name for folder in folders]
     if len(set(names)) < len(names):
         names = [str(folder) for folder in folders]
-    return [name if len(set(labels)) == 1 else f'{name}: {label}'
+    return [name if len(set(labels)) == 1 or name == label else f'{name}: {label}'
             for name, label in zip(names, labels, strict=True)]

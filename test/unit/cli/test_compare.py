@@ -62,8 +62,7 @@ def gate(tmp_path_factory):
 def test_a_significant_regression_fails_the_gate_and_an_improvement_does_not(runs, gate, capsys):
     code, shown = compared(capsys, runs / 'rule_based', runs / 'late', *gate)
     assert code == 1
-    assert 'regression: late: late fails more often in SCN-R-101: 8 of 8 pairs against 0' in \
-        shown.err
+    assert 'regression: late fails more often in SCN-R-101: 8 of 8 pairs against 0' in shown.err
     assert compared(capsys, runs / 'late', runs / 'rule_based', *gate)[0] == 0
     assert compared(capsys, runs / 'late', runs / 'late', *gate)[0] == 0
 
