@@ -10,8 +10,9 @@ FACTOR ?= 0
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed-$(if $(ROS_DISTRO),system-$(ROS_DISTRO),$(DISTRO))
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-# Quicker than pip by minutes. It does not see what ROS has installed, so with ROS pip does it.
-INSTALL := $(if $(ROS_DISTRO),$(PIP) install,$(BIN)/python -m uv pip install --quiet --compile-bytecode)
+# uv is quicker by minutes. It does not see what ROS has installed, so with ROS pip does it; and it does not read the
+# settings of pip, such as that of another index, so pip does it too where uv fails.
+UV := $(if $(ROS_DISTRO),false,$(BIN)/python -m uv pip install --quiet --compile-bytecode)
 PINS := test/constraints.txt $(if $(ROS_DISTRO),,test/constraints-numpy.txt)
 PYTEST := $(BIN)/python -m pytest
 # First what computes, then what measures exactly, last what else talks DDS (test/alone.py). A file is what a worker gets, the slow ones first (test/order.py).
@@ -91,7 +92,7 @@ $(VENV)/.uv: test/constraints.txt
 	touch $@
 
 $(STAMP): setup.py package.xml $(VENV)/.uv
-	$(INSTALL) --editable '.[$(EXTRAS)]'
+	$(UV) --editable '.[$(EXTRAS)]' || $(PIP) install --editable '.[$(EXTRAS)]'
 	touch $@
 
 # The paths are relative, for pip takes a blank in them for an end; the second variable is that of pip 25.3 and later.
@@ -100,7 +101,7 @@ $(STAMP)-test: export PIP_BUILD_CONSTRAINT = $(PINS)
 $(STAMP)-test: export UV_CONSTRAINT = $(PINS)
 $(STAMP)-test: export UV_BUILD_CONSTRAINT = $(PINS)
 $(STAMP)-test: setup.py package.xml $(PINS) $(VENV)/.uv
-	$(INSTALL) --editable '.[$(EXTRAS),test]'
+	$(UV) --editable '.[$(EXTRAS),test]' || $(PIP) install --editable '.[$(EXTRAS),test]'
 	touch $(STAMP) $@
 
 clean:

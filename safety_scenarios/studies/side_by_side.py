@@ -32,7 +32,7 @@ from safety_scenarios.trial.summary import CampaignSummary
 
 _LEAVES_JUDGING_ALONE = frozenset({
     'scenarios', 'controller', 'controller_parameters', 'controller_label', 'trials', 'warmup',
-    'only', 'selection', 'seed', 'output', 'outputs', 'console', 'jobs', 'engine', 'ray', 'shard',
+    'only', 'seed', 'output', 'outputs', 'console', 'jobs', 'engine', 'ray', 'shard',
     'namespace', 'node_name', 'remap', 'domain_id',
     'connect_timeout_s', 'realtime', 'command_type', 'period_ms', 'trace_profile',
     'trace_without_apps', 'record', 'record_images', 'server', 'latency_law', 'sut_version',
@@ -91,7 +91,8 @@ def judging_settings(run: RunSettings) -> dict[str, Any]:
 def _of_settings(before: Settings, after: Settings) -> Iterator[str]:
     was, now = judging_settings(before.run), judging_settings(after.run)
     for name in sorted(was.keys() | now.keys()):
-        if was.get(name) != now.get(name) and not _both_calibrated(name, was, now):
+        if was.get(name) != now.get(name) and not _both_calibrated(name, was, now) \
+                and not name.startswith('selection.'):  # which trials there are, is compared
             yield f'{name} is {was.get(name)!r} in the first, {now.get(name)!r} in the second'
     if before.onset != after.onset:
         yield f'--onset is {before.onset!r} in the first, {after.onset!r} in the second'

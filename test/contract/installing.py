@@ -25,6 +25,10 @@ def install(folder: Path, *what: str | Path) -> None:
     :param folder: of the virtual environment
     :raises subprocess.SubprocessError: it cannot be had, as without a network
     """
-    subprocess.run([sys.executable, '-m', 'uv', 'pip', 'install', '--quiet', '--compile-bytecode',
-                    '--no-deps', '--python', folder / 'bin' / 'python', *what], check=True,
-                   timeout=900, env=without_inherited())
+    quickly = [sys.executable, '-m', 'uv', 'pip', 'install', '--quiet', '--compile-bytecode',
+               '--no-deps', '--python', folder / 'bin' / 'python', *what]
+    if subprocess.run(quickly, check=False, timeout=900, env=without_inherited()).returncode:
+        # uv does not read the settings of pip, such as that of another index
+        subprocess.run([folder / 'bin' / 'python', '-m', 'pip', 'install', '--quiet', '--no-deps',
+                        '--disable-pip-version-check', *what], check=True, timeout=900,
+                       env={**without_inherited(), 'PIP_REQUIRE_VIRTUALENV': '1'})

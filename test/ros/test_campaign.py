@@ -65,12 +65,18 @@ def test_both_clocks_are_recorded_and_agree_without_simulated_time(rule_based_ru
         assert reaction['method'] == 'source'
         assert reaction['judged_ns'] == reaction['steady_ns'] == reaction['ros_ns']
         assert reaction['callback_ns'] > reaction['steady_ns'] and reaction['uncertainty_ns'] > 0
-    # of most: a busy host may be late for one, and what its load has added is told beside
-    assert median(reaction['callback_ns'] - reaction['steady_ns']
-                  for reaction in reactions) < 20_000_000
-    loaded_ns = 2e6 * rule_based_run.summary()['calibration']['busy_ms']
-    assert median(latency['reaction']['uncertainty_ns'] - latency.get('widened_ns', 0)
-                  for latency in latencies) < 40_000_000 + loaded_ns
+
+
+@pytest.mark.exact
+def test_callbacks_and_uncertainties_stay_small_over_dds(tmp_path):
+    """Of most: a busy host may be late for one, and what its load has added is told beside."""
+    run = campaign(tmp_path / 'run', QUICK, '--trials', '5', calibration='short')
+    latencies = [trial['latency'] for trial in run.trials]
+    assert median(one['reaction']['callback_ns'] - one['reaction']['steady_ns']
+                  for one in latencies) < 20_000_000
+    loaded_ns = 2e6 * run.summary()['calibration']['busy_ms']
+    assert median(one['reaction']['uncertainty_ns'] - one.get('widened_ns', 0)
+                  for one in latencies) < 20_000_000 + loaded_ns
 
 
 def liveness(trial):

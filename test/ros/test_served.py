@@ -15,6 +15,7 @@ from interfaces_built import interfaces_folder
 import pytest
 from ros.campaigns import campaign, environment, QUICK, SOON
 import safety_scenarios
+from safety_scenarios.judging.findings.clock_findings import UNEVEN
 from safety_scenarios.ros.spinning import ros_context
 from safety_scenarios.ros.worlds.embedded.persistent_world import SERVED
 from safety_scenarios.ros.worlds.embedded.simulator import Simulator, SimulatorNode
@@ -26,6 +27,7 @@ from unit.records import hazard, planned
 from unit.ros.simulation_services.test_answering import Fields, state
 
 pytestmark = pytest.mark.dds
+_CLOCK = 'not judged because of the clock; it would be '
 
 
 @pytest.fixture
@@ -156,6 +158,7 @@ def test_an_answer_is_written_where_its_response_has_room_for_it():
     assert told.features.spawn_formats == ['sdf'] and 9 in told.features.features
 
 
+@pytest.mark.exact
 def test_the_standard_adapter_comes_to_what_our_own_control_comes_to(tmp_path, domain):
     """By the services alone, as it moves Gazebo; a busy host may leave the clock open."""
     path = {'PYTHONPATH': os.pathsep.join(filter(None, [
@@ -168,20 +171,23 @@ def test_the_standard_adapter_comes_to_what_our_own_control_comes_to(tmp_path, d
             [sys.executable, '-m', 'safety_scenarios.ros.nodes.simulator_node', '--ros-args', '-p',
              f'scenario:={file}'], env=environment(domain) | path) as node:
         try:
-            run = campaign(tmp_path / 'run', str(file), '--world', 'external', '--set',
-                           'world.services=/simulator_node', '--domain-id', str(domain), '--set',
-                           'connect_timeout_s=60', again=False, **path)
+            for number in range(3):
+                run = campaign(
+                    tmp_path / f'run_{number}', str(file), '--world', 'external', '--set',
+                    'world.services=/simulator_node', '--domain-id', str(domain), '--set',
+                    'connect_timeout_s=60', again=False, **path)
+                trial, = run.trials
+                if not any(one['verdict'] == 'INCONCLUSIVE' and one['check'] in UNEVEN
+                           for one in trial['findings']):
+                    break  # else the host held simulated time up, as the product itself says
         finally:
             node.terminate()
             node.wait(10)
     assert node.returncode == 0
-    trial, = run.trials
     assert trial['world']['world'] == 'simulation_interfaces', run.output
-    verdicts = {one['check']: one['verdict'] for one in trial['findings'] if one['verdict']}
-    uneven = 'INCONCLUSIVE' in {verdict for check, verdict in verdicts.items()
-                                if 'clock' in check or 'time' in check}
-    judged = {check: verdict == 'PASS' or uneven and verdict == 'INCONCLUSIVE'
-              for check, verdict in verdicts.items()}
+    judged = {one['check']: one['reason'].startswith(f'{_CLOCK}PASS') or one['verdict'] == 'PASS'
+              for one in trial['findings'] if one['verdict'] or one['reason'].startswith(_CLOCK)
+              if 'time' not in one['check'] and 'clock' not in one['check']}
     assert judged and all(judged.values()), run.output
     assert alone.verdict.name == 'PASS'
     assert trial['world']['min_gap_m'] == pytest.approx(alone.world.min_gap_m, abs=0.2)

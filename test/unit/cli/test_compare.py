@@ -52,6 +52,17 @@ def test_a_campaign_equals_itself(runs, capsys):
     assert 'gave bit for bit the same commands as' in shown.err and 'in 8 of 8 trials' in shown.err
 
 
+def test_who_names_the_same_scenarios_otherwise_is_comparable_and_who_leaves_one_out_not_green(
+        tmp_path, capsys, gate):
+    ids, more = ('SCN-R-101', 'SCN-R-104'), ('--link', 'loopback', '--seed', '3', '-q')
+    for name, chosen in (('ids', ()), ('tag', ('--tag', 'mobile_base')), (
+            'fewer', ('--set', 'selection.skip=["SCN-R-104"]'))):
+        assert main(['run', *ids, *chosen, *more, '--output', str(tmp_path / name)]) == 0
+    assert compared(capsys, tmp_path / 'ids', tmp_path / 'tag')[0] == 0
+    code, shown = compared(capsys, tmp_path / 'ids', tmp_path / 'fewer', *gate)
+    assert code == 3 and 'nothing could be compared of SCN-R-104' in shown.err
+
+
 @pytest.fixture(scope='module')
 def gate(tmp_path_factory):
     file = tmp_path_factory.mktemp('gate') / 'gate.yaml'
