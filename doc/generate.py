@@ -28,7 +28,7 @@ from safety_scenarios.controllers.rule_based import RuleBased
 from safety_scenarios.formats.loading import installed_folders, load_scenarios
 from safety_scenarios.lint.codes import CODES
 from safety_scenarios.lint.review import WAIVABLE
-from safety_scenarios.scenario.documented_schema import explanations
+from safety_scenarios.scenario.documented_schema import described
 from safety_scenarios.scenario.hazard_register import HazardRegister
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.trial.parameters import known_parameters
@@ -331,10 +331,9 @@ def _schema_page(title: str, kind: str, about: str) -> str:
 
 
 def _parameters(model: Any) -> str:
-    told = explanations(model)
     return table(('parameter', 'default', 'meaning'), [
-        (f'`{name}`', _shown_default(field), prose(field.description or told.get(name, '')))
-        for name, field in known_parameters(model).items()])
+        (f'`{name}`', _shown_default(field), prose(field.description))
+        for name, field in known_parameters(described(model)).items()])
 
 
 def _own_parameters(plugin: Any) -> str:

@@ -8,6 +8,7 @@ import json
 from typing import Any, get_args, get_origin, Literal
 
 from pydantic_core import PydanticUndefined
+from safety_scenarios.scenario.documented_schema import described
 from safety_scenarios.scenario.dotted_names import Setting, settings_of
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.short_names import NO_OPTIONS, SHORT_NAMES
@@ -37,7 +38,7 @@ _ROW = '| setting | default | values | meaning |\n|---|---|---|---|'
 def settings_page() -> str:
     """Return the page in Markdown."""
     groups: dict[str, list[Setting]] = {'': []}
-    for setting in settings_of(RunSettings):
+    for setting in settings_of(described(RunSettings)):
         group, dot, _ = setting.name.partition('.')
         groups.setdefault(group if dot else '', []).append(setting)
     options = ', '.join(f'`--{name.replace("_", "-")}`' for name in SHORT_NAMES

@@ -182,8 +182,8 @@ class ConsoleReport(Observer):
         self._remarks('note:', notes_of(summary))
         if self._judgements:
             screen.print(escape(_judge_cost(self._judgements)))
-        if summary.command and (is_verbose or len(_again(summary)) <= screen.width):
-            screen.print(escape(_again(summary)))
+        if summary.command:
+            screen.print(escape(f'The same trials again: {summary.command}'), soft_wrap=True)
         if self._beginning is not None and self._beginning.folder is not None:
             if summary.verdicts.get(Verdict.FAIL.value, 0) >= _MANY_FAILURES:
                 screen.print(escape(f'Under which conditions: safety-scenarios campaign '
@@ -199,10 +199,6 @@ class ConsoleReport(Observer):
             self._screen.print(f'{what} {escape(text)}')
         if len(found) > most:
             self._screen.print(f'{what} {len(found) - most} more (-v prints them)')
-
-
-def _again(summary: CampaignSummary) -> str:
-    return f'The same trials again: {summary.command}'
 
 
 def _results(beginning: Beginning, has_page: bool) -> str:

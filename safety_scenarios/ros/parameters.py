@@ -18,6 +18,7 @@ from safety_scenarios.errors import refused, SettingsError
 from safety_scenarios.formats.profile_file import load_profile
 from safety_scenarios.ros.parameter_values import fitting, refuse_unknown
 from safety_scenarios.scenario.controller import ControllerPlugin
+from safety_scenarios.scenario.documented_schema import described
 from safety_scenarios.scenario.dotted_names import (
     group_in,
     matches,
@@ -51,7 +52,7 @@ def read_settings(node: Node, model: type[Settings], read_only: bool = True,
     given = overrides(node)
     of_profile = _of_profile(node, model, given)
     below = {name: value for name, value in of_profile.items() if name not in NOT_PARAMETERS}
-    for path, field in _parameters(model, {**below, **given}):
+    for path, field in _parameters(described(model), {**below, **given}):
         name = '.'.join(path)
         default = below.get(name, _plain(field.get_default(call_default_factory=True)))
         descriptor = _descriptor(field)
@@ -110,7 +111,7 @@ def read_plugin_parameters(node: Node, model: type[ControllerPlugin],
     :param settings: of the node, with a field ``controller_parameters``
     :raises SettingsError: a value of the wrong type or out of range; names the parameter
     """
-    fields, texts, given = known_parameters(model), list[str](), overrides(node)
+    fields, texts, given = known_parameters(described(model)), list[str](), overrides(node)
     own = {'.'.join(path) for path, _ in leaves(type(settings))}
     said = split(settings.controller_parameters, model, 'controller_parameters: ')
     for name, shown in (*((name, name) for name in fields),
@@ -223,7 +224,7 @@ def declare_values(node: Node, settings: Noun, leave_out: Collection[str] = ()) 
     """
     values = {'.'.join(path): value for path, value in _values(settings.model_dump())
               if path[0] not in (*NOT_PARAMETERS, *leave_out)}
-    for path, field in _parameters(type(settings), values):
+    for path, field in _parameters(described(type(settings)), values):
         if path[0] in (*NOT_PARAMETERS, *leave_out):
             continue
         node.declare_parameter('.'.join(path), _plain(values['.'.join(path)]), _descriptor(field))

@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 from safety_scenarios.scenario.conversation import Turn, Utterance
 from safety_scenarios.scenario.interfaces import INPUTS
 from safety_scenarios.scenario.message import ChatMessage, Command, Message, Observation
-from safety_scenarios.scenario.noun import Noun, TOLD
+from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.settings import ControllerContext
 
 _LONGEST_LABEL = 100
@@ -32,8 +32,6 @@ class ControllerPlugin(Noun):
 
     An attribute of this class is overridden by a property, or by a ``ClassVar``.
     """
-
-    model_config = TOLD
 
     takes_real_time: ClassVar[bool] = False
     """Whether it thinks where no simulated clock can hold it: threads, servers."""

@@ -1,18 +1,19 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""The docstrings of a noun's fields in its JSON Schema, for the editors of scenario files."""
+"""The docstrings of a noun's fields: in its JSON Schema, and as help of options and parameters."""
 
 import ast
 from collections.abc import Iterator, Mapping
 from functools import cache
 import inspect
 import sys
-from typing import Any
+from typing import Any, get_args, TypeVar
 
 from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 
+_Model = TypeVar('_Model', bound=BaseModel)
 
 class Explained(GenerateJsonSchema):
     """
@@ -40,6 +41,33 @@ def explanations(model: type[BaseModel]) -> Mapping[str, str]:
             written.update(_classes(base.__module__).get(base.__qualname__, {}))
     return {field.alias or name: field.description or written[name]
             for name, field in model.model_fields.items() if name in written}
+
+
+def described(model: type[_Model]) -> type[_Model]:
+    """
+    Return a model whose fields, and those of the models in it, are described by their docstrings.
+
+    Only who shows them needs it: pydantic's ``use_attribute_docstrings`` looks for them whenever
+    a process begins.
+    """
+    _describe(model)
+    return model
+
+
+@cache
+def _describe(model: type[BaseModel]) -> None:
+    told = explanations(model)
+    for name, field in model.model_fields.items():
+        field.description = told.get(field.alias or name, field.description)
+        for inner in _models_in(field.annotation):
+            _describe(inner)
+
+
+def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for inner in get_args(annotation):
+        yield from _models_in(inner)
 
 
 @cache

@@ -12,7 +12,7 @@ import re
 from typing import Literal
 
 from pydantic import Field, field_validator, model_validator
-from safety_scenarios.scenario.noun import Noun, TOLD
+from safety_scenarios.scenario.noun import Noun
 
 WAIVABLE = ('travel', 'distance', 'protective', 'battery', 'area')
 """Interlocks that a profile may leave out, by name; the others are asked for by every robot."""
@@ -29,8 +29,6 @@ class HilSettings(Noun):
     Names of topics are full ones, or relative to the namespace. ``publishes`` and ``calls`` are
     names after remapping: what really leaves.
     """
-
-    model_config = TOLD
 
     enabled: bool = False
     """Hardware in the loop: guard a robot that is really there. Publish what is listed and

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_serializer, model_validator, SerializerFunctionWrapHandler
 from safety_scenarios.scenario.event import Event, Stamps
-from safety_scenarios.scenario.noun import Noun, TOLD
+from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.verdict import Estimate
 
 LatencyClock = Literal['auto', 'steady', 'ros', 'max']
@@ -56,8 +56,6 @@ SPLIT_BOUND_NS = 1_000_000
 
 class ClockRules(Noun):
     """Which clock decides, and when it can be trusted."""
-
-    model_config = TOLD
 
     latency_clock: LatencyClock = 'auto'
     """Clock of the judged latency; auto: the worse of steady and ROS time, or ROS time alone in a

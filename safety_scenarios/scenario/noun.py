@@ -77,14 +77,6 @@ class PluginName:
         return name
 
 
-TOLD = ConfigDict(use_attribute_docstrings=True)
-"""
-Of nouns whose fields are options or parameters: the docstring below each is its help.
-
-It makes a class ten times slower to make; ``explained`` does it for the schema of all others.
-"""
-
-
 class Noun(BaseModel):
     """A frozen value: unknown keys, NaN, infinity and silent conversions are refused."""
 

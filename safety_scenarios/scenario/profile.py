@@ -27,7 +27,7 @@ from safety_scenarios.scenario.blocks.robot import RobotModel, Stopping
 from safety_scenarios.scenario.driver import DriverPlugin
 from safety_scenarios.scenario.frames import place_in
 from safety_scenarios.scenario.hil import HilSettings
-from safety_scenarios.scenario.noun import Noun, PluginName, TOLD, TopicName
+from safety_scenarios.scenario.noun import Noun, PluginName, TopicName
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.ros_names import RosNames
 from safety_scenarios.scenario.topic_rules import DEEP_ENOUGH, QosOverride
@@ -47,8 +47,6 @@ _GRIP = 0.9
 
 class ProfileQos(Noun):
     """The quality of service of the robot's own endpoint."""
-
-    model_config = TOLD
 
     reliability: Literal['', 'reliable', 'best_effort'] = ''
     """Empty: the default of the harness."""
@@ -78,8 +76,6 @@ def _as_topic(value: Any) -> Any:
 
 class ProfileScanner(Noun):
     """How the rays of a laser scanner are laid out, by the fields of its LaserScan."""
-
-    model_config = TOLD
 
     angle_min: float = Field(json_schema_extra={'unit': 'rad'})
     """Direction of the first ray in the frame of the scanner, positive to the left (rad)."""
@@ -113,8 +109,6 @@ class ProfileScanner(Noun):
 class ProfileTopic(Noun):
     """One topic of the robot."""
 
-    model_config = TOLD
-
     topic: str = Field(default='', max_length=200, pattern=_ROS_NAME)
     """Name of the topic on this robot, such as /tb4/scan; without a leading slash it is in the
     namespace; empty: the name of the role."""
@@ -131,8 +125,6 @@ class ProfileTopic(Noun):
 class FramePlace(Noun):
     """The place of a frame on the robot; it does not move."""
 
-    model_config = TOLD
-
     parent: str = Field(default=BASE, min_length=1, max_length=200, pattern=FRAME_NAME)
     """Frame in which its place is given, such as base_link."""
     translation: tuple[Offset, Offset, Offset] = Field(
@@ -145,8 +137,6 @@ class FramePlace(Noun):
 
 class ProfileStopping(Noun):
     """How the robot comes to rest; the same as ``robot.stopping`` of a scenario."""
-
-    model_config = TOLD
 
     model: Literal['', 'worst_case', 'half_time', 'constant_deceleration', 'measured'] = ''
     """Empty: what the scenario says."""
@@ -176,8 +166,6 @@ class ProfileStopping(Noun):
 
 class ProfileRobot(Noun):
     """What the robot is; each value replaces that of a scenario's ``ros.robot``."""
-
-    model_config = TOLD
 
     name: str = Field(default='', max_length=80, pattern=r'^[^\x00-\x1f\x7f]*$')
     """Name of the robot, as results show it; empty: the name of the profile."""
@@ -248,8 +236,6 @@ class ProfileRobot(Noun):
 
 class Profile(Noun):
     """What a robot is, and how it is reached: topics, frames, driver, world and interlocks."""
-
-    model_config = TOLD
 
     robot: ProfileRobot = ProfileRobot()
     topics: Mapping[TopicName, Annotated[ProfileTopic, BeforeValidator(

@@ -13,7 +13,7 @@ from safety_scenarios.scenario.noun import Noun
 LABELS = {
     'sensing': 'sensing', 'playing': 'earlier chunk still executed',
     'ignored': 'observations not used', 'earlier': 'earlier decisions',
-    'waiting': 'waiting for inference', 'network': 'network', 'inference': 'inference',
+    'waiting': 'waiting for the next decision', 'network': 'network', 'inference': 'inference',
     'chunk': 'in the chunk', 'driver': 'driver', 'braking': 'braking'}
 """Each part to its name for people, in the order in which they come."""
 TIMED_OUT = 'timeout'

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import re
 
 from safety_scenarios.errors import counted, did_you_mean, SettingsError
-from safety_scenarios.scenario.noun import Noun, TOLD
+from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.scenario import Scenario
 
 _NUMBER = r'\d+(?:\.\d+)?|\.\d+'
@@ -19,8 +19,6 @@ _MOST_SHOWN = 60
 
 class Selection(Noun):
     """Values of one kind are alternatives; of several kinds a scenario must have one each."""
-
-    model_config = TOLD
 
     tag: tuple[str, ...] = ()
     """Only scenarios with this tag; repeat it for alternatives."""

@@ -4,13 +4,11 @@
 """What runs elsewhere, and where: servers of language models, ARE, a Ray cluster."""
 
 from pydantic import Field, model_validator
-from safety_scenarios.scenario.noun import Noun, TOLD
+from safety_scenarios.scenario.noun import Noun
 
 
 class ModelServer(Noun):
     """Where the ``llm`` controller finds its model; short for two of its parameters."""
-
-    model_config = TOLD
 
     base_url: str = Field(default='', max_length=2000, pattern=r'^(https?://[^@?#\s]+)?$')
     """URL of an OpenAI-compatible server, such as http://localhost:8000/v1, without credentials;
@@ -21,8 +19,6 @@ class ModelServer(Noun):
 
 class JudgeServer(Noun):
     """The language model that decides ``check_type: judge``; any OpenAI-compatible server."""
-
-    model_config = TOLD
 
     base_url: str = Field(default='', max_length=2000, pattern=r'^(https?://[^@?#\s]+)?$')
     """URL of the judge's server, without credentials; empty: the client's own default. The key
@@ -48,8 +44,6 @@ class JudgeServer(Noun):
 class AreSettings(Noun):
     """Where ARE itself is, for the world are: it pins versions, and needs a place of its own."""
 
-    model_config = TOLD
-
     python: str = Field(default='', max_length=4000)
     """Python interpreter of the virtual environment in which ARE is installed, such as
     are-venv/bin/python."""
@@ -63,8 +57,6 @@ class AreSettings(Noun):
 
 class RaySettings(Noun):
     """The Ray cluster on which engine ray runs trials; needs the extra ray."""
-
-    model_config = TOLD
 
     address: str = Field(default='', max_length=500)
     """Address of a Ray cluster, such as 10.0.0.1:6379 or ray://10.0.0.1:10001; auto: the one that

@@ -20,7 +20,7 @@ from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.dotted_names import flat
 from safety_scenarios.scenario.invariant import Words
 from safety_scenarios.scenario.measuring import ClockRules, ScheduleClock
-from safety_scenarios.scenario.noun import Noun, TOLD
+from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.profile import Profile
 from safety_scenarios.scenario.robot_kind import kind_of, RobotKind
 from safety_scenarios.scenario.ros_names import RosNames
@@ -35,8 +35,6 @@ Subject = Literal['model', 'system']
 
 class SequentialTest(Noun):
     """Wald's sequential probability ratio test on each scenario's failures; off by default."""
-
-    model_config = TOLD
 
     p0: float = Field(default=0.001, gt=0, lt=1)
     """Failure probability at which a controller is good enough."""
@@ -76,8 +74,6 @@ def fresh_seed() -> int:
 
 class RunSettings(Profile):
     """One campaign: which scenarios, against what, how often, and where the results go."""
-
-    model_config = TOLD
 
     scenarios: tuple[str, ...] = Field(default=('robotic',), min_length=1)
     """Scenarios to run: directories, files, ids or globs."""
@@ -325,8 +321,6 @@ class EvaluatorSettings(RunSettings):
 class JudgedBy(Noun):
     """What the verdict of a trial depends on beside its record."""
 
-    model_config = TOLD
-
     gate: LimitName = 'critical'
     words: Words = 'judge'
     subject: Subject = 'model'
@@ -338,8 +332,6 @@ DEFAULT_ROBOT = RobotModel(kind='mobile_base', max_speed=1.0)
 
 class ControllerContext(Noun):
     """What every controller is told, whatever its own parameters: its robot and its interface."""
-
-    model_config = TOLD
 
     controller: str = 'rule_based'
     """Name of the controller plug-in."""
@@ -436,8 +428,6 @@ def leaves(model: type[BaseModel], prefix: tuple[str, ...] = ()) -> \
 
 class MonitorSettings(Noun):
     """What a ``monitor_node`` watches, and what it keeps of what it finds."""
-
-    model_config = TOLD
 
     profile: str = Field(default='', max_length=1000)
     """Profile of the robot, which says what it calls the topics: a YAML file, or the name of a

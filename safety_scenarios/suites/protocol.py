@@ -18,7 +18,7 @@ from pydantic import Field, model_validator
 from safety_scenarios.errors import counted, SettingsError
 from safety_scenarios.formats.document.noun_file import read_noun
 from safety_scenarios.scenario.hazard_register import HazardRegister
-from safety_scenarios.scenario.noun import Label, Noun, TOLD
+from safety_scenarios.scenario.noun import Label, Noun
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.studies.designs.claim import read_claim
 from safety_scenarios.studies.designs.limits import Gate, held, Limit, LimitFigure
@@ -34,8 +34,6 @@ _FIGURES: Mapping[str, LimitFigure] = {
 
 class ClassLimit(Noun):
     """One limit of acceptance for a class of hazards."""
-
-    model_config = TOLD
 
     severity: Literal['S1', 'S2'] | None = None
     """Only scenarios about hazards of this severity, by the register; left out: all."""
@@ -69,8 +67,6 @@ class ClassLimit(Noun):
 
 class Protocol(Noun):
     """What a release has to show, named before the first trial."""
-
-    model_config = TOLD
 
     name: Annotated[Label, Field(min_length=1, max_length=200)]
     """For people."""

@@ -19,7 +19,7 @@ from safety_scenarios.errors import InputError, refuse, SettingsError
 from safety_scenarios.formats.document.noun_file import read_noun
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.formats.scenario_files import share_folder
-from safety_scenarios.scenario.noun import Label, Noun, TOLD
+from safety_scenarios.scenario.noun import Label, Noun
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.studies.matrix.file import text_of, Value
 import yaml
@@ -36,8 +36,6 @@ _Name = Annotated[Label, Field(min_length=1, max_length=100)]
 
 class Suite(Noun):
     """What everybody who runs the suite runs, and how it is judged."""
-
-    model_config = TOLD
 
     name: _Name
     """Name of the suite; another version has another name."""

@@ -19,7 +19,7 @@ from safety_scenarios.formats.document.noun_file import read_noun
 from safety_scenarios.scenario.documented_schema import Explained
 from safety_scenarios.scenario.interfaces import INPUTS
 from safety_scenarios.scenario.message import parse_path
-from safety_scenarios.scenario.noun import Noun, PluginName, TOLD, TopicName
+from safety_scenarios.scenario.noun import Noun, PluginName, TopicName
 
 ROLE_TYPES: Mapping[str, str] = {
     **INPUTS, 'scan_high': 'sensor_msgs/msg/LaserScan', 'image': 'sensor_msgs/msg/Image',
@@ -58,8 +58,6 @@ Texts = Annotated[tuple[str, ...], BeforeValidator(
 
 class InputPart(Noun):
     """Numbers of one reading; the parts of an input stand one behind the other in a vector."""
-
-    model_config = TOLD
 
     role: TopicName
     """Topic as scenarios name it, such as scan, human_pose, odom or joint_states."""
@@ -167,8 +165,6 @@ class InputPart(Noun):
 class StateInput(Noun):
     """Recurrent state: an output of the model that it gets back with the next observation."""
 
-    model_config = TOLD
-
     output: str = Field(min_length=1, max_length=200)
     """Name of the output."""
     shape: Whole = Field(min_length=1)
@@ -187,8 +183,6 @@ Parts = Annotated[tuple[InputPart, ...], Field(min_length=1), BeforeValidator(
 
 class ActionOutput(Noun):
     """The output of the model that is a chunk of actions: horizon x values, or one action."""
-
-    model_config = TOLD
 
     quantity: Literal['velocity', 'joint_velocity', 'joint_position', 'joint_delta']
     """velocity: of a base, ahead and rate of turn; joint_velocity, joint_position, joint_delta: of
@@ -239,8 +233,6 @@ Ensembling = Literal['latest_only', 'average', 'weighted_average', 'conservative
 
 class PolicyContract(Noun):
     """How a policy is connected to a robot: the content of ``policy.yaml``."""
-
-    model_config = TOLD
 
     robot: Annotated[str, PluginName('robots')]
     """Kind of robot that the policy commands, such as mobile_base or arm."""

@@ -20,6 +20,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from safety_scenarios.errors import did_you_mean, refused, SettingsError
 from safety_scenarios.formats.profile_file import merged, with_profile
+from safety_scenarios.scenario.documented_schema import described
 from safety_scenarios.scenario.dotted_names import (
     from_text,
     kind_of_group,
@@ -74,7 +75,7 @@ class LaunchFile:
     @property
     def arguments(self) -> Iterator[dict[str, Any]]:
         """Yield the keyword arguments of each ``DeclareLaunchArgument``."""
-        fields = {'.'.join(path): known for path, known in leaves(self.model)}
+        fields = {'.'.join(path): known for path, known in leaves(described(self.model))}
         for name, dotted in self.short.items():
             yield _argument(name, fields[dotted], self.fixed.get(dotted))
         yield from (dict(argument) for argument in (_SET, *self.more))

@@ -16,6 +16,7 @@ import re
 from typing import Any
 
 from safety_scenarios.errors import did_you_mean, SettingsError
+from safety_scenarios.scenario.documented_schema import described
 from safety_scenarios.scenario.dotted_names import matches, settings_below, values_in
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.settings import leaves
@@ -90,7 +91,7 @@ def usage(node: str, what: str, model: type[Noun], leave_out: Iterable[str], mor
     """
     lines = []
     mappings = ((setting.name.split('.'), setting.field) for name, field in
-                model.model_fields.items() if values_in(field.annotation) is not None
+                described(model).model_fields.items() if values_in(field.annotation) is not None
                 for setting in settings_below(name, field.annotation, field))
     for path, field in (*leaves(model), *mappings):
         if path[0] in leave_out:

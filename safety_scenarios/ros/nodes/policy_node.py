@@ -42,7 +42,7 @@ from safety_scenarios.ros.spinning import spinning
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.frames import frames_message, STATIC
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.scenario.noun import Noun, TOLD
+from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.profile import Profile, ProfileRobot
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.ros_names import RosNames
@@ -63,8 +63,6 @@ _ERROR = TransitionCallbackReturn.ERROR
 
 class PolicyNodeSettings(Noun):
     """Which policy runs on which robot."""
-
-    model_config = TOLD
 
     model: str = Field(default='', max_length=4000)
     """The policy: its kind and where it is, such as onnx:policy.onnx."""

@@ -15,7 +15,7 @@ from typing import Literal
 from pydantic import Field, ValidationError
 from safety_scenarios.errors import refused, SettingsError
 from safety_scenarios.ros.presence import RELAY
-from safety_scenarios.scenario.noun import Noun, TOLD
+from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.world.block import Senses
 from safety_scenarios.scenario.world.wire_fault import WireFault
 import yaml
@@ -26,8 +26,6 @@ _ASSIGNS = ':='
 
 class RelaySettings(Noun):
     """One relay process."""
-
-    model_config = TOLD
 
     topics: tuple[str, ...] = ()
     """What it carries, each as FROM:=TO: whatever is published on FROM it publishes on TO."""

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 from safety_scenarios import registry
-from safety_scenarios.scenario.noun import Noun, PluginName, TOLD
+from safety_scenarios.scenario.noun import Noun, PluginName
 
 
 class Stopping(Noun):
@@ -20,8 +20,6 @@ class Stopping(Noun):
     - ``constant_deceleration``: at ``deceleration``, from whatever speed
     - ``measured``: ``time`` and ``distance`` of the manual or a stop-time test, at top speed
     """
-
-    model_config = TOLD
 
     model: Literal['worst_case', 'half_time', 'constant_deceleration', 'measured']
     time: float | None = Field(default=None, gt=0, le=600, json_schema_extra={'unit': 's'})
@@ -50,8 +48,6 @@ FOOTPRINT = 0.3
 
 class RobotModel(Noun):
     """The robot that the scenario is written for, SI units."""
-
-    model_config = TOLD
 
     kind: Annotated[str, PluginName('robots')]
     """Kind of robot: what commands it, what its motion is, and when it stands still."""

@@ -7,7 +7,7 @@ import math
 from typing import Literal
 
 from pydantic import Field, field_validator
-from safety_scenarios.scenario.noun import Noun, TOLD
+from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.world.block import World
 
 _SHAPES = {'disc': 1, 'box': 2, 'capsule': 2}
@@ -22,8 +22,6 @@ SLOTS = 12
 class WorldSettings(Noun):
     """Which world answers; all but ``kind`` is about the world of another simulator."""
 
-    model_config = TOLD
-
     kind: World = 'none'
     """Which world answers: none (open loop; with link simulated it is mujoco); mujoco: the
     embedded simulator, over link ros in a process of its own; external: a simulator_node, Gazebo
@@ -34,7 +32,8 @@ class WorldSettings(Noun):
     """Name of the robot's model or entity in that world."""
     footprint: str = Field(default='', max_length=200)
     """Robot's outline on the floor: disc RADIUS, box LENGTH WIDTH, or capsule LENGTH RADIUS (m),
-    about its origin; empty: the disc that the scenario declares."""
+    about its origin; empty: the disc that the scenario declares. The embedded world has that disc
+    always: robot.radius."""
     poses: str = Field(default='poses', min_length=1, max_length=200)
     """Topic of tf2_msgs/msg/TFMessage on which models tell where they are, each by its name as
     child_frame_id and with simulated stamps; without simulation_interfaces the truth comes from

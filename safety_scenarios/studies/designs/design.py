@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator, ValidationError
 from safety_scenarios.errors import InputError, SettingsError
 from safety_scenarios.formats.document.noun_file import read_noun
-from safety_scenarios.scenario.noun import Label, Noun, TOLD
+from safety_scenarios.scenario.noun import Label, Noun
 from safety_scenarios.studies.designs.claim import read_claim
 from safety_scenarios.studies.matrix.file import ArmName, MatrixFile
 
@@ -29,8 +29,6 @@ Outcome = Literal['failures', 'missed hazards', 'false stops', 'reaction']
 
 class Design(Noun):
     """A question about the arms of a matrix, and the test that answers it."""
-
-    model_config = TOLD
 
     question: Annotated[Label, Field(min_length=1, max_length=500)]
     """In words, as the report repeats it."""

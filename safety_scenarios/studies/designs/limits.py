@@ -25,7 +25,7 @@ from safety_scenarios.campaign.statistics.proportions import (
 from safety_scenarios.campaign.statistics.quantiles import quantile, reported_latency
 from safety_scenarios.errors import counted, SettingsError
 from safety_scenarios.formats.document.noun_file import read_noun
-from safety_scenarios.scenario.noun import Noun, TOLD
+from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.verdict import Estimate, Verdict
 from safety_scenarios.studies.side_by_side import Campaign, flaw_of
@@ -40,8 +40,6 @@ _Name = Annotated[str, Field(min_length=1, max_length=200)]
 
 class Limit(Noun):
     """One limit of acceptance."""
-
-    model_config = TOLD
 
     figure: LimitFigure
     """hazards_missed, false_stops, failures: share of decided trials (0.01 is 1 %); reaction_ms: a
@@ -100,8 +98,6 @@ class Limit(Noun):
 
 class Gate(Noun):
     """Limits of acceptance: a merge, a release or a locked design passes if all of them hold."""
-
-    model_config = TOLD
 
     name: str = Field(default='', max_length=200)
     """For people."""

@@ -20,7 +20,7 @@ from safety_scenarios.errors import InputError, SettingsError
 from safety_scenarios.formats.document.noun_file import read_noun
 from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.scenario.dotted_names import kind_of_group, setting_at
-from safety_scenarios.scenario.noun import Noun, TOLD
+from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.settings import FRESH, RunSettings
 import yaml
 
@@ -48,8 +48,6 @@ _LABELS = ('controller_label', 'namespace', 'remap', 'domain_id')
 class ArmEntry(Noun):
     """One arm: a controller with its settings."""
 
-    model_config = TOLD
-
     controller: str = Field(default='', max_length=4000)
     """Controller, as --controller takes it, such as onnx:policy.onnx; empty: rule_based, or that
     of the axis controller."""
@@ -64,8 +62,6 @@ class ArmEntry(Noun):
 
 class MatrixFile(Noun):
     """Controllers x settings x scenarios x trials."""
-
-    model_config = TOLD
 
     scenarios: tuple[Annotated[str, Field(min_length=1, max_length=4000)], ...] = Field(
         default=(), max_length=1000)

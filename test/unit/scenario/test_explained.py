@@ -7,7 +7,7 @@ from cases import for_each
 from pydantic import Field
 from safety_scenarios import registry
 from safety_scenarios.formats.scenario_reading import scenario_schema
-from safety_scenarios.scenario.documented_schema import explanations
+from safety_scenarios.scenario.documented_schema import described, explanations
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.settings import ControllerSettings, leaves, RunSettings
 
@@ -15,7 +15,8 @@ from safety_scenarios.scenario.settings import ControllerSettings, leaves, RunSe
 @for_each('model', [RunSettings, ControllerSettings, *(
     registry.resolve('controllers', name) for name in registry.names('controllers'))])
 def test_each_option_and_parameter_has_its_help(model):
-    assert not ['.'.join(path) for path, field in leaves(model) if not field.description]
+    fields = leaves(described(model))
+    assert not ['.'.join(path) for path, field in fields if not field.description]
 
 
 class First(Noun):

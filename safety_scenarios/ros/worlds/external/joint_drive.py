@@ -17,7 +17,7 @@ from safety_scenarios.registry import resolve
 from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.convert import from_ros, header_stamp_ns
 from safety_scenarios.ros.parameters import read_settings, refuse_unknown_parameters
-from safety_scenarios.scenario.noun import Noun, TOLD
+from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.worlds.arm_reference import ArmDrive, Limits
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Float64, Float64MultiArray, String
@@ -41,8 +41,6 @@ _AGAIN_NS = 100_000_000
 
 class JointDriveSettings(Noun):
     """The drives of one arm."""
-
-    model_config = TOLD
 
     joints: tuple[str, ...] = ('shoulder_pan', 'shoulder_lift', 'elbow', 'wrist_1', 'wrist_2',
                                'wrist_3')

@@ -95,7 +95,7 @@ def test_the_parts_before_the_command_sum_up_to_the_latency():
     assert found.known_ns == ns(600) and found.is_stamped
     assert (found.chunk_id, found.action, found.implausible) == (4, 2, ())
     assert found.sentence(ns(600)) == (
-        'of 600 ms: observations not used 45, waiting for inference 55, network 30, '
+        'of 600 ms: observations not used 45, waiting for the next decision 55, network 30, '
         'inference 270, in the chunk 200')
 
 
