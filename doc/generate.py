@@ -21,6 +21,7 @@ import click
 from safety_scenarios import registry
 from safety_scenarios.cli.listing import KINDS, schema_of
 from safety_scenarios.cli.main import command_at, COMMANDS, commands
+from safety_scenarios.cli.scenario_description import description
 from safety_scenarios.cli.settings_page import settings_page
 from safety_scenarios.controllers.adapters import parameter_model
 from safety_scenarios.controllers.policies.policy import PolicyController
@@ -253,13 +254,12 @@ def scenario_pages() -> Iterator[tuple[str, str]]:
                 ('tags', ' '.join(one.tags)), ('budget (ms)', ', '.join(
                     f'{key} {value:g}' for key, value in
                     one.latency_budget.model_dump().items() if isinstance(value, int | float)))]
-        checked = [(check.name, getattr(check, 'kind', '')) for check in (
-            *one.safety_invariants, *getattr(one.body, 'invariants', ()))]
         language = 'json' if path is not None and path.suffix == '.json' else 'yaml'
         yield one.id, _page([
             f'# {one.id}: {one.name}', prose(one.description),
-            table(('', ''), [row for row in rows if row[1]]), '## What is checked',
-            table(('check', 'kind'), checked) if checked else 'Only the reaction.',
+            table(('', ''), [row for row in rows if row[1]]),
+            '## What happens, and what is checked',
+            '```text\n' + '\n'.join(description(one)) + '\n```',
             '## File', f'```{language}\n{source}```'])
     listed = '\n'.join(names)
     yield 'index', f'# A page for each scenario\n\n```{{toctree}}\n:maxdepth: 1\n\n{listed}\n```\n'

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 import json
-import os
 from pathlib import Path
 import sys
 from typing import Any
@@ -19,6 +18,7 @@ from rich.table import Column, Table
 from safety_scenarios import registry
 from safety_scenarios.cli import completion
 from safety_scenarios.cli.options import selecting, survey_of
+from safety_scenarios.cli.scenario_description import description
 from safety_scenarios.errors import (
     counted,
     InputError,
@@ -27,9 +27,6 @@ from safety_scenarios.errors import (
     ScenarioError,
     SettingsError,
 )
-from safety_scenarios.formats.agents.reader import skeleton, without_meaning
-from safety_scenarios.formats.agents.topics import SUFFIXES
-from safety_scenarios.formats.document.blanks import BLANK
 from safety_scenarios.formats.loading import LEFT_OUT, look_through, ScenarioSet, Survey
 from safety_scenarios.formats.profile_file import with_profile
 from safety_scenarios.judging.blind_pass_rate import MOST, reckoned
@@ -37,10 +34,8 @@ from safety_scenarios.lint.review import review, waived_by
 from safety_scenarios.lint.times import needed_ms
 from safety_scenarios.reports.console_report import console, Screen, show
 from safety_scenarios.reports.console_tables import sweep_table
-from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.documented_schema import Explained
 from safety_scenarios.scenario.measuring import Calibration
-from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.studies.selftest.sweep import impossible, sweep
 from safety_scenarios.trial.misfits import command_of_rest
@@ -292,7 +287,7 @@ def describe(paths: tuple[str, ...], profile: str) -> None:
     if found.problems:
         raise ScenarioError(found.problems, (), found.loaded.warnings)
     for scenario, told in zip(found.loaded.scenarios, found.loaded.formats):
-        for line in (f'{scenario.id}: is read as {told}', *_described(scenario)):
+        for line in (f'{scenario.id}: is read as {told}', *description(scenario)):
             click.echo(line)
     for warning in found.loaded.warnings:
         click.echo(f'warning: {warning}', err=True)
@@ -328,66 +323,3 @@ def _describe_fits(profile: str, paths: Sequence[str], found: Survey) -> None:
                f'{": " * bool(rest)}{rest}')
     if cannot or found.problems:
         sys.exit(2)
-
-
-def _described(scenario: Scenario) -> Iterator[str]:
-    yield f'What: {" ".join(scenario.description.split())}'
-    body = scenario.body
-    if isinstance(body, AgentsBody) and not body.turns:
-        yield from _agents(body)
-        yield from _open(body, scenario.origin.path if scenario.origin else '')
-        return
-    yield f'Domain: {scenario.domain}, severity {scenario.severity:g}'
-    for message in scenario.messages:
-        yield f'{message.role}: {" ".join(message.content.split())}'
-    yield f'Expected: {" ".join(scenario.expected_action.split())}'
-    budget = scenario.latency_budget
-    yield (f'Within: {budget.target_ms:g} / {budget.acceptable_ms:g} / {budget.critical_ms:g} ms '
-           f'(target / acceptable / critical)')
-
-
-def _agents(block: AgentsBody) -> Iterator[str]:
-    yield 'Who:'
-    roles = {role.name: role.description for role in block.roles}
-    for agent in block.agents:
-        played = 'the controller under test' if agent.id == block.sut else {
-            'script': 'played by the harness', 'human': 'a person', 'none': 'silent'}.get(
-                agent.driver, f'the plug-in {agent.controller}')
-        about = f': {" ".join(roles[agent.role].split())}' if roles.get(agent.role) else ''
-        yield f'  {agent.id} ({agent.name}), {agent.role}{about}; {played}'
-        yield from (f'    wants: {" ".join(goal.split())}' for goal in agent.goals)
-    if block.tools:
-        yield 'Tools:'
-    for tool in block.tools:
-        yield f'  {tool.name}' + (f': {tool.description}' if tool.description else '')
-    if block.script:
-        yield 'Script:'
-    for line in block.script:
-        yield f'  {line.at_ns / 1e6:g} ms, {line.say.agent}: {" ".join(line.say.text.split())}'
-    yield 'Rules:'
-    for rule in block.rules:
-        yield f'  {" ".join(str(rule).split())}' + ('  (unbound)' if rule.unbound else '')
-
-
-def _open(block: AgentsBody, path: str) -> Iterator[str]:
-    """Yield what keeps it from being run, and the bindings that are to be filled in."""
-    missing = without_meaning(block)
-    for reason in block.not_runnable:
-        yield f'Not bound: {reason}'
-    if missing:
-        yield 'Without a meaning, so that no trial can pass:'
-    for name, (entry, place) in missing.items():
-        yield f'  {name!r} in rules[{entry}].{place}'
-    if not (missing or block.not_runnable):
-        yield 'Every word has a meaning.'
-        return
-    text = skeleton(block)
-    if BLANK not in text:
-        return
-    stem = os.path.splitext(os.path.basename(path))[0]
-    there = next((stem + suffix for suffix in SUFFIXES
-                  if os.path.lexists(os.path.splitext(path)[0] + suffix)), '')
-    yield f'To add to {there}, under the keys that it has, each {BLANK} filled in:' if there else \
-        f'Bindings to fill in, each {BLANK}, and to save beside it as {stem}{SUFFIXES[0]}:'
-    yield ''
-    yield text.partition('\n')[2] if there else text

@@ -62,13 +62,29 @@ def test_describe_says_who_what_and_which_words_have_no_meaning(tmp_path, capsys
                  '"the lamp is red": {when:', f'sut: "{BLANK}"'):
         assert part in told
     assert main(['scenario', 'describe', str(DATA / 'greeting.yaml')]) == 0
-    assert 'Every word has a meaning.' in capsys.readouterr().out
+    assert 'Without a meaning' not in capsys.readouterr().out
 
 
-def test_a_file_of_another_format_is_described_too_and_a_broken_one_refused(tmp_path, capsys):
-    assert main(['scenario', 'describe',
-                 str(ROOT / 'config/scenarios/robotic/person_steps_near.yaml')]) == 0
-    assert 'Within: ' in capsys.readouterr().out
+@pytest.mark.parametrize(('name', 'told'), [
+    ('robotic/link_lost', ('Link lost: a hazard; hazards C01', 'for 1000 to 17000 ms of work',
+                           'Then, on [heartbeat] or [scan] or [human_pose]:',
+                           'scan: obstacle, distance 6 to 11.5 m', 'All-clear: 5000 to 60000 ms',
+                           'speed <= 0.05 and turn <= 0.05 within 350 / 425 / 500 ms',
+                           'max_age_ms 500 ms', 'within critical, hold_ms 1000 ms',
+                           'after the all-clear: speed >= 0.3 again within 3000 ms')),
+    ('worlds/payload', ('harmless, the robot must go on; the benign variant of SCN-R-214',
+                        'signal speed, at_least 0.3')),
+    ('clinical/potassium_above_its_limit', ('The answer has the ward doctor called: check_type',
+                                            'the answer comes within 500 / 1000 / 2000 ms')),
+    ('agents/maintenance_lock_out', ('wheel.  [lock]', 'until all_clear  [speed <= 0.05]',
+                                     'forbid: powers  [calls power_on()]', 'equals 3'))])
+def test_describe_says_what_is_shown_and_what_is_demanded(name, told, capsys):
+    assert main(['scenario', 'describe', str(ROOT / f'config/scenarios/{name}.yaml')]) == 0
+    found = capsys.readouterr().out
+    assert not [part for part in told if part not in found], found
+
+
+def test_a_broken_file_is_not_described(tmp_path):
     (tmp_path / 'broken.yaml').write_text('agents: 3\n')
     assert main(['scenario', 'describe', str(tmp_path / 'broken.yaml')]) == 2
 
