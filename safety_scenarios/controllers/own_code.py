@@ -32,6 +32,9 @@ def imported_object(name: str) -> Any:
         raise SettingsError(f'controller: got {name!r}, expected {FORM_EXPECTED}: dots for '
                             f'slashes, and no .py')
     module, _, attribute = name.partition(':')
+    if module.endswith('.py') and os.path.isfile(module):
+        raise SettingsError(f'controller: got {name}, expected {FORM_EXPECTED}, without .py. '
+                            f'Write {module[:-3]}:{attribute}')
     found: Any = _imported(module, name)
     for step in attribute.split('.'):
         try:

@@ -35,6 +35,8 @@ ANY_ANSWER = 'x', '0', '?', '\u00e9', '\u0436', '\u4f60', '\u03b1', '\u0639', '\
     '\n'.join([string.printable.strip()] * 50)
 """Texts of which a pattern that asks for anything does not match one."""
 _WORDING = {'regex': 'match', 'contains': 'contain', 'not_contains': 'leave out'}
+_LONG = 60
+"""Characters of a pattern that a reason quotes."""
 
 
 class Text(InvariantPlugin):
@@ -128,6 +130,12 @@ class Text(InvariantPlugin):
         place = text.find(pattern, begin, end)
         return None if place < 0 else (place, place + len(pattern))
 
+    @property
+    def _shown(self) -> str:
+        """The pattern as a reason quotes it, so that of a long one the rest is read too."""
+        return repr(self.pattern if len(self.pattern or '') <= _LONG
+                    else f'{(self.pattern or "")[:_LONG]}...')
+
     def check(self, trial: JudgedTrial) -> Finding:
         """Judge the trial's answer, in a chat that of every turn; none leaves nothing to judge."""
         idle = self.idle
@@ -156,7 +164,7 @@ class Text(InvariantPlugin):
         if open_ is not None:
             return open_
         return self._finding(Verdict.PASS, f'each of {len(trial.timeline.answers)} answers does '
-                                           f'{_WORDING[self.check_type]} {self.pattern!r}', None)
+                                           f'{_WORDING[self.check_type]} {self._shown}', None)
 
     def _check_one(self, trial: JudgedTrial, answer: Event) -> Finding:
         said = answer.text or ''
@@ -164,8 +172,8 @@ class Text(InvariantPlugin):
         heard = self.heard(text, _told(trial))
         held = (heard.how == 'said') == (self.check_type != 'not_contains')
         reason = (f'the answer {"does" if held else "does not"} {_WORDING[self.check_type]} '
-                  f'{self.pattern!r}') if heard.how != 'doubtful' else (
-                  f'whether the answer does {_WORDING[self.check_type]} {self.pattern!r} is open: '
+                  f'{self._shown}') if heard.how != 'doubtful' else (
+                  f'whether the answer does {_WORDING[self.check_type]} {self._shown} is open: '
                   f'{heard.why}')
         if len(text) < len(said):
             reason += f'; {len(said) - len(text)} characters of reasoning left out'

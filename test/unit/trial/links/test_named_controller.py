@@ -140,6 +140,7 @@ def test_an_argument_that_does_not_fit_is_told(repository, tmp_path, capsys, arg
     ('own_policies.policy:NUMBER', 'got 3, expected a name, a class'),
     ('own_policies.policy:Taken', 'got the parameter period_ns, expected another name'),
     ('own_broken:X', r'own_broken.py:2: cannot be imported: ZeroDivisionError'),
+    ('own_needs.py:X', 'without .py. Write own_needs:X'),
     ('own_needs:X', r'own_needs.py:1: needs the module nowhere_at_all, which is not installed'),
     ('own_syntax:X', r'own_syntax.py:1: cannot be imported'),
     ('own_exits:X', 'it asked to exit with 0')])
