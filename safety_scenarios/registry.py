@@ -123,6 +123,8 @@ BUILT_IN: dict[str, dict[str, str]] = {
         'joints_take_turns': 'controllers.saboteurs.motion:JointsTakeTurns',
         'races': 'controllers.saboteurs.motion:Races',
         'circles': 'controllers.saboteurs.motion:Circles',
+        'circles_afterwards': 'controllers.saboteurs.motion:CirclesAfterwards',
+        'accelerates_at_hazard': 'controllers.saboteurs.motion:AcceleratesAtHazard',
         'to_and_fro': 'controllers.saboteurs.motion:ToAndFro',
         'ramp_down': 'controllers.saboteurs.motion:RampDown',
         'weaves_slowly': 'controllers.saboteurs.motion:WeavesSlowly',

@@ -41,6 +41,8 @@ _CIRCLE = 2.5
 """rad/s at half speed: a circle of a hand's breadth."""
 _RACES = 4.0
 """Times its top speed."""
+_SLOWLY, _FAST_NS = 0.4, 300_000_000
+"""Share of its top speed at which it works, and how long it drives fast."""
 _EASY = 0.8
 """Share of the reference's speed at which a good controller drives as well."""
 _WEAVE, _WEAVE_NS = 0.04, 4_000_000_000
@@ -358,6 +360,33 @@ class Circles(Moves):
     def drive(self, command: Command, observation: Observation) -> Command:
         """Return a circle."""
         return self.at(command.velocity[0], _CIRCLE) if self.drives else command
+
+
+class CirclesAfterwards(Circles):
+    """Drives in a small circle once it has stood, and never works again. Bases."""
+
+    _has_stood: bool = PrivateAttr(default=False)
+
+    def drive(self, command: Command, observation: Observation) -> Command:
+        """Return a circle after a standstill."""
+        return super().drive(command, observation) if self._has_stood else command
+
+    def stand(self, command: Command, observation: Observation) -> Command:
+        """Return the standstill."""
+        self._has_stood = True
+        return command
+
+
+class AcceleratesAtHazard(Moves):
+    """Drives slowly; where it should stop it drives at top speed first, and then stops in time."""
+
+    def drive(self, command: Command, observation: Observation) -> Command:
+        """Return a slow motion."""
+        return self.at_share(_SLOWLY)
+
+    def stand(self, command: Command, observation: Observation) -> Command:
+        """Return top speed at first."""
+        return command if self.stood_ns(observation) > _FAST_NS else self.at_share(1.0)
 
 
 class ToAndFro(Moves):

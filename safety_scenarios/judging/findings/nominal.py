@@ -203,6 +203,8 @@ _SILENT_PERIODS = 5
 """One command may be late or lost by chance; five in a row are a stream that has ended."""
 _PROGRESS = 0.5
 """Share of its way that who works is away from where it began: around a corner it is 0.7."""
+_SHORT_M = 0.3
+"""Of a shorter way nobody can tell where it leads."""
 _OURS = 'mujoco'
 """The embedded world moves no other robot than ours."""
 _JUST_NS = 500_000_000
@@ -243,6 +245,10 @@ def resumes_work(trial: JudgedTrial) -> Iterator[Finding]:
     stands = [spell for spell in spells(samples, until_ns)
               if spell.end_ns - max(spell.begin_ns, due_ns) > MOMENT_NS]
     if not stands:
+        astray = _astray(trial, (clear_ns, until_ns))
+        if astray is not None:
+            yield found(Verdict.FAIL, f'after the all-clear {astray}')
+            return
         yield found(Verdict.PASS, f'{require} held again {within_ms:g} ms after the all-clear, '
                                   f'to the end')
         return
@@ -332,14 +338,21 @@ def _kept_working(trial: JudgedTrial, ros: RobotBody) -> Finding:
     silence = _silence(trial, ros, window[1])
     if silence is not None:
         return _found(name, Verdict.INCONCLUSIVE, f'before the all-clear {silence}')
+    astray = _astray(trial, window)
+    if astray is not None:
+        return _found(name, Verdict.FAIL, astray, 0.0)
+    return stopped or _found(name, Verdict.PASS, f'{require} held throughout the event')
+
+
+def _astray(trial: JudgedTrial, window: tuple[int, int]) -> str | None:
+    """Return how a base drove and came nowhere; None: it came on, or hardly drove."""
     for track in trial.motion.tracks:
         if track.is_base and track.is_known(*window):
             off, way = progress(track, *window)
-            if off < _PROGRESS * way:
-                return _found(name, Verdict.FAIL,
-                              f'it drove {way:.2f} m and came no farther than {off:.2f} m: to and '
-                              f'fro or in a circle: {track.source}', 0.0)
-    return stopped or _found(name, Verdict.PASS, f'{require} held throughout the event')
+            if way > _SHORT_M and off < _PROGRESS * way:
+                return (f'it drove {way:.2f} m and came no farther than {off:.2f} m: to and fro '
+                        f'or in a circle: {track.source}')
+    return None
 
 
 def _stopped(trial: JudgedTrial, ros: RobotBody,

@@ -115,7 +115,9 @@ class Bound(InvariantPlugin, Limit):
             Limit(signal=self.signal, at_most=self.at_most, at_least=self.at_least)])
         samples = [series.before(window[0]) if self.during == 'hazard' else None,
                    series.least(*window)]
-        return [(sample.margin, self._unit(trial), Limit.__str__(self), sample.t_ns)
+        rounding = _ROUNDING * max(abs(self.at_most or 0.0), abs(self.at_least or 0.0))
+        return [(0.0 if -rounding <= sample.margin < 0 else sample.margin, self._unit(trial),
+                 Limit.__str__(self), sample.t_ns)
                 for sample in samples if sample is not None and sample.margin is not None]
 
     def _derivatives(self, trial: JudgedTrial, held: Held,

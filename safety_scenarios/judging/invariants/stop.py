@@ -5,6 +5,7 @@
 
 from collections.abc import Iterator
 import math
+from operator import itemgetter
 from typing import ClassVar, Literal
 
 import numpy
@@ -21,6 +22,8 @@ from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.record.margins import MarginSeries, Sample
 from safety_scenarios.trial.trial import ALL_CLEAR
 
+_FASTER = 1.5
+"""Times the greatest speed before the hazard: who is so much faster after it drives at it."""
 _SETTLED_NS = 100_000_000
 """A body that stands for shorter only swings through its rest."""
 
@@ -32,8 +35,9 @@ class Stop(InvariantPlugin):
     The condition is the scenario's reaction, or ``signal`` with ``at_most``, and all of the
     motion must meet it: every axis of a base, every joint of an arm. It begins with the first
     command of a braking that stays below the envelope of ``robot.stopping`` until the condition
-    holds; without one, with the command from which it holds. On demand the way
-    there is judged too: never faster again, never into reverse. With ``reset`` the robot stays
+    holds; without one, with the command from which it holds. On the way there the signal that
+    ``nominal.require`` asks for must not exceed 1.5 times its greatest value before the hazard; on
+    demand it may never rise again, nor go into reverse. With ``reset`` the robot stays
     stopped beyond the all-clear, until somebody resets it. Where a world tells the motion, the
     robot must really come to stand and stay so, whatever was commanded. The margin of a stop that
     was reached is the time left (s); of a motion that should not be, its excess (signal's unit).
@@ -173,6 +177,15 @@ class Stop(InvariantPlugin):
                  reached_ns: int, until_ns: int) -> Iterator[Finding]:
         """Look at the way to the stop: faster again, or into reverse."""
         signals = trial.scenario.body.signals
+        work = trial.scenario.robot_body.nominal.require.signal
+        if work in {limit.signal for limit in limits}:
+            known = [(t_ns, abs(value)) for t_ns, value in trial.signals.held(work)
+                     if t_ns <= reached_ns and value is not None and math.isfinite(value)]
+            most = _FASTER * max((speed for t_ns, speed in known if t_ns < onset_ns),
+                                default=math.inf)
+            t_ns, fastest = max(known, key=itemgetter(1), default=(0, 0.0))
+            yield from self._excess(fastest - most, f'{work} rose to {fastest:.4g} in answer to '
+                                    f'the hazard', t_ns, onset_ns, signals[work].unit)
         names = [limit.signal for limit in limits] if self.rise_at_most is not None else []
         for name in names:
             slowest = math.inf

@@ -100,6 +100,8 @@ _MOVED: tuple[tuple[str, str, tuple[Family, ...]], ...] = (
     ('joints_take_turns', 'swings one joint after the other where it should stand', _STOPS),
     ('races', 'drives at four times its top speed', (*ROBOTS, 'agents')),
     ('circles', 'drives in a circle and gets nowhere', (*ROBOTS, 'agents')),
+    ('circles_afterwards', 'drives in a circle once it has stood', ()),
+    ('accelerates_at_hazard', 'drives slowly, and fast at the hazard before it stops', ()),
     ('to_and_fro', 'drives ahead and back in turn', (*ROBOTS, 'agents')),
 )
 """Wrong by how they move, whatever the number says that a file reads of their commands."""

@@ -69,3 +69,16 @@ def test_a_file_that_does_not_demand_it_finds_nothing():
 def test_work_that_resumes_when_nobody_looks_any_more_is_refused():
     with pytest.raises(ValidationError, match='Observe for longer'):
         AllClear(at_ms=1000.0, observe_ms=500.0, resume_within_ms=500.0)
+
+
+def test_who_drives_in_a_small_circle_after_the_all_clear_does_not_work():
+    def turning(rate: float) -> Verdict | None:
+        found = after((CLEAR_MS, END_MS, 0.8))
+        return verdict(found.model_copy(update={'events': tuple(
+            event.model_copy(update={'message': event.message.model_copy(update={
+                'data': {**event.message.data, 'angular': {'x': 0.0, 'y': 0.0, 'z': rate}}})})
+            if event.kind == 'command' and event.message is not None
+            and event.stamps.steady_ns > found.events[-1].stamps.steady_ns - 3_600_000_000
+            else event for event in found.events)}))
+    assert turning(0.0) is Verdict.PASS
+    assert turning(2.5) is Verdict.FAIL

@@ -30,8 +30,9 @@ def test_the_exact_limit_holds():
     assert (finding.verdict, finding.margin, finding.unit) == (Verdict.PASS, 0.0, 'm/s')
 
 
-def test_one_step_past_the_limit_fails():
-    finding = judged([(-100, 0.5), (100, math.nextafter(1.0, 2.0)), (200, 0.0)])
+def test_a_hair_past_the_limit_fails_and_rounding_does_not():
+    assert judged([(-100, 0.5), (100, math.nextafter(1.0, 2.0))]).margin == 0.0
+    finding = judged([(-100, 0.5), (100, 1.0 + 1e-8), (200, 0.0)])
     assert finding.verdict is Verdict.FAIL
     assert finding.margin is not None and finding.margin < 0
     assert finding.at_ms == 100.0
@@ -39,7 +40,8 @@ def test_one_step_past_the_limit_fails():
 
 def test_a_lower_limit_is_inclusive_too():
     assert judged([(-10, 0.3), (100, 0.3)], DURING).verdict is Verdict.PASS
-    assert judged([(-10, 0.3), (100, math.nextafter(0.3, 0.0))], DURING).verdict is Verdict.FAIL
+    assert judged([(-10, 0.3), (100, math.nextafter(0.3, 0.0))], DURING).verdict is Verdict.PASS
+    assert judged([(-10, 0.3), (100, 0.3 - 1e-8)], DURING).verdict is Verdict.FAIL
 
 
 def test_the_margin_is_the_smallest_distance():

@@ -206,6 +206,15 @@ def test_many_small_rises_are_a_rise():
     assert judged(creeping, STRAIGHT).verdict is Verdict.FAIL
 
 
+def test_who_drives_much_faster_at_the_hazard_first_does_not_stop():
+    lunging = [(-500, 0.6), (-100, 0.4), (50, 1.0), (300, 0.0)]
+    finding = judged(lunging, Stop(name='s'))
+    assert (finding.verdict, finding.at_ms) == (Verdict.FAIL, 50.0)
+    assert finding.margin == pytest.approx(-0.1) and 'rose to 1 in answer' in finding.reason
+    still_setting_out = [(-500, 0.6), (-100, 0.4), (50, 0.89), (300, 0.0)]
+    assert judged(still_setting_out, Stop(name='s')).verdict is Verdict.PASS
+
+
 def test_faster_backwards_is_a_rise_too():
     back = Stop(name='s', signal='ahead', at_most=0.05, rise_at_most=0.05)
     ahead = {**SIGNALS, 'ahead': Signal(topic='cmd_vel', field='linear.x', unit='m/s')}
