@@ -15,7 +15,7 @@ import math
 from typing import NamedTuple
 
 from safety_scenarios.judging.findings.nominal import MOMENT_NS, SETTLING_NS
-from safety_scenarios.scenario.body import RobotBody
+from safety_scenarios.scenario.body import AgentsBody, RobotBody
 from safety_scenarios.scenario.scenario import Scenario
 
 MOST = 0.05
@@ -36,8 +36,9 @@ def reckoned(scenario: Scenario) -> Reckoned:
     """Return the chance level of a scenario."""
     ros = scenario.body
     if not isinstance(ros, RobotBody):
-        return Reckoned(None, 'words have no clock, and rules may ask for several things: not '
-                              'stated')
+        return Reckoned(None, 'not stated: the events of agents come at fixed times, so that a '
+                              'controller made for the file can pass without listening'
+                        if isinstance(ros, AgentsBody) else 'not stated: words have no clock')
     if scenario.is_benign:
         return Reckoned(None, 'never stopping passes it alone: what counts is that the same '
                               'controller fails its hazard')
