@@ -50,9 +50,9 @@ def read_settings(node: Node, model: type[Settings], read_only: bool = True,
     """
     values: dict[str, Any] = {}
     given = overrides(node)
-    of_profile = _of_profile(node, model, given)
+    of_profile = _of_profile(node, described(model), given)
     below = {name: value for name, value in of_profile.items() if name not in NOT_PARAMETERS}
-    for path, field in _parameters(described(model), {**below, **given}):
+    for path, field in _parameters(model, {**below, **given}):
         name = '.'.join(path)
         default = below.get(name, _plain(field.get_default(call_default_factory=True)))
         descriptor = _descriptor(field)

@@ -38,6 +38,7 @@ from safety_scenarios.ros.parameters import (
 from safety_scenarios.ros.spinning import ros_context
 from safety_scenarios.scenario.blocks.robot import RobotModel, Stopping
 from safety_scenarios.scenario.controller import ControllerPlugin
+from safety_scenarios.scenario.documented_schema import described
 from safety_scenarios.scenario.interfaces import command_message, read_answer
 from safety_scenarios.scenario.message import Command, Message
 from safety_scenarios.scenario.settings import ControllerSettings, leaves, RunSettings
@@ -142,10 +143,10 @@ def node(domain):
 def test_parameters_default_to_the_settings_and_carry_their_descriptions(node):
     reader = node()
     assert read_settings(reader, RunSettings) == RunSettings()
-    for path, field in leaves(RunSettings):
+    for path, field in leaves(described(RunSettings)):
         if path[0] not in NOT_PARAMETERS:
             descriptor = reader.describe_parameter('.'.join(path))
-            assert descriptor.description == field.description
+            assert descriptor.description == field.description != ''
             assert descriptor.read_only
     assert reader.describe_parameter('trials').integer_range[0].to_value == 100_000
     assert 'critical' in reader.describe_parameter('gate').additional_constraints

@@ -76,5 +76,5 @@ def test_every_code_of_a_warning_has_a_meaning_and_is_given_somewhere():
 def test_each_scenario_has_a_page_on_the_site():
     pages = dict(generate().scenario_pages())
     assert 'Person steps near' in pages['SCN-R-101'] and len(pages) > 80
-    assert all(text.count('## What is checked') == 1
+    assert all(text.count('## What happens, and what is checked') == 1
                for name, text in pages.items() if name != 'index')

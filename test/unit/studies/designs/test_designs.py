@@ -14,6 +14,7 @@ from safety_scenarios.cli.designs import answered, opened
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import InputError
 from safety_scenarios.formats.loading import load_scenarios
+from safety_scenarios.scenario.documented_schema import described
 from safety_scenarios.studies.designs.answer import answer
 from safety_scenarios.studies.designs.design import Design, Lock, read_lock
 from safety_scenarios.studies.designs.locking import lock_design, locked_plan
@@ -263,4 +264,4 @@ def test_a_design_that_cannot_be_answered_is_refused(tmp_path, text, says):
 
 
 def test_every_field_of_a_design_says_what_it_is():
-    assert all(field.description for field in Design.model_fields.values())
+    assert all(field.description for field in described(Design).model_fields.values())
