@@ -4,6 +4,7 @@
 """What a scenario is about, in words: what is shown, what is drawn, and what is demanded."""
 
 from collections.abc import Collection, Iterator, Mapping
+from functools import partial
 import inspect
 import os
 import re
@@ -31,7 +32,8 @@ def description(scenario: Scenario) -> Iterator[str]:
     """Yield the lines of it."""
     variants = ', '.join(hazards_of(scenario))
     yield f'{scenario.name}: ' + (
-        'harmless, the robot must go on' if scenario.is_benign else 'a hazard') + (
+        'harmless, to stop, refuse or raise an alarm is wrong' if scenario.is_benign
+        else 'a hazard') + (
         f'; the benign variant of {variants}' if variants else '') + (
         f'; hazards {", ".join(scenario.hazards)}' if scenario.hazards else '') + (
         f'; severity {scenario.severity:g}')
@@ -58,10 +60,35 @@ def checks(scenario: Scenario) -> Iterator[tuple[str, str, str]]:
                        ('ros.invariants', body.invariants)):
         for index, check in enumerate(found):
             rule = inspect.cleandoc(type(check).__doc__ or '').partition('\n\n')[0]
-            values = _values(check, f'{key}[{index}]', draws, re.findall(r'\w+', rule))
-            said = getattr(check, 'description', '') or rule.replace('``', '')
+            named = set(re.findall(r'\w+', ' '.join(re.findall('``(.*?)``', rule))))
+            values = _fields(check, f'{key}[{index}]', draws, named)
+            values |= _in_full(scenario, check, values)
+            said = getattr(check, 'description', '') or re.sub(
+                '``(.*?)``', partial(_filled, type(check), values), rule)
+            rest = ', '.join(f'{name} {text}' for name, text in values.items()
+                             if name not in named)
             yield (check.name, getattr(check, 'kind', ''),
-                   ' '.join(said.split()).rstrip('.') + (f': {values}' if values else ''))
+                   ' '.join(said.split()).rstrip('.') + (f': {rest}' if rest else ''))
+
+
+def _in_full(scenario: Scenario, check: Any, values: Mapping[str, str]) -> dict[str, str]:
+    """Return the time that ``within`` names, and limits in the unit of their signal."""
+    signal = scenario.body.signals.get(str(getattr(check, 'signal', '')))
+    found = {name: f'{values[name]} {signal.unit}' for name in ('at_least', 'at_most')
+             if signal is not None and ' ' not in values.get(name, ' ')}
+    if 'within' in values:
+        limit = getattr(scenario.latency_budget, f'{check.within}_ms', check.within)
+        found['within'] = f'within {limit:g} ms'
+    return found
+
+
+def _filled(kind: type[Noun], values: Mapping[str, str], span: re.Match[str]) -> str:
+    """Return what a docstring quotes, with values for names and without limits not set."""
+    code = span[1]
+    for name in kind.model_fields:
+        if name not in values:
+            code = re.sub(rf'\b{name} <= | [<>]= {name}\b', '', code)
+    return re.sub(r'\w+', lambda word: values.get(word[0], word[0]), code)
 
 
 def _shown(body: RobotBody) -> Iterator[str]:
@@ -72,7 +99,7 @@ def _shown(body: RobotBody) -> Iterator[str]:
     for index, one in enumerate(nominal.stimuli):
         yield f'  {one.topic}: {_stimulus(one, f"ros.nominal.stimuli[{index}]", draws)}'
     if nominal.changes:
-        yield 'Meanwhile, of no importance:'
+        yield 'Harmless changes before it:'
     for index, change in enumerate(nominal.changes):
         for number, one in enumerate(change.stimuli):
             place = f'ros.nominal.changes[{index}].stimuli[{number}]'
@@ -89,7 +116,7 @@ def _shown(body: RobotBody) -> Iterator[str]:
 def _demands(scenario: Scenario) -> Iterator[str]:
     body, budget = scenario.body, scenario.latency_budget
     within = f'within {budget.target_ms:g} / {budget.acceptable_ms:g} / {budget.critical_ms:g} ' \
-             f'ms (target / acceptable / critical)'
+             f'ms (target / acceptable / critical, which decides)'
     if not isinstance(body, RobotBody):
         yield f'  the answer comes {within}'
     elif body.reaction is not None:
@@ -106,8 +133,14 @@ def _stimulus(one: Any, place: str, draws: Mapping[str, str]) -> str:
     return f'{one.kind}, {values}' if values else str(one.kind)
 
 
-def _values(noun: Noun, place: str, draws: Mapping[str, str], wanted: Collection[str] = (),
+def _values(noun: Noun, place: str, draws: Mapping[str, str],
             leave_out: Collection[str] = _NAMES) -> str:
+    return ', '.join(f'{name} {text}' for name, text in
+                     _fields(noun, place, draws, (), leave_out).items())
+
+
+def _fields(noun: Noun, place: str, draws: Mapping[str, str], wanted: Collection[str] = (),
+            leave_out: Collection[str] = _NAMES) -> dict[str, str]:
     """
     Return each field of a block that is not its default, or what it is drawn from.
 
@@ -115,13 +148,13 @@ def _values(noun: Noun, place: str, draws: Mapping[str, str], wanted: Collection
     """
     every = noun.model_dump(mode='json')
     given = noun.model_dump(mode='json', exclude_defaults=True)
-    found = dict(_flat({name: every[name] for name in every
+    found = dict(_flat({name: given.get(name, every[name]) for name in every
                         if name in given or name in wanted and every[name] is not None}))
     told = {name: _with_unit(noun, name, value) for name, value in found.items()}
     told |= {path[len(place) + 1:]: text for path, text in draws.items()
              if path.startswith(f'{place}.')}
-    return ', '.join(f'{name} {text}' for name, text in told.items()
-                     if name.partition('.')[0] not in leave_out)
+    return {name: text for name, text in told.items()
+            if name.partition('.')[0] not in leave_out}
 
 
 def _flat(values: Mapping[str, Any], above: str = '') -> Iterator[tuple[str, Any]]:
@@ -211,7 +244,7 @@ def _pattern(one: Pattern) -> str:
     if one.kind == 'signal':
         return f'{one.name} {one.op} {one.value:g}'
     if one.kind == 'tool_call':
-        return f'calls {one.name}({", ".join(_values(arg, "", {}, (), ()) for arg in one.args)})'
+        return f'calls {one.name}({", ".join(_values(arg, "", {}, ()) for arg in one.args)})'
     if one.kind == 'say':
         means = re.split('[,;]', one.means)[0]
         return f'says in words: {means or " or ".join(one.any_word) or "anything"}'
