@@ -170,7 +170,8 @@ class Claimable(Noun):
     """
     The greatest rate of one kind of bad trials that these trials do not exclude.
 
-    INCONCLUSIVE and ERROR count as bad, and trials that came out alike count once.
+    INCONCLUSIVE and ERROR count as bad. Where trials came out alike, the bound is the wider one of
+    all trials and of those that differ.
     """
 
     what: Literal['missed hazards', 'false stops']
@@ -178,7 +179,9 @@ class Claimable(Noun):
     """None: all scenarios of the kind together, each as often as it was run."""
     scenarios: int
     bad: int
-    """Of the trials that differ, undecided ones included."""
+    """Of all trials, undecided ones included."""
+    trials: int
+    """All of them; ``n`` of the bound counts those that differ."""
     undecided: int
     """Of these, INCONCLUSIVE and ERROR."""
     bound: Estimate

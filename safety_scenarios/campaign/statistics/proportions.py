@@ -23,6 +23,7 @@ from safety_scenarios.campaign.statistics.special_functions import (
     check_probability,
     noncentral_t_quantile,
 )
+from safety_scenarios.errors import counted
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.verdict import Estimate
 
@@ -302,6 +303,13 @@ def no_narrower(of_all: Estimate, of_distinct: Estimate, *, is_bound: bool = Fal
     return of_all.model_copy(update={
         'value': high if is_bound else of_all.value, 'low': low, 'high': high,
         'n': of_distinct.n, 'method': f'{of_distinct.method}; {only(of_distinct.n, of_all.n)}'})
+
+
+def out_of(trials: int, differing: int) -> str:
+    """Return in words how many trials there are, and how many of them differ."""
+    return counted(trials, 'distinct trial') if trials == differing else \
+        f'{counted(trials, "trial")}, of which {differing} {"is" if differing == 1 else "are"} ' \
+        f'distinct'
 
 
 def only(count: int, of: int) -> str:
