@@ -247,7 +247,8 @@ class ScenarioSummary(Noun):
     """Largest; None when a reaction is missing."""
     upper_ms: Estimate
     """Upper 95 % bound of the 99th percentile for any law, plus the harness' uncertainty; no
-    number where these trials cannot carry one. One that was not measured counts as no reaction."""
+    number where these trials cannot carry one. One that was not measured counts as no reaction,
+    and so does a trial that ended before the hazard and could not be judged."""
     failed: Estimate
     """Share of trials that did not pass; valid at any stop where ``stopped_early`` says why."""
     stopped_early: str | None

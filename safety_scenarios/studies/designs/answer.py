@@ -19,6 +19,7 @@ from safety_scenarios.campaign.statistics.proportions import (
     distinct,
     no_narrower,
 )
+from safety_scenarios.campaign.statistics.reactions import is_due
 from safety_scenarios.errors import counted, InputError, TraceError
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.result import TrialResult
@@ -286,7 +287,7 @@ def claim_answer(claim: Claim, results: Sequence[TrialResult], link: str, *,
     :param at_any_stop: the number of trials was not fixed beforehand
     """
     meant = [one for one in results if claim.subject in ('failure rate', 'pass rate')
-             or (claim.subject == 'reaction' and one.latency is not None)
+             or (claim.subject == 'reaction' and is_due(one))
              or (claim.subject in ('miss rate', 'false stop rate')
                  and one.is_benign is (claim.subject == 'false stop rate'))]
     upper = anytime if at_any_stop else clopper_pearson
