@@ -89,6 +89,11 @@ def zero_failure_n(p0: float, confidence: float = 0.95) -> int:
     return max(1, math.ceil(math.log1p(-confidence) / math.log1p(-p0) * _ROUNDING))
 
 
+def is_at_most(bound: Estimate, limit: float) -> bool:
+    """Return whether an upper end keeps a limit but for rounding; :func:`zero_failure_n` does."""
+    return bound.high is not None and bound.high <= limit * (1.0 + 1e-9)
+
+
 def clustered(counts: Sequence[tuple[int, int]], confidence: float = 0.95) -> Estimate:
     """
     Return the share pooled over clusters (scenarios) for the class that they were drawn from.

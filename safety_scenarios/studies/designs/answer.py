@@ -17,6 +17,7 @@ from safety_scenarios.campaign.statistics.proportions import (
     clopper_pearson,
     difference_of_shares,
     distinct,
+    is_at_most,
     no_narrower,
 )
 from safety_scenarios.campaign.statistics.reactions import is_due
@@ -294,11 +295,9 @@ def claim_answer(claim: Claim, results: Sequence[TrialResult], link: str, *,
     bound = no_narrower(*(upper(sum(_is_bad(claim, one) for one in some), len(some),
                                 claim.confidence, 'upper')
                           for some in (meant, distinct(meant, link))))
-    # a little above, so that the number of trials that plan --claim gives is enough
-    is_shown = bound.high is not None and bound.high <= claim.failure_rate * (1.0 + 1e-9)
     return ClaimAnswer(claim=str(claim), bad=sum(_is_bad(claim, one) for one in meant),
                        trials=len(meant), bound=bound, shown='cannot be said' if not meant
-                       else 'shown' if is_shown else 'not shown')
+                       else 'shown' if is_at_most(bound, claim.failure_rate) else 'not shown')
 
 
 def _is_bad(claim: Claim, result: TrialResult) -> bool:

@@ -19,6 +19,7 @@ from safety_scenarios.campaign.statistics.noninferiority import held_against, Ma
 from safety_scenarios.campaign.statistics.proportions import (
     clopper_pearson,
     distinct,
+    is_at_most,
     no_narrower,
     zero_failure_n,
 )
@@ -250,15 +251,16 @@ class _Held:
         if not of:
             return 'cannot be said', '', 'there is no such trial'
         if limit.by == 'trials':
-            answer: LimitAnswer = 'broken' if bad > limit.at_most * of else \
-                'holds' if bad + undecided <= limit.at_most * of else 'cannot be said'
+            # a quotient is rounded as the limit is; a product is not: 0.29 * 100 < 29
+            answer: LimitAnswer = 'broken' if bad / of > limit.at_most else \
+                'holds' if (bad + undecided) / of <= limit.at_most else 'cannot be said'
             why = f'{counted(undecided, "trial")} INCONCLUSIVE or ERROR may have been bad'
             return answer, f'{bad} of {of}{beside}', why if answer == 'cannot be said' else ''
         some = results, distinct(results, self._one.summary.link)
         high = no_narrower(*(self._bound([*one], True) for one in some))
         low = no_narrower(*(self._bound([r for r in one if r.is_decided], False) for one in some))
         found = f'{bad} of {of - undecided}{beside}: at most {100.0 * (high.high or 0.0):.3g} %'
-        if high.high is not None and high.high <= limit.at_most:
+        if is_at_most(high, limit.at_most):
             return 'holds', found, ''
         if low.low is not None and low.low > limit.at_most:
             return 'broken', f'{found}, at least {100.0 * low.low:.3g} %', ''
