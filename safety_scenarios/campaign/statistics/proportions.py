@@ -107,8 +107,8 @@ def clustered(counts: Sequence[tuple[int, int]], confidence: float = 0.95) -> Es
 
     Scenarios of which some have more decided trials than others: each residual is weighed up for
     how much its cluster draws the share to itself (MacKinnon and White 1985, J. Econometrics
-    29:305, HC2), and the degrees of freedom are those of as many clusters of one size as would
-    tell as much (Kish 1965: the square of the sum of the sizes over the sum of their squares).
+    29:305, HC2), and the degrees of freedom are Satterthwaite's (Bell and McCaffrey 2002, Survey
+    Methodology 28:169); of m clusters of one size they are m - 1.
 
     Three choices of ours. The effective size is at least 1 and at most the trials made: never
     narrower than :func:`clopper_pearson`. With one cluster, or a share of 0 or 1, no design
@@ -239,9 +239,29 @@ def _effective(made: Sequence[tuple[int, int]], miss: float) -> float:
         return float(clusters)
     between = math.fsum((count - share * of)**2 / (1.0 - of / n) for count, of in made)
     size = n * n * share * (1.0 - share) / between if between else math.inf
-    alike = n * n / sum(of * of for _, of in made)
-    few = _few(miss, max(1.0, alike - 1.0))
+    few = _few(miss, _freedom([of / n for _, of in made]))
     return min(float(n), max(1.0, size * few * few))
+
+
+def _freedom(sizes: Sequence[float]) -> float:
+    """
+    Return Satterthwaite's degrees of freedom of the variance between clusters, at least 1.
+
+    The variance is a quadratic form ``y M y`` of the clusters' shares y: twice the square of its
+    mean over its variance is ``(tr M)**2 / tr(M**2)`` where they are independent and vary alike.
+
+    :param sizes: of the clusters, as shares of all trials
+    """
+    weights = [size * size / (1.0 - size) for size in sizes]
+    total, squares = math.fsum(weights), math.fsum(size * size for size in sizes)
+    mixed = math.fsum(weight * size for weight, size in zip(weights, sizes, strict=True))
+    trace = total - 2.0 * mixed + total * squares
+    apart = math.fsum(
+        weight * (weight - 4.0 * weight * size + 2.0 * total * size * size)
+        for weight, size in zip(weights, sizes, strict=True))
+    shared = 2.0 * squares * math.fsum(weight * weight for weight in weights) \
+        + 2.0 * mixed**2 + (total * squares)**2 - 4.0 * total * mixed * squares
+    return max(1.0, trace**2 / (apart + shared))
 
 
 @cache
