@@ -250,7 +250,8 @@ class ScenarioSummary(Noun):
     number where these trials cannot carry one. One that was not measured counts as no reaction,
     and so does a trial that ended before the hazard and could not be judged."""
     failed: Estimate
-    """Share of trials that did not pass; valid at any stop where ``stopped_early`` says why."""
+    """Share of trials that did not pass, INCONCLUSIVE and ERROR too; valid at any stop where
+    ``stopped_early`` says why."""
     stopped_early: str | None
     """Why the number of trials was not fixed beforehand, such as what a sequential test decided:
     the intervals are those that hold at any stop. None: it was fixed."""
