@@ -55,7 +55,8 @@ def bisect(good: str, bad: str, checkpoints: tuple[str, ...], scenarios: tuple[s
     Name the ones between in their order. Each is a controller, as --controller takes it, or with
     parameters as results name it: 'rule_based(delay_ms=100)'. A * in a path stands for all files,
     by number. GOOD and BAD run all trials; those that only GOOD passes are run with the ones
-    between, a few at a time, where they tell most. That there is one step is assumed, and checked.
+    between, a few at a time, where they tell most. That there is one step is assumed; several are
+    not always noticed.
 
     \b
     safety-scenarios bisect onnx:a.onnx onnx:d.onnx onnx:b.onnx onnx:c.onnx --scenario robotic

@@ -57,5 +57,5 @@ def claim_lines(plan: ClaimPlan, hours: float | None) -> Iterator[str]:
             f'In {hours:g} h: {jobs} processes at once, on one machine (run --jobs {jobs}) or on '
             f'several (run --shard 1/{jobs} and so on).')
     yield ('The trials must differ: worlds that the scenarios draw; those that come out alike '
-           'count as one. The claim is about such draws with this robot, world and link, and '
+           'narrow no bound. The claim is about such draws with this robot, world and link, and '
            'about nothing else.')

@@ -191,7 +191,8 @@ def bisection_lines(found: Bisection) -> Iterator[str]:
     names = found.checkpoints
     if found.answer == 'found' and found.first_bad is not None:
         yield (f'{names[found.first_bad]} is the first bad checkpoint (probability '
-               f'{found.probability:.3g}); {names[found.first_bad - 1]} is the last good one')
+               f'{found.probability:.3g}, if there is one step); '
+               f'{names[found.first_bad - 1]} is the last good one')
     elif found.answer == 'no single step':
         yield (f'no single step: the checkpoints fail at different rates (probability '
                f'{found.probability:.3g}), so that none of them lost it alone')

@@ -5,6 +5,7 @@
 
 from collections.abc import Iterator
 
+from safety_scenarios.campaign.statistics.proportions import out_of
 from safety_scenarios.errors import counted
 from safety_scenarios.studies.designs.answer import Answer, ClaimAnswer
 from safety_scenarios.studies.designs.design import Lock
@@ -33,8 +34,8 @@ def answer_lines(found: Answer) -> Iterator[str]:
 def _claim(found: ClaimAnswer) -> str:
     high = found.bound.high
     bound = 'no bound' if high is None else f'at most {100 * high:.3g} % bad'
-    return (f'Acceptance: {found.claim}: {found.shown} ({found.bad} of '
-            f'{counted(found.bound.n, "distinct trial")} bad or undecided: {bound}).')
+    return (f'Acceptance: {found.claim}: {found.shown} ({found.bad} bad or '
+            f'undecided of {out_of(found.trials, found.bound.n)}: {bound}).')
 
 
 def lock_lines(lock: Lock) -> Iterator[str]:

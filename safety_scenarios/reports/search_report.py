@@ -133,9 +133,12 @@ def _rate(found: RateSearch) -> Iterator[str]:
         yield ('INCONCLUSIVE: no interval is stated, because '
                + '; '.join(event.problems) + '.')
     else:
-        yield (f'Share of trials that fail: {rate.share:.3g} (95 %: {rate.low:.3g} to '
-               f'{rate.high:.3g}), standard error {100 * (rate.relative_error or 0):.0f} %, '
-               f'effective number of failures {event.effective_failures:.0f}.')
+        yield (f'Share of trials that fail: at least {rate.low:.3g} and at most {rate.high:.3g} '
+               f'(95 %). The upper end is no lower than that of the trials drawn as declared: a '
+               f'failing region that no run met is in no other number.')
+        yield (f'In the regions that were met: {rate.share:.3g}, standard error '
+               f'{100 * (rate.relative_error or 0):.0f} %, effective number of failures '
+               f'{event.effective_failures:.0f}.')
         plain = rate.plain_trials
         if plain is not None:
             yield (f'Plain trials for the same variance: {plain:.2g} '
@@ -143,7 +146,8 @@ def _rate(found: RateSearch) -> Iterator[str]:
     for name, part in (('splitting', event.splitting), ('importance sampling',
                                                         event.importance)):
         if part.share:
-            yield f'By {name}: {part.share:.3g}{_interval(part)}, {part.trials} trials.'
+            yield (f'By {name}: {part.share:.3g}{_interval(part)}, {part.trials} trials, if every '
+                   f'failing region was met.')
 
 
 def _interval(rate: Rate) -> str:

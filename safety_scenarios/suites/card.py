@@ -13,8 +13,10 @@ from safety_scenarios.campaign.statistics.proportions import distinct, no_narrow
 from safety_scenarios.campaign.statistics.quantiles import quantile
 from safety_scenarios.campaign.statistics.summarise import rate
 from safety_scenarios.campaign.statistics.world_statistics import of_campaign
+from safety_scenarios.judging.motion.standstill import demanded
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import JudgedBy
 from safety_scenarios.scenario.verdict import Estimate, Verdict
@@ -73,7 +75,8 @@ class LevelFigures(Noun):
     no_reaction: int
     """Hazard trials in which no reaction came."""
     stop_m: Estimate
-    """Median over scenarios of the median way from hazard to standstill, of bases."""
+    """Median over scenarios of the median way from hazard to standstill, of bases; a base that
+    never stood has gone farther than any."""
     gap_m: Estimate
     """Median over scenarios of the smallest distance to anybody in each."""
     least_gap_m: float | None
@@ -217,7 +220,7 @@ def _figures(level: Level | Literal['all'], wanted: Sequence[CardTrial],
     benign = [one for one in results if one.is_benign]
     reactions = _over_scenarios(hazards, lambda one: _reaction(one), link, 'ms')
     shares = _over_scenarios(hazards, lambda one: _budget_used(one, scenarios), link, '1')
-    ways = _over_scenarios(hazards, _way, link, 'm')
+    ways = _over_scenarios(hazards, lambda one: _way(one, scenarios), link, 'm')
     gaps = _over_scenarios(results, _gap, link, 'm', min)
     all_reactions = [known[0] for one in hazards if (known := _reaction(one))]
     all_shares = [known[0] for one in hazards if (known := _budget_used(one, scenarios))]
@@ -260,9 +263,21 @@ def _budget_used(result: TrialResult, scenarios: Mapping[str, Scenario]) -> _Kno
     return (known[0] / scenarios[result.scenario_id].latency_budget.critical_ms,)
 
 
-def _way(result: TrialResult) -> _Known:
-    stop = result.latency.stop if result.latency else None
-    return (stop.way,) if stop is not None and stop.unit == 'm' and result.is_measured else None
+def _way(result: TrialResult, scenarios: Mapping[str, Scenario]) -> _Known:
+    if not result.is_measured or result.latency is None:
+        return None
+    stop = result.latency.stop
+    if stop is not None:
+        return (stop.way,) if stop.unit == 'm' else None
+    has_gone_on = result.latency.reaction is None and _has_base_stop(scenarios[result.scenario_id])
+    return (None,) if has_gone_on else None
+
+
+def _has_base_stop(scenario: Scenario) -> bool:
+    """Return whether the right reaction is that a base stops."""
+    body = scenario.body
+    return body.robot is not None and kind_of(body.robot).drives and body.reaction is not None \
+        and demanded(scenario, body.reaction.limits) is not None
 
 
 def _gap(result: TrialResult) -> _Known:

@@ -170,7 +170,8 @@ class Claimable(Noun):
     """
     The greatest rate of one kind of bad trials that these trials do not exclude.
 
-    INCONCLUSIVE and ERROR count as bad, and trials that came out alike count once.
+    INCONCLUSIVE and ERROR count as bad. Where trials came out alike, the bound is the wider one of
+    all trials and of those that differ.
     """
 
     what: Literal['missed hazards', 'false stops']
@@ -178,7 +179,9 @@ class Claimable(Noun):
     """None: all scenarios of the kind together, each as often as it was run."""
     scenarios: int
     bad: int
-    """Of the trials that differ, undecided ones included."""
+    """Of all trials, undecided ones included."""
+    trials: int
+    """All of them; ``n`` of the bound counts those that differ."""
     undecided: int
     """Of these, INCONCLUSIVE and ERROR."""
     bound: Estimate
@@ -244,9 +247,11 @@ class ScenarioSummary(Noun):
     """Largest; None when a reaction is missing."""
     upper_ms: Estimate
     """Upper 95 % bound of the 99th percentile for any law, plus the harness' uncertainty; no
-    number where these trials cannot carry one. One that was not measured counts as no reaction."""
+    number where these trials cannot carry one. One that was not measured counts as no reaction,
+    and so does a trial that ended before the hazard and could not be judged."""
     failed: Estimate
-    """Share of trials that did not pass; valid at any stop where ``stopped_early`` says why."""
+    """Share of trials that did not pass, INCONCLUSIVE and ERROR too; valid at any stop where
+    ``stopped_early`` says why."""
     stopped_early: str | None
     """Why the number of trials was not fixed beforehand, such as what a sequential test decided:
     the intervals are those that hold at any stop. None: it was fixed."""

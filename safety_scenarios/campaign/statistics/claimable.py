@@ -7,7 +7,11 @@ from collections.abc import Container, Iterator, Sequence
 from typing import Literal
 
 from safety_scenarios.campaign.statistics.confidence_sequences import anytime
-from safety_scenarios.campaign.statistics.proportions import clopper_pearson, distinct
+from safety_scenarios.campaign.statistics.proportions import (
+    clopper_pearson,
+    distinct,
+    no_narrower,
+)
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.verdict import Estimate
 from safety_scenarios.trial.summary import Claimable
@@ -44,13 +48,17 @@ def _found(counted: Sequence[TrialResult], not_fixed: Container[str],
 
 def _one(what: What, scenario_id: str | None, some: Sequence[TrialResult], at_any_stop: bool,
          link: str) -> Claimable:
-    different = distinct(some, link)
-    undecided = sum(not result.is_decided for result in different)
-    bad = undecided + sum(result.is_missed or result.is_false_stop for result in different)
     return Claimable(what=what, scenario_id=scenario_id,
-                     scenarios=len({result.scenario_id for result in some}), bad=bad,
-                     undecided=undecided, bound=_bound(
-                         bad, len(different), at_any_stop, may_differ=scenario_id is None))
+                     scenarios=len({result.scenario_id for result in some}), bad=_bad(some),
+                     trials=len(some),
+                     undecided=sum(not result.is_decided for result in some), bound=no_narrower(*(
+                         _bound(_bad(each), len(each), at_any_stop, may_differ=scenario_id is None)
+                         for each in (some, distinct(some, link)))))
+
+
+def _bad(results: Sequence[TrialResult]) -> int:
+    return sum(result.is_missed or result.is_false_stop or not result.is_decided
+               for result in results)
 
 
 def _bound(bad: int, of: int, at_any_stop: bool, *, may_differ: bool) -> Estimate:

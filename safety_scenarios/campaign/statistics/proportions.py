@@ -23,6 +23,7 @@ from safety_scenarios.campaign.statistics.special_functions import (
     check_probability,
     noncentral_t_quantile,
 )
+from safety_scenarios.errors import counted
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.verdict import Estimate
 
@@ -88,6 +89,11 @@ def zero_failure_n(p0: float, confidence: float = 0.95) -> int:
     return max(1, math.ceil(math.log1p(-confidence) / math.log1p(-p0) * _ROUNDING))
 
 
+def is_at_most(bound: Estimate, limit: float) -> bool:
+    """Return whether an upper end keeps a limit but for rounding; :func:`zero_failure_n` does."""
+    return bound.high is not None and bound.high <= limit * (1.0 + 1e-9)
+
+
 def clustered(counts: Sequence[tuple[int, int]], confidence: float = 0.95) -> Estimate:
     """
     Return the share pooled over clusters (scenarios) for the class that they were drawn from.
@@ -101,8 +107,8 @@ def clustered(counts: Sequence[tuple[int, int]], confidence: float = 0.95) -> Es
 
     Scenarios of which some have more decided trials than others: each residual is weighed up for
     how much its cluster draws the share to itself (MacKinnon and White 1985, J. Econometrics
-    29:305, HC2), and the degrees of freedom are those of as many clusters of one size as would
-    tell as much (Kish 1965: the square of the sum of the sizes over the sum of their squares).
+    29:305, HC2), and the degrees of freedom are Satterthwaite's (Bell and McCaffrey 2002, Survey
+    Methodology 28:169); of m clusters of one size they are m - 1.
 
     Three choices of ours. The effective size is at least 1 and at most the trials made: never
     narrower than :func:`clopper_pearson`. With one cluster, or a share of 0 or 1, no design
@@ -233,9 +239,29 @@ def _effective(made: Sequence[tuple[int, int]], miss: float) -> float:
         return float(clusters)
     between = math.fsum((count - share * of)**2 / (1.0 - of / n) for count, of in made)
     size = n * n * share * (1.0 - share) / between if between else math.inf
-    alike = n * n / sum(of * of for _, of in made)
-    few = _few(miss, max(1.0, alike - 1.0))
+    few = _few(miss, _freedom([of / n for _, of in made]))
     return min(float(n), max(1.0, size * few * few))
+
+
+def _freedom(sizes: Sequence[float]) -> float:
+    """
+    Return Satterthwaite's degrees of freedom of the variance between clusters, at least 1.
+
+    The variance is a quadratic form ``y M y`` of the clusters' shares y: twice the square of its
+    mean over its variance is ``(tr M)**2 / tr(M**2)`` where they are independent and vary alike.
+
+    :param sizes: of the clusters, as shares of all trials
+    """
+    weights = [size * size / (1.0 - size) for size in sizes]
+    total, squares = math.fsum(weights), math.fsum(size * size for size in sizes)
+    mixed = math.fsum(weight * size for weight, size in zip(weights, sizes, strict=True))
+    trace = total - 2.0 * mixed + total * squares
+    apart = math.fsum(
+        weight * (weight - 4.0 * weight * size + 2.0 * total * size * size)
+        for weight, size in zip(weights, sizes, strict=True))
+    shared = 2.0 * squares * math.fsum(weight * weight for weight in weights) \
+        + 2.0 * mixed**2 + (total * squares)**2 - 4.0 * total * mixed * squares
+    return max(1.0, trace**2 / (apart + shared))
 
 
 @cache
@@ -302,6 +328,13 @@ def no_narrower(of_all: Estimate, of_distinct: Estimate, *, is_bound: bool = Fal
     return of_all.model_copy(update={
         'value': high if is_bound else of_all.value, 'low': low, 'high': high,
         'n': of_distinct.n, 'method': f'{of_distinct.method}; {only(of_distinct.n, of_all.n)}'})
+
+
+def out_of(trials: int, differing: int) -> str:
+    """Return in words how many trials there are, and how many of them differ."""
+    return counted(trials, 'distinct trial') if trials == differing else \
+        f'{counted(trials, "trial")}, of which {differing} {"is" if differing == 1 else "are"} ' \
+        f'distinct'
 
 
 def only(count: int, of: int) -> str:

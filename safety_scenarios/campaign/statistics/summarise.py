@@ -29,6 +29,7 @@ from safety_scenarios.campaign.statistics.quantiles import (
     reported_latency,
     upper_bound,
 )
+from safety_scenarios.campaign.statistics.reactions import due_ms, is_due, judged_ms
 from safety_scenarios.campaign.statistics.world_statistics import of_campaign, of_scenario
 from safety_scenarios.scenario.blocks.separation import SeparationCost
 from safety_scenarios.scenario.controller import ControllerSpec
@@ -120,8 +121,7 @@ def latency_quantile(results: Iterable[TrialResult], p: float, link: str) -> Est
 
 def _latencies_ms(results: Iterable[TrialResult]) -> list[float | None]:
     """Return each measured latency, None where there was no reaction."""
-    return [None if result.latency is None or result.latency.judged_ns is None
-            else result.latency.judged_ns / 1e6 for result in results if result.is_measured]
+    return [judged_ms(result) for result in results if result.is_measured]
 
 
 def _row(results: Sequence[TrialResult], stopped_early: str | None,
@@ -138,7 +138,7 @@ def _row(results: Sequence[TrialResult], stopped_early: str | None,
     rtfs = [result.rtf for result in counted if result.rtf is not None]
     numbers = [latency for latency in latencies if latency is not None]
     upper_ms = no_narrower(*(
-        reported_latency(_with_unmeasured(some), _uncertainty_ms(counted), at_any_stop=at_any_stop)
+        reported_latency(due_ms(some), _uncertainty_ms(counted), at_any_stop=at_any_stop)
         for some in (counted, different)), is_bound=True)
     return ScenarioSummary(
         scenario_id=worst.scenario_id, scenario_name=worst.scenario_name, domain=worst.domain,
@@ -167,7 +167,7 @@ def _row(results: Sequence[TrialResult], stopped_early: str | None,
                    default=None),
         confirmed=_confirmed(counted, different, at_any_stop),
         traceability=worst.traceability, world=of_scenario(counted, link, at_any_stop=at_any_stop),
-        **_assumed(law, [_with_unmeasured(some) for some in (counted, different)],
+        **_assumed(law, [due_ms(some) for some in (counted, different)],
                    _uncertainty_ms(counted), at_any_stop))
 
 
@@ -198,20 +198,14 @@ def _median(latencies: Sequence[Sequence[float | None]], at_any_stop: bool) -> E
     return ends.model_copy(update={'value': found.value})
 
 
-def _with_unmeasured(results: Sequence[TrialResult]) -> list[float | None]:
-    """Return the latencies, and none for each that was not measured: it may have been late."""
-    found = _latencies_ms(results)
-    return found + [None] * (sum(result.latency is not None for result in results) - len(found))
-
-
 def _confirmed(counted: Sequence[TrialResult], different: Sequence[TrialResult],
                at_any_stop: bool) -> ConfirmedSummary | None:
     """Return what the robot itself confirmed; None where no trial asked it to."""
-    asked = [result for result in counted if result.asks_for_confirmation]
-    if not asked:
+    if not any(result.asks_for_confirmation for result in counted):
         return None
+    asked, others = ([one for one in some if one.asks_for_confirmation or is_due(one)]
+                     for some in (counted, different))
     found = _confirmations(asked)
-    others = [result for result in different if result.asks_for_confirmation]
     latencies, differing = ([None if one is None else one.judged_ns / 1e6 for one in some]
                             for some in (found, _confirmations(others)))
     numbers = [latency for latency in latencies if latency is not None]

@@ -26,6 +26,7 @@ from safety_scenarios.campaign.statistics.proportions import (
     clopper_pearson,
     clustered,
     distinct,
+    no_narrower,
     zero_failure_n,
 )
 from safety_scenarios.errors import counted
@@ -48,22 +49,22 @@ def claim_of(summary: CampaignSummary, results: Sequence[TrialResult],
     Return the share of failing trials with what bounds it.
 
     Nothing is claimed where a trial is missing, or could not be judged, or where the folder is not
-    as its campaign left it. Trials that came out alike to the last digit are one trial: repeating
+    as its campaign left it. Trials alike to the last digit make no bound narrower: repeating
     what does not vary shows nothing new.
 
     :param flaws: what is wrong with the folder
     """
     trials = [result for result in results if not result.warmup]
     failed = sum(result.verdict is Verdict.FAIL for result in trials)
-    strata = list(different(trials, summary.link).values())
-    differing = sum(of for _, of in strata)
+    differing = distinct(trials, summary.link)
     why = _withheld(summary, trials, flaws)
-    share = None if why else _share(summary, strata, trials)
+    share = None if why else _share(summary, trials, differing)
     if not why and share is None:
         why = ALIKE
-    return Claim(failed, len(trials), differing, len(strata), share, why or _about(strata),
+    scenarios = len(_strata(trials))
+    return Claim(failed, len(trials), len(differing), scenarios, share, why or _about(scenarios),
                  {f'{aim:.3g}': zero_failure_n(aim, _CONFIDENCE) for aim in _AIMS}
-                 if len(strata) == 1 else {})
+                 if scenarios == 1 else {})
 
 
 def unclaimed(found: Any, why: str, *, is_bound: bool = False) -> Any:
@@ -88,10 +89,10 @@ def unclaimed(found: Any, why: str, *, is_bound: bool = False) -> Any:
     return tuple(unclaimed(one, why) for one in found) if isinstance(found, tuple) else found
 
 
-def different(trials: Sequence[TrialResult], link: str) -> Mapping[str, tuple[int, int]]:
-    """Return for each scenario how many different trials failed, and how many there are."""
+def _strata(trials: Sequence[TrialResult]) -> Mapping[str, tuple[int, int]]:
+    """Return for each scenario how many trials failed, and how many there are."""
     found: dict[str, tuple[int, int]] = {}
-    for trial in distinct(trials, link):
+    for trial in trials:
         failed, made = found.get(trial.scenario_id, (0, 0))
         found[trial.scenario_id] = (failed + (trial.verdict is Verdict.FAIL), made + 1)
     return found
@@ -114,23 +115,32 @@ def _withheld(summary: CampaignSummary, trials: Sequence[TrialResult],
     return ''
 
 
-def _share(summary: CampaignSummary, strata: Sequence[tuple[int, int]],
-           trials: Sequence[TrialResult]) -> Estimate | None:
+def _share(summary: CampaignSummary, trials: Sequence[TrialResult],
+           differing: Sequence[TrialResult]) -> Estimate | None:
     """
     Return the share of failures: with its upper bound alone where there was none.
 
-    The upper end of a two-sided 90 % interval is the one-sided 95 % bound.
+    :param differing: of those that came out alike the first
     """
     early = [row for row in summary.scenarios if row.stopped_early is not None]
     if early:
-        if sum(of for _, of in strata) < len(trials):
+        if len(differing) < len(trials):
             return None  # the test counted trials that show nothing new
-        if len(strata) == 1:
+        if len(summary.scenarios) == 1:
             return summary.scenarios[0].failed
         rows: dict[str, list[bool]] = {}
         for trial in trials:
             rows.setdefault(trial.scenario_id, []).append(trial.verdict is Verdict.FAIL)
         return anytime_over_clusters(list(rows.values()), _CONFIDENCE)
+    return no_narrower(*(_fixed(list(_strata(some).values())) for some in (trials, differing)))
+
+
+def _fixed(strata: Sequence[tuple[int, int]]) -> Estimate:
+    """
+    Return the share of failures of a number of trials that was fixed beforehand.
+
+    The upper end of a two-sided 90 % interval is the one-sided 95 % bound.
+    """
     failed = sum(count for count, _ in strata)
     if len(strata) == 1:
         return clopper_pearson(*strata[0], _CONFIDENCE, 'two' if failed else 'upper')
@@ -141,10 +151,10 @@ def _share(summary: CampaignSummary, strata: Sequence[tuple[int, int]],
                                     found.method.replace('two-sided', 'one-sided upper')})
 
 
-def _about(strata: Sequence[tuple[int, int]]) -> str:
-    if len(strata) == 1:
+def _about(scenarios: int) -> str:
+    if scenarios == 1:
         return 'in trials of this scenario if they are independent'
-    return f'in scenarios like these {len(strata)}'
+    return f'in scenarios like these {scenarios}'
 
 
 FORMAT = 'safety_scenarios.evidence/1'
@@ -188,7 +198,7 @@ def evidence_item(folder: Path, found: Rejudging) -> dict[str, Any]:
     flaws += [] if sut is None else sut.doubts
     item = _Item()
     unseen = {result.scenario_id for result in results if _not_evaluated([result])}
-    distinct = different(results, summary.link)
+    strata = [_strata(some) for some in (results, distinct(results, summary.link))]
     status = _status(summary.verdict, bool(flaws or unseen))
     item.add('G1', 'goal', 'Claim', status=status, assertionDeclaration=_DECLARED[status],
              verdict=summary.verdict.value,
@@ -203,7 +213,8 @@ def evidence_item(folder: Path, found: Rejudging) -> dict[str, Any]:
                  statement=text)
     for number, row in enumerate(summary.scenarios, 2):
         item.add(f'G{number}', 'goal', 'Claim', 'G1', **_claim(
-            summary, row, flaws, distinct[row.scenario_id], row.scenario_id in unseen))
+            summary, row, flaws, [one[row.scenario_id] for one in strata],
+            row.scenario_id in unseen))
     item.add('Sn1', 'solution', 'ArtifactReference', 'G1', **_solution(folder))
     for number in range(2, len(summary.scenarios) + 2):
         item.relations.append({'gsn': 'supportedBy', 'sacm': 'AssertedEvidence', 'source': 'Sn1',
@@ -227,11 +238,11 @@ def _status(verdict: Verdict, is_flawed: bool) -> Status:
 
 
 def _claim(summary: CampaignSummary, row: ScenarioSummary, flaws: Sequence[str],
-           distinct: tuple[int, int], is_unseen: bool) -> dict[str, Any]:
+           strata: Sequence[tuple[int, int]], is_unseen: bool) -> dict[str, Any]:
     """
     Return the claim about one scenario, with a bound only where every trial was decided.
 
-    :param distinct: failures and trials, of trials that came out alike only one
+    :param strata: failures and trials, of all and of those that differ
     :param is_unseen: a check was not evaluated in some trial: nobody knows whether all held
     """
     counts = {verdict.value: row.verdicts.get(verdict.value, 0) for verdict in Verdict}
@@ -240,18 +251,19 @@ def _claim(summary: CampaignSummary, row: ScenarioSummary, flaws: Sequence[str],
            f'is claimed'] if open_ else []
     why += ['the folder is not as its campaign left it, see flaws'] if flaws else []
     why += ['the campaign was interrupted'] if summary.interrupted else []
-    why += [ALIKE] if row.stopped_early and distinct[1] < row.trials else []
+    differing = strata[1][1]
+    why += [ALIKE] if row.stopped_early and differing < row.trials else []
     status: Status = 'refuted' if counts['FAIL'] else \
         'undecided' if why or is_unseen else 'supported'
     bound = None if why else row.failed if row.stopped_early else \
-        clopper_pearson(*distinct, sided='upper')
+        no_narrower(*(clopper_pearson(*one, sided='upper') for one in strata))
     who = f'{summary.controller} in {row.scenario_id} ({row.scenario_name})'
     if bound is None or bound.high is None:
         statement, bound = f'{who}: nothing is claimed, because ' + '; '.join(
             why or ['the trials carry no bound']), None
     else:
-        alike = '' if distinct[1] == row.trials else \
-            f' ({distinct[1]} of them differ in what is judged, and only those count)'
+        alike = '' if differing == row.trials else \
+            f' ({differing} of them differ in what is judged, no bound is narrower than theirs)'
         statement = (f'{who}: {counts["FAIL"]} failures in {counted(row.trials, "trial")}{alike}, '
                      f'at most {_percent(bound.high)} at {bound.confidence:.0%} confidence')
     named = row.traceability

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from safety_scenarios.campaign.statistics.proportions import out_of
 from safety_scenarios.errors import counted
 from safety_scenarios.reports.page.source import percent_up
 from safety_scenarios.scenario.result import TrialResult
@@ -62,9 +63,9 @@ def _may(summary: CampaignSummary) -> Iterator[str]:
 
 
 def _bound(one: Claimable) -> str:
-    bound, n = one.bound, one.bound.n
+    bound = one.bound
     open_ = '; undecided counts as bad' if one.undecided else ''
-    made = f'{one.bad} in {counted(n, "distinct trial")}{open_}'
+    made = f'{one.bad} in {out_of(one.trials, bound.n)}{open_}'
     if bound.high is None or bound.high >= 1.0:
         return f'no bound of {one.what} ({made})'
     stop = ', at any stop' if 'at any stop' in bound.method else ''

@@ -109,7 +109,7 @@ def _bound(claim: Claim) -> str:
         why = claim.why if share is None else share.method
         return f'No failure rate is claimed: {why}.'
     alike = '' if claim.distinct == claim.trials else \
-        f' ({claim.distinct} of them differ in what is judged, and only those count)'
+        f' ({claim.distinct} of them differ in what is judged, no bound is narrower than theirs)'
     made = f'{counted(claim.failed, "failure")} in {counted(claim.trials, "trial")}{alike}'
     much = f'at most {percent_up(share.high)}' if not claim.failed else \
         f'between {percent_down(share.low or 0.0)} and {percent_up(share.high)}'

@@ -116,7 +116,7 @@ class Claim:
     trials: int
     """Trials that count; warm-up does not."""
     distinct: int
-    """Trials that differ in anything: two that came out alike to the last digit count once."""
+    """Trials that differ in anything: of two alike to the last digit one."""
     scenarios: int
     share: Estimate | None
     """Of failures: one-sided without a failure, else two-sided; None: nothing may be claimed."""

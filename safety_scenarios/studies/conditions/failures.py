@@ -97,18 +97,19 @@ def _of_scenario(name: str, results: Sequence[TrialResult], planned: Trial | Non
                  alpha: float) -> ScenarioConditions:
     decided = [result for result in results if result.is_decided]
     failed = [result.verdict is Verdict.FAIL for result in decided]
-    kinds = [_kind(FAILED, decided, failed, planned, alpha)] if any(failed) else []
+    unjudged = [not result.is_decided for result in results]
     causes: dict[str, list[bool]] = {}
     for result in decided:
         if result.verdict is Verdict.FAIL:
             causes.setdefault(cause_of(result), [])
+    alpha /= max(1, any(failed) + (len(causes) > 1) + any(unjudged))
+    kinds = [_kind(FAILED, decided, failed, planned, alpha)] if any(failed) else []
     if len(causes) > 1:
         for cause in causes:
             mine = [result.verdict is Verdict.FAIL and cause_of(result) == cause
                     for result in decided]
             if sum(mine) >= _FEW:
                 kinds.append(_kind(cause, decided, mine, planned, alpha / len(causes)))
-    unjudged = [not result.is_decided for result in results]
     if any(unjudged):
         kinds.append(_kind(UNJUDGED, results, unjudged, planned, alpha))
     return ScenarioConditions(

@@ -17,8 +17,10 @@ from safety_scenarios.campaign.statistics.proportions import (
     clopper_pearson,
     difference_of_shares,
     distinct,
+    is_at_most,
     no_narrower,
 )
+from safety_scenarios.campaign.statistics.reactions import is_due
 from safety_scenarios.errors import counted, InputError, TraceError
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.result import TrialResult
@@ -45,7 +47,9 @@ class ClaimAnswer(Noun):
     claim: str
     shown: Shown
     bad: int
-    """Bad trials of those that differ; undecided ones count as bad."""
+    """Bad trials, undecided ones included."""
+    trials: int
+    """All trials that the claim is about; ``n`` of the bound counts those that differ."""
     bound: Estimate
 
 
@@ -116,7 +120,8 @@ def answer(folder: Path) -> Answer:
     estimate, shown, reasons = _test(lock, pairs, missing, link)
     return Answer(question=design.question, statement=statement, shown=shown, estimate=estimate,
                   reasons=reasons, claims=tuple(
-                      _claim(read_claim(text), results[design.better], lock, link)
+                      claim_answer(read_claim(text), results[design.better], link,
+                                   at_any_stop=design.stop == 'any')
                       for text in design.claims), sha256=lock.sha256, opened=opened)
 
 
@@ -275,21 +280,24 @@ def _estimate(lock: Lock, scenarios: Sequence[Sequence[int | None]],
         'method': found.method.replace('two-sided', 'one-sided lower')})
 
 
-def _claim(claim: Claim, results: Sequence[TrialResult], lock: Lock, link: str) -> ClaimAnswer:
-    """Return whether an acceptance limit was shown; what is undecided counts as bad."""
+def claim_answer(claim: Claim, results: Sequence[TrialResult], link: str, *,
+                 at_any_stop: bool) -> ClaimAnswer:
+    """
+    Return whether an acceptance limit was shown; what is undecided counts as bad.
+
+    :param at_any_stop: the number of trials was not fixed beforehand
+    """
     meant = [one for one in results if claim.subject in ('failure rate', 'pass rate')
-             or (claim.subject == 'reaction' and one.latency is not None)
+             or (claim.subject == 'reaction' and is_due(one))
              or (claim.subject in ('miss rate', 'false stop rate')
                  and one.is_benign is (claim.subject == 'false stop rate'))]
-    different = distinct(meant, link)
-    bad = sum(_is_bad(claim, one) for one in different)
-    bound = anytime(bad, len(different), claim.confidence, 'upper') \
-        if lock.design.stop == 'any' \
-        else clopper_pearson(bad, len(different), claim.confidence, 'upper')
-    # a little above, so that the number of trials that plan --claim gives is enough
-    is_shown = bound.high is not None and bound.high <= claim.failure_rate * (1.0 + 1e-9)
-    return ClaimAnswer(claim=str(claim), bad=bad, bound=bound, shown='cannot be said' if not meant
-                       else 'shown' if is_shown else 'not shown')
+    upper = anytime if at_any_stop else clopper_pearson
+    bound = no_narrower(*(upper(sum(_is_bad(claim, one) for one in some), len(some),
+                                claim.confidence, 'upper')
+                          for some in (meant, distinct(meant, link))))
+    return ClaimAnswer(claim=str(claim), bad=sum(_is_bad(claim, one) for one in meant),
+                       trials=len(meant), bound=bound, shown='cannot be said' if not meant
+                       else 'shown' if is_at_most(bound, claim.failure_rate) else 'not shown')
 
 
 def _is_bad(claim: Claim, result: TrialResult) -> bool:

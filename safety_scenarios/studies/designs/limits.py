@@ -19,10 +19,12 @@ from safety_scenarios.campaign.statistics.noninferiority import held_against, Ma
 from safety_scenarios.campaign.statistics.proportions import (
     clopper_pearson,
     distinct,
+    is_at_most,
     no_narrower,
     zero_failure_n,
 )
 from safety_scenarios.campaign.statistics.quantiles import quantile, reported_latency
+from safety_scenarios.campaign.statistics.reactions import due_ms, is_due, judged_ms
 from safety_scenarios.errors import counted, SettingsError
 from safety_scenarios.formats.document.noun_file import read_noun
 from safety_scenarios.scenario.noun import Noun
@@ -249,15 +251,16 @@ class _Held:
         if not of:
             return 'cannot be said', '', 'there is no such trial'
         if limit.by == 'trials':
-            answer: LimitAnswer = 'broken' if bad > limit.at_most * of else \
-                'holds' if bad + undecided <= limit.at_most * of else 'cannot be said'
+            # a quotient is rounded as the limit is; a product is not: 0.29 * 100 < 29
+            answer: LimitAnswer = 'broken' if bad / of > limit.at_most else \
+                'holds' if (bad + undecided) / of <= limit.at_most else 'cannot be said'
             why = f'{counted(undecided, "trial")} INCONCLUSIVE or ERROR may have been bad'
             return answer, f'{bad} of {of}{beside}', why if answer == 'cannot be said' else ''
         some = results, distinct(results, self._one.summary.link)
         high = no_narrower(*(self._bound([*one], True) for one in some))
         low = no_narrower(*(self._bound([r for r in one if r.is_decided], False) for one in some))
         found = f'{bad} of {of - undecided}{beside}: at most {100.0 * (high.high or 0.0):.3g} %'
-        if high.high is not None and high.high <= limit.at_most:
+        if is_at_most(high, limit.at_most):
             return 'holds', found, ''
         if low.low is not None and low.low > limit.at_most:
             return 'broken', f'{found}, at least {100.0 * low.low:.3g} %', ''
@@ -286,16 +289,14 @@ class _Held:
         return clopper_pearson(bad, len(results), self._of_each, 'lower')
 
     def _reaction(self) -> tuple[LimitAnswer, str, str]:
-        limit, due = self._limit, [
-            result for result in self._results
-            if result.latency is not None or not (result.is_decided or result.is_benign)]
+        limit, due = self._limit, list(filter(is_due, self._results))
         some = due, distinct(due, self._one.summary.link)
         bound_ms = max((result.latency.reaction.uncertainty_ns / 1e6 for result in due
                         if result.latency and result.latency.reaction), default=0.0)
         high = no_narrower(*(reported_latency(
-            [_ms(one) if one.is_measured else None for one in each], bound_ms, limit.quantile,
-            limit.confidence) for each in some), is_bound=True)
-        measured = [[_ms(one) for one in each if one.is_measured and one.is_decided]
+            due_ms(each), bound_ms, limit.quantile, limit.confidence) for each in some),
+            is_bound=True)
+        measured = [[judged_ms(one) for one in each if one.is_measured and one.is_decided]
                     for each in some]
         low = no_narrower(*(quantile(each, limit.quantile, 'ms', 1.0 - 2.0 * (1.0 - self._of_each))
                             for each in measured))
@@ -336,8 +337,3 @@ class _Held:
         answers: Mapping[int, LimitAnswer] = {0: 'holds', 1: 'broken', 3: 'cannot be said'}
         why = '; '.join(against.doubts) or 'no pair of trials is PASS or FAIL in both'
         return answers[code], '; '.join(against.regressions), why if code == 3 else ''
-
-
-def _ms(result: TrialResult) -> float | None:
-    judged_ns = result.latency.judged_ns if result.latency else None
-    return None if judged_ns is None else judged_ns / 1e6

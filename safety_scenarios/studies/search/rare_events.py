@@ -14,6 +14,9 @@ found shows as a difference.
 
 Splitting, importance sampling and the plain trials among them estimate the same share. They have
 to agree, and no failure may weigh too much; else no interval is stated.
+
+A failing region that no run has met is in neither estimate, however well the runs agree. Only the
+plain trials bound what it may add: the upper end is never below theirs (Clopper-Pearson).
 """
 
 from collections.abc import Callable, Sequence
@@ -76,7 +79,8 @@ class RareEvent:
     """What is known of the share of failures."""
 
     rate: Rate
-    """By both methods; without an interval where ``problems`` are named."""
+    """By importance sampling, with the upper end of the plain trials where that is higher; without
+    an interval where ``problems`` are named."""
     splitting: Rate
     importance: Rate
     effective_failures: float
@@ -146,10 +150,12 @@ def estimate(margins: Margins, axes: int, trials: int, seed: int,
     if budget.undecided:
         problems.append(f'{budget.undecided} of {budget.used} trials were not decided, and each '
                         f'may be a failure')
-    rate = Rate(importance.share, importance.low, importance.high, importance.relative_error,
-                budget.used)
-    if problems:
-        rate = Rate(rate.share, None, None, rate.relative_error, rate.trials)
+    low, high = importance.low, importance.high
+    if problems or high is None:
+        low = high = None
+    else:
+        high = max(high, clopper_pearson(failed, points * RUNS, confidence).high or 1.0)
+    rate = Rate(importance.share, low, high, importance.relative_error, budget.used)
     return RareEvent(rate, splitting, importance, size,
                      tuple(dict.fromkeys(problems)), budget.undecided, budget.used,
                      points * RUNS, failed)

@@ -3,10 +3,12 @@
 
 """What ``export`` writes: the same as Python gives, and no claim over what nobody could judge."""
 
+from itertools import count
 import json
 import shutil
 
 import pytest
+from safety_scenarios.campaign.rejudging.rejudge import Rejudged
 from safety_scenarios.campaign.statistics.proportions import clopper_pearson
 from safety_scenarios.campaign.statistics.summarise import summarise
 from safety_scenarios.cli.main import main
@@ -112,15 +114,14 @@ def test_one_undecided_trial_among_many_takes_the_bound_away(many_campaigns, ver
     assert whole['rates']['hazards_missed']['bound'] is None
 
 
-def claims_over(many_campaigns, change):
+def claims_over(many_campaigns, change, times=1):
     """Return what is claimed of the passed campaign, after each of its results was changed."""
     [one] = judged([many_campaigns / 'passed'])
-    results = [change(trial.after) for trial in one.found]
+    results = [change(trial.after) for trial in [*one.found] * times]
     summary = summarise(results, controller='mine', seed=0, planned=2, interrupted=False,
                         link='loopback')
     return goals(evidence_item(one.folder, type(one.found)(tuple(
-        type(trial)(trial.before, result, True)
-        for trial, result in zip(one.found, results)), (), summary)))
+        Rejudged(result, result, True) for result in results), (), summary)))
 
 
 def test_trials_that_came_out_alike_bound_nothing_more_than_one(many_campaigns):
@@ -128,6 +129,20 @@ def test_trials_that_came_out_alike_bound_nothing_more_than_one(many_campaigns):
         'latency': None, 'findings': (), 'drawn': {}, 'scores': None}))
     assert scenario['bound']['n'] == 1
     assert '(1 of them differ in what is judged' in scenario['statement']
+
+
+def test_failures_that_came_out_alike_are_counted_each(many_campaigns):
+    numbers = count()
+
+    def change(result):
+        number = next(numbers)
+        is_bad = number < 20
+        return result.model_copy(update={
+            'latency': None, 'findings': (), 'scores': None, 'drawn': {'x': is_bad or number},
+            'verdict': Verdict.FAIL if is_bad else Verdict.PASS})
+    _, scenario = claims_over(many_campaigns, change, times=50)
+    assert scenario['bound']['at_most'] == clopper_pearson(20, 100, sided='upper').high
+    assert '20 failures in 100 trials (81 of them differ' in scenario['statement']
 
 
 def test_a_check_that_was_not_evaluated_leaves_its_claim_undecided(many_campaigns):

@@ -53,6 +53,16 @@ def test_the_summary_has_what_the_robots_confirmed_and_a_stop_that_never_came_la
     assert never.upper_ms.value is None
 
 
+def test_a_crash_before_the_hazard_counts_as_never_confirmed():
+    stood = [one.model_copy(update={'duration_ms': float(number)})
+             for number, one in enumerate(trials(300) * 299)]
+    assert summary(stood).scenarios[0].confirmed.upper_ms.high is not None
+    crashed = stood[0].model_copy(update={'verdict': Verdict.ERROR, 'latency': None,
+                                          'findings': ()})
+    row = summary([*stood, crashed]).scenarios[0].confirmed
+    assert (row.upper_ms.high, row.not_measured) == (None, 1)
+
+
 def test_what_nobody_reported_is_in_no_number_and_counted():
     silent = evaluate(record(reacting(250), WATCHED))
     row = summary([silent]).scenarios[0].confirmed

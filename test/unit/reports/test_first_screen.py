@@ -52,7 +52,17 @@ def test_59_trials_without_a_failure_claim_5_percent_and_58_claim_more():
 
 def test_trials_that_came_out_alike_are_one_trial():
     bound = seen(*(trial(duration_ms=0.0) for _ in range(59)))['bound']
-    assert '(1 of them differ in what is judged, and only those count): at most 95 % fail' in bound
+    assert ('(1 of them differ in what is judged, no bound is narrower than theirs): '
+            'at most 95 % fail') in bound
+
+
+def test_failures_that_came_out_alike_are_counted_each():
+    failed = [trial('FAIL', 900.0, duration_ms=0.0) for _ in range(35)]
+    found = source(*many(265), *failed)
+    assert found.claim.share.high == clopper_pearson(35, 300).high
+    assert '35 failures in 300 trials (266 of them differ' in headline(found)['bound']
+    several = source(*many(265), *failed, *many(50, scenario='B'), *many(50, scenario='C'))
+    assert several.claim.share.value == 35 / 400
 
 
 def test_how_long_a_trial_was_planned_makes_it_no_other_one_in_simulated_time():

@@ -8,12 +8,14 @@ import json
 from cases import for_each
 import pytest
 from safety_scenarios.errors import InputError
+from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.reports.card_page import card_page, table_page
 from safety_scenarios.reports.card_pictures import badge, pareto
 from safety_scenarios.reports.card_text import badge_text
+from safety_scenarios.scenario.result import StopPath
 from safety_scenarios.scenario.settings import JudgedBy
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.suites.card import Card
+from safety_scenarios.suites.card import Card, CardTrial, figures
 from safety_scenarios.suites.cards import (
     judged_run,
     read_card,
@@ -28,6 +30,7 @@ from safety_scenarios.suites.comparability import (
     ordered,
     refuse_incomparable,
 )
+from unit.campaign.statistics.test_compare import trial
 from unit.suites.suite_runs import copied, run_small
 
 GREEN = '#2e7d32'
@@ -57,6 +60,21 @@ def test_the_reference_misses_nothing_and_a_blind_controller_everything(cards):
     assert 0.0 < found.most_budget_used < 1.0
     assert cards['blind_clock'].whole.missed.count == 3
     assert cards['blind_clock'].state == 'failures'
+
+
+def test_a_base_that_never_stood_has_gone_farther_than_any_that_did():
+    scenarios = {one.id: one for one in load_scenarios(['SCN-R-101']).scenarios}
+    stop = StopPath(stands_ns=1, way=0.3, unit='m', source='s')
+
+    def way(missed):
+        name = 'SCN-R-101'
+        results = [trial('FAIL', None, name, index) for index in range(missed)] + [
+            one.model_copy(update={'latency': one.latency.model_copy(update={'stop': stop})})
+            for one in (trial('PASS', 100.0, name, index) for index in range(missed, 9))]
+        asked = [CardTrial(scenario=name, index=index, seed=0, level='I', verdict=None,
+                           kind='hazard') for index in range(9)]
+        return figures(results, asked, scenarios, 'ros')[0].stop_m
+    assert [way(missed).value for missed in (0, 4, 7)] == [0.3, 0.3, None]
 
 
 def test_a_card_has_every_trial_on_its_level_with_its_seed(small_run, cards):

@@ -25,6 +25,15 @@ def test_a_scenario_is_bounded_by_its_distinct_trials_one_sided():
     assert claimable(alike, (), 'ros')[0].bound.high == pytest.approx(0.95)
 
 
+def test_failures_that_came_out_alike_are_counted_each():
+    failed = [trial('FAIL', duration_ms=1.0) for _ in range(35)]
+    [found] = claimable([*many(n=265), *failed], (), 'ros')
+    assert (found.bad, found.trials, found.bound.n) == (35, 300, 266)
+    assert found.bound.high == pytest.approx(stats.beta.ppf(0.95, 36, 265))
+    text = claims_of(summary(*many(n=265), *failed), (), {}, ()).may[0]
+    assert text.endswith('(35 in 300 trials, of which 266 are distinct).')
+
+
 def test_what_could_not_be_judged_counts_as_missed():
     for verdict in ('INCONCLUSIVE', 'ERROR', 'FAIL'):
         [found] = claimable(many(trial(verdict), n=100), (), 'ros')

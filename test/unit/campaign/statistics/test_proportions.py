@@ -3,6 +3,7 @@
 
 """Shares of trials: published values, exact coverage, and scenarios that repeat themselves."""
 
+from itertools import product
 import math
 
 from cases import for_each
@@ -158,6 +159,15 @@ def test_one_scenario_with_most_of_the_trials_does_not_tell_about_all(sizes):
                            for rate, of in zip(rates, sizes)])
         held += found.low <= 0.1 <= found.high
     assert held >= 190, 'weighed by size alone, 0.75 to 0.84 of them hold'
+
+
+@pytest.mark.parametrize('clusters', [6, 10])
+def test_scenarios_of_very_unequal_sizes_that_always_or_never_fail_are_covered(clusters):
+    """All cases are equally probable, so that this is exact."""
+    sizes = [2 ** min(place, 8) for place in range(clusters)]
+    found = [clustered([(of * fails, of) for of, fails in zip(sizes, case)])
+             for case in product((0, 1), repeat=clusters)]
+    assert sum(one.low <= 0.5 <= one.high for one in found) >= 0.95 * len(found)
 
 
 @for_each(('p', 'text'), [(0.04, 'p = 0.04'), (5.72e-5, 'p = 5.72e-05'), (1e-18, 'p < 0.000001'),

@@ -292,6 +292,13 @@ def test_a_trial_that_could_not_be_measured_counts_against_the_bound():
     assert summary(*many(odd, n=473)).scenarios[0].upper_ms.high == 100.0
 
 
+def test_a_crash_before_the_hazard_counts_against_the_bound():
+    row = summary(*many(trial('ERROR', measured=False))).scenarios[0]
+    assert row.upper_ms.high is None and '1 of them without a reaction' in row.upper_ms.method
+    benign = trial('ERROR', measured=False, domain='robotic_defer')
+    assert summary(*many(), benign).scenarios[0].upper_ms.high == 100.0
+
+
 def test_a_model_has_a_word_only_when_it_is_asked_and_says_what_it_assumes():
     results = [trial(after_ms=100.0 + 10.0 * NormalDist().inv_cdf((i + 0.5) / 120))
                for i in range(120)]

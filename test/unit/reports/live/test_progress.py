@@ -84,6 +84,14 @@ def test_the_bound_beside_the_bar_holds_at_any_stop_and_counts_what_differs_once
     assert RunningBound('ros', lambda: 0.0).text == ''
 
 
+def test_failures_that_came_out_alike_are_counted_each_in_the_bound():
+    bound = RunningBound('ros', lambda: 0.0)
+    for number in range(100):
+        bound.take(trial('PASS', duration_ms=float(number)))
+        bound.take(trial('FAIL', 900.0, duration_ms=0.0))
+    assert percent_up(anytime(100, 200, sided='upper').high) in bound.text
+
+
 def test_the_bar_shows_trials_and_verdicts_and_is_gone_when_the_block_ends_also_by_an_error():
     out = io.StringIO()
     screen = Console(file=out, force_terminal=True, width=80, _environ={'TERM': 'xterm'})

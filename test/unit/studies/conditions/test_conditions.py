@@ -11,6 +11,8 @@ import pytest
 from safety_scenarios import registry
 from safety_scenarios.cli.main import main
 from safety_scenarios.formats.loading import load_scenarios
+from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.studies.conditions import failures
 from safety_scenarios.studies.conditions.condition import (
     _between,
     Axis,
@@ -20,7 +22,7 @@ from safety_scenarios.studies.conditions.condition import (
 from safety_scenarios.studies.conditions.effects import effects_of
 from safety_scenarios.studies.conditions.failures import axes_of, meanings_of
 from safety_scenarios.trial.plan import plan
-from unit.campaign.statistics.test_summarise import trial
+from unit.campaign.statistics.test_summarise import said, trial
 
 SCANNERS = 'all_around', 'from_ahead', 'coarse', 'fine', 'backwards'
 
@@ -64,6 +66,18 @@ def test_where_nothing_matters_nothing_is_found_but_in_one_of_a_hundred(seeds):
     found = sum(bool(planted(lambda **_: False, 0.0, 0.1, seed).conditions)
                 for seed in range(seeds))
     assert found <= 1 + 0.02 * seeds
+
+
+def test_all_that_is_looked_at_in_a_campaign_shares_the_chance_of_one_in_a_hundred(monkeypatch):
+    spent = []
+    monkeypatch.setattr(failures, 'find_conditions', lambda axes, outcomes, *, alpha: (
+        spent.append(alpha), find_conditions(axes, outcomes, alpha=alpha))[1])
+    results = [(trial(verdict, scenario=scenario, drawn={'x': float(number)}, findings=(
+        said(f'check {number % 2}', Verdict(verdict)),)), None) for scenario in 'AB'
+        for number, verdict in enumerate(['PASS', 'FAIL', 'FAIL', 'ERROR'] * 10)]
+    found = failures.conditions_of(results, 'ros')
+    assert [len(one.kinds) for one in found] == [4, 4]
+    assert len(spent) == 8 and sum(spent) == pytest.approx(0.01)
 
 
 def test_a_threshold_is_where_it_was_planted_and_its_interval_holds_it():

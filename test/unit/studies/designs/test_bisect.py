@@ -11,7 +11,8 @@ import numpy
 import pytest
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.studies.designs.bisect import bisect
+from safety_scenarios.reports.comparison_tables import bisection_lines
+from safety_scenarios.studies.designs.bisect import bisect, Bisection
 from safety_scenarios.studies.designs.checkpoints import controller_in, in_order
 from unit.campaign.statistics.planted import outcome
 
@@ -117,6 +118,14 @@ def test_checkpoints_that_make_no_order_are_refused(good, bad, between, says):
 def test_a_parameter_without_a_value_is_refused():
     with pytest.raises(SettingsError, match='expected KEY=VALUE'):
         controller_in('late(delay_ms)')
+
+
+def test_the_answer_says_that_it_assumes_one_step():
+    found = Bisection(checkpoints=('a', 'b'), answer='found', first_bad=1, probability=0.97,
+                      posterior=(0.03, 0.97), no_step=0.0, confidence=0.95, lost=8, won=0,
+                      visits=(), trials=8, grid=8, why='')
+    assert 'b is the first bad checkpoint (probability 0.97, if there is one step); a is' in next(
+        bisection_lines(found))
 
 
 @pytest.mark.slow

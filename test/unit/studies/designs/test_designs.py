@@ -10,14 +10,18 @@ import re
 import shutil
 
 import pytest
+from safety_scenarios.campaign.statistics.proportions import clopper_pearson
 from safety_scenarios.cli.designs import answered, opened
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import InputError
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.scenario.documented_schema import described
-from safety_scenarios.studies.designs.answer import answer
+from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.studies.designs.answer import answer, claim_answer
+from safety_scenarios.studies.designs.claim import read_claim
 from safety_scenarios.studies.designs.design import Design, Lock, read_lock
 from safety_scenarios.studies.designs.locking import lock_design, locked_plan
+from unit.campaign.statistics.test_compare import trial
 
 SHOWN = 'SCN-R-101'
 DESIGN = """question: Does the reference miss fewer hazards than a blind controller?
@@ -93,6 +97,28 @@ def test_the_question_is_answered_by_the_locked_test_before_everything_else(plai
     for arm in ('blind', 'careful'):
         settings = json.loads((plain / arm / 'settings.json').read_text(encoding='utf-8'))
         assert settings['settings']['design'] == found.sha256
+
+
+def claimed(text, results, *, at_any_stop=False):
+    return claim_answer(read_claim(text), results, 'ros', at_any_stop=at_any_stop)
+
+
+def test_failures_that_came_out_alike_are_counted_each_in_a_claim():
+    results = [trial('FAIL', 900.0, 'A', index) for index in range(35)] + [
+        trial('PASS', 100.0, 'A', index, duration_ms=float(index)) for index in range(35, 300)]
+    found = claimed('miss rate <= 5 %', results)
+    assert (found.shown, found.bad, found.trials, found.bound.n) == ('not shown', 35, 300, 266)
+    assert found.bound.high == clopper_pearson(35, 300, 0.95, 'upper').high
+    assert claimed('miss rate <= 5 %', results, at_any_stop=True).shown == 'not shown'
+
+
+def test_a_crash_before_the_hazard_counts_as_no_reaction_in_a_claim():
+    results = [trial('PASS', 100.0, 'A', index, duration_ms=float(index)) for index in range(70)]
+    assert claimed('p90 reaction <= 500 ms', results).shown == 'shown'
+    results[:33] = [one.model_copy(update={'verdict': Verdict.ERROR, 'latency': None,
+                                           'findings': ()}) for one in results[:33]]
+    found = claimed('p90 reaction <= 500 ms', results)
+    assert (found.shown, found.bad, found.trials) == ('not shown', 33, 70)
 
 
 def test_a_design_is_locked_once(tmp_path):

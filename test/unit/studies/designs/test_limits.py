@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from cases import for_each
 import pytest
 from safety_scenarios.campaign.statistics.compare import compare, paired
-from safety_scenarios.campaign.statistics.proportions import clopper_pearson
+from safety_scenarios.campaign.statistics.proportions import clopper_pearson, zero_failure_n
 from safety_scenarios.campaign.statistics.summarise import summarise
 from safety_scenarios.errors import InputError, SettingsError
 from safety_scenarios.scenario.blocks.traceability import ScenarioFacts
@@ -77,6 +77,20 @@ def test_false_stops_are_counted_in_benign_variants_alone():
     assert answer(limit, made(benign(campaign(1, 100, failed=60)))) == 'broken'
     assert answer(Limit(figure='hazards_missed', at_most=0.05),
                   made(benign(campaign(1, 100, failed=60)))) == 'cannot be said'
+
+
+@pytest.mark.parametrize(('failed', 'at_most', 'expected'), [
+    (29, 0.29, 'holds'), (30, 0.29, 'broken'), (57, 0.57, 'holds'), (58, 0.57, 'broken')])
+def test_a_limit_is_kept_by_exactly_as_many_trials_as_it_says(failed, at_most, expected):
+    assert answer(Limit(figure='failures', by='trials', at_most=at_most),
+                  made(campaign(1, 100, failed=failed))) == expected
+
+
+def test_as_many_trials_as_are_planned_for_a_limit_are_enough():
+    limit = Limit(figure='failures', at_most=0.5, confidence=0.875)
+    assert zero_failure_n(0.5, 0.875) == 3
+    assert answer(limit, made(campaign(1, 3))) == 'holds'
+    assert answer(limit, made(campaign(1, 2))) == 'cannot be said'
 
 
 @for_each(('after_ms', 'trials', 'expected'), [

@@ -5,6 +5,7 @@
 
 import numpy
 import pytest
+from safety_scenarios.campaign.statistics.proportions import clopper_pearson
 from safety_scenarios.studies.search.rare_events import estimate
 from scipy.stats import norm
 
@@ -44,8 +45,26 @@ def test_the_interval_of_a_rare_event_holds_its_share(name):
     found = estimate(make(1e-4), axes, 20_000, seed=2)
     assert found.problems == ()
     assert found.rate.low <= 1e-4 <= found.rate.high
-    assert found.rate.high < 2.0 * found.rate.low
+    assert found.importance.low <= 1e-4 <= found.importance.high < 2.0 * found.importance.low
     assert found.rate.plain_trials > 20 * found.trials
+
+
+def a_slab_and_a_corner(corner, share=1e-3):
+    """Fail in two regions that both have a slope; the corner is met only from close by."""
+    slab, side = (1.0 - corner) * share, (corner * share) ** 0.5
+    return lambda cube: numpy.minimum(
+        cube[:, 0] - slab, numpy.maximum(1.0 - cube[:, 1], 1.0 - cube[:, 0]) - side)
+
+
+@pytest.mark.parametrize('corner', [0.1, 0.5])
+@pytest.mark.parametrize('runs', [10, pytest.param(100, marks=pytest.mark.thorough)])
+def test_a_failing_region_that_no_run_met_is_below_the_upper_end(corner, runs):
+    found = [estimate(a_slab_and_a_corner(corner), 3, 5000, seed) for seed in range(runs)]
+    stated = [one for one in found if one.rate.high is not None]
+    assert any(one.importance.high < 1e-3 for one in stated)
+    assert sum(one.rate.low <= 1e-3 <= one.rate.high for one in stated) >= 0.93 * len(stated)
+    assert all(one.rate.high >= clopper_pearson(one.drawn_failed, one.drawn).high
+               for one in stated)
 
 
 @pytest.mark.thorough
@@ -55,7 +74,7 @@ def test_the_interval_of_a_rare_event_holds_its_share(name):
 def test_intervals_hold_the_share_in_most_of_fifty_runs(name, share):
     make, axes = CASES[name]
     found = [estimate(make(share), axes, 40_000, seed) for seed in range(50)]
-    stated = [one.rate for one in found if not one.problems]
+    stated = [one.importance for one in found if not one.problems]
     assert len(stated) >= (30 if name == 'sum of normals' or share > 1e-5 else 0)
     assert sum(one.low <= share <= one.high for one in stated) >= 0.88 * len(stated)
 
