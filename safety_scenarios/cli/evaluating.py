@@ -3,7 +3,7 @@
 
 """Work on the folder of a campaign: ``evaluate``, ``repair``, ``verify``, ``sign``."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 import sys
 from typing import Any, NoReturn
@@ -13,8 +13,9 @@ from rich.markup import escape
 from rich.table import Table
 from safety_scenarios.are.recordings.reading import are_recordings, judge_recordings
 from safety_scenarios.campaign.folder.evidence import verify
-from safety_scenarios.campaign.folder.folder import SUMMARY, TRIALS
+from safety_scenarios.campaign.folder.folder import settings_of, SUMMARY, TRIALS
 from safety_scenarios.campaign.folder.signing import is_signed, sign, SIGNATURE, signed_by
+from safety_scenarios.campaign.rejudging.changes import ids
 from safety_scenarios.campaign.rejudging.rejudge import rejudge, Rejudged, Rejudging, Source, told
 from safety_scenarios.campaign.rejudging.repair import repair
 from safety_scenarios.campaign.rejudging.stored_trial import judge_bag
@@ -22,7 +23,7 @@ from safety_scenarios.campaign.statistics.summarise import summarise
 from safety_scenarios.cli.completion import CampaignFolder
 from safety_scenarios.cli.options import build, setting_options
 from safety_scenarios.errors import counted, seen, SettingsError
-from safety_scenarios.formats.loading import load_scenarios
+from safety_scenarios.formats.loading import load_scenarios, Regex
 from safety_scenarios.reports.ci import append_step_summary, JunitSource, write_junit
 from safety_scenarios.reports.console_report import (
     console,
@@ -33,6 +34,7 @@ from safety_scenarios.reports.console_report import (
 )
 from safety_scenarios.reports.failures import Failures
 from safety_scenarios.scenario.result import exit_code, TrialResult
+from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.verdict import Verdict
 
@@ -159,8 +161,7 @@ def evaluate(folder: Path | None, changes: tuple[str, ...], files: tuple[str, ..
                                 f'is for the folder of a campaign. Leave it out')
         evaluate_recordings(folder, output, junit)
     regex = build(values).regex
-    scenarios = load_scenarios(files, regex).scenarios if files else ()
-    found = rejudge(folder, changes, scenarios, source)
+    found = rejudge(folder, changes, _scenarios(folder, files, regex), source)
     _write(output, found)
     screen = console()
     show_outcome(screen, found.summary, Failures(trial.after for trial in found))
@@ -178,6 +179,26 @@ def evaluate(folder: Path | None, changes: tuple[str, ...], files: tuple[str, ..
     _tell_ci(found, junit, folder)
     screen.print(verdict_line(found.summary))
     sys.exit(found.summary.exit_code)
+
+
+def _scenarios(folder: Path, files: tuple[str, ...], regex: Regex) -> Sequence[Scenario]:
+    """
+    Return the scenarios in files, by each of which a trial of the campaign can be judged.
+
+    :raises InputError: a file or folder cannot be read, or has other scenarios alone
+    """
+    if not files:
+        return ()
+    found = load_scenarios(files, regex).scenarios
+    known = {planned.scenario_id for planned in settings_of(folder).own_plan}
+    for file in files:
+        of_file = found if len(files) == 1 else load_scenarios([file], regex).scenarios
+        other = {scenario.id for scenario in of_file}
+        if known and other.isdisjoint(known):
+            raise SettingsError(f'--scenario {file}: got {ids(other)}, expected a scenario of '
+                                f'this campaign: {ids(known)}. Name another file, or correct '
+                                f'the id in it')
+    return found
 
 
 @click.command('repair')
