@@ -13,7 +13,7 @@ from safety_scenarios.campaign.folder.files import write_whole
 from safety_scenarios.campaign.folder.folder import PAGE
 from safety_scenarios.campaign.rejudging.rejudge import rejudge, told
 from safety_scenarios.cli.completion import CampaignFolder
-from safety_scenarios.errors import SettingsError, TraceError
+from safety_scenarios.errors import in_words, SettingsError, TraceError
 from safety_scenarios.reports.design_text import answer_lines
 from safety_scenarios.reports.outputs.columns import Table, TABLE_NAMES
 from safety_scenarios.reports.outputs.exporting import export, Format, FORMATS, judged
@@ -96,8 +96,9 @@ def _matrix(path: Path) -> KillMatrix:
     try:
         return KillMatrix.model_validate_json(path.read_bytes())
     except (OSError, ValidationError) as error:
-        raise SettingsError(f'--kill-matrix: {path}: cannot be read: {str(error)[:200]}. Name the '
-                            f'file that safety-scenarios selftest checks --json wrote') from None
+        raise SettingsError(f'--kill-matrix: {path}: cannot be read: {in_words(error):.200}. '
+                            f'Name the file that safety-scenarios selftest checks --json '
+                            f'wrote') from None
 
 
 @click.command('export', epilog=(

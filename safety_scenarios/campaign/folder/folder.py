@@ -30,7 +30,7 @@ from safety_scenarios.campaign.folder.files import (
     write_whole,
 )
 from safety_scenarios.campaign.shards import part_of
-from safety_scenarios.errors import SettingsError, TraceError
+from safety_scenarios.errors import in_words, SettingsError, TraceError
 from safety_scenarios.formats.portable_names import without_places
 from safety_scenarios.scenario.blocks.traceability import Traceability
 from safety_scenarios.scenario.controller import ControllerSpec
@@ -348,8 +348,8 @@ def settings_of(folder: Path) -> Settings:
                             json.dumps(found.get('traceability') or {}))
                             for found in data['scenarios']})
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise SettingsError(f'{path}: cannot be read: {str(error)[:300]}. Name the folder of a '
-                            f'campaign') from None
+        raise SettingsError(f'{path}: cannot be read: {in_words(error):.300}. Name the folder of '
+                            f'a campaign') from None
 
 
 def _spec(data: Mapping[str, Any]) -> ControllerSpec:
@@ -371,4 +371,4 @@ def ended(folder: Path) -> CampaignSummary | None:
     try:
         return CampaignSummary.model_validate_json(path.read_bytes())
     except (OSError, ValidationError) as error:
-        raise TraceError(f'{path}: cannot be read: {str(error)[:300]}') from None
+        raise TraceError(f'{path}: cannot be read: {in_words(error):.300}') from None
