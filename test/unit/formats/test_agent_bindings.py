@@ -170,6 +170,10 @@ def test_problems_of_both_files_are_told_at_once(tmp_path):
     ('symbols.s.when', {'symbols': {'s': {'when': {'kind': 'say', 'name': 'x'}}}}),
     ('symbols.s.when', {'symbols': {'s': {'when': {'kind': 'signal', 'name': 'v'}}}}),
     ('symbols.s.when.any_word', {'symbols': {'s': {'when': {'kind': 'say', 'any_word': 'a'}}}}),
+    ('symbols.s.when', {'symbols': {'s': {'when': {'kind': 'say', 'any_word': []}}}}),
+    ('symbols.s.expect', {'symbols': {'s': {'expect': {'kind': 'say', 'any_word': []}}}}),
+    ('symbols.s.expect', {'symbols': {'s': {'expect': {**SLOW, 'op': None}}}}),
+    ('symbols.s.expect', {'symbols': {'s': {'expect': {**SLOW, 'value': None}}}}),
     ('symbols.s.when.any_word[0]', {'symbols': {'s': {'when': {'kind': 'say',
                                                                'any_word': ['?']}}}}),
     ('symbols.s.when', {'symbols': {'s': {'when': {
