@@ -327,6 +327,18 @@ def seen(text: str) -> str:
     return UNSEEN.sub(lambda found: f'\\u{ord(found[0]):04x}', text)
 
 
+def path_on_one_line(path: str) -> str:
+    """
+    Return a path to write to as it is, if a line can show it: else it may look like a verdict.
+
+    :raises ValueError: it holds a control character
+    """
+    if UNSEEN.search(path) or '\n' in path or '\t' in path:
+        raise ValueError(f'got {path!r}, expected a path without control characters. Name it '
+                         f'otherwise')
+    return path
+
+
 def counted(number: int, noun: str, plural: str = '') -> str:
     """
     Return ``1 trial``, ``2 trials``: a number with what it counts.

@@ -20,7 +20,7 @@ from safety_scenarios.campaign.rejudging.rejudge import rejudge, Rejudged, Rejud
 from safety_scenarios.campaign.rejudging.repair import repair
 from safety_scenarios.campaign.rejudging.stored_trial import judge_bag
 from safety_scenarios.campaign.statistics.summarise import summarise
-from safety_scenarios.cli.completion import CampaignFolder
+from safety_scenarios.cli.completion import CampaignFolder, OutputPath
 from safety_scenarios.cli.options import build, setting_options
 from safety_scenarios.errors import counted, seen, SettingsError
 from safety_scenarios.formats.loading import load_scenarios, Regex
@@ -106,7 +106,7 @@ def _shown(text: str) -> str:
               help='Use this file for trials of the scenarios in it.')
 @click.option('--from', 'source', type=click.Choice(['journal', 'recording']), default='journal',
               show_default=True, help='Which of the two copies of the record to read.')
-@click.option('--output', type=click.Path(path_type=Path),
+@click.option('--output', type=OutputPath(),
               help='New folder for the new trials.jsonl and campaign.json; with --bag for all '
                    'that a run leaves.')
 @click.option('--bag', type=click.Path(exists=True, path_type=Path),
