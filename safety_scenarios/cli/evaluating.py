@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 from safety_scenarios.are.recordings.reading import are_recordings, judge_recordings
 from safety_scenarios.campaign.folder.evidence import verify
-from safety_scenarios.campaign.folder.folder import settings_of, SUMMARY, TRIALS
+from safety_scenarios.campaign.folder.folder import not_covered, settings_of, SUMMARY, TRIALS
 from safety_scenarios.campaign.folder.signing import is_signed, sign, SIGNATURE, signed_by
 from safety_scenarios.campaign.rejudging.changes import ids
 from safety_scenarios.campaign.rejudging.rejudge import rejudge, Rejudged, Rejudging, Source, told
@@ -232,8 +232,8 @@ def verify_folder(folder: Path, signers: Path | None, signer: str | None) -> Non
     r"""
     Check whether the files in FOLDER are those that the campaign wrote.
 
-    The manifest holds their hashes. Sign it, or keep its own hash elsewhere, so that you can
-    tell if somebody replaces it.
+    The manifest holds their hashes, all but those of report.html, report_data/ and logs/. Sign
+    it, or keep its own hash elsewhere, so that you can tell if somebody replaces it.
 
     \b
     safety-scenarios campaign verify runs/today
@@ -248,7 +248,10 @@ def verify_folder(folder: Path, signers: Path | None, signer: str | None) -> Non
         click.echo(text, err=True)
     if found or wrong:
         sys.exit(1)
-    click.echo('every file is as the campaign wrote it')
+    click.echo('every file in the manifest is as the campaign wrote it')
+    if beside := not_covered(folder):
+        click.echo(f'not covered: {", ".join(beside)}. Anybody may have changed that since: '
+                   f'safety-scenarios report {folder} writes the page anew from the rest')
     if signed is not None:
         click.echo(f'signed by {signed.signer} with {signed.key}, at {signed.when} by the clock '
                    f'of who signed')

@@ -78,6 +78,22 @@ def test_a_list_shows_each_campaign_oldest_first(runs, capsys):
     assert ' m,' in lines[0] and ' s' in lines[0]
 
 
+def test_verify_names_what_the_manifest_does_not_cover(runs, capsys):
+    folder = runs / 'passed'
+    for name in ('report.html', 'logs'):
+        if (folder / name).is_dir():
+            shutil.rmtree(folder / name)
+        (folder / name).unlink(missing_ok=True)
+    assert main(['campaign', 'verify', str(folder)]) == 0
+    assert capsys.readouterr().out == 'every file in the manifest is as the campaign wrote it\n'
+    (folder / 'report.html').write_text('<h1>PASS</h1>')
+    (folder / 'logs').mkdir()
+    assert main(['campaign', 'verify', str(folder)]) == 0
+    said = ' '.join(capsys.readouterr().out.split())
+    assert 'not covered: report.html, logs/. Anybody may have changed that since' in said
+    assert f'safety-scenarios report {folder} writes the page anew' in said
+
+
 @pytest.mark.parametrize('command', [
     ['compare', 'passed', 'again'], ['report', 'passed', '--output', 'page.html'],
     ['export', 'passed', '--output', 'tables'], ['evaluate', 'passed']], ids=lambda one: one[0])
