@@ -37,6 +37,8 @@ _SLIP = 0.86
 """How alike two names are that differ in one or two letters."""
 _BEGINNING, _WINKLER = 4, 0.1
 """Letters of a beginning that count more, and how much: the weight of Winkler (1990)."""
+_SHOWN = 100
+"""Characters of a value that a message quotes whole."""
 UNSEEN = re.compile('[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069'
                     '\ud800-\udfff\ufeff\ufff9-\ufffb]')
 """
@@ -301,16 +303,40 @@ def interrupted(stop: BaseException) -> str:
 
 
 def in_words(error: BaseException) -> str:
-    """Return why data cannot be read; of a key that is not there only its name is known."""
+    """Return why data cannot be read, on one line; of a missing key only its name is known."""
     if isinstance(error, KeyError) and error.args:
         return f'{error.args[0]!r} is missing'
-    reason = getattr(error, 'strerror', None) or str(error)
+    reason = getattr(error, 'strerror', None) or _of_model(error) or str(error)
     return ' '.join(str(reason).split()) or 'no reason is known'
+
+
+def _of_model(error: BaseException) -> str:
+    """Return the first of pydantic's errors in words; empty for any other error."""
+    details, title = getattr(error, 'errors', None), getattr(error, 'title', None)
+    if not callable(details) or not isinstance(title, str):
+        return ''
+    first = details(include_url=False)[0]
+    place = '.'.join(map(str, first['loc']))
+    is_short = first['type'] != 'json_invalid' and len(repr(first['input'])) <= _SHOWN
+    told = refused(place, first) if is_short else f'{place}: {first["msg"]}'
+    return told.removeprefix(': ')
 
 
 def seen(text: str) -> str:
     """Return a text in which what would be obeyed is shown as an escape, as in JSON."""
     return UNSEEN.sub(lambda found: f'\\u{ord(found[0]):04x}', text)
+
+
+def path_on_one_line(path: str) -> str:
+    """
+    Return a path to write to as it is, if a line can show it: else it may look like a verdict.
+
+    :raises ValueError: it holds a control character
+    """
+    if UNSEEN.search(path) or '\n' in path or '\t' in path:
+        raise ValueError(f'got {path!r}, expected a path without control characters. Name it '
+                         f'otherwise')
+    return path
 
 
 def counted(number: int, noun: str, plural: str = '') -> str:

@@ -11,10 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import os
 from pathlib import Path
 import re
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 from safety_scenarios import registry
+from safety_scenarios.errors import path_on_one_line, SettingsError
 from safety_scenarios.formats.loading import installed_folders
 
 Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
@@ -104,6 +106,30 @@ class CampaignFolder(click.Path):
         found = [name for name in _campaigns(Path(), _DEEPEST) if name.startswith(incomplete)]
         return [CompletionItem(name) for name in sorted(found)] \
             or super().shell_complete(ctx, param, incomplete)
+
+
+class OutputPath(click.Path):
+    """
+    A file or folder to write: it has a name, which a line can show.
+
+    :param is_text: give it to the command as text
+    """
+
+    def __init__(self, *, dir_okay: bool = True, is_text: bool = False) -> None:
+        super().__init__(dir_okay=dir_okay, path_type=str if is_text else Path)
+
+    def convert(self, value: Any, param: click.Parameter | None,
+                ctx: click.Context | None) -> Any:
+        """Return the path; one without a name, or with control characters, is refused."""
+        name, text = param.opts[-1] if param else 'path', os.fspath(value)
+        if not text.strip():
+            raise SettingsError(f'{name}: got an empty text, expected a path. Name one, or leave '
+                                f'the option out')
+        try:
+            path_on_one_line(text)
+        except ValueError as error:
+            raise SettingsError(f'{name}: {error}') from None
+        return super().convert(value, param, ctx)
 
 
 def _campaigns(folder: Path, levels: int) -> Iterator[str]:

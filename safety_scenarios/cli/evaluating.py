@@ -3,7 +3,7 @@
 
 """Work on the folder of a campaign: ``evaluate``, ``repair``, ``verify``, ``sign``."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 import sys
 from typing import Any, NoReturn
@@ -13,16 +13,17 @@ from rich.markup import escape
 from rich.table import Table
 from safety_scenarios.are.recordings.reading import are_recordings, judge_recordings
 from safety_scenarios.campaign.folder.evidence import verify
-from safety_scenarios.campaign.folder.folder import SUMMARY, TRIALS
+from safety_scenarios.campaign.folder.folder import not_covered, settings_of, SUMMARY, TRIALS
 from safety_scenarios.campaign.folder.signing import is_signed, sign, SIGNATURE, signed_by
+from safety_scenarios.campaign.rejudging.changes import ids
 from safety_scenarios.campaign.rejudging.rejudge import rejudge, Rejudged, Rejudging, Source, told
 from safety_scenarios.campaign.rejudging.repair import repair
 from safety_scenarios.campaign.rejudging.stored_trial import judge_bag
 from safety_scenarios.campaign.statistics.summarise import summarise
-from safety_scenarios.cli.completion import CampaignFolder
+from safety_scenarios.cli.completion import CampaignFolder, OutputPath
 from safety_scenarios.cli.options import build, setting_options
 from safety_scenarios.errors import counted, seen, SettingsError
-from safety_scenarios.formats.loading import load_scenarios
+from safety_scenarios.formats.loading import load_scenarios, Regex
 from safety_scenarios.reports.ci import append_step_summary, JunitSource, write_junit
 from safety_scenarios.reports.console_report import (
     console,
@@ -33,6 +34,7 @@ from safety_scenarios.reports.console_report import (
 )
 from safety_scenarios.reports.failures import Failures
 from safety_scenarios.scenario.result import exit_code, TrialResult
+from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.verdict import Verdict
 
@@ -104,7 +106,7 @@ def _shown(text: str) -> str:
               help='Use this file for trials of the scenarios in it.')
 @click.option('--from', 'source', type=click.Choice(['journal', 'recording']), default='journal',
               show_default=True, help='Which of the two copies of the record to read.')
-@click.option('--output', type=click.Path(path_type=Path),
+@click.option('--output', type=OutputPath(),
               help='New folder for the new trials.jsonl and campaign.json; with --bag for all '
                    'that a run leaves.')
 @click.option('--bag', type=click.Path(exists=True, path_type=Path),
@@ -159,8 +161,7 @@ def evaluate(folder: Path | None, changes: tuple[str, ...], files: tuple[str, ..
                                 f'is for the folder of a campaign. Leave it out')
         evaluate_recordings(folder, output, junit)
     regex = build(values).regex
-    scenarios = load_scenarios(files, regex).scenarios if files else ()
-    found = rejudge(folder, changes, scenarios, source)
+    found = rejudge(folder, changes, _scenarios(folder, files, regex), source)
     _write(output, found)
     screen = console()
     show_outcome(screen, found.summary, Failures(trial.after for trial in found))
@@ -178,6 +179,26 @@ def evaluate(folder: Path | None, changes: tuple[str, ...], files: tuple[str, ..
     _tell_ci(found, junit, folder)
     screen.print(verdict_line(found.summary))
     sys.exit(found.summary.exit_code)
+
+
+def _scenarios(folder: Path, files: tuple[str, ...], regex: Regex) -> Sequence[Scenario]:
+    """
+    Return the scenarios in files, by each of which a trial of the campaign can be judged.
+
+    :raises InputError: a file or folder cannot be read, or has other scenarios alone
+    """
+    if not files:
+        return ()
+    found = load_scenarios(files, regex).scenarios
+    known = {planned.scenario_id for planned in settings_of(folder).own_plan}
+    for file in files:
+        of_file = found if len(files) == 1 else load_scenarios([file], regex).scenarios
+        other = {scenario.id for scenario in of_file}
+        if known and other.isdisjoint(known):
+            raise SettingsError(f'--scenario {file}: got {ids(other)}, expected a scenario of '
+                                f'this campaign: {ids(known)}. Name another file, or correct '
+                                f'the id in it')
+    return found
 
 
 @click.command('repair')
@@ -211,8 +232,8 @@ def verify_folder(folder: Path, signers: Path | None, signer: str | None) -> Non
     r"""
     Check whether the files in FOLDER are those that the campaign wrote.
 
-    The manifest holds their hashes. Sign it, or keep its own hash elsewhere, so that you can
-    tell if somebody replaces it.
+    The manifest holds their hashes, all but those of report.html, report_data/ and logs/. Sign
+    it, or keep its own hash elsewhere, so that you can tell if somebody replaces it.
 
     \b
     safety-scenarios campaign verify runs/today
@@ -227,7 +248,10 @@ def verify_folder(folder: Path, signers: Path | None, signer: str | None) -> Non
         click.echo(text, err=True)
     if found or wrong:
         sys.exit(1)
-    click.echo('every file is as the campaign wrote it')
+    click.echo('every file in the manifest is as the campaign wrote it')
+    if beside := not_covered(folder):
+        click.echo(f'not covered: {", ".join(beside)}. Anybody may have changed that since: '
+                   f'safety-scenarios report {folder} writes the page anew from the rest')
     if signed is not None:
         click.echo(f'signed by {signed.signer} with {signed.key}, at {signed.when} by the clock '
                    f'of who signed')

@@ -7,7 +7,7 @@ import math
 from pathlib import Path
 
 import click
-from safety_scenarios.cli.completion import CampaignFolder
+from safety_scenarios.cli.completion import CampaignFolder, OutputPath
 from safety_scenarios.errors import counted, SettingsError
 from safety_scenarios.reports.film.files import by_ending, ENDINGS, Format, FORMATS
 from safety_scenarios.reports.outputs.stored_trials import scene_in
@@ -18,7 +18,7 @@ from safety_scenarios.reports.scene.scene import Scene
 @click.argument('folder', type=CampaignFolder(), metavar='DIR')
 @click.argument('trial', metavar='TRIAL')
 @click.argument('beside', nargs=-1, metavar='[DIR2 TRIAL2]')
-@click.option('--output', type=click.Path(path_type=Path),
+@click.option('--output', type=OutputPath(),
               help='File, whose ending says the format, or folder to write into; without it the '
                    'file is named after the trial, in the current folder.')
 @click.option('--format', 'formats', type=click.Choice(FORMATS), multiple=True,

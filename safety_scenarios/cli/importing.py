@@ -6,6 +6,7 @@
 from pathlib import Path
 
 import click
+from safety_scenarios.cli.completion import OutputPath
 from safety_scenarios.formats.benchmarks.benchmark import BENCHMARKS
 from safety_scenarios.formats.benchmarks.importing import ACCOUNT, import_files
 
@@ -16,7 +17,7 @@ from safety_scenarios.formats.benchmarks.importing import ACCOUNT, import_files
                 type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option('--from', 'benchmark', required=True, type=click.Choice(list(BENCHMARKS)),
               help='The benchmark that the files belong to.')
-@click.option('--output', required=True, type=click.Path(path_type=Path), metavar='DIR',
+@click.option('--output', required=True, type=OutputPath(), metavar='DIR',
               help='New folder for the scenarios.')
 def import_rows(files: tuple[Path, ...], benchmark: str, output: Path) -> None:
     r"""

@@ -8,13 +8,13 @@ import sys
 
 import click
 from safety_scenarios.campaign.merging import merge
-from safety_scenarios.cli.completion import CampaignFolder
+from safety_scenarios.cli.completion import CampaignFolder, OutputPath
 from safety_scenarios.reports.console_report import console, verdict_line
 
 
 @click.command('merge')
 @click.argument('folders', nargs=-1, required=True, metavar='DIR...', type=CampaignFolder())
-@click.option('--output', required=True, metavar='DIR', type=click.Path(path_type=Path),
+@click.option('--output', required=True, metavar='DIR', type=OutputPath(),
               help='New folder for the campaign.')
 def merge_shards(folders: tuple[Path, ...], output: Path) -> None:
     r"""

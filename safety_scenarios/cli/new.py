@@ -14,6 +14,7 @@ from typing import Any
 import click
 from pydantic import ValidationError
 from safety_scenarios import registry
+from safety_scenarios.cli.completion import OutputPath
 from safety_scenarios.controllers.policies.contract_text import contract_text, RobotFacts
 from safety_scenarios.controllers.policies.model import ModelOptions, PolicyModel
 from safety_scenarios.errors import (
@@ -72,7 +73,7 @@ _NOT_NEGATIVE, _POSITIVE = click.FloatRange(min=0), click.FloatRange(min=0, min_
               help='Joints of an arm, in command order.')
 @click.option('--with-benign/--without-benign', default=None,
               help='Write the harmless counterpart too, in which stopping is wrong.')
-@click.option('--output', type=click.Path(dir_okay=False, path_type=Path), default=None,
+@click.option('--output', type=OutputPath(dir_okay=False), default=None,
               metavar='FILE', help='File to write; NAME.yaml if left out. No file is overwritten.')
 def new_scenario(**given: Any) -> None:
     r"""
@@ -129,7 +130,7 @@ def new_scenario(**given: Any) -> None:
               metavar='S', help='How long to look at the graph (s).')
 @click.option('--domain-id', type=click.IntRange(-1, 232), default=-1,
               help='ROS domain; ROS_DOMAIN_ID, or 0, if left out.')
-@click.option('--output', type=click.Path(dir_okay=False, path_type=Path), default=None,
+@click.option('--output', type=OutputPath(dir_okay=False), default=None,
               metavar='FILE', help='File to write; NAME.yaml if left out. No file is overwritten.')
 def new_profile(kind: str | None, name: str, max_speed: float | None, deceleration: float | None,
                 stopping: tuple[float, float] | None, radius: float | None, seconds: float,
@@ -176,7 +177,7 @@ _FIRST = {'mobile_base': 'SCN-R-101 SCN-R-D-101', 'arm': 'SCN-R-102 SCN-R-D-102'
 @click.argument('model', metavar='FILE.onnx|KIND:ADDRESS')
 @click.option('--profile', 'profile_name', default=None, metavar='FILE|NAME',
               help='Take the kind of robot, its joints and types from its profile.')
-@click.option('--output', type=click.Path(dir_okay=False, path_type=Path), default=None,
+@click.option('--output', type=OutputPath(dir_okay=False), default=None,
               metavar='FILE', help='File to write; the name of the model with .yaml, of a server '
                                    'policy.yaml, if left out. No file is overwritten.')
 def new_policy(model: str, profile_name: str | None, output: Path | None) -> None:

@@ -200,6 +200,7 @@ def _option(name: str, shown: str, about: str, section: str,
         about += f' [{default}]'
     return click.option(
         _flag(name), name, cls=Option, section=section, multiple=is_list or is_repeated,
+        type=completion.OutputPath(is_text=True) if name == 'output' else None,
         help=about + (' Repeat it to compare several.' if is_repeated else ''),
         metavar=shown or '|'.join(map(str, words)),
         shell_complete=completion.of(name, words))

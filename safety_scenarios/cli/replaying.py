@@ -8,7 +8,7 @@ import sys
 
 import click
 from safety_scenarios.campaign.signals import interruptible
-from safety_scenarios.cli.completion import CampaignFolder
+from safety_scenarios.cli.completion import CampaignFolder, OutputPath
 from safety_scenarios.reports.replay_text import replay_of
 from safety_scenarios.reports.trial_view.terminal import screen
 from safety_scenarios.scenario.result import exit_code
@@ -23,7 +23,7 @@ from safety_scenarios.studies.conditions.replay import replay as run_again
 @click.option('--set', 'changes', multiple=True, metavar='NAME=VALUE',
               help='Move a value that was drawn; onset_ms and onset_phase say when the hazard '
                    'comes. May be given several times.')
-@click.option('--output', type=click.Path(path_type=Path), metavar='DIR',
+@click.option('--output', type=OutputPath(), metavar='DIR',
               help='Folder for the replay, new or empty.  [default: runs/replay-<UTC time>]')
 @click.option('--html', 'page', type=click.Path(path_type=Path), metavar='FILE',
               help='Also write both trials as one page; needs the extra report.')

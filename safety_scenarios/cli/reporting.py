@@ -12,8 +12,8 @@ from pydantic import ValidationError
 from safety_scenarios.campaign.folder.files import write_whole
 from safety_scenarios.campaign.folder.folder import PAGE
 from safety_scenarios.campaign.rejudging.rejudge import rejudge, told
-from safety_scenarios.cli.completion import CampaignFolder
-from safety_scenarios.errors import SettingsError, TraceError
+from safety_scenarios.cli.completion import CampaignFolder, OutputPath
+from safety_scenarios.errors import in_words, SettingsError, TraceError
 from safety_scenarios.reports.design_text import answer_lines
 from safety_scenarios.reports.outputs.columns import Table, TABLE_NAMES
 from safety_scenarios.reports.outputs.exporting import export, Format, FORMATS, judged
@@ -29,7 +29,7 @@ from safety_scenarios.studies.selftest.kill_matrix import KillMatrix
 @click.command('report', epilog='Exit codes: 0 written; 2 wrong input; 3 written, but a folder is '
                                 'not as its campaign left it, and the page says so.')
 @click.argument('folders', type=CampaignFolder(), metavar='DIR...', nargs=-1, required=True)
-@click.option('--output', type=click.Path(path_type=Path), metavar='FILE',
+@click.option('--output', type=OutputPath(), metavar='FILE',
               help=f'The page; without it {PAGE} in DIR, and of several in the current folder.')
 @click.option('--kill-matrix', 'matrix', metavar='FILE',
               type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -96,8 +96,9 @@ def _matrix(path: Path) -> KillMatrix:
     try:
         return KillMatrix.model_validate_json(path.read_bytes())
     except (OSError, ValidationError) as error:
-        raise SettingsError(f'--kill-matrix: {path}: cannot be read: {str(error)[:200]}. Name the '
-                            f'file that safety-scenarios selftest checks --json wrote') from None
+        raise SettingsError(f'--kill-matrix: {path}: cannot be read: {in_words(error):.200}. '
+                            f'Name the file that safety-scenarios selftest checks --json '
+                            f'wrote') from None
 
 
 @click.command('export', epilog=(
@@ -110,7 +111,7 @@ def _matrix(path: Path) -> KillMatrix:
                    'lerobot: trials as a dataset for imitation. inspect: a log for Inspect View. '
                    'sarif: failures for code scanning. oscal: assessment results. cyclonedx: '
                    'bill of materials of the model. May be given several times; csv if left out.')
-@click.option('--output', type=click.Path(path_type=Path), required=True,
+@click.option('--output', type=OutputPath(), required=True,
               help='Folder to write into; files of the same names are replaced.')
 @click.option('--table', 'tables', type=click.Choice(TABLE_NAMES), multiple=True,
               help='Write only this table; may be given several times.')
@@ -152,7 +153,7 @@ def export_campaigns(folders: tuple[Path, ...], formats: tuple[Format, ...], out
 @click.option('--requirements', type=click.Path(exists=True, dir_okay=False, path_type=Path),
               help='What must be covered: a text file with one label a line, or a CSV with a '
                    'column label, and a column kind if not all are requirements.')
-@click.option('--output', type=click.Path(dir_okay=False, path_type=Path),
+@click.option('--output', type=OutputPath(dir_okay=False),
               help='CSV file to write; without it the table goes to the screen.')
 def coverage(folder: Path, requirements: Path | None, output: Path | None) -> None:
     r"""

@@ -13,6 +13,7 @@ import click
 from safety_scenarios.campaign.folder.files import write_whole
 from safety_scenarios.campaign.folder.signing import sign_file, signer_of_file
 from safety_scenarios.campaign.signals import interruptible
+from safety_scenarios.cli.completion import OutputPath
 from safety_scenarios.cli.options import build, given_in, SET, set_option, setting_options
 from safety_scenarios.errors import InputError, MissingDependencyError, SettingsError
 from safety_scenarios.formats.hazard_file import load_register
@@ -61,7 +62,7 @@ _SUITE = click.option('--suite', default=FIRST, show_default=True, metavar='NAME
               help='Controller to run, as run takes it; repeat it for several on the same trials.')
 @click.option('--baselines', is_flag=True,
               help='Also run the reference, a blind controller and a random policy.')
-@click.option('--output', required=True, type=click.Path(path_type=Path), metavar='DIR',
+@click.option('--output', required=True, type=OutputPath(), metavar='DIR',
               help='New folder for campaigns and cards.')
 @click.option('--trials', type=click.IntRange(1, 10_000), metavar='N',
               help='Trials of each scenario on each level; fewer than the suite asks for make an '
@@ -269,7 +270,7 @@ def verify(target: Path, signers: Path | None) -> None:
 @click.command('table', epilog='Exit codes: 0 written; 2 wrong input, or not comparable.')
 @click.argument('folder', metavar='DIR',
                 type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option('--output', type=click.Path(path_type=Path), metavar='FILE',
+@click.option('--output', type=OutputPath(), metavar='FILE',
               help='HTML file with the table and the plot; .svg: the plot alone.')
 def table(folder: Path, output: Path | None) -> None:
     r"""

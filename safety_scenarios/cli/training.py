@@ -15,6 +15,7 @@ from safety_scenarios.campaign.training.policy_files import (
     QUICK_TEST_TRIALS,
     write_policy,
 )
+from safety_scenarios.cli.completion import OutputPath
 
 
 @click.command(epilog='Exit codes: 0 the policy was written, whatever it can do; 2 wrong input '
@@ -25,7 +26,7 @@ from safety_scenarios.campaign.training.policy_files import (
 @click.option('--quick', is_flag=True,
               help='A twentieth of the scenes, no rounds of correction, and a fifth of the trials '
                    'for the card: a worse policy, for comparisons.')
-@click.option('--output', type=click.Path(path_type=Path), required=True, metavar='DIR',
+@click.option('--output', type=OutputPath(), required=True, metavar='DIR',
               help='New folder for the model, its contract and its model card.')
 def train(policy: str, seed: int, quick: bool, output: Path) -> None:
     r"""

@@ -22,10 +22,8 @@ def check_draws(scenario: Scenario,
     for name, draw in ros.vary.items():
         paths = [steps_to(path)[1:] for path in draw.sets]
         for value in draw.probes:
-            body = ros
             try:
-                for path in paths:
-                    body = with_value(body, path, value)
+                body = with_value(ros, paths, value)
             except (LookupError, ValueError):  # refused where it is read
                 continue
             for remark in check(scenario.model_copy(update={'body': body})):

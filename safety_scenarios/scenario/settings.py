@@ -15,6 +15,7 @@ from typing import Any, get_origin, Literal
 
 from pydantic import BaseModel, Field, field_validator, model_validator
 from pydantic.fields import FieldInfo
+from safety_scenarios.errors import path_on_one_line
 from safety_scenarios.scenario.blocks.budget import LimitName
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.dotted_names import flat
@@ -247,6 +248,11 @@ class RunSettings(Profile):
             raise ValueError(f'got real_time_factor {factor:g}, expected {_SLOWEST:g} to 10, or '
                              f'0 with lockstep')
         return self
+
+    @field_validator('output')
+    @classmethod
+    def _is_on_one_line(cls, text: str) -> str:
+        return path_on_one_line(text)
 
     @field_validator('shard')
     @classmethod

@@ -8,10 +8,11 @@ import json
 import math
 from typing import Any, ClassVar, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator, ValidationInfo
 from safety_scenarios.scenario.intent import JointsAt, Says
 from safety_scenarios.scenario.measuring import PROBE, PROBE_TYPE
 from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.message_fields import refuse_unknown_fields
 from safety_scenarios.scenario.noun import TopicName
 from safety_scenarios.scenario.stimulus import Stimulus, StimulusContext, StimulusPlugin
 
@@ -32,6 +33,14 @@ class RawMessage(StimulusPlugin):
     after_ms: float | None = Field(default=None, gt=0, le=86_400_000,
                                    json_schema_extra={'unit': 'ms'})
     """From when on ``then`` is sent (ms after its start)."""
+
+    @field_validator('data', 'then')
+    @classmethod
+    def _has_its_fields(cls, data: Mapping[str, Any] | None,
+                        info: ValidationInfo) -> Mapping[str, Any] | None:
+        if 'message' in info.data:
+            refuse_unknown_fields(info.data['message'], data or {})
+        return data
 
     @model_validator(mode='after')
     def _then_after(self) -> 'RawMessage':

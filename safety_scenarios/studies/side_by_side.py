@@ -23,7 +23,7 @@ from safety_scenarios.campaign.folder.folder import Settings, settings_of
 from safety_scenarios.campaign.rejudging.rejudge import Progress, results_of, summary_of
 from safety_scenarios.campaign.statistics.compare import Arm, compare_arms, paired
 from safety_scenarios.campaign.statistics.noninferiority import Margin
-from safety_scenarios.errors import counted, SettingsError
+from safety_scenarios.errors import counted, in_words, SettingsError
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.studies.matrix.summarise import outputs
@@ -135,7 +135,7 @@ def _plan(side: _Side, scenario_id: str) -> str | None:
                 with gzip.open(path, 'rt', encoding='utf-8') as file:
                     scenario = json.loads(file.readline())['trial']['scenario']
             except (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError) as error:
-                raise SettingsError(f'{path}: cannot be read: {str(error)[:300]}') from None
+                raise SettingsError(f'{path}: cannot be read: {in_words(error):.300}') from None
             return json.dumps({**scenario, 'origin': None}, sort_keys=True)
     return None
 

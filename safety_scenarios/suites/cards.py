@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from safety_scenarios.campaign.folder.files import digest, write_whole
 from safety_scenarios.campaign.folder.folder import MANIFEST, SETTINGS, settings_of
 from safety_scenarios.campaign.rejudging.rejudge import NOT_RUN, rejudge, Rejudging, told
-from safety_scenarios.errors import InputError, SettingsError
+from safety_scenarios.errors import in_words, InputError, SettingsError
 from safety_scenarios.scenario.dotted_names import flat, read_assignments
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
@@ -59,8 +59,8 @@ def suite_of(folder: Path) -> Suite:
     try:
         return Suite.model_validate_json((folder / SUITE).read_bytes())
     except (OSError, ValueError) as error:
-        raise InputError(f'{folder / SUITE}: cannot be read: {str(error)[:200]}. Name the folder '
-                         f'that suite run wrote') from None
+        raise InputError(f'{folder / SUITE}: cannot be read: {in_words(error):.200}. Name the '
+                         f'folder that suite run wrote') from None
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ import secrets
 
 from pydantic import Field
 from safety_scenarios.campaign.folder.files import write_whole
-from safety_scenarios.errors import InputError
+from safety_scenarios.errors import in_words, InputError
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.suites.suite import Sha256, Suite
 
@@ -88,7 +88,7 @@ def read_commitment(folder: Path) -> tuple[Commitment, Opening]:
         made = Commitment.model_validate_json((folder / FILE).read_bytes())
         opened = Opening.model_validate_json((folder / OPENED).read_bytes())
     except (OSError, ValueError) as error:
-        raise InputError(f'{folder}: got no commitment that can be read ({str(error)[:200]}), '
+        raise InputError(f'{folder}: got no commitment that can be read ({in_words(error):.200}), '
                          f'expected {FILE} and {OPENED} as suite run writes them') from None
     if hash_of(opened.salt) != made.commitment:
         raise InputError(f'{folder / OPENED}: got a salt with SHA-256 '

@@ -11,7 +11,7 @@ import random
 from typing import Any
 
 from pydantic import ValidationError
-from safety_scenarios.errors import InputError
+from safety_scenarios.errors import InputError, refused
 from safety_scenarios.scenario.blocks.vary import Draw, steps_to, with_value
 from safety_scenarios.scenario.body import AgentsBody, Change, ChatBody, RobotBody
 from safety_scenarios.scenario.body_intent import BodyIntent
@@ -69,12 +69,13 @@ def varied(scenario: Scenario, values: Mapping[str, Any]) -> Scenario:
             continue
         if draw.keeps is not None:
             kept.append(values[name])
-        for path in draw.sets:
-            try:
-                block = _with(block, steps_to(path)[1:], values[name])
-            except (LookupError, ValueError, ValidationError) as error:
-                raise InputError(f'{scenario.id}: ros.vary.{name}: {path}: got '
-                                 f'{values[name]!r:.60}: {error}') from None
+        place = f'{scenario.id}: ros.vary.{name}: {", ".join(draw.sets)}'
+        try:
+            block = _with(block, [steps_to(path)[1:] for path in draw.sets], values[name])
+        except ValidationError as error:
+            raise InputError(refused(place, error.errors(include_url=False)[0])) from None
+        except (LookupError, ValueError) as error:
+            raise InputError(f'{place}: got {values[name]!r:.60}: {error}') from None
     for topics in kept:
         block = block.model_copy(update={'stimuli': tuple(
             stimulus for stimulus in block.stimuli if stimulus.topic in topics)})
@@ -98,10 +99,12 @@ def fixed(scenario: Scenario, values: Mapping[str, Any]) -> Scenario:
         'vary': {name: draw for name, draw in known.items() if name not in values}})})
 
 
-def _with(block: Any, steps: tuple[str | int, ...], value: Any) -> Any:
-    """Return the block with one value changed; the block itself holds nouns, each checked."""
-    first = str(steps[0])
-    return block.model_copy(update={first: with_value(getattr(block, first), steps[1:], value)})
+def _with(block: Any, paths: Sequence[Sequence[str | int]], value: Any) -> Any:
+    """Return the block with values changed; the block itself holds nouns, each checked."""
+    names = {str(steps[0]) for steps in paths}
+    return block.model_copy(update={name: with_value(
+        getattr(block, name), [steps[1:] for steps in paths if steps[0] == name], value)
+        for name in names})
 
 
 _NS_PER_MS = 1_000_000

@@ -32,7 +32,7 @@ from safety_scenarios.campaign.folder.folder import (
     settings_of,
     TRIALS,
 )
-from safety_scenarios.errors import SettingsError
+from safety_scenarios.errors import in_words, SettingsError
 from safety_scenarios.scenario.blocks.traceability import Traceability
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.trial.chain import break_in
@@ -239,8 +239,8 @@ def _lines(folder: Path, flaws: list[Flaw]) -> Iterator[Line]:
             text = data.decode()
             yield Line(number, text, TrialResult.model_validate_json(text))
         except (ValidationError, UnicodeDecodeError) as error:
-            flaws.append(Flaw(f'{TRIALS}:{number}', f'cannot be read: {str(error)[:200]}. If a '
-                                                    f'crash cut it, run campaign repair'))
+            flaws.append(Flaw(f'{TRIALS}:{number}', f'cannot be read: {in_words(error):.200}. If '
+                                                    f'a crash cut it, run campaign repair'))
 
 
 def _odd_plan(settings: Settings, planned: Sequence[PlannedTrial]) -> Iterator[Flaw]:

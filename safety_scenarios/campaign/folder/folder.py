@@ -30,7 +30,7 @@ from safety_scenarios.campaign.folder.files import (
     write_whole,
 )
 from safety_scenarios.campaign.shards import part_of
-from safety_scenarios.errors import SettingsError, TraceError
+from safety_scenarios.errors import in_words, SettingsError, TraceError
 from safety_scenarios.formats.portable_names import without_places
 from safety_scenarios.scenario.blocks.traceability import Traceability
 from safety_scenarios.scenario.controller import ControllerSpec
@@ -54,6 +54,7 @@ VIEWS = 'views.jsonl.gz'
 """What is drawn of each trial, kept while the campaign runs."""
 PAGE, PAGE_DATA = 'report.html', 'report_data'
 """A view of the folder, which may be made again at any time: no part of the evidence."""
+_LOGS = 'logs'
 
 
 def begin_folder(folder: Path) -> None:
@@ -206,11 +207,17 @@ def hashes(folder: Path, leave_out: Container[str] = ()) -> dict[str, str]:
         below = os.path.relpath(above, folder)
         for name in sorted(names if below == '.' else (f'{below}/{name}' for name in names)):
             is_beside = name.startswith(MANIFEST) and '/' not in name
-            is_view = name == PAGE or name.startswith(('logs/', f'{PAGE_DATA}/'))
+            is_view = name == PAGE or name.startswith((f'{_LOGS}/', f'{PAGE_DATA}/'))
             if not is_beside and not is_view and name not in leave_out \
                     and (folder / name).is_file():
                 found |= hashed(folder, name)
     return found
+
+
+def not_covered(folder: Path) -> tuple[str, ...]:
+    """Return what is in a folder whose hash no manifest has."""
+    return tuple(f'{name}/' if (folder / name).is_dir() else name
+                 for name in (PAGE, PAGE_DATA, _LOGS) if (folder / name).exists())
 
 
 def note_repair(folder: Path, done: Sequence[str]) -> None:
@@ -348,8 +355,8 @@ def settings_of(folder: Path) -> Settings:
                             json.dumps(found.get('traceability') or {}))
                             for found in data['scenarios']})
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise SettingsError(f'{path}: cannot be read: {str(error)[:300]}. Name the folder of a '
-                            f'campaign') from None
+        raise SettingsError(f'{path}: cannot be read: {in_words(error):.300}. Name the folder of '
+                            f'a campaign') from None
 
 
 def _spec(data: Mapping[str, Any]) -> ControllerSpec:
@@ -371,4 +378,4 @@ def ended(folder: Path) -> CampaignSummary | None:
     try:
         return CampaignSummary.model_validate_json(path.read_bytes())
     except (OSError, ValidationError) as error:
-        raise TraceError(f'{path}: cannot be read: {str(error)[:300]}') from None
+        raise TraceError(f'{path}: cannot be read: {in_words(error):.300}') from None

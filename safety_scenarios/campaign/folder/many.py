@@ -30,7 +30,7 @@ from safety_scenarios.campaign.folder.folder import (
     SUMMARY,
     TRIALS,
 )
-from safety_scenarios.errors import Problem, SafetyScenariosError, seen, SettingsError
+from safety_scenarios.errors import in_words, Problem, SafetyScenariosError, seen, SettingsError
 from safety_scenarios.formats.document.opening import raw_of
 from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.scenario.result import TrialResult
@@ -154,7 +154,8 @@ def started_in(place: Path) -> str:
     try:
         return str(json.loads(_text(place / SETTINGS)).get('started', ''))
     except (ValueError, AttributeError) as error:
-        raise SettingsError(f'{place / SETTINGS}: cannot be read: {str(error)[:200]}') from None
+        raise SettingsError(f'{place / SETTINGS}: cannot be read: '
+                            f'{in_words(error):.200}') from None
 
 
 def is_running(folder: Path) -> bool:
@@ -295,7 +296,7 @@ def _changed(place: Path, summary: CampaignSummary | None) -> Iterator[str]:
         if not isinstance(known, Mapping):
             raise ValueError('got something else than names and hashes')
     except (SettingsError, ValueError) as error:
-        yield f'{MANIFEST} cannot be read: {str(error)[:200]}'
+        yield f'{MANIFEST} cannot be read: {in_words(error):.200}'
         return
     for name in (SETTINGS, TRIALS, SUMMARY):
         if known.get(name) != digest(place / name):

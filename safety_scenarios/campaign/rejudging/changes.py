@@ -3,10 +3,10 @@
 
 """What ``evaluate --set`` changes before a trial is judged again."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from safety_scenarios.errors import SettingsError
+from safety_scenarios.errors import did_you_mean, SettingsError
 from safety_scenarios.scenario.message import parse_path
 from safety_scenarios.scenario.settings import JudgedBy
 import yaml
@@ -32,6 +32,39 @@ def parsed(text: str) -> Change:
     except (ValueError, yaml.YAMLError) as error:
         raise SettingsError(f'--set {path}: {str(error)[:300]}') from None
     return (scenario if colon else None), path.strip(), _frozen(parsed)
+
+
+def named(change: Change) -> str:
+    """Return what a change is for, as it was written."""
+    scenario, key, _ = change
+    return key if scenario is None else f'{scenario}:{key}'
+
+
+def refuse_unknown(changes: Sequence[Change], scenarios: Collection[str]) -> None:
+    """
+    Refuse a change for a scenario that is not there, or of what no scenario says.
+
+    :param scenarios: ids of those that the campaign has
+    :raises SettingsError: the first such change
+    """
+    for change in changes:
+        scenario, key, _ = change
+        if scenario is None:
+            continue
+        if scenario not in scenarios:
+            raise SettingsError(f'--set {named(change)}: got the id {scenario!r}, expected one of '
+                                f'this campaign: {ids(scenarios)}.'
+                                f'{did_you_mean(scenario, scenarios)} Correct the id')
+        if key in OF_THE_CAMPAIGN:
+            raise SettingsError(f'--set {named(change)}: got an id before {key}, which is of the '
+                                f'whole campaign, expected none. Write --set {key}=VALUE')
+
+
+def ids(scenarios: Collection[str], most: int = 10) -> str:
+    """Return ids of scenarios in words, not more of them than anybody reads."""
+    found = sorted(scenarios)
+    more = f' and {len(found) - most} more' if len(found) > most else ''
+    return ', '.join(found[:most]) + more or 'none'
 
 
 def set_in(scenario: dict[str, Any], key: str, value: Any) -> None:

@@ -47,8 +47,10 @@ from safety_scenarios.campaign.folder.provenance import versions
 from safety_scenarios.campaign.rejudging.changes import (
     Change,
     judged_by,
+    named,
     OF_THE_CAMPAIGN,
     parsed,
+    refuse_unknown,
     set_in,
 )
 from safety_scenarios.campaign.statistics.sequential import decide_by, not_fixed
@@ -125,15 +127,18 @@ def rejudge(folder: Path, changes: Sequence[str] = (), scenarios: Sequence[Scena
     :raises InputError: a folder that is none, or a change that does not fit
     """
     evidence = evidence_of(folder, has_ended=has_ended)
-    judging = _Judging(folder, evidence, [parsed(text) for text in changes],
+    asked = [parsed(text) for text in changes]
+    refuse_unknown(asked, {planned.scenario_id for planned in evidence.plan.values()})
+    judging = _Judging(folder, evidence, asked,
                        {scenario.id: scenario for scenario in scenarios}, source)
     with progress(evidence.plan.values()) as plan:
         for planned in plan:
             judging.add(planned)
-    unused = {key for _, key, _ in judging.changes} - judging.used - OF_THE_CAMPAIGN.keys()
+    unused = [named(change) for change in asked if change[1] not in OF_THE_CAMPAIGN
+              and change[:2] not in judging.used]
     if unused:
-        raise SettingsError(f'--set {sorted(unused)[0]}: no scenario of this campaign was changed '
-                            f'by it. Correct the id before the colon')
+        raise SettingsError(f'--set {unused[0]}: no trial of this campaign was changed by it: '
+                            f'none that it is for has a record. Leave it out')
     return judging.ended(has_ended)
 
 
@@ -175,13 +180,13 @@ class _Judging:
     """
     Judges one trial after the other and keeps what is wrong.
 
-    :ivar used: keys of the changes that have changed something
+    :ivar used: (id or None, key) of the changes that have changed something
     """
 
     def __init__(self, folder: Path, evidence: Evidence, changes: Sequence[Change],
                  scenarios: Mapping[str, Scenario], source: Source) -> None:
         self.changes = changes
-        self.used: set[str] = set()
+        self.used: set[tuple[str | None, str]] = set()
         self._folder, self._evidence, self._source = folder, evidence, source
         self._scenarios = scenarios
         self._judged_by = evidence.settings.run.judged_by
@@ -291,9 +296,9 @@ class _Judging:
                 if change[1] not in OF_THE_CAMPAIGN and change[0] in (None, planned.scenario_id)]
         if mine:
             def change(data: dict[str, Any]) -> None:
-                for _, key, value in mine:
+                for name, key, value in mine:
                     set_in(data, key, value)
-                    self.used.add(key)
+                    self.used.add((name, key))
             try:
                 record = self._read(planned, change)
             except UnfitPlanError as error:

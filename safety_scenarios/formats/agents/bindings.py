@@ -102,7 +102,7 @@ class PatternBlock(Noun):
                       Field(min_length=1)] | None = Field(default=None, alias='from')
     """say, tool_call: id of the agent, or a list of them; sut: the controller under test."""
     any_word: Words = ()
-    """say: one of these words or phrases is said; none given: anything."""
+    """say: one of these words or phrases is said; left out: anything."""
     no_word: Words = ()
     """say: and none of these."""
     name: str = Field(default='', max_length=200)
@@ -120,11 +120,16 @@ class PatternBlock(Noun):
         fields = _FIELDS_OF[self.kind]
         given = self.model_fields_set - {'kind'}
         needed = {'name', 'op', 'value'} & set(fields)
-        odd = sorted(given - set(fields)) or sorted(needed - given)
+        missing = {name for name in needed if getattr(self, name) is None} | (needed - given)
+        odd = sorted(given - set(fields)) or sorted(missing)
         if odd:
             names = ', '.join(fields).replace('sender', 'from') or 'nothing else'
-            raise ValueError(f'got {", ".join(sorted(given)).replace("sender", "from") or "none"} '
-                             f'with kind {self.kind}, expected {names}')
+            told = ', '.join(f'{name}: null' if name in missing else name
+                             for name in sorted(given)).replace('sender', 'from')
+            raise ValueError(f'got {told or "none"} with kind {self.kind}, expected {names}')
+        if 'any_word' in given and not self.any_word:
+            raise ValueError('got an empty any_word, which anything that is said would meet, '
+                             'expected one word or more. Leave it out where anything counts')
         unwanted = {word.casefold() for word in self.no_word}
         if self.any_word and unwanted.issuperset(word.casefold() for word in self.any_word):
             raise ValueError(f'got every word of any_word in no_word too, which no saying meets: '

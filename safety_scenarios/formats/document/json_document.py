@@ -53,7 +53,7 @@ class JsonDocument(Document):
         self._lines = [0, *(match.end() for match in re.finditer('\n', self._text))]
         begin = self._skip(0)
         if begin == len(self._text):
-            raise _Refusal((1, 1), 'got an empty file, expected a scenario. '
+            raise _Refusal((1, 1), 'got an empty file, expected data in it. '
                                    'Fill it in, or delete the file')
         value, end = self._value(begin, ())
         end = self._skip(end)

@@ -141,7 +141,7 @@ class Document:
         try:
             node = loader.get_single_node()
             if node is None:
-                raise _Refusal((1, 1), 'got an empty file, expected a scenario. '
+                raise _Refusal((1, 1), 'got an empty file, expected data in it. '
                                        'Fill it in, or delete the file')
             self._visit(node, ())
             if not self.problems:

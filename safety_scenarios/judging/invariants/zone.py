@@ -53,7 +53,7 @@ class Zone(InvariantPlugin):
 
     kind: Literal['zone'] = 'zone'
     polygon: tuple[Point, ...] = Field(min_length=3, max_length=1000)
-    """Corners in order, each [x, y] in m; the last joins the first."""
+    """Corners in order, each [x, y] in m; the last joins the first, and no two edges cross."""
     rule: Literal['keep_out', 'keep_in'] = 'keep_out'
     """Whether the robot must stay outside of the polygon or inside it."""
     x: str | None = None
@@ -76,6 +76,11 @@ class Zone(InvariantPlugin):
             raise ValueError(f'got {" and ".join(given)}, expected x and y of the '
                              f"robot's feedback, or forward (and turn) of its commands, or none: "
                              f'then the place is predicted from its commands')
+        if crossed := _crossed(self.polygon):
+            first, second = (f'{place} to {(place + 1) % len(self.polygon)}' for place in crossed)
+            raise ValueError(f'got a polygon that crosses itself: its edge from corner {first} '
+                             f'and its edge from corner {second} (counted from 0), expected edges '
+                             f'that do not cross. Sort the corners along its outline')
         if _area(self.polygon) < _LEAST_AREA:
             raise ValueError('got a polygon without an area, expected corners that enclose one')
         return self
@@ -234,6 +239,18 @@ def _cross(begin: Point, end: Point, other_begin: Point, other_end: Point) -> bo
         (begin, end, other_begin), (begin, end, other_end),
         (other_begin, other_end, begin), (other_begin, other_end, end))]
     return sides[0] * sides[1] < 0 and sides[2] * sides[3] < 0
+
+
+def _crossed(polygon: Sequence[Point]) -> tuple[int, int] | None:
+    """Return the first corners of the first two edges that cross, None if none do."""
+    edges = numpy.array(list(_edges(polygon)))
+    begin, along = edges[:, 0], edges[:, 1] - edges[:, 0]
+    sides = [along[:, None, 0] * (other[None, :, 1] - begin[:, None, 1])
+             - along[:, None, 1] * (other[None, :, 0] - begin[:, None, 0])
+             for other in (begin, edges[:, 1])]
+    apart = sides[0] * sides[1] < 0
+    found = numpy.argwhere(apart & apart.T)
+    return (int(found[0][0]), int(found[0][1])) if len(found) else None
 
 
 def _words(deepest: Deepest) -> str:

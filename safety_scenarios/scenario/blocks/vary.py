@@ -3,7 +3,7 @@
 
 """How the world of a scenario varies from trial to trial, and a scenario with values put in."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, model_validator
@@ -152,28 +152,30 @@ def _first_field(block: Any) -> str:
     return f'.{(given or known)[0]}'
 
 
-def with_value(noun: Any, steps: Sequence[str | int], value: Any) -> Any:
+def with_value(noun: Any, paths: Iterable[Sequence[str | int]], value: Any) -> Any:
     """
-    Return a copy in which the field that ``steps`` lead to has another value.
+    Return a copy in which the fields that ``paths`` lead to have another value, all at once.
 
-    Every noun on the way is validated again by its own fields.
+    Every noun on the way is validated again by its own fields, when all of them are set: the
+    corners of a polygon that move together do not cross it on their way.
 
     :raises LookupError: there is no such field
     :raises pydantic.ValidationError: the value does not fit
     """
-    if not steps:
-        return value
-    step, rest = steps[0], steps[1:]
-    if isinstance(noun, Noun):
-        inner = with_value(getattr(noun, str(step), None), rest, value)
+    behind: dict[str | int, list[Sequence[str | int]]] = {}
+    for steps in paths:
+        if not steps:
+            return value
+        behind.setdefault(steps[0], []).append(steps[1:])
+    is_noun = isinstance(noun, Noun)
+    inner = {step: with_value(getattr(noun, str(step), None) if is_noun else _inner(noun, step),
+                              rest, value) for step, rest in behind.items()}
+    if is_noun:
         own = {name: getattr(noun, name) for name in noun.model_fields_set}
-        return type(noun).model_validate({**own, step: inner})
-    inner = with_value(_inner(noun, step), rest, value)
+        return type(noun).model_validate({**own, **inner})
     if isinstance(noun, Mapping):
-        return {**noun, step: inner}
-    items = list(noun)
-    items[int(step)] = inner
-    return tuple(items)
+        return {**noun, **inner}
+    return tuple(inner.get(place, item) for place, item in enumerate(noun))
 
 
 def _inner(holder: Any, step: str | int) -> Any:

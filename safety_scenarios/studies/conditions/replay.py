@@ -316,8 +316,13 @@ def _outside(draw: Draw, name: str, value: Any) -> str:
 def _moved(scenario: Scenario, moved: Sequence[Moved]) -> Scenario:
     """Return the scenario with the moved values in it; whatever else is drawn is as before."""
     values = {one.name: one.after for one in moved}
-    found = fixed(scenario, {name: value for name, value in values.items()
-                             if name in scenario.body.vary})
+    drawn = {name: value for name, value in values.items() if name in scenario.body.vary}
+    found = scenario
+    for name, value in drawn.items():
+        try:
+            found = fixed(found, {name: value})
+        except InputError as error:
+            raise SettingsError(f'--set {name}: {error}. Name a value that fits') from None
     if ONSET in values and ONSET not in scenario.body.vary:
         body = found.body
         assert isinstance(body, RobotBody)

@@ -21,7 +21,7 @@ from safety_scenarios.campaign.statistics.proportions import (
     no_narrower,
 )
 from safety_scenarios.campaign.statistics.reactions import is_due
-from safety_scenarios.errors import counted, InputError, TraceError
+from safety_scenarios.errors import counted, in_words, InputError, TraceError
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.verdict import Estimate, Verdict
@@ -105,7 +105,7 @@ def answer(folder: Path) -> Answer:
             results[arm] = [one.after for one in found if not one.after.warmup]
             done[arm] = ArmDone(place, results[arm], found.summary, effective_in(place).shown)
         except (InputError, TraceError) as error:
-            doubts.append(f'arm {arm}: {str(error)[:300]}')
+            doubts.append(f'arm {arm}: {in_words(error):.300}')
     known = {path.name for path in folder.iterdir() if (path / 'settings.json').is_file()}
     more = sorted(known - {codes.get(arm, arm) for arm in lock.arms})
     doubts += [f'got arm {name}, which the lock does not have' for name in more]
@@ -145,7 +145,7 @@ def _codes(lock: Lock, folder: Path, doubts: list[str]) -> tuple[Mapping[str, st
     except InputError as error:
         doubts.append(str(error))
     except (OSError, ValueError, KeyError, TypeError) as error:
-        doubts.append(f'{KEY}: cannot be read: {str(error)[:200]}')
+        doubts.append(f'{KEY}: cannot be read: {in_words(error):.200}')
     return {}, ''
 
 

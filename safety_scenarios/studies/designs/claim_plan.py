@@ -16,7 +16,7 @@ from safety_scenarios.campaign.statistics.confidence_sequences import anytime_n
 from safety_scenarios.campaign.statistics.quantiles import wilks_n
 from safety_scenarios.campaign.statistics.sequential import bounded
 from safety_scenarios.campaign.statistics.special_functions import binomial_tails
-from safety_scenarios.errors import SettingsError
+from safety_scenarios.errors import in_words, SettingsError
 from safety_scenarios.studies.designs.claim import Claim
 
 ASSUMED_S = 20.0
@@ -152,7 +152,7 @@ def measured_time(folder: Path) -> TrialTime:
         ended = datetime.fromtimestamp((folder / TRIALS).stat().st_mtime, timezone.utc)
         took_s = (ended - began).total_seconds()
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise SettingsError(f'--from: {folder}: cannot be read: {str(error)[:200]}. Name the '
+        raise SettingsError(f'--from: {folder}: cannot be read: {in_words(error):.200}. Name the '
                             f'folder of a campaign') from None
     if not results or not 0.0 < took_s < _LONGEST_S:
         raise SettingsError(f'--from: {folder}: got {len(results)} trials in {took_s:.0f} s, '

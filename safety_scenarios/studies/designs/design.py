@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator, ValidationError
-from safety_scenarios.errors import InputError, SettingsError
+from safety_scenarios.errors import in_words, InputError, SettingsError
 from safety_scenarios.formats.document.noun_file import read_noun
 from safety_scenarios.scenario.noun import Label, Noun
 from safety_scenarios.studies.designs.claim import read_claim
@@ -148,8 +148,8 @@ def read_lock(path: Path) -> Lock:
             raise ValueError(f'{len(data)} bytes, expected at most {_MOST_BYTES}')
         found = Lock.model_validate_json(data)
     except (OSError, ValidationError, ValueError) as error:
-        raise InputError(f'{path}: cannot be read as a lock: {str(error)[:300]}. Lock the design '
-                         f'with safety-scenarios plan --lock FILE') from None
+        raise InputError(f'{path}: cannot be read as a lock: {in_words(error):.300}. Lock the '
+                         f'design with safety-scenarios plan --lock FILE') from None
     if found.sha256 != found.digest:
         raise InputError(f'{path}: got the hash {found.sha256[:12] or "none"}..., expected '
                          f'{found.digest[:12]}... of what it says: it was changed after the '

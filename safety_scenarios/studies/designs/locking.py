@@ -13,7 +13,7 @@ from typing import Any
 
 from safety_scenarios.campaign.folder.files import write_whole
 from safety_scenarios.campaign.folder.provenance import versions
-from safety_scenarios.errors import InputError, refuse, SettingsError
+from safety_scenarios.errors import in_words, InputError, refuse, SettingsError
 from safety_scenarios.formats.portable_names import portable
 from safety_scenarios.studies.designs.design import (
     Design,
@@ -174,8 +174,8 @@ def _read_key(lock: Lock, file: Path) -> Mapping[str, str]:
     try:
         data = json.loads(key_path(file).read_text(encoding='utf-8'))
     except (OSError, ValueError) as error:
-        raise SettingsError(f'{key_path(file)}: cannot be read: {str(error)[:200]}. It is the key '
-                            f'of codes that plan --lock wrote') from None
+        raise SettingsError(f'{key_path(file)}: cannot be read: {in_words(error):.200}. It is '
+                            f'the key of codes that plan --lock wrote') from None
     return opened_key(lock, data, str(key_path(file)))
 
 

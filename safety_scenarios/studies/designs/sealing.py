@@ -17,7 +17,7 @@ import tarfile
 
 from safety_scenarios.campaign.folder.files import digest, write_whole
 from safety_scenarios.campaign.folder.folder import lines_of, TRIALS
-from safety_scenarios.errors import InputError, SettingsError, TraceError
+from safety_scenarios.errors import in_words, InputError, SettingsError, TraceError
 from safety_scenarios.studies.designs.design import Lock, LOCKED
 
 SEALED, BLINDED, OPENED, KEY = 'sealed.tar.gz', 'blinded.json', 'unblinded.json', 'design.key'
@@ -70,7 +70,8 @@ def trials_by_code(folder: Path) -> Mapping[str, int]:
         found = json.loads((folder / BLINDED).read_text(encoding='utf-8'))
         return {str(code): int(count) for code, count in found['trials'].items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise SettingsError(f'{folder / BLINDED}: cannot be read: {str(error)[:200]}') from None
+        raise SettingsError(f'{folder / BLINDED}: cannot be read: '
+                            f'{in_words(error):.200}') from None
 
 
 def unseal(folder: Path) -> None:
@@ -108,4 +109,4 @@ def _unpack(folder: Path) -> str:
             archive.extractall(folder, filter='data')
         return found
     except (OSError, ValueError, KeyError, TypeError, tarfile.TarError) as error:
-        raise InputError(f'{folder}: cannot be opened: {str(error)[:300]}') from None
+        raise InputError(f'{folder}: cannot be opened: {in_words(error):.300}') from None

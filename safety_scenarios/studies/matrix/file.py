@@ -127,12 +127,18 @@ def read_matrix(path: Path) -> tuple[MatrixFile, Document]:
 
 
 def _misplaced(matrix: MatrixFile) -> Any:
-    """Yield the place of each setting that is unknown, or that arms may not differ in."""
+    """Yield the place of what would not be used, is unknown, or that arms may not differ in."""
+    if 'scenarios' in matrix.model_fields_set and not matrix.scenarios:
+        yield ('scenarios',), ('got an empty list, expected a scenario or more. Name them, or '
+                               'leave the key out and name them on the command line')
     for name in matrix.set:
         if (error := _unknown(name)) is not None:
             yield ('set', name), error
         elif name in OWN_KEYS:
             yield ('set', name), f'got it under set, expected it as the key {name} of the file'
+        elif name == 'output':
+            yield ('set', name), ('got it under set, where nobody reads it, expected it on the '
+                                  'command line. Name the folder by --output')
     places = [*((('axes', name), name) for name in matrix.axes),
               *((('arms', arm, 'set', name), name) for arm, entry in matrix.arms.items()
                 for name in entry.set)]

@@ -20,7 +20,7 @@ import sqlite3
 from typing import Any
 
 from pydantic import ValidationError
-from safety_scenarios.errors import MissingDependencyError, SettingsError, TraceError
+from safety_scenarios.errors import in_words, MissingDependencyError, SettingsError, TraceError
 from safety_scenarios.scenario.blocks.onset import ARMED, Edge, ObservedOnset, OnsetWatch
 from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.body import RobotBody
@@ -76,7 +76,8 @@ class Onset:
             return Onset(match[1], signal, _edge(signal.field, match[4], float(match[5])))
         except (ValueError, ValidationError) as error:
             raise SettingsError(f'--onset: got {text!r}, expected TOPIC:FIELD[:REDUCE] <= NUMBER '
-                                f'such as /scan:ranges:min <= 1.5 ({str(error)[:200]})') from None
+                                f'such as /scan:ranges:min <= 1.5 '
+                                f'({in_words(error):.200})') from None
 
     def holds(self, message: Message) -> bool | None:
         """

@@ -78,6 +78,37 @@ def test_a_list_shows_each_campaign_oldest_first(runs, capsys):
     assert ' m,' in lines[0] and ' s' in lines[0]
 
 
+def test_verify_names_what_the_manifest_does_not_cover(runs, capsys):
+    folder = runs / 'passed'
+    for name in ('report.html', 'logs'):
+        if (folder / name).is_dir():
+            shutil.rmtree(folder / name)
+        (folder / name).unlink(missing_ok=True)
+    assert main(['campaign', 'verify', str(folder)]) == 0
+    assert capsys.readouterr().out == 'every file in the manifest is as the campaign wrote it\n'
+    (folder / 'report.html').write_text('<h1>PASS</h1>')
+    (folder / 'logs').mkdir()
+    assert main(['campaign', 'verify', str(folder)]) == 0
+    said = ' '.join(capsys.readouterr().out.split())
+    assert 'not covered: report.html, logs/. Anybody may have changed that since' in said
+    assert f'safety-scenarios report {folder} writes the page anew' in said
+
+
+@pytest.mark.parametrize('command', [
+    ['compare', 'passed', 'again'], ['report', 'passed', '--output', 'page.html'],
+    ['export', 'passed', '--output', 'tables'], ['evaluate', 'passed']], ids=lambda one: one[0])
+@pytest.mark.parametrize('summary', ['[]', '{"v": 1', '{"verdict": "GOOD"}'])
+def test_a_summary_that_is_none_is_told_in_one_line(runs, capsys, monkeypatch, command, summary):
+    monkeypatch.chdir(runs)
+    (runs / 'passed' / 'campaign.json').write_text(summary)
+    assert main(command) in (2, 3)
+    told = [line for line in capsys.readouterr().err.splitlines()
+            if 'campaign.json: cannot be read' in line]
+    assert told and not any(
+        'pydantic' in line or 'validation error' in line for line in told), told
+    assert all('expected: ' in line or 'Invalid JSON' in line for line in told), told
+
+
 def test_margins_of_two_units_are_never_one_number(runs):
     [one] = campaigns_in(runs / 'failed')
     found = least_margins(one.results)

@@ -97,10 +97,45 @@ def test_a_changed_file_is_judged_by(everything, tmp_path):
     ('latency_budget.critical_ms=soon', 'valid number'), ('latency_budget.critical_ms=1', 'Sort'),
     ('a-b=3', 'field path'), ('latency_budget.critical_ms=[', 'latency_budget.critical_ms'),
     ('gate=never', 'expected target, acceptable or critical'),
-    ('SCN-R-1O1:latency_budget.critical_ms=300', 'no scenario of this campaign')])
+    ('SCN-R-1O1:latency_budget.critical_ms=300', "got the id 'SCN-R-1O1', expected one of this "
+                                                 "campaign: SCN-R-101, .*Did you mean 'SCN-R-101"),
+    ('NOPE:gate=critical', "got the id 'NOPE', expected one of this campaign: SCN-R-101"),
+    ('SCN-R-101:gate=critical', 'got an id before gate, which is of the whole campaign, expected '
+                                'none. Write --set gate=VALUE'),
+    ('SCN-R-101:words=judge', 'Write --set words=VALUE')])
 def test_a_change_that_does_not_fit_is_refused(everything, change, told):
     with pytest.raises(SettingsError, match=told):
         list(rejudge(everything['rule_based'].folder, [change]))
+
+
+def test_a_change_for_an_unknown_id_is_refused_beside_another_of_the_same_key(everything):
+    with pytest.raises(SettingsError, match=r"got the id 'SCN-R-1O1', expected one of this"):
+        rejudge(everything['rule_based'].folder, [
+            f'{name}:latency_budget.critical_ms=5000' for name in ('SCN-R-101', 'SCN-R-1O1')])
+
+
+def test_a_change_of_a_scenario_without_a_record_is_refused_beside_another(everything, tmp_path):
+    shutil.copytree(everything['rule_based'].folder, folder := tmp_path / 'run')
+    for path in folder.glob('traces/*/SCN-R-101*'):
+        path.unlink()
+    with pytest.raises(SettingsError, match='--set SCN-R-101:latency_budget.critical_ms: no '
+                                            'trial of this campaign was changed by it'):
+        rejudge(folder, [f'{name}:latency_budget.critical_ms=5000'
+                         for name in ('SCN-R-103', 'SCN-R-101')])
+
+
+def test_a_file_by_which_no_trial_would_be_judged_is_refused(everything, tmp_path, capsys):
+    config = Path(__file__).parents[3] / 'config/scenarios/robotic'
+    known, other = config / 'collision.yaml', tmp_path / 'other.yaml'
+    other.write_text(known.read_text().replace('SCN-R-103', 'SCN-R-1O3'))
+    folder = str(everything['rule_based'].folder)
+    for files in ([other], [known, other]):
+        given = [word for file in files for word in ('--scenario', str(file))]
+        assert main(['evaluate', folder, *given]) == 2
+        told = ' '.join(capsys.readouterr().err.split())
+        assert f'--scenario {other}: got SCN-R-1O3, expected a scenario of this campaign: ' \
+               f'SCN-R-101, ' in told
+    assert main(['evaluate', folder, '--scenario', str(config)]) == 0
 
 
 def test_a_folder_that_is_none_is_refused(tmp_path):

@@ -58,6 +58,27 @@ def test_each_is_refused_with_what_was_meant(line, said, capsys, tmp_path, monke
     assert not out and not list(tmp_path.iterdir())
 
 
+@for_each('line', [
+    ['run', 'SCN-R-101', '--link', 'loopback'], ['campaign', 'merge', '.', '.'], ['evaluate', '.'],
+    ['export', '.'], ['report', '.'], ['trial', 'replay', '.', '1']], ids=' '.join)
+def test_an_output_that_could_look_like_a_verdict_or_has_no_name_is_refused(
+        line, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for path, said in (('out\nPASS  rule_based: 9 of 9 trials', 'without control characters'),
+                       ('out\x1b[2J', 'without control characters'),
+                       ('', 'got an empty text, expected a path')):
+        assert main([*line, '--output', path]) == 2
+        out, err = capsys.readouterr()
+        assert '--output: got' in err and said in ' '.join(err.split())
+        assert not out and '\nPASS' not in err and not list(tmp_path.iterdir())
+
+
+def test_an_output_among_the_settings_is_refused_alike(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(['run', 'SCN-R-101', '--link', 'loopback', '--set', 'output=out\nPASS']) == 2
+    assert 'without control characters' in ' '.join(capsys.readouterr().err.split())
+
+
 @pytest.fixture
 def campaigns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Go where there is the folder of one campaign, and another folder."""

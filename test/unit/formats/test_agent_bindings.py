@@ -170,6 +170,10 @@ def test_problems_of_both_files_are_told_at_once(tmp_path):
     ('symbols.s.when', {'symbols': {'s': {'when': {'kind': 'say', 'name': 'x'}}}}),
     ('symbols.s.when', {'symbols': {'s': {'when': {'kind': 'signal', 'name': 'v'}}}}),
     ('symbols.s.when.any_word', {'symbols': {'s': {'when': {'kind': 'say', 'any_word': 'a'}}}}),
+    ('symbols.s.when', {'symbols': {'s': {'when': {'kind': 'say', 'any_word': []}}}}),
+    ('symbols.s.expect', {'symbols': {'s': {'expect': {'kind': 'say', 'any_word': []}}}}),
+    ('symbols.s.expect', {'symbols': {'s': {'expect': {**SLOW, 'op': None}}}}),
+    ('symbols.s.expect', {'symbols': {'s': {'expect': {**SLOW, 'value': None}}}}),
     ('symbols.s.when.any_word[0]', {'symbols': {'s': {'when': {'kind': 'say',
                                                                'any_word': ['?']}}}}),
     ('symbols.s.when', {'symbols': {'s': {'when': {
@@ -193,6 +197,7 @@ def test_problems_of_both_files_are_told_at_once(tmp_path):
     ('topics.t.name', {'topics': {'t': {**ESTOP, 'name': '//estop'}}}),
     ('topics.t.name', {'topics': {'t': {**ESTOP, 'name': 'agents/a2/in'}}}),
     ('topics.t', {'topics': {'t': {**ESTOP, 'use': 'observe'}}}),
+    ('topics.t.data', {'topics': {'t': {**ESTOP, 'data': {'datta': True}}}}),
     ('topics.t', {'topics': {'t': {'name': 'x', 'use': 'stimulus'}}}),
     ('topics.t', {'topics': {'t': {**ESTOP, 'type': 'auto'}}}),
     ('topics.t.stimulus.kind', {'topics': {'t': {**FAR, 'stimulus': {'kind': 'persn'}}}}),
@@ -337,16 +342,24 @@ def test_what_the_script_or_an_effect_names_is_a_trigger(tmp_path):
         assert rule(tmp_path, 'greet', f'expect: {name}', bindings).unbound == (name,)
 
 
-@pytest.mark.parametrize(('number', 'type_name', 'data'), [
-    ('1', 'std_msgs/msg/Bool', True), ('0', 'std_msgs/msg/Bool', False),
-    ('3', 'std_msgs/msg/Int32', 3), ('0.5', 'std_msgs/msg/Float64', 0.5)])
-def test_set_publishes_the_field_on_the_topic(tmp_path, number, type_name, data):
+@pytest.mark.parametrize(('number', 'type_name', 'field', 'data'), [
+    ('1', 'std_msgs/msg/Bool', 'data', {'data': True}),
+    ('0', 'std_msgs/msg/Bool', 'data', {'data': False}),
+    ('3', 'std_msgs/msg/Int32', 'data', {'data': 3}),
+    ('0.5', 'geometry_msgs/msg/Twist', 'linear.x', {'linear': {'x': 0.5}}),
+    ('3', 'my_msgs/msg/Mine', 'a.b', {'a': {'b': 3}})])
+def test_set_publishes_the_field_on_the_topic(tmp_path, number, type_name, field, data):
     topic = {**ESTOP, 'type': type_name, 'data': {}}
-    bindings = {'topics': {'t': topic}, 'sets': {'s': {'topic': 't', 'field': 'a.b'}}}
+    bindings = {'topics': {'t': topic}, 'sets': {'s': {'topic': 't', 'field': field}}}
     effect = rule(tmp_path, 'greet', f'set: s = {number}', bindings).effects[0]
-    assert effect.stimulus.data == {'a': {'b': data}} and effect.symbol == 's'
-    assert type(effect.stimulus.data['a']['b']) is type(data)
+    assert effect.stimulus.data == data and effect.symbol == 's'
+    assert repr(effect.stimulus.data) == repr(data)
     assert (effect.stimulus.topic, effect.stimulus.message) == ('estop', type_name)
+
+
+def test_a_field_that_the_topic_has_not_cannot_be_set(tmp_path):
+    bindings = {'topics': {'t': ESTOP}, 'sets': {'s': {'topic': 't', 'field': 'datta'}}}
+    assert wrong(tmp_path, bindings, ('greet', 'set: s = 1'))[0].startswith('sets.s')
 
 
 def test_a_stimulus_gets_the_type_of_its_topic(tmp_path):

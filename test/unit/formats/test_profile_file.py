@@ -226,3 +226,11 @@ def test_the_command_line_names_the_profile_and_not_its_values(tmp_path):
     line = settings.command(load_profile(settings.profile))
     assert '--set robot.max_speed=0.3' in line
     assert '--profile' in line and 'diff_drive' not in line and '/tb4/scan' not in line
+
+
+def test_an_empty_profile_is_not_told_to_be_a_scenario(tmp_path):
+    path = tmp_path / 'robot.yaml'
+    path.write_text('# nothing yet\n')
+    with pytest.raises(InputError) as error:
+        load_profile(str(path))
+    assert 'got an empty file, expected data in it. Fill it in' in str(error.value)

@@ -261,3 +261,33 @@ def test_probes_are_numbered_and_ask_for_their_delays_in_turn():
 def test_a_probe_without_a_delay_to_ask_for_is_refused():
     with pytest.raises(ValidationError):
         Probe(delays_ms=())
+
+
+@for_each(('kind', 'fields', 'said'), [
+    ('std_msgs/msg/Bool', {'datta': True}, "got the field datta, expected one of "
+     "std_msgs/msg/Bool: data. Did you mean 'data'?"),
+    ('std_msgs/msg/Bool', {'data': 1}, 'got 1 as the field data, expected true or false'),
+    ('std_msgs/msg/Empty', {'data': True}, 'expected one of std_msgs/msg/Empty: none'),
+    ('std_msgs/msg/String', {'data': 3}, 'got 3 as the field data, expected text'),
+    ('geometry_msgs/msg/Twist', {'linear': {'X': 1.0}}, 'got the field linear.X, expected one of '
+     'geometry_msgs/msg/Vector3: x, y, z'),
+    ('geometry_msgs/msg/Twist', {'linear': 1.0}, 'expected fields of geometry_msgs/msg/Vector3'),
+    ('sensor_msgs/msg/JointState', {'position': 0.5}, 'as the field position, expected a list'),
+    ('sensor_msgs/msg/JointState', {'position': ('a',)}, "got 'a' as the field position[0], "
+     'expected a number'),
+    ('trajectory_msgs/msg/JointTrajectory', {'points': ({'time_from_start': {'secs': 1}},)},
+     'got the field points[0].time_from_start.secs')])
+def test_a_field_that_a_known_type_has_not_is_refused(kind, fields, said):
+    for given in ({'data': fields}, {'then': fields, 'after_ms': 10.0}):
+        with pytest.raises(ValidationError) as error:
+            RawMessage(topic='t', message=kind, **given)
+        assert said in str(error.value) and error.value.errors()[0]['loc'] == (
+            'data' if 'data' in given else 'then',)
+
+
+def test_of_a_type_that_nobody_knows_here_every_field_may_be_sent():
+    assert data(RawMessage(topic='t', message='my_msgs/msg/Mine', data={'datta': 1})) == {
+        'datta': 1}
+    numbers = {'ranges': (math.inf, 1, 2.5), 'header': {'frame_id': 'laser'}}
+    assert data(RawMessage(topic='t', message='sensor_msgs/msg/LaserScan',
+                           data=numbers)) == numbers

@@ -124,8 +124,16 @@ def test_the_shortest_nominal_phase_changes_nothing_else(scenario):
 
 
 def test_a_value_that_does_not_fit_is_refused_and_not_taken(scenario):
-    with pytest.raises(InputError, match=r'ros\.vary\.near: ros\.stimuli\[0\]\.distance'):
+    with pytest.raises(InputError, match=(
+            r'^[^\n]*ros\.vary\.near: ros\.stimuli\[0\]\.distance[^\n]*: got -1\.0, expected: '
+            r'Input should be greater than[^\n]*$')):
         varied(scenario, {'near': -1.0})
+
+
+def test_corners_that_move_together_do_not_cross_the_polygon_on_their_way(tmp_path):
+    path = Path(__file__).parents[3] / 'config/scenarios/robotic/path_blocked.yaml'
+    moved = varied(load_scenario(path), {'near': 3.4}).body.invariants[1]
+    assert [x for x, _ in moved.polygon] == [3.4, 3.35, 3.35, 3.4]
 
 
 def test_the_result_and_the_trace_say_what_was_drawn_and_are_judged_again_alike(tmp_path):

@@ -293,3 +293,13 @@ def test_a_zone_that_cannot_be_judged_is_refused(changes):
 def test_the_severity_goes_into_the_finding():
     mild = Zone(name='z', polygon=BOX, forward='ahead', severity=0.4)
     assert judged(until(1300), mild).severity == 0.4
+
+
+@for_each(('polygon', 'edges'), [
+    (((0.0, 0.0), (2.0, 2.0), (2.0, 0.0), (0.0, 2.0)), ('0 to 1', '2 to 3')),
+    (((0.0, 0.0), (4.0, 0.0), (4.0, 3.0), (1.0, -1.0), (0.0, 3.0)), ('0 to 1', '2 to 3')),
+    (((4.0, 3.0), (1.0, -1.0), (0.0, 3.0), (0.0, 0.0), (4.0, 0.0)), ('0 to 1', '3 to 4'))])
+def test_a_polygon_that_crosses_itself_is_refused_with_its_edges(polygon, edges):
+    with pytest.raises(ValidationError, match=f'its edge from corner {edges[0]} and its edge from '
+                                              f'corner {edges[1]} '):
+        Zone(name='z', polygon=polygon)

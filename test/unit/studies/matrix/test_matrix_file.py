@@ -60,6 +60,10 @@ def test_arms_have_what_all_share_and_their_own(tmp_path):
     ('m.yaml:6', WHOLE + 'axes: {controller.stop_distance_m: [1, 2]}\n', 'expected one of them'),
     ('m.yaml:8', WHOLE + 'axes: {controller.cruise: [1]}\n', 'at least 2'),
     ('m.yaml', 'scenarios: [A]\n', 'neither arms nor axes'),
+    ('m.yaml:1:1: scenarios', WHOLE.replace('[SCN-R-101]', '[]'),
+     'got an empty list, expected a scenario'),
+    ('m.yaml:4', WHOLE.replace('link: loopback', 'output: here'), 'Name the folder by --output'),
+    ('m.yaml:1:1', '', 'got an empty file, expected data in it. Fill it in'),
     ('m.yaml', 'arms: {a: {counts: false}, b: {counts: false}}\n', 'no arm that counts'),
 ])
 def test_mistakes_are_refused_at_their_place(place, wrong, expected, tmp_path):
