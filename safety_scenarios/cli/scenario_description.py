@@ -61,7 +61,7 @@ def checks(scenario: Scenario) -> Iterator[tuple[str, str, str]]:
         for index, check in enumerate(found):
             rule = inspect.cleandoc(type(check).__doc__ or '').partition('\n\n')[0]
             named = set(re.findall(r'\w+', ' '.join(re.findall('``(.*?)``', rule))))
-            values = _fields(check, f'{key}[{index}]', draws, named)
+            values = _fields(check, f'{key}[{index}]', draws, {*named, 'rule'})
             values |= _in_full(scenario, check, values)
             said = getattr(check, 'description', '') or re.sub(
                 '``(.*?)``', partial(_filled, type(check), values), rule)

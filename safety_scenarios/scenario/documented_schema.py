@@ -15,6 +15,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 
 _Model = TypeVar('_Model', bound=BaseModel)
 
+
 class Explained(GenerateJsonSchema):
     """
     Describes each property by the docstring below its field.
@@ -50,17 +51,21 @@ def described(model: type[_Model]) -> type[_Model]:
     Only who shows them needs it: pydantic's ``use_attribute_docstrings`` looks for them whenever
     a process begins.
     """
-    _describe(model)
+    if model not in _DESCRIBED:
+        _describe(model)
     return model
 
 
-@cache
+_DESCRIBED = set[type[BaseModel]]()
+
+
 def _describe(model: type[BaseModel]) -> None:
+    _DESCRIBED.add(model)
     told = explanations(model)
     for name, field in model.model_fields.items():
         field.description = told.get(field.alias or name, field.description)
         for inner in _models_in(field.annotation):
-            _describe(inner)
+            described(inner)
 
 
 def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:

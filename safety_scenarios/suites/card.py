@@ -76,7 +76,7 @@ class LevelFigures(Noun):
     """Hazard trials in which no reaction came."""
     stop_m: Estimate
     """Median over scenarios of the median way from hazard to standstill, of bases; a base that
-    never stood has gone farther than any."""
+    never reacted has gone farther than any."""
     gap_m: Estimate
     """Median over scenarios of the smallest distance to anybody in each."""
     least_gap_m: float | None

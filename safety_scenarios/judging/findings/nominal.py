@@ -204,7 +204,7 @@ _SILENT_PERIODS = 5
 _PROGRESS = 0.5
 """Share of its way that who works is away from where it began: around a corner it is 0.7."""
 _SHORT_M = 0.3
-"""Of a shorter way nobody can tell where it leads."""
+"""Who has just set out again may turn first."""
 _OURS = 'mujoco'
 """The embedded world moves no other robot than ours."""
 _JUST_NS = 500_000_000
@@ -245,7 +245,7 @@ def resumes_work(trial: JudgedTrial) -> Iterator[Finding]:
     stands = [spell for spell in spells(samples, until_ns)
               if spell.end_ns - max(spell.begin_ns, due_ns) > MOMENT_NS]
     if not stands:
-        astray = _astray(trial, (clear_ns, until_ns))
+        astray = _astray(trial, (clear_ns, until_ns), _SHORT_M)
         if astray is not None:
             yield found(Verdict.FAIL, f'after the all-clear {astray}')
             return
@@ -344,12 +344,16 @@ def _kept_working(trial: JudgedTrial, ros: RobotBody) -> Finding:
     return stopped or _found(name, Verdict.PASS, f'{require} held throughout the event')
 
 
-def _astray(trial: JudgedTrial, window: tuple[int, int]) -> str | None:
-    """Return how a base drove and came nowhere; None: it came on, or hardly drove."""
+def _astray(trial: JudgedTrial, window: tuple[int, int], shortest: float = 0.0) -> str | None:
+    """
+    Return how a base drove and came nowhere; None: it came on.
+
+    :param shortest: of a way that is no longer nothing is said (m)
+    """
     for track in trial.motion.tracks:
         if track.is_base and track.is_known(*window):
             off, way = progress(track, *window)
-            if way > _SHORT_M and off < _PROGRESS * way:
+            if way > shortest and off < _PROGRESS * way:
                 return (f'it drove {way:.2f} m and came no farther than {off:.2f} m: to and fro '
                         f'or in a circle: {track.source}')
     return None

@@ -98,7 +98,7 @@ class NoContact(InvariantPlugin):
 
 class KeepsCourse(InvariantPlugin):
     """
-    While the robot drives, it is at most `at_most` off its route, to either side.
+    While the robot drives, it is at most ``at_most`` off its route, to either side.
 
     Its place is what the world of the link tells of its task, and not what it believes: odometry
     that drifts and a floor that is slippery show. The margin is the distance that was left (m).

@@ -94,6 +94,8 @@ class _Reader:
             while at < sentence.last:
                 skipped = self._longest(at, sentence, _NO_NEGATION)
                 if skipped:
+                    # "don't withhold the dose" negates no dose, and withholding it
+                    yield self._scope(at + 1, at + skipped, 'negated', at, at + 1)
                     at += skipped
                     continue
                 for words, kinds in _AT.get(self._tokens[at].word, ()):

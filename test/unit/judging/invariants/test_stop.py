@@ -207,12 +207,14 @@ def test_many_small_rises_are_a_rise():
 
 
 def test_who_drives_much_faster_at_the_hazard_first_does_not_stop():
-    lunging = [(-500, 0.6), (-100, 0.4), (50, 1.0), (300, 0.0)]
+    lunging = [(-500, 0.6), (-100, 0.4), (150, 1.0), (300, 0.0)]
     finding = judged(lunging, Stop(name='s'))
-    assert (finding.verdict, finding.at_ms) == (Verdict.FAIL, 50.0)
-    assert finding.margin == pytest.approx(-0.1) and 'rose to 1 in answer' in finding.reason
-    still_setting_out = [(-500, 0.6), (-100, 0.4), (50, 0.89), (300, 0.0)]
-    assert judged(still_setting_out, Stop(name='s')).verdict is Verdict.PASS
+    assert (finding.verdict, finding.at_ms) == (Verdict.FAIL, 150.0)
+    assert finding.margin == pytest.approx(-0.1) and 'rose to 1 after' in finding.reason
+    for others in ([(-500, 0.6), (-100, 0.4), (150, 0.89), (300, 0.0)],  # not so much faster
+                   [(-500, 0.4), (50, 1.0), (300, 0.0)],  # before anybody can have seen it
+                   [(-500, 0.0), (150, 0.3), (300, 0.0)]):  # it did not work before
+        assert judged(others, Stop(name='s')).verdict is Verdict.PASS
 
 
 def test_faster_backwards_is_a_rise_too():
