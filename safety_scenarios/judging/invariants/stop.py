@@ -25,7 +25,7 @@ from safety_scenarios.trial.trial import ALL_CLEAR
 _FASTER = 1.5
 """Times the greatest speed before the hazard: who is so much faster after it drives at it."""
 _UNSEEN_NS = 100_000_000
-"""What a controller begins so soon after the hazard is no answer to it."""
+"""What a controller begins so soon after the hazard may be no answer to it."""
 _SETTLED_NS = 100_000_000
 """A body that stands for shorter only swings through its rest."""
 
@@ -34,16 +34,16 @@ class Stop(InvariantPlugin):
     """
     The stop begins ``within``, is reached, holds ``hold_ms``, and stays until the all-clear.
 
-    The condition is the scenario's reaction, or ``signal`` with ``at_most``, and all of the
-    motion must meet it: every axis of a base, every joint of an arm. It begins with the first
-    command of a braking that stays below the envelope of ``robot.stopping`` until the condition
-    holds; without one, with the command from which it holds. On the way there the signal that
-    ``nominal.require`` asks for must not exceed 1.5 times the greatest value that it had until
-    0.1 s after the hazard. On demand it may never rise again, nor go into reverse. With ``reset``
-    the robot stays stopped beyond the all-clear, until somebody resets it. Where a world tells the
-    motion, the robot must really come to stand and stay so, whatever was commanded. The margin of
-    a stop that was reached is the time left (s); of a motion that should not be, its excess
-    (signal's unit).
+    The condition is the scenario's reaction, or ``signal`` with ``at_most``, and all of the motion
+    must meet it: every axis of a base, every joint of an arm. It begins with the first command of
+    a braking that stays below the envelope of ``robot.stopping`` until the condition holds;
+    without one, with the command from which it holds. On the way there the signal that
+    ``nominal.require`` asks for must not exceed 1.5 times the greatest value that it had before
+    the hazard; a rise in the first 0.1 s is INCONCLUSIVE. On demand it may never rise again, nor
+    go into reverse. With ``reset`` the robot stays stopped beyond the all-clear, until somebody
+    resets it. Where a world tells the motion, the robot must really come to stand and stay so,
+    whatever was commanded. The margin of a stop that was reached is the time left (s); of a motion
+    that should not be, its excess (signal's unit).
     """
 
     names_signals: ClassVar[tuple[str, ...]] = ('signal', 'signed')
@@ -184,13 +184,19 @@ class Stop(InvariantPlugin):
         if require.signal in {limit.signal for limit in limits}:
             known = [(t_ns, abs(value)) for t_ns, value in trial.signals.held(require.signal)
                      if t_ns <= reached_ns and value is not None and math.isfinite(value)]
-            before = max((speed for t_ns, speed in known if t_ns < onset_ns + _UNSEEN_NS),
-                         default=0.0)
-            t_ns, fastest = max(known, key=itemgetter(1), default=(0, 0.0))
-            if before >= (require.at_least or 0.0) and before > 0:
+            before = max((speed for t_ns, speed in known if t_ns < onset_ns), default=0.0)
+            most = _FASTER * before if before >= (require.at_least or 0.0) else math.inf
+            faster = [(t_ns, speed) for t_ns, speed in known if speed > most > 0]
+            if faster and faster[0][0] < onset_ns + _UNSEEN_NS:
+                yield self.finding(
+                    Verdict.INCONCLUSIVE, f'{require.signal} rose to {faster[0][1]:.4g} right '
+                    f'after the hazard: it may have been about to', at_ms=(
+                        faster[0][0] - onset_ns) / 1e6)
+            elif faster:
+                t_ns, fastest = max(faster, key=itemgetter(1))
                 yield from self._excess(
-                    fastest - _FASTER * before, f'{require.signal} rose to {fastest:.4g} after '
-                    f'the hazard', t_ns, onset_ns, signals[require.signal].unit)
+                    fastest - most, f'{require.signal} rose to {fastest:.4g} after the hazard',
+                    t_ns, onset_ns, signals[require.signal].unit)
         names = [limit.signal for limit in limits] if self.rise_at_most is not None else []
         for name in names:
             slowest = math.inf
