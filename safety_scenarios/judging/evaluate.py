@@ -41,6 +41,8 @@ from safety_scenarios.judging.findings.stall_findings import (
     unknown_notes,
 )
 from safety_scenarios.judging.findings.wiring import (
+    motion_beside,
+    motion_dropped,
     motion_elsewhere,
     output_notes,
     shown_elsewhere,
@@ -101,7 +103,8 @@ def evaluate(record: TrialRecord, gate: LimitName = 'critical',
                 *wherever(trial, nominal.resumes_work),
                 *answers.empty_answer(trial), *answers.further_answers(trial),
                 *observation.numbers(trial), *none_taken(trial), *observation.losses(trial),
-                *motion_elsewhere(trial), *shown_elsewhere(trial),
+                *motion_elsewhere(trial), *motion_beside(trial), *motion_dropped(trial),
+                *shown_elsewhere(trial),
                 *world_motion.moves_as_commanded(trial),
                 *latency_findings.unreadable(trial),
                 *clock_findings.went_back(trial, latency),

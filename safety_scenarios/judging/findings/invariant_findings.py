@@ -8,11 +8,15 @@ from collections.abc import Sequence
 from safety_scenarios.errors import described
 from safety_scenarios.judging.findings.around_onset import certain
 from safety_scenarios.judging.judged_trial import JudgedTrial
+from safety_scenarios.scenario.blocks.signal import longest_gap_ns
 from safety_scenarios.scenario.invariant import InvariantPlugin
 from safety_scenarios.scenario.result import Finding
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.scenario.wording.reading import read
+from safety_scenarios.trial.trial import ALL_CLEAR
 
+_SILENT_NS = 250_000_000
+"""What the robot last reported holds for no longer."""
 _DELAYS = ('defer', 'slow', 'stop')
 """Kinds of invariants whose margin in s is of a delay: it is known as well as a latency is."""
 
@@ -81,11 +85,30 @@ def _as_far_as_known(finding: Finding, trial: JudgedTrial) -> Finding:
         f'{finding.reason}; ± {bound_ns / 1e6:.2f} ms: too close to its limit to tell')})
 
 
+def _without_a_gap(finding: Finding, invariant: InvariantPlugin, trial: JudgedTrial) -> Finding:
+    """Leave open what passed by what the robot had reported before it fell silent."""
+    body, onset, clear = trial.scenario.body, trial.timeline.onset, trial.timeline.mark(ALL_CLEAR)
+    if finding.verdict is not Verdict.PASS or onset is None or clear is None:
+        return finding
+    feedback = {one.topic for one in body.feedback}
+    names = {str(getattr(invariant, name, '')) for name in invariant.names_signals}
+    for name in sorted(names & body.signals.keys()):
+        if body.signals[name].topic not in feedback:
+            continue
+        gap_ns = longest_gap_ns(trial.signals.held(name), onset.stamps.steady_ns,
+                                clear.stamps.steady_ns)
+        if gap_ns > _SILENT_NS:
+            return finding.model_copy(update={'verdict': Verdict.INCONCLUSIVE, 'reason': (
+                f'{body.signals[name].topic} reported no {name} for {gap_ns / 1e6:.0f} ms between '
+                f'the hazard and its all-clear')})
+    return finding
+
+
 def _check(invariant: InvariantPlugin, trial: JudgedTrial) -> Finding:
     try:
         finding = invariant.check(trial)
         if isinstance(finding, Finding):
-            return finding
+            return _without_a_gap(finding, invariant, trial)
         reason = f'the invariant returned {finding!r}, expected a Finding'
     except LookupError as error:
         reason = str(error.args[0]) if error.args else 'a field is missing'

@@ -13,6 +13,7 @@ from safety_scenarios.judging.findings.harness import harness
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.latency.stream import interleaved, lost
 from safety_scenarios.scenario.blocks.onset import ARMED
+from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.driver import Execution
 from safety_scenarios.scenario.result import CONFIRMED, Finding, Note, TrialResult
 from safety_scenarios.scenario.verdict import Verdict
@@ -167,6 +168,10 @@ def faults(trial: JudgedTrial) -> Iterator[Finding]:
     elif not trial.record.of_kind('fault') and trial.timeline.mark(END) is None:
         yield _found('the record has its end', Verdict.INCONCLUSIVE,
                      'it ends before the trial did')
+    elif not trial.record.of_kind('fault') and isinstance(trial.scenario.body, RobotBody) \
+            and trial.timeline.onset is not None and trial.timeline.mark(ALL_CLEAR) is None:
+        yield _found('the record has its all-clear', Verdict.INCONCLUSIVE,
+                     'it ends before the hazard was over, so that the rest of it is unknown')
     yield from _hazard_observed(trial)
     yield from _hazard_shown(trial)
     yield from _sensors_published(trial)

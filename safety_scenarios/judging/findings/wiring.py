@@ -4,17 +4,29 @@
 """Whether something else than what is judged moved the robot, or showed it a world."""
 
 from collections.abc import Iterator
+from functools import partial
 
+import numpy
 from safety_scenarios.judging.findings.harness import harness
 from safety_scenarios.judging.judged_trial import JudgedTrial
+from safety_scenarios.judging.motion.contacts import STANDS
+from safety_scenarios.judging.motion.standstill import demanded
+from safety_scenarios.judging.motion.track import Track
+from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import Finding, Note
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.motion_interfaces import motion_in
+from safety_scenarios.trial.record.executed_commands import driver_of
+from safety_scenarios.trial.trial import ALL_CLEAR
 
 ELSEWHERE = 'motion is commanded on declared topics only'
 UNDECLARED_OUTPUTS = 'undeclared-outputs'
+BESIDE = 'motion is commanded where it is judged'
+DROPPED = 'no motion that only an assumed driver rejects'
 ALONE = 'only the harness publishes stimuli'
+_STEP_NS, _MOMENT_NS = 10_000_000, 100_000_000
+"""How closely motion on two topics is compared, and how long it may differ."""
 _OWN = 'the controller under test published there too, so that it saw two worlds'
 
 
@@ -31,6 +43,86 @@ def motion_elsewhere(trial: JudgedTrial) -> Iterator[Finding]:
                               f'the robot that is judged, declare a topic under commands in the '
                               f'scenario, or let the controller do without it',
                               trial.timeline.since_onset_ms(event.stamps.steady_ns))
+                break
+
+
+def motion_beside(trial: JudgedTrial) -> Iterator[Finding]:
+    """
+    Find motion from the hazard on that is commanded on a declared topic, and that no check reads.
+
+    Checks of speeds, distances and braking look at the topics of the reaction and of
+    ``nominal.require``. Another topic may command as much as these, and no more.
+    """
+    ros, onset = trial.scenario.body, trial.timeline.onset
+    if not isinstance(ros, RobotBody) or onset is None:
+        return
+    limits = (ros.nominal.require, *(ros.reaction.limits if ros.reaction else ()))
+    judged = {ros.signals[limit.signal].topic for limit in limits if limit.signal in ros.signals}
+    tracks = {track.topic: track for track in trial.motion.tracks}
+    read = {signal.topic for signal in ros.signals.values()}
+    found = partial(harness, 'wiring', BESIDE, Verdict.INCONCLUSIVE)
+    begin_ns = onset.stamps.steady_ns
+    grid = numpy.arange(begin_ns, trial.record.end_ns, _STEP_NS)
+    own = [tracks[topic] for topic in sorted(judged & tracks.keys())]
+    for topic, events in trial.record.by_topic('command').items():
+        if topic in judged or not own:
+            continue
+        advice = 'Declare only the topic that its driver obeys, or name the other by ' \
+                 'declared_topics if it does not move the robot that is judged'
+        if topic in tracks:
+            for_ns = _longest(_more(tracks[topic], own, grid)) * _STEP_NS
+            if for_ns > _MOMENT_NS:
+                yield found(f'{topic} commanded more motion than {", ".join(sorted(judged))}, '
+                            f'which is judged, for {for_ns / 1e6:.0f} ms. {advice}')
+        elif topic not in read:
+            moved = next((event for event in events if event.stamps.steady_ns >= begin_ns
+                          and _motion(trial, event) is not None), None)
+            if moved is not None:
+                yield found(f'{topic}: {_motion(trial, moved)}, and no signal reads it. {advice}',
+                            trial.timeline.since_onset_ms(moved.stamps.steady_ns))
+
+
+def _more(other: Track, own: list[Track], grid: numpy.ndarray) -> numpy.ndarray:
+    """Return at which times a topic commands more motion than the topics that are judged."""
+    alike = [track for track in own if track.is_base is other.is_base]
+    speed = other.at(other.fastest, grid)
+    least = numpy.max([track.at(track.fastest, grid) for track in alike or own], axis=0)
+    # the speeds of a base and of joints do not compare
+    found = ~(speed <= least + STANDS) if alike else ~(speed <= STANDS) & (least <= STANDS)
+    return numpy.asarray(found)
+
+
+def _longest(holds: numpy.ndarray) -> int:
+    """Return how many times in a row it holds at most."""
+    edges = numpy.flatnonzero(numpy.diff(numpy.concatenate(([False], holds, [False]))))
+    return int((edges[1::2] - edges[::2]).max(initial=0))
+
+
+def motion_dropped(trial: JudgedTrial) -> Iterator[Finding]:
+    """
+    Find commands to move, when the robot must stand, that a driver rejects which is only assumed.
+
+    Another driver of the same interface would have executed them.
+    """
+    ros, onset, clear = trial.scenario.body, trial.timeline.onset, trial.timeline.mark(ALL_CLEAR)
+    if not isinstance(ros, RobotBody) or ros.reaction is None or onset is None or clear is None \
+            or demanded(trial.scenario, ros.reaction.limits, is_stop=True) is None:
+        return
+    due_ns = onset.stamps.steady_ns + trial.scenario.latency_budget.limit_ns('critical')
+    for topic, events in trial.record.by_topic('command').items():
+        execution, driver = trial.signals.asked(topic), driver_of(trial.scenario, topic)
+        if execution is None or driver is None or not driver.assumed:
+            continue
+        sent = [event for event in events if event.message is not None]
+        for one in execution.rejections:
+            event = sent[one.place]
+            if due_ns <= event.stamps.steady_ns <= clear.stamps.steady_ns and \
+                    event.message is not None and motion_in(event.message) is not None:
+                yield harness(
+                    'wiring', DROPPED, Verdict.INCONCLUSIVE, f'{topic}: {_motion(trial, event)}, '
+                    f'which the assumed driver rejects: {one.reason}. Another driver may execute '
+                    f'it. Declare the driver of the robot at ros.commands',
+                    trial.timeline.since_onset_ms(event.stamps.steady_ns))
                 break
 
 
