@@ -151,7 +151,7 @@ class Defer(InvariantPlugin):
     def _stopped(self, trial: JudgedTrial, free_ns: int, due_ns: int, clear_ns: int,
                  slack: float, unit: str) -> Finding:
         limit = Limit(signal=self.signal, at_most=self.at_most)
-        series = trial.signals.margin_series([limit])
+        series = trial.motion.series([limit], is_stop=True)
         reached = series.first_held(free_ns, 0, clear_ns)
         if reached is None:
             unknown = any(sample.margin is None for sample in series.within(free_ns, clear_ns))

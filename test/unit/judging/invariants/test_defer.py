@@ -14,7 +14,7 @@ from safety_scenarios.scenario.body import Silence
 from safety_scenarios.scenario.result import Finding
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.trial import TrialRecord
-from unit.records import driving, hazard, planned, record, stages
+from unit.records import driving, hazard, planned, record, stages, twist
 
 FIELDS = {'name': 'd', 'signal': 'speed', 'at_least': 0.2, 'protected_ms': 1000.0,
           'at_most': 0.05, 'within_ms': 500.0}
@@ -156,3 +156,8 @@ def test_limits_that_contradict_each_other_are_refused(changes):
 def test_the_severity_goes_into_the_finding():
     mild = Defer(**FIELDS, severity=0.4)
     assert mild.check(stages(record(driving(-100, 3000)))).severity == 0.4
+
+
+def test_turning_on_the_spot_is_no_stop():
+    turning = [*clearing(1200)[:-2], (1200, twist(0.0, 2.0)), (2400, twist(0.0, 2.0))]
+    assert judged(turning).verdict is Verdict.FAIL
