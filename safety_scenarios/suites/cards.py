@@ -100,7 +100,7 @@ def _judged(suite: Suite, made: Commitment, salt: str, folder: Path,
             scenarios: Mapping[str, Scenario]) -> Judged:
     found, seed = rejudge(folder), seed_from(salt, suite.sha256)
     settings = settings_of(folder)
-    flaws = [text for text in told(found.flaws) if not text.endswith(NOT_RUN)]
+    flaws = list(told([one for one in found.flaws if not str(one).endswith(NOT_RUN)]))
     results = [one.after for one in found if not one.after.warmup]
     summary, run = found.summary, settings.run
     if run.seed != seed:

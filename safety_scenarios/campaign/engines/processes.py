@@ -201,7 +201,12 @@ class Processes(Engine):
         self._outcomes.put(place, task, done)
 
     def _lose(self, worker: Worker) -> None:
-        """Execute again what a process that has ended was executing, unless it was twice."""
+        """
+        Execute again what a process that has ended was executing, unless it was twice.
+
+        Only somebody else kills a process. One that ended otherwise may have been ended by the
+        controller, if that was in it, and that is its doing: it is not tried again.
+        """
         self._workers.remove(worker)
         _end(worker)
         self._free_cores.append(worker.cores)
@@ -213,12 +218,15 @@ class Processes(Engine):
         if lane is None:  # interrupted, and nothing was measured
             return
         self._tries[place] += 1
-        if self._tries[place] < MOST_TRIES:
+        is_killed = worker.process.returncode == -signal.SIGKILL
+        most = MOST_TRIES if is_killed or task.setup.recorded.isolate else 1
+        if self._tries[place] < most:
             self.retried.append(f'{task.trial.trial_id}: run again: its process ended with {how}')
             lane.tasks.appendleft((place, task))
         else:
             self._outcomes.put(place, task, lost(task, (
-                f'the process of the trial ended with {how}, each of {MOST_TRIES} times')))
+                f'the process of the trial ended with {how}'
+                + (f', each of {most} times' if most > 1 else ''))))
         lane.begin_again()
         if lane.tasks:
             self._lanes.appendleft(lane)

@@ -24,7 +24,7 @@ from safety_scenarios.ros.link.convert import interface_class, warm_up
 from safety_scenarios.ros.link.graph import Fit, Graph
 from safety_scenarios.ros.link.inbox import Arrival, HAS_MESSAGE_INFO, Inbox, with_info
 from safety_scenarios.ros.link.participants import Participants
-from safety_scenarios.ros.link.processes import full_node_name
+from safety_scenarios.ros.link.processes import full_node_name, UNNAMED
 from safety_scenarios.ros.link.second_instances import JoinedDomain, SecondInstances
 from safety_scenarios.ros.link.wiring import Wiring
 from safety_scenarios.scenario.blocks.agents import Agent
@@ -247,15 +247,21 @@ class Endpoints:
             yield PreflightRow(check='QoS', status='ok', detail='nothing is incompatible')
 
     def deserted(self) -> str | None:
-        """Say which topic of an external controller or a person has not one publisher any more."""
-        for topic in self._foreign:
-            count = len(self.graph.publishers(topic))
-            if count == 0:
+        """
+        Say which topic of an external controller or a person has not one publisher any more.
+
+        A controller that we started may have two while its process is followed by the next, both
+        of one name.
+        """
+        for topic in sorted(self._foreign | self._alone & self._subscriptions.keys()):
+            nodes = [full_node_name(info) for info in self.graph.publishers(topic)]
+            if not nodes and topic in self._foreign:
                 return f'{self._node.resolve_topic_name(topic)}: the publisher has left'
-            if count > 1 and topic in self._alone:
-                names = ', '.join(map(full_node_name, self.graph.publishers(topic)))
+            different = nodes if topic in self._foreign else {
+                name for name in nodes if UNNAMED not in name}
+            if len(different) > 1 and topic in self._alone:
                 return (f'{self._node.resolve_topic_name(topic)}: a second publisher has come: '
-                        f'{names}. Whose would be judged? Stop the others, or remap')
+                        f'{", ".join(nodes)}. Whose would be judged? Stop the others, or remap')
         return None
 
     def _stimulus_rows(self) -> Iterator[PreflightRow]:

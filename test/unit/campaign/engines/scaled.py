@@ -7,7 +7,7 @@ import json
 import os
 from pathlib import Path
 import signal
-from typing import Any
+from typing import Any, ClassVar
 
 from safety_scenarios.campaign.run import run
 from safety_scenarios.controllers.rule_based import RuleBased
@@ -55,10 +55,18 @@ def left(folder: Path) -> dict[str, Any]:
 class Killed(RuleBased):
     """Ends its own process, as often and after as many trials as the file says."""
 
+    by: ClassVar[signal.Signals] = signal.SIGKILL
+
     def start(self) -> None:
         """End with SIGKILL, as the kernel ends what takes too much memory."""
         path = Path(os.environ[TIMES_LEFT])
         count, spared = map(int, path.read_text().split())
         path.write_text(f'{count - (not spared and count > 0)} {max(0, spared - 1)}')
         if not spared and count > 0:
-            os.kill(os.getpid(), signal.SIGKILL)
+            os.kill(os.getpid(), self.by)
+
+
+class Aborts(Killed):
+    """Ends it as a failed assertion of a library does."""
+
+    by: ClassVar[signal.Signals] = signal.SIGABRT

@@ -67,13 +67,13 @@ def test_a_controller_that_is_kept_sees_the_same_trials_before_it(tmp_path):
     assert left(tmp_path / '1') == left(tmp_path / '2')
 
 
-def killed(folder: Path, monkeypatch, times: int, spared: int):
+def killed(folder: Path, monkeypatch, times: int, spared: int, controller: str = KILLED):
     """Run the campaign with a controller that kills its process a number of times."""
     count = folder / 'times_left'
     count.write_text(f'{times} {spared}')
     monkeypatch.setenv(TIMES_LEFT, str(count))
-    return campaign(folder / 'run', controller=KILLED, isolate=False, scenarios=('SCN-R-101',),
-                    jobs=2)
+    return campaign(folder / 'run', controller=controller, isolate=False,
+                    scenarios=('SCN-R-101',), jobs=2)
 
 
 @pytest.mark.slow
@@ -84,6 +84,13 @@ def test_a_trial_whose_process_is_killed_is_run_once_more_and_no_number_differs(
     [said] = summary.repaired
     assert 'run again: its process ended with signal 9 (SIGKILL)' in said
     assert rejudge(tmp_path / 'run').flaws == ()
+
+
+@pytest.mark.slow
+def test_a_controller_that_crashes_the_process_that_it_is_in_gets_no_second_try(
+        tmp_path, monkeypatch):
+    summary = killed(tmp_path, monkeypatch, 1, 2, 'unit.campaign.engines.scaled:Aborts')
+    assert summary.verdicts == {'ERROR': 1, 'PASS': 2} and not summary.repaired
 
 
 @pytest.mark.slow
