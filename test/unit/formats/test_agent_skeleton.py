@@ -84,6 +84,12 @@ def test_describe_says_what_is_shown_and_what_is_demanded(name, told, capsys):
     assert not [part for part in told if part not in found], found
 
 
+def test_a_monitor_is_described_without_a_hazard(capsys):
+    assert main(['scenario', 'describe', str(ROOT / 'config/monitors/mobile_base.yaml')]) == 0
+    found = capsys.readouterr().out
+    assert 'a monitor' in found and 'Then:' not in found and 'older than 500 ms' in found
+
+
 def test_a_broken_file_is_not_described(tmp_path):
     (tmp_path / 'broken.yaml').write_text('agents: 3\n')
     assert main(['scenario', 'describe', str(tmp_path / 'broken.yaml')]) == 2
