@@ -109,13 +109,17 @@ class Resumption:
     """Trials that were half written, or depended on one that was."""
     times: int
     """How often the campaign was resumed by now."""
+    failed: Sequence[str] = ()
+    """Trials that had failed and are run again: a model that is not deterministic may pass now."""
 
     @property
     def text(self) -> str:
         """Return what was done, in a sentence."""
         return (f'{_RESUMED} for the {ordinal(self.times)} time: '
                 f'{counted(len(self.kept), "trial")} kept, {self.removed} half written and run '
-                f'again')
+                f'again'
+                + (f'; of those run again had failed: {", ".join(self.failed)}'
+                   if self.failed else ''))
 
 
 def ordinal(number: int) -> str:
@@ -157,7 +161,10 @@ def resume(plan: CampaignPlan, out: RunFolder) -> Resumption:
                          f'{"; ".join(map(str, flaws[:_MOST]))}. Nothing that was kept can be '
                          f'relied on: run the campaign again')
     times = 1 + sum(f': {_RESUMED} ' in text for text in repairs_of(folder))
-    resumption = Resumption({name: evidence.lines[name].result for name in kept}, removed, times)
+    failed = [name for name, line in evidence.lines.items()
+              if name not in is_kept and line.result.verdict is Verdict.FAIL]
+    resumption = Resumption({name: evidence.lines[name].result for name in kept}, removed, times,
+                            failed)
     note_repair(folder, [resumption.text])
     return resumption
 

@@ -116,6 +116,16 @@ def test_a_scenario_whose_controller_is_kept_begins_again(tmp_path):
 
 
 @pytest.mark.slow
+def test_it_names_what_had_failed_and_is_run_again(tmp_path):
+    given = {'keep_controller': True, 'controller': 'never_stop', 'scenarios': ('SCN-R-101',)}
+    campaign(tmp_path / 'whole', **given)
+    folder = cut(tmp_path / 'whole', tmp_path / 'run', 2)
+    [said] = go_on(folder, **given).repaired
+    assert '0 trials kept' in said and said.count('.t') == 2, said
+    assert 'of those run again had failed: SCN-R-101.' in said
+
+
+@pytest.mark.slow
 @pytest.mark.thorough
 def test_a_sequential_test_that_had_decided_stays_decided(tmp_path):
     same = {'trials': 20, 'controller': 'late', 'scenarios': ('SCN-R-101', 'SCN-R-102'),
