@@ -31,6 +31,7 @@ from safety_scenarios.campaign.folder.folder import (
 )
 from safety_scenarios.campaign.folder.provenance import source_sha256, versions
 from safety_scenarios.campaign.plan import CampaignPlan
+from safety_scenarios.campaign.rejudging.changes import ids
 from safety_scenarios.campaign.rejudging.rejudge import rejudge
 from safety_scenarios.campaign.statistics.sequential import decide_by
 from safety_scenarios.errors import counted, SettingsError, TraceError
@@ -118,7 +119,7 @@ class Resumption:
         return (f'{_RESUMED} for the {ordinal(self.times)} time: '
                 f'{counted(len(self.kept), "trial")} kept, {self.removed} half written and run '
                 f'again'
-                + (f'; of those run again had failed: {", ".join(self.failed)}'
+                + (f'; of those run again had failed: {ids(self.failed)}'
                    if self.failed else ''))
 
 

@@ -17,6 +17,7 @@ from safety_scenarios.lint.pairs import hazards_of
 from safety_scenarios.scenario.blocks.agents import Pattern, Publish, Rule
 from safety_scenarios.scenario.blocks.vary import Draw, steps_to, unit_at
 from safety_scenarios.scenario.body import AgentsBody, RobotBody
+from safety_scenarios.scenario.dotted_names import flat
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.scenario import Scenario
 
@@ -29,7 +30,7 @@ _LONG = 80
 
 
 def description(scenario: Scenario) -> Iterator[str]:
-    """Yield the lines of it."""
+    """Yield the lines of a description."""
     variants = ', '.join(hazards_of(scenario))
     yield f'{scenario.name}: ' + (
         'a monitor, whose checks hold at all times' if scenario.is_monitor else
@@ -149,21 +150,13 @@ def _fields(noun: Noun, place: str, draws: Mapping[str, str], wanted: Collection
     """
     every = noun.model_dump(mode='json')
     given = noun.model_dump(mode='json', exclude_defaults=True)
-    found = dict(_flat({name: given.get(name, every[name]) for name in every
+    found = dict(flat({name: given.get(name, every[name]) for name in every
                         if name in given or name in wanted and every[name] is not None}))
     told = {name: _with_unit(noun, name, value) for name, value in found.items()}
     told |= {path[len(place) + 1:]: text for path, text in draws.items()
              if path.startswith(f'{place}.')}
     return {name: text for name, text in told.items()
             if name.partition('.')[0] not in leave_out}
-
-
-def _flat(values: Mapping[str, Any], above: str = '') -> Iterator[tuple[str, Any]]:
-    for name, value in values.items():
-        if isinstance(value, dict):
-            yield from _flat(value, f'{above}{name}.')
-        else:
-            yield f'{above}{name}', value
 
 
 def _with_unit(noun: Noun, name: str, value: Any) -> str:

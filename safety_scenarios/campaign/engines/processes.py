@@ -205,7 +205,7 @@ class Processes(Engine):
         Execute again what a process that has ended was executing, unless it was twice.
 
         Only somebody else kills a process. One that ended otherwise may have been ended by the
-        controller, if that was in it, and that is its doing: it is not tried again.
+        model in it, and that is the model's doing: it is not tried again.
         """
         self._workers.remove(worker)
         _end(worker)
@@ -219,7 +219,7 @@ class Processes(Engine):
             return
         self._tries[place] += 1
         is_killed = worker.process.returncode == -signal.SIGKILL
-        most = MOST_TRIES if is_killed or task.setup.recorded.isolate else 1
+        most = MOST_TRIES if is_killed else 1
         if self._tries[place] < most:
             self.retried.append(f'{task.trial.trial_id}: run again: its process ended with {how}')
             lane.tasks.appendleft((place, task))

@@ -26,7 +26,8 @@ BESIDE = 'motion is commanded where it is judged'
 DROPPED = 'no motion that only an assumed driver rejects'
 ALONE = 'only the harness publishes stimuli'
 _STEP_NS, _MOMENT_NS = 10_000_000, 100_000_000
-"""How closely motion on two topics is compared, and how long it may differ."""
+"""How closely motion on two topics is compared, and how long it may differ: at once, and at top
+speed in all."""
 _OWN = 'the controller under test published there too, so that it saw two worlds'
 
 
@@ -70,10 +71,13 @@ def motion_beside(trial: JudgedTrial) -> Iterator[Finding]:
         advice = 'Declare only the topic that its driver obeys, or name the other by ' \
                  'declared_topics if it does not move the robot that is judged'
         if topic in tracks:
-            for_ns = _longest(_more(tracks[topic], own, grid)) * _STEP_NS
-            if for_ns > _MOMENT_NS:
+            excess = _excess(tracks[topic], own, grid)
+            is_more, way = excess > STANDS, float(excess.sum()) * _STEP_NS / 1e9
+            if _longest(is_more) * _STEP_NS > _MOMENT_NS \
+                    or way > ros.robot.max_speed * _MOMENT_NS / 1e9:
+                for_ms = int(is_more.sum()) * _STEP_NS / 1e6
                 yield found(f'{topic} commanded more motion than {", ".join(sorted(judged))}, '
-                            f'which is judged, for {for_ns / 1e6:.0f} ms. {advice}')
+                            f'which is judged, for {for_ms:.0f} ms. {advice}')
         elif topic not in read:
             moved = next((event for event in events if event.stamps.steady_ns >= begin_ns
                           and _motion(trial, event) is not None), None)
@@ -82,14 +86,14 @@ def motion_beside(trial: JudgedTrial) -> Iterator[Finding]:
                             trial.timeline.since_onset_ms(moved.stamps.steady_ns))
 
 
-def _more(other: Track, own: list[Track], grid: numpy.ndarray) -> numpy.ndarray:
-    """Return at which times a topic commands more motion than the topics that are judged."""
+def _excess(other: Track, own: list[Track], grid: numpy.ndarray) -> numpy.ndarray:
+    """Return how much faster a topic commands than those that are judged; unknown: without end."""
     alike = [track for track in own if track.is_base is other.is_base]
     speed = other.at(other.fastest, grid)
     least = numpy.max([track.at(track.fastest, grid) for track in alike or own], axis=0)
     # the speeds of a base and of joints do not compare
-    found = ~(speed <= least + STANDS) if alike else ~(speed <= STANDS) & (least <= STANDS)
-    return numpy.asarray(found)
+    found = speed - least if alike else numpy.where(least <= STANDS, speed, 0.0)
+    return numpy.asarray(numpy.where(numpy.isnan(found), numpy.inf, found).clip(0.0))
 
 
 def _longest(holds: numpy.ndarray) -> int:

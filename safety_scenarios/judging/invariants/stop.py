@@ -24,6 +24,8 @@ from safety_scenarios.trial.trial import ALL_CLEAR
 
 _FASTER = 1.5
 """Times the greatest speed before the hazard: who is so much faster after it drives at it."""
+_ROUNDING = 1e-9
+"""Share of that speed which sums and conversions may add."""
 _UNSEEN_NS = 100_000_000
 """What a controller begins so soon after the hazard may be no answer to it."""
 _SETTLED_NS = 100_000_000
@@ -185,12 +187,13 @@ class Stop(InvariantPlugin):
             known = [(t_ns, abs(value)) for t_ns, value in trial.signals.held(require.signal)
                      if t_ns <= reached_ns and value is not None and math.isfinite(value)]
             before = max((speed for t_ns, speed in known if t_ns < onset_ns), default=0.0)
-            most = _FASTER * before if before >= (require.at_least or 0.0) else math.inf
+            most = _FASTER * (1.0 + _ROUNDING) * before \
+                if before >= (require.at_least or 0.0) else math.inf
             faster = [(t_ns, speed) for t_ns, speed in known if speed > most > 0]
             if faster and faster[0][0] < onset_ns + _UNSEEN_NS:
                 yield self.finding(
                     Verdict.INCONCLUSIVE, f'{require.signal} rose to {faster[0][1]:.4g} right '
-                    f'after the hazard: it may have been about to', at_ms=(
+                    f'after the hazard, too soon to tell whether in answer to it', at_ms=(
                         faster[0][0] - onset_ns) / 1e6)
             elif faster:
                 t_ns, fastest = max(faster, key=itemgetter(1))

@@ -65,6 +65,9 @@ def test_slow_on_one_topic_and_fast_on_another_is_not_slow():
     one = on('cmd_vel', (-690, 300, 0.8), (300, 2990, 0.2))
     assert found(one, scenario)[0] is Verdict.PASS
     assert found(one + on('other', (-600, 2900, 0.9)), scenario)[0] is Verdict.INCONCLUSIVE
+    pulses = [(begin + off, begin + off + last, speed) for begin in range(-600, 2900, 100)
+              for off, last, speed in ((0, 90, 0.9), (90, 10, 0.0))]
+    assert found(one + on('other', *pulses), scenario)[0] is Verdict.INCONCLUSIVE
 
 
 def test_motion_on_a_declared_topic_that_nothing_reads_passes_nothing():

@@ -211,7 +211,7 @@ def test_who_drives_much_faster_at_the_hazard_first_does_not_stop():
     finding = judged(lunging, Stop(name='s'))
     assert (finding.verdict, finding.at_ms) == (Verdict.FAIL, 150.0)
     assert finding.margin == pytest.approx(-0.1) and 'rose to 1 after' in finding.reason
-    for others in ([(-500, 0.6), (-100, 0.4), (150, 0.89), (300, 0.0)],  # not so much faster
+    for others in ([(-500, 0.6), (-100, 0.4), (150, 0.9), (300, 0.0)],  # not so much faster
                    [(-500, 0.0), (150, 0.3), (300, 0.0)]):  # it did not work before
         assert judged(others, Stop(name='s')).verdict is Verdict.PASS
     at_once = [(-500, 0.4), (50, 1.0), (300, 0.0)]  # it may be the next leg of its task
