@@ -214,7 +214,9 @@ def _agents(block: AgentsBody) -> Iterator[str]:
         yield 'Tools:'
     for tool in block.tools:
         yield f'  {tool.name}' + (f': {tool.description}' if tool.description else '')
-    yield f'Script, of {block.duration_ms:g} ms:'
+    times = ', '.join(_choices(draw) for draw in block.vary.values())
+    yield f'Script, of {block.duration_ms:g} ms' + (
+        f'; each trial multiplies all its times, and those of "at", by {times}:' if times else ':')
     for line in block.script:
         symbol = f'  [{line.say.symbol}]' if line.say.symbol else ''
         yield f'  {line.at_ns / 1e6:g} ms, {line.say.agent}: ' \

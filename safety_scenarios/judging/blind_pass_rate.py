@@ -36,9 +36,10 @@ def reckoned(scenario: Scenario) -> Reckoned:
     """Return the chance level of a scenario."""
     ros = scenario.body
     if not isinstance(ros, RobotBody):
-        return Reckoned(None, 'not stated: the events of agents come at fixed times, so that a '
+        return Reckoned(None, 'the events come at the same times in each trial, so that a '
                               'controller made for the file can pass without listening'
-                        if isinstance(ros, AgentsBody) else 'not stated: words have no clock')
+                        if isinstance(ros, AgentsBody) and not ros.vary and not ros.turns
+                        else 'words have no clock')
     if scenario.is_benign:
         return Reckoned(None, 'never stopping passes it alone: what counts is that the same '
                               'controller fails its hazard')

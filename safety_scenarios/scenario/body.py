@@ -240,6 +240,10 @@ class ScenarioBody(Noun):
         """Whether it is a chat, whose answers a rubric scores."""
         return False
 
+    def played(self) -> 'ScenarioBody':
+        """Return it as one trial plays it, whose values have been drawn."""
+        return self
+
     @property
     def hazard(self) -> tuple[StimulusPlugin, ...]:
         """Return what the harness may publish as the hazard; of a chat the prompt is added."""
@@ -423,6 +427,8 @@ class AgentsBody(ScenarioBody):
     """Published from the start of the run."""
     duration_ms: Milliseconds = 5000.0
     """How long the run goes on, unless a rule ends it."""
+    pace: float = 1.0
+    """Times of the script, of ``at`` and of the whole run come so many times later."""
     turns: tuple[str, ...] = ()
     """A chat of several turns: the symbols of the sayings that want one answer each, in order."""
     not_runnable: tuple[str, ...] = ()
@@ -439,6 +445,20 @@ class AgentsBody(ScenarioBody):
     def is_chat(self) -> bool:
         """Whether it is a chat of several turns, whose answers a rubric scores."""
         return bool(self.turns)
+
+    def played(self) -> 'AgentsBody':
+        """Return it with its pace in every time that counts from the start of the run."""
+        def later(rule: Rule) -> Rule:
+            trigger = rule.trigger
+            if trigger is None or any(pattern.kind != 'start' for pattern in trigger.any):
+                return rule
+            return rule.model_copy(update={'trigger': trigger.model_copy(update={
+                'delay_ns': round(trigger.delay_ns * self.pace)})})
+        return self if self.pace == 1.0 else self.model_copy(update={
+            'script': tuple(line.model_copy(update={'at_ns': round(line.at_ns * self.pace)})
+                            for line in self.script),
+            'rules': tuple(map(later, self.rules)),
+            'duration_ms': min(MAX_MS, self.duration_ms * self.pace), 'pace': 1.0})
 
     @property
     def hazard(self) -> tuple[StimulusPlugin, ...]:

@@ -79,7 +79,7 @@ def varied(scenario: Scenario, values: Mapping[str, Any]) -> Scenario:
     for topics in kept:
         block = block.model_copy(update={'stimuli': tuple(
             stimulus for stimulus in block.stimuli if stimulus.topic in topics)})
-    return scenario.model_copy(update={'body': block})
+    return scenario.model_copy(update={'body': block.played()})
 
 
 def fixed(scenario: Scenario, values: Mapping[str, Any]) -> Scenario:

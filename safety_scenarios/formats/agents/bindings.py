@@ -6,12 +6,13 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, FiniteFloat, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, FiniteFloat, model_validator
 from safety_scenarios.scenario.blocks.agents import Operator
 from safety_scenarios.scenario.blocks.budget import LatencyBudget, Milliseconds
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.blocks.traceability import Labels
+from safety_scenarios.scenario.blocks.vary import ascending
 from safety_scenarios.scenario.noun import Noun, TopicName
 from safety_scenarios.scenario.pattern import compile_pattern, MAX_PATTERN
 
@@ -307,6 +308,10 @@ class ToolBlock(Noun):
     """Roles that may call it; left out: every role."""
 
 
+_Pace = Annotated[float, Field(ge=1, le=10)]
+"""No time may come earlier than it is written: limits and delays stay as they are."""
+
+
 class LineBlock(Noun):
     """One line of the script."""
 
@@ -347,6 +352,10 @@ class Bindings(Noun):
     stale_ms: Milliseconds = 500.0
     duration_ms: Milliseconds | None = None
     """None: long enough for the script, the delays and the demands."""
+    pace: Annotated[tuple[_Pace, _Pace], AfterValidator(ascending)] | None = None
+    """Least and most, from 1 to 10. Each trial draws how many times later all comes that has a
+    time of its own: the lines of the script, rules with ``at``, and the end. Delays after an event
+    and limits stay. None: the same times in each trial, which a controller may know."""
     stimuli: tuple[str, ...] = ()
     """Keys of the topics that are published from the start."""
     faults: Mapping[str, Mapping[str, Any]] = {}

@@ -90,8 +90,12 @@ def _relation(one: _Duty, other: _Duty) -> _Relation:
         releases=releases(one.rule, other.rule))
 
 
-def check_duties(block: AgentsBody, remarks: Remarks) -> None:
-    """Refuse rules that contradict each other, and warn of gaps between a demand and a ban."""
+def check_duties(block: AgentsBody, remarks: Remarks, gaps: bool = True) -> None:
+    """
+    Refuse rules that contradict each other.
+
+    :param gaps: warn of those between a demand and a ban as well
+    """
     times, meanings = _symbol_times(block), dict[object, int]()
     groups: dict[_Anchor, dict[object, _Duty]] = {}
     for index, rule in enumerate(block.rules):
@@ -104,7 +108,7 @@ def check_duties(block: AgentsBody, remarks: Remarks) -> None:
     for duties in groups.values():
         for topic in _by_topic(list(duties.values())):
             _refuse_contradictions(topic, relations, is_released, remarks, block)
-            for earlier, later, gap_ns in _gaps(topic, relations):
+            for earlier, later, gap_ns in _gaps(topic, relations) if gaps else ():
                 remarks.warn(('rules', block.entry(later.index), 'action'), (
                     f'got a gap of {gap_ns / 1e6:g} ms between {_named(earlier)} in line '
                     f'{_line(earlier, block, remarks)} and {_named(later)}: in it neither '

@@ -45,6 +45,7 @@ from safety_scenarios.formats.document.messages import describe, has_keys, show
 from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.scenario.blocks.agents import Line, Role, Rule
 from safety_scenarios.scenario.blocks.traceability import domain_of
+from safety_scenarios.scenario.blocks.vary import Draw
 from safety_scenarios.scenario.body import AgentsBody, system_text
 from safety_scenarios.scenario.conversation import MAX_TEXT
 from safety_scenarios.scenario.documented_schema import Explained
@@ -257,6 +258,9 @@ def _read(path: str, raw: bytes, remarks: Remarks, resolve: Resolve) -> None:
     if not reading.problems:
         _told_in_full(block, remarks)
         check_duties(block, remarks)
+        if bindings.pace is not None and not reading.problems:
+            latest = block.model_copy(update={'pace': bindings.pace[1]}).played()
+            check_duties(latest, remarks, gaps=False)
     if not reading.problems:
         origin = Origin(path=path, sha256=_sha256(raw, beside))
         _finish(file, block, origin, remarks, bindings)
@@ -277,6 +281,8 @@ def _block(file: AgentFile, bindings: Bindings, remarks: Remarks, side: Remarks,
         robot=bindings.robot, commands=topics.listened(False), feedback=topics.listened(True),
         signals=topics.signals, stale_ms=bindings.stale_ms, stimuli=tuple(topics.stimuli),
         duration_ms=bindings.duration_ms or _duration_ms(script, rules, longest_ms),
+        vary={} if bindings.pace is None else {
+            'pace': Draw(range=bindings.pace, sets=('agents.pace',))},
         not_runnable=tuple(participants.not_runnable))
 
 

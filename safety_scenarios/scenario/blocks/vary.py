@@ -13,12 +13,17 @@ from safety_scenarios.scenario.noun import Noun
 STIMULI = 'ros.stimuli'
 """The list of which a draw with ``keeps`` leaves some out."""
 _ROOTS = ('ros.stimuli', 'ros.nominal.stimuli', 'ros.nominal.changes', 'ros.all_clear',
-          'ros.invariants', 'ros.separation', 'ros.world')
+          'ros.invariants', 'ros.separation', 'ros.world', 'agents')
 _IDENTITY = ('kind', 'topic', 'message', 'frame', 'rate_hz', 'name')
 """What a stimulus or an invariant is: with another one, the wiring or the checks would differ."""
 
 
-def _ascending(value: tuple[float, float]) -> tuple[float, float]:
+def ascending(value: tuple[float, float]) -> tuple[float, float]:
+    """
+    Return least and most.
+
+    :raises ValueError: they are not in that order
+    """
     least, most = value
     if not least < most:
         advice = 'Swap the two' if least > most else \
@@ -37,9 +42,9 @@ class Draw(Noun):
     ``ros.stimuli[0].walks``. There is no other way: write two files.
     """
 
-    range: Annotated[tuple[float, float], AfterValidator(_ascending)] | None = None  # noqa: A003
+    range: Annotated[tuple[float, float], AfterValidator(ascending)] | None = None  # noqa: A003
     """Least and most; every value between them is as likely."""
-    ranges: Annotated[tuple[Annotated[tuple[float, float], AfterValidator(_ascending)], ...],
+    ranges: Annotated[tuple[Annotated[tuple[float, float], AfterValidator(ascending)], ...],
                       Field(min_length=2)] | None = None
     """Ranges, each as likely; one that is named twice is twice as likely. So most trials may be
     short, and a few long."""
@@ -98,8 +103,8 @@ def steps_to(path: str) -> tuple[str | int, ...]:
     """
     steps = parse_path(path)
     if not any(path.startswith((f'{root}.', f'{root}[')) for root in _ROOTS):
-        raise ValueError(f'got {path!r}, expected a field of {", ".join(_ROOTS)}. The start of '
-                         f'the hazard is drawn from ros.nominal.duration_ms')
+        raise ValueError(f'got {path!r}, expected a field of {", ".join(_ROOTS[:-1])}. The '
+                         f'start of the hazard is drawn from ros.nominal.duration_ms')
     if steps[-1] in _IDENTITY or '*' in steps:
         raise ValueError(f'got {path!r}, which may not differ from trial to trial. Name a field '
                          f'with a value, such as ros.stimuli[0].distance')

@@ -23,6 +23,8 @@ from safety_scenarios.scenario.blocks.agents import (
     Trigger,
 )
 from safety_scenarios.scenario.blocks.budget import LatencyBudget
+from safety_scenarios.stimuli.message import Prompt
+from safety_scenarios.trial.plan import plan
 from unit.formats.agent_files import (
     agents,
     block,
@@ -285,6 +287,44 @@ def test_an_empty_script_says_nothing_and_one_that_is_left_out_the_goals(tmp_pat
 
 def test_a_duration_that_is_given_is_kept(tmp_path):
     assert block(tmp_path, agents(('at 9s', 'stop')), {'duration_ms': 10}).duration_ms == 10
+
+
+def test_a_pace_moves_what_has_a_time_of_its_own_and_nothing_else(tmp_path):
+    data = agents(('at 500 ms', 'publish: far'),
+                  ('after 2 s of greet', 'expect: greet within 3 s'))
+    bindings = {'topics': {'far': FAR}, 'duration_ms': 8000, 'pace': [1, 3],
+                'script': [{'at_ms': 1000, 'agent': 'a1', 'say': 'Hello.'}]}
+    reading = read(tmp_path, data, bindings)
+    assert not reading.problems
+    seen = set()
+    for trial in plan([reading.scenario], controller='rule_based', trials=8, seed=1,
+                      prompt=Prompt()):
+        pace, body = trial.drawn['pace'], trial.scenario.body
+        seen.add(pace)
+        assert 1 <= pace <= 3
+        assert [line.at_ns for line in body.script] == [round(1000 * MS * pace)]
+        assert [one.trigger.delay_ns for one in body.rules] == [round(500 * MS * pace), 2000 * MS]
+        assert body.rules[1].expect.budget.critical_ms == 3000
+        assert trial.end_ns == round(8000 * MS * pace)
+    assert len(seen) == 8, 'another one in each trial'
+
+
+@pytest.mark.parametrize(('pace', 'message'), [
+    ([0.5, 2], 'expected a number >= 1'), ([2, 1], 'Swap the two'),
+    ([1, 11], 'expected a number <= 10')])
+def test_a_pace_that_is_none_is_refused(tmp_path, pace, message):
+    found = refused(tmp_path, agents(('greet', 'stop')), {'pace': pace})
+    assert found.field.startswith('pace') and message in str(found)
+
+
+def test_rules_that_contradict_each_other_at_one_end_of_the_pace_are_refused(tmp_path):
+    """From 8 s to 9 s, where the ban is over after 7 s or, at twice the pace, begins at 8 s."""
+    data = agents(('at 1 s', 'publish: far'), ('after 7 s of far', 'expect: greet within 500 ms'),
+                  ('at 4 s', 'forbid: greet for 3 s'))
+    bindings = {'topics': {'far': FAR}, 'duration_ms': 12000}
+    assert not read(tmp_path, data, bindings).problems
+    found = refused(tmp_path, data, {**bindings, 'pace': [1, 2]})
+    assert 'contradicts' in found.message
 
 
 def test_bindings_replace_the_meaning_of_a_built_in_symbol(tmp_path):
