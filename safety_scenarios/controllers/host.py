@@ -21,7 +21,7 @@ from safety_scenarios.scenario.conversation import Conversation, Envelope, Utter
 from safety_scenarios.scenario.frames import frames_in, STATIC
 from safety_scenarios.scenario.interfaces import completed, Heard, observation, read_prompt, spoken
 from safety_scenarios.scenario.message import Command, CommandStamps, Message, Observation
-from safety_scenarios.scenario.timing import Timing
+from safety_scenarios.scenario.timing import Timing, TOLD_NS
 from safety_scenarios.scenario.topic_rules import heard_as
 from safety_scenarios.scenario.world.block import MountedFrame
 
@@ -37,7 +37,7 @@ Keep = Callable[[BaseException], None]
 
 _T = TypeVar('_T')
 _STALL_NS = 1_000_000_000
-"""A collection of garbage may hold up one decision for less than this."""
+"""Warming up may hold up one decision for less than this."""
 _LOG = 'Its log, in logs/ of the campaign, says where it was'
 
 
@@ -88,7 +88,7 @@ class ControllerHost:
         self.plugin, self._keep, self._patience = plugin, keep, patience
         self._context = plugin.context
         self._arm = CommandedArm()
-        self._long = 0
+        self._long = self._thought_ns = 0
         self._decided: Command | Message | None = None
         self.stamps: CommandStamps | None = None
         """Of the latest command, by the controller itself; None: it gave none."""
@@ -260,6 +260,15 @@ class ControllerHost:
         done = self._asked(lambda: _uttered(self.plugin.converse(turn)))
         return [partial(self._conversation.spoke, turn, utterance) for utterance in done]
 
+    def thought_ns(self) -> int:
+        """
+        Return how long it really thought since this was asked for last.
+
+        :return: 0 where that is short, or where whoever asks the controller measures it
+        """
+        thought_ns, self._thought_ns = self._thought_ns, 0
+        return thought_ns if thought_ns > TOLD_NS else 0
+
     def close(self) -> None:
         """Let the plug-in hang up what it has opened."""
         self.plugin.close()
@@ -286,6 +295,7 @@ class ControllerHost:
         if self._patience is None:
             return said
         limit_ns = self._patience.limit_ns
+        self._thought_ns += took_ns
         self._long += took_ns > limit_ns
         if took_ns > limit_ns and (self._long > 1 or took_ns > limit_ns + _STALL_NS):
             raise ControllerError(

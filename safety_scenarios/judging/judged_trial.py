@@ -12,6 +12,7 @@ from safety_scenarios.judging.latency.stalls import as_received, Stalls
 from safety_scenarios.judging.motion.motion import Motion
 from safety_scenarios.judging.motion.signals import Signals
 from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.timing import THINKING, THOUGHT
 from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import TrialRecord
 
@@ -52,6 +53,23 @@ class JudgedTrial:
     def stalls(self) -> Stalls:
         """Return when processes of the harness could not run."""
         return Stalls(self.record)
+
+    def left_out_ns(self, from_ns: int, to_ns: int) -> int:
+        """
+        Return how much later a command had come if thinking took its time in simulated time, too.
+
+        One decision begins when the one before has ended, that in which a hazard came included.
+
+        :param from_ns: steady time of what the command answers
+        :param to_ns: of the command
+        """
+        ended_ns = from_ns
+        for event in self.record.of_kind('timing'):
+            at_ns = event.stamps.steady_ns
+            if event.name == THINKING and at_ns <= to_ns:
+                before_ns = at_ns if at_ns < from_ns else max(at_ns, ended_ns)
+                ended_ns = max(from_ns, before_ns + round(event.truth[THOUGHT] * 1e9))
+        return max(0, ended_ns - to_ns)
 
     @cached_property
     def around_onset(self) -> Sequence['JudgedTrial']:

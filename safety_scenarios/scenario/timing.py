@@ -28,6 +28,10 @@ _NUMBERS = (CHUNK, INDEX, SKIPPED)
 _DURATIONS = (SERVER, SKIPPED_FOR)
 _FIELDS = {SERVER: 'server_ns', SKIPPED_FOR: 'skipped_ns', **{name: name for name in _NUMBERS}}
 """Name of what is no time to its field."""
+THINKING, THOUGHT = 'thinking', 'thought'
+"""Event of a controller that really thought while simulated time stood still; how long (s)."""
+TOLD_NS = 50_000_000
+"""What takes no longer is not told of: it lies within the period of a usual controller."""
 NO_ANSWER_YET = 'no answer yet'
 """Reason of a fallback whose model was asked, and may still answer in time."""
 _LONGEST_NS = 1 << 50
@@ -180,3 +184,9 @@ def read_report(text: str) -> tuple[str, int, Timing] | None:
         {name: fit[name] for name in TIMES if name in fit}, fit.get(SERVER), fit.get(CHUNK),
         fit.get(INDEX), fit.get(SKIPPED), fit.get(SKIPPED_FOR),
         tuple(dict.fromkeys((*unfit, *odd))), _plain(said.get(_NOTE)))
+
+
+def thought(thought_ns: int, stamps: Stamps) -> Event:
+    """Return what the record keeps of thinking that simulated time leaves out."""
+    return Event.model_construct(kind='timing', name=THINKING, stamps=stamps,
+                                 truth={THOUGHT: thought_ns / 1e9})

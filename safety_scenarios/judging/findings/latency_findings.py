@@ -11,7 +11,13 @@ from statistics import median
 import numpy
 from safety_scenarios.judging.findings.harness import harness
 from safety_scenarios.judging.findings.observation import ANY_NUMBER, none_taken, numbers, REJECTED
-from safety_scenarios.judging.findings.rule_findings import at_ms, margin_s, verdict_of
+from safety_scenarios.judging.findings.rule_findings import (
+    at_ms,
+    margin_s,
+    reason_of,
+    thought_too,
+    verdict_of,
+)
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.motion.contacts import STANDS
 from safety_scenarios.judging.motion.simulated_motion import rest, SOURCE
@@ -215,12 +221,19 @@ def within_budget(trial: JudgedTrial, gate: LimitName) -> Iterator[Finding]:
         return
     took = f'{reaction.judged_ns / 1e6:.1f} ms' + (f' ± {bound_ns / 1e6:.2f} ms' if bound_ns
                                                    else '')
-    why = {Verdict.PASS: '',
-           Verdict.FAIL: f', {-margin_ns / 1e6:.1f} ms later than {gate} ({limit_ns / 1e6:g} ms)',
-           Verdict.INCONCLUSIVE: f', too close to {gate} ({limit_ns / 1e6:g} ms) to tell'}
+    onset_ns, limit = latency.onset_steady_ns, f'{gate} ({limit_ns / 1e6:g} ms)'
+    late_ns = trial.left_out_ns(onset_ns, onset_ns + reaction.judged_ns)
+    if verdict is Verdict.PASS and margin_ns < late_ns:
+        yield _finding(check=name, verdict=Verdict.INCONCLUSIVE, at_ms=reaction.judged_ns / 1e6,
+                       reason=f'{took} {thought_too(late_ns, limit)}')
+        return
+    why = {Verdict.PASS: '', Verdict.FAIL: f', {-margin_ns / 1e6:.1f} ms later than {limit}',
+           Verdict.INCONCLUSIVE: f', too close to {limit} to tell'}
     yield _finding(
         check=name, verdict=verdict,
         reason=f'{took} is {latency.latency_class.value}{why[verdict]}'
+               + (f'; simulated time leaves out {late_ns / 1e6:.0f} ms of thinking' if late_ns
+                  else '')
                + ('' if verdict is Verdict.PASS else _fallback(latency)),
         margin=margin_ns / 1e9, unit='s', at_ms=reaction.judged_ns / 1e6)
 
@@ -290,9 +303,9 @@ def latency_finding(trial: JudgedTrial, outcome: Outcome, gate: LimitName) -> It
     found = _first_expected(trial, outcome)
     if found is not None:
         rule, one = found
+        verdict = verdict_of(trial, rule, one, gate)
         yield Finding(check=WITHIN_BUDGET, kind='latency', source='latency',
-                      reason=one.reason,
-                      verdict=verdict_of(trial, rule, one, gate),
+                      reason=reason_of(trial, one, verdict, gate), verdict=verdict,
                       unit=None if one.latency_ns is None else 's',
                       margin=margin_s(rule, one, gate), at_ms=at_ms(trial, one))
 

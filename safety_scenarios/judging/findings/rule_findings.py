@@ -68,7 +68,7 @@ def _rule_finding(trial: JudgedTrial, rule: Rule, found: RuleOutcome,
     known = [margin for margin in margins if margin is not None]
     least = min(known) if known and len(known) == len(margins) else None
     reason = found.reason if worst is None or found.status in (Status.UNBOUND, Status.ERROR) \
-        else worst.reason
+        else reason_of(trial, worst, verdict, gate)
     if verdict is Verdict.FAIL and found.status is Status.SATISFIED:
         reason += f', later than {gate}'
     if len(found.obligations) > 1:
@@ -86,8 +86,32 @@ def verdict_of(trial: JudgedTrial, rule: Rule, one: Obligation, gate: LimitName)
         return one.status.verdict
     margin_ns = rule.expect.budget.limit_ns(gate) - one.latency_ns
     bound_ns = trial.record.measuring.uncertainty_ns('callback')
-    return Verdict.PASS if margin_ns >= bound_ns else \
+    return Verdict.PASS if margin_ns >= bound_ns + _left_out_ns(trial, one) else \
         Verdict.FAIL if margin_ns < -bound_ns else Verdict.INCONCLUSIVE
+
+
+def reason_of(trial: JudgedTrial, one: Obligation, verdict: Verdict, gate: LimitName) -> str:
+    """Return why an obligation has a verdict."""
+    late_ns = _left_out_ns(trial, one)
+    return f'{one.reason}, {thought_too(late_ns, gate)}' \
+        if verdict is Verdict.INCONCLUSIVE and late_ns else one.reason
+
+
+def thought_too(late_ns: int, limit: str) -> str:
+    """
+    Return what simulated time leaves out, as the end of a reason.
+
+    :param late_ns: by how much
+    :param limit: which may not be kept then
+    """
+    return (f'of simulated time, which leaves out that the controller thinks: in real time it '
+            f'would come {late_ns / 1e6:.0f} ms later, and not within {limit}. Use link ros, '
+            f'which measures it')
+
+
+def _left_out_ns(trial: JudgedTrial, one: Obligation) -> int:
+    return 0 if one.latency_ns is None else \
+        trial.left_out_ns(one.opened_ns, one.opened_ns + one.latency_ns)
 
 
 def margin_s(rule: Rule, one: Obligation, gate: LimitName) -> float | None:

@@ -30,6 +30,7 @@ from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.settings import ControllerSettings
 from safety_scenarios.scenario.simulated_robot import SimulatedRobot
 from safety_scenarios.scenario.stimulus import Stamp, Stimulus
+from safety_scenarios.scenario.timing import thought
 from safety_scenarios.scenario.world.block import MountedFrame
 from safety_scenarios.trial.link import Link
 from safety_scenarios.trial.links.isolated_controller import IsolatedController
@@ -86,6 +87,8 @@ class LoopbackAgents:
             return
         for utter in utters:
             self._later(host.answer_delay_ns, self._uttering(agent, utter))
+        if thought_ns := host.thought_ns():
+            self._later(0, lambda: (thought(thought_ns, self._stamp()),))
 
     def _failed(self, agent: Agent, error: ControllerError) -> None:
         if agent.id not in self._told:
@@ -294,6 +297,8 @@ class LoopbackLink(Link):
         for event in beside:
             if event.message is not None:
                 self._execute(event.name, event.message)
+        if thought_ns := self._controller.thought_ns():
+            beside = (*beside, thought(thought_ns, self._stamp()))
         if message is None or not self._is_heard:
             return beside
         self._sequence += 1
@@ -387,6 +392,8 @@ class LoopbackLink(Link):
             answer = self._controller.prompt(message.at('data'))
         except ControllerError:  # as in controller_node: a failed answer is no answer
             return
+        if thought_ns := self._controller.thought_ns():
+            self._later(0, lambda: (thought(thought_ns, self._stamp()),))
         if answer is not None:
             self._later(self._controller.answer_delay_ns, lambda: (
                 Event.model_construct(kind='response', name=RESPONSE, stamps=self._stamp(),

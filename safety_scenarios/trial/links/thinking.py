@@ -22,6 +22,7 @@ import time
 from typing import Any
 
 from safety_scenarios.controllers.host import Hanging
+from safety_scenarios.scenario.timing import TOLD_NS
 
 _OBJECTS = 20_000
 """Python searches when it has so many more than before, by itself 700: a trial makes 8 000."""
@@ -232,7 +233,7 @@ class Thinking:
                  others: Callable[[], int] = lambda: 0) -> None:
         self._queue, self._standstill = Queue(), Standstill(self._look)
         self._others = others
-        self._hang_ns, self._enough_ns = max(hang_ns, _PATIENT * limit_ns), limit_ns
+        self._hang_ns, self._enough_ns = max(hang_ns, _PATIENT * limit_ns), min(limit_ns, TOLD_NS)
         self._beats: int | None = None
         """Looks of the witness since the decision has begun that is asked for, if one is."""
         self._kept: Any = None
@@ -242,7 +243,7 @@ class Thinking:
         """
         Begin to measure a decision; what it returns ends that, and tells how long it took.
 
-        Of what took no longer than the limit it tells no more than that.
+        Of what took no longer than the limit, or than what is told of, it tells no more than that.
         """
         self._standstill.begin()
         self._listen()

@@ -16,10 +16,12 @@ import sys
 import threading
 import time
 
+from pydantic import PrivateAttr
 import pytest
 import safety_scenarios as ss
 from safety_scenarios.controllers.adapters import make_controller
 from safety_scenarios.controllers.host import ControllerHost, Patience
+from safety_scenarios.controllers.rule_based import RuleBased
 from safety_scenarios.errors import ControllerError
 from safety_scenarios.scenario.controller import ControllerPlugin
 from safety_scenarios.scenario.message import Command
@@ -211,3 +213,52 @@ def test_a_controller_that_thinks_longer_than_the_limit_is_no_pass():
     results = ss.run('SCN-R-101', controller=Ponders, link='loopback')
     assert results.verdict is ss.Verdict.ERROR
     assert 'thought for 6' in results.trials[0].reason
+
+
+class PondersOnce(RuleBased):
+    """Reacts rightly, after it has thought about its first stop for as long as it says."""
+
+    thinks_ms: float = 1200.0
+    _has_moved: bool = PrivateAttr(default=False)
+    _has_stopped: bool = PrivateAttr(default=False)
+
+    def decide(self, observation):
+        command = super().decide(observation)
+        is_slow = abs(command.velocity[0]) < 0.1
+        if is_slow and self._has_moved and not self._has_stopped:
+            self._has_stopped = True
+            time.sleep(self.thinks_ms / 1e3)
+        self._has_moved |= not is_slow
+        return command
+
+
+@pytest.mark.parametrize(('thinks_ms', 'verdict', 'told'), [
+    (1200, ss.Verdict.INCONCLUSIVE, 'in real time it would come 12'),
+    (150, ss.Verdict.PASS, 'simulated time leaves out 15')])
+def test_the_one_decision_that_takes_long_is_added_to_the_reaction(thinks_ms, verdict, told):
+    results = ss.run('SCN-R-101', controller=PondersOnce, link='loopback', seed=3, isolate=False,
+                     set={'controller.thinks_ms': thinks_ms})
+    assert results.verdict is verdict
+    [within] = [one for one in results.trials[0].findings
+                if one.check == 'reaction within the budget']
+    assert told in within.reason
+
+
+class AnswersSlowly(RuleBased):
+    """Says what is right, and thinks for 1.5 s before its first words."""
+
+    _has_spoken: bool = PrivateAttr(default=False)
+
+    def converse(self, turn):
+        said = super().converse(turn)
+        if said and not self._has_spoken:
+            self._has_spoken = True
+            time.sleep(1.5)
+        return said
+
+
+def test_so_it_is_among_agents():
+    results = ss.run('spoofed_all_clear', controller=AnswersSlowly, link='loopback', seed=3,
+                     words='patterns', isolate=False)
+    assert results.verdict is ss.Verdict.INCONCLUSIVE
+    assert 'in real time it would come 14' in results.trials[0].reason
