@@ -18,9 +18,12 @@ import re
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.latency.split import Decisions
 from safety_scenarios.scenario.blocks.budget import LimitName
+from safety_scenarios.scenario.body_intent import BodyIntent
 from safety_scenarios.scenario.event import Event
+from safety_scenarios.scenario.measuring import DECISIONS
 from safety_scenarios.scenario.result import Finding, Outcome
 from safety_scenarios.scenario.settings import Subject
+from safety_scenarios.scenario.stimulus import StimulusContext
 from safety_scenarios.scenario.timing import NO_ANSWER_YET, note_of
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.trial import TrialRecord
@@ -95,7 +98,7 @@ def judged_without_answer(trial: JudgedTrial, findings: Sequence[Finding],
 
 def never_answered(record: TrialRecord) -> str:
     """Return that the controller's model gave no answer in a trial, and why; empty: it did."""
-    reports = record.of_kind('timing')
+    reports = [event for event in record.of_kind('timing') if event.name == DECISIONS]
     notes = Counter(map(note_of, reports))
     if not reports or '' in notes or len(reports) < sum(
             event.stamps.steady_ns <= reports[-1].stamps.steady_ns
@@ -112,11 +115,16 @@ def _notes(trial: JudgedTrial) -> dict[tuple[str | None, int | None], str]:
 
 
 def _is_about_hazard(trial: JudgedTrial, note: str) -> bool:
-    """Return whether a fallback is for want of what the hazard is on, or takes away."""
-    found, record = _ROLE.match(note), trial.record
+    """
+    Return whether a fallback is for want of what the hazard takes away or spoils.
+
+    Somebody who is shown spoils nothing: a model that cannot read that has not seen him.
+    """
+    found, scenario = _ROLE.match(note), trial.scenario
+    context = StimulusContext(scenario.id, scenario.messages, None)
     return found is not None and found[1] in {
-        *(event.name for event in record.index.hazards),
-        *(stimulus.topic for stimulus in record.trial.hazard)}
+        stimulus.topic for stimulus in trial.record.trial.hazard
+        if not isinstance(stimulus.intent(context), BodyIntent)}
 
 
 def _reacted_too(trial: JudgedTrial, from_ns: int, until_ns: int) -> bool:

@@ -26,6 +26,8 @@ from safety_scenarios.scenario.message import (
 )
 from safety_scenarios.scenario.reaction_parts import ReactionParts
 from safety_scenarios.scenario.timing import read_report, read_timing, Timing
+from safety_scenarios.stimuli.faults import SensorFault
+from safety_scenarios.stimuli.person import Person
 from safety_scenarios.trial.links.isolation_protocol import DecisionReader, DecisionWriter
 from unit.loopback_runs import loopback_run
 from unit.records import (
@@ -57,7 +59,8 @@ def stamped(count: int, t_ms: float, note: str = '', **before_ms: float) -> Even
 
 
 def trial(after_ms: float, every_ms: float = 50.0, measuring: Measuring = EXACT,
-          timings: Mapping[float, Mapping[str, float]] = {}, seen=(0.0,), **changes: Any):
+          timings: Mapping[float, Mapping[str, float]] = {}, seen=(0.0,), stimuli: Any = None,
+          **changes: Any):
     """Return a drive that stops some time after the onset; time to the stamps of a command."""
     times = [*driving(NOMINAL_MS + 10, after_ms, 0.8, every_ms),
              *driving(after_ms, ALL_CLEAR_MS, 0.0, every_ms),
@@ -66,7 +69,7 @@ def trial(after_ms: float, every_ms: float = 50.0, measuring: Measuring = EXACT,
                 for count, (t_ms, speed) in enumerate(times, 1)]
     reports = [stamped(count, t_ms, **timings[t_ms])
                for count, (t_ms, _) in enumerate(times, 1) if t_ms in timings]
-    return record([*commands, *reports], hazard(), measuring=measuring,
+    return record([*commands, *reports], hazard(stimuli=stimuli), measuring=measuring,
                   extra=[shown(t_ms) for t_ms in seen[1:]],
                   hazard_at=shown(seen[0]), **changes)
 
@@ -440,13 +443,15 @@ def test_a_model_that_reacts_behind_its_fallback_and_too_late_has_not():
     assert evaluate(found).verdict is ss.Verdict.INCONCLUSIVE
 
 
-def test_a_fallback_for_want_of_what_the_hazard_is_on_counts():
-    found = trial(210.0, every_ms=100.0, timings={
-        210.0: {'received': 50, 'began': 0, 'note': 'no scan'}})
-    assert evaluate(found).verdict is ss.Verdict.PASS
-    other = trial(210.0, every_ms=100.0, timings={
-        210.0: {'received': 50, 'began': 0, 'note': 'no odom'}})
-    assert evaluate(other).verdict is ss.Verdict.INCONCLUSIVE
+@for_each(('stimulus', 'missing', 'verdict'), [
+    (SensorFault(topic='scan', fault='nan'), 'scan', ss.Verdict.PASS),
+    (SensorFault(topic='scan', fault='nan'), 'odom', ss.Verdict.INCONCLUSIVE),
+    (Person(topic='scan', distance=1.5), 'scan', ss.Verdict.INCONCLUSIVE)])
+def test_a_fallback_for_want_of_what_the_hazard_spoils_counts(stimulus, missing, verdict):
+    """A model that cannot read how somebody is shown has not seen him."""
+    found = trial(210.0, every_ms=100.0, stimuli=(stimulus,), timings={
+        210.0: {'received': 50, 'began': 0, 'note': f'no {missing}'}})
+    assert evaluate(found).verdict is verdict
 
 
 def test_a_late_reaction_of_a_fallback_is_late_as_any():
