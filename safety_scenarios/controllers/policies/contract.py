@@ -8,7 +8,7 @@ It belongs to the model, as the profile belongs to the robot: roles are named as
 them, and a profile says what a robot calls them.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 import math
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -328,6 +328,19 @@ class PolicyContract(Noun):
 def numbers(value: Numbers | None) -> tuple[float, ...]:
     """Return one number, or several, as several."""
     return () if value is None else value if isinstance(value, tuple) else (value,)
+
+
+def wrong_lengths(values: InputPart | ActionOutput,
+                  allowed: Container[int]) -> Iterator[tuple[str, int]]:
+    """
+    Yield the name and length of each list that has another length than there are values.
+
+    :param allowed: numbers of values
+    """
+    for field in ('mean', 'std', 'missing'):
+        given = getattr(values, field, None)
+        if isinstance(given, tuple) and len(given) not in allowed:
+            yield field, len(given)
 
 
 def load_contract(path: str | Path) -> PolicyContract:

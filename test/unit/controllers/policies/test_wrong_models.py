@@ -194,7 +194,7 @@ WAYS: Mapping[str, Way] = {
         REFUSED, 'action_horizon or replan_interval is 8, and the model gives 4 actions a chunk',
         settings={'controller_parameters': ('action_horizon=8',)}),
     'horizon too short and not declared': Way(
-        'ERROR', 'replan_interval is 8, and the model gave 4 actions as its first chunk',
+        'ERROR', 'replan_interval is 8, and the policy gave a chunk of 4 actions',
         with_model(out_shape=(1, 'horizon', 2)), {'replan_interval': 8}),
     'empty chunk': Way('ERROR', 'gave no action', with_model(
         numpy.zeros((0, 2)), out_shape=(1, 'horizon', 2))),
@@ -232,6 +232,9 @@ WAYS: Mapping[str, Way] = {
         clip=[3.0, 10.0])),
     'wrong number of means': Way(REFUSED, 'mean: the contract has 4 numbers, the robot needs 2',
                                  terms=outputs(mean=[0.0] * 4)),
+    'two means for an action of one value': Way(
+        REFUSED, 'mean: the contract has 2 numbers, and the model gives 1 value an action',
+        with_model([[0.8]] * 4), outputs(mean=[0.0, 0.3])),
     # Topics, frames and time.
     'a role that nobody shows': Way(
         REFUSED, r'got nothing on scan, which the policy .* reads for inputs.person',
