@@ -244,7 +244,8 @@ WAYS: Mapping[str, Way] = {
                  'geometry_msgs/msg/PointStamped',
         terms=person(type='geometry_msgs/msg/PointStamped', fields=['point.x'])),
     'a field that the message does not have': Way(
-        'INCONCLUSIVE', "human_pose: .*no field 'pos'", terms=person(fields=['pose.pos.x'])),
+        REFUSED, r'got the field pose.pos.x, .*geometry_msgs/msg/Pose has position, orientation',
+        terms=person(fields=['pose.pos.x'])),
     'looks to the left': Way(
         'FAIL', 'no command satisfied the reaction', with_model(shape=(1, 8)),
         {'inputs': {'person': {**SCAN, 'sector': [1.07, 2.07]}}}, shows_scan),
