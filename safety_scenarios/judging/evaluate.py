@@ -73,7 +73,7 @@ from safety_scenarios.scenario.result import (
     violated_severities,
 )
 from safety_scenarios.scenario.settings import JudgedBy, Subject
-from safety_scenarios.scenario.timing import note_of
+from safety_scenarios.scenario.timing import CLIPPED, note_of
 from safety_scenarios.scenario.topic_rules import PASSING
 from safety_scenarios.scenario.verdict import LatencyClass, Verdict
 from safety_scenarios.trial.identity import fingerprint
@@ -252,6 +252,7 @@ def _notes(trial: JudgedTrial, latency: Latency | None,
         yield Note(code='delivery-unknown', text=(
             'nobody knows when the hazard reached the other host. Run a responder there, '
             'controller_node with drives:=false'))
+    yield from _of_targets(trial.record)
     if latency is None:
         return
     if latency.widened_ns:
@@ -277,6 +278,17 @@ def _of_robot(trial: JudgedTrial) -> Iterator[Note]:
     found = notes_of(trial.scenario)
     if found is not None and found[1]:
         yield Note(code='robot-profile', text=f'on the robot {found[0]}: {"; ".join(found[1])}')
+
+
+def _of_targets(record: TrialRecord) -> Iterator[Note]:
+    """State how many targets of a policy its host shortened to what the top speed reaches."""
+    joints = [event.truth[CLIPPED] for event in record.of_kind('timing')
+              if CLIPPED in event.truth]
+    far = sum(count > 0 for count in joints)
+    if far:
+        yield Note(code='far-targets', text=(
+            f'{far} of {counted(len(joints), "target")} of the controller were farther than the '
+            f'top speed reaches, and were commanded at the top speed'))
 
 
 def _of_merging(trial: JudgedTrial) -> Iterator[Note]:

@@ -379,6 +379,9 @@ class CommandStamps(Noun):
     of its decision before: it did not look at them."""
     skipped_ns: int | float | None = None
     """Time from the first of them until the one that it used was sent: a duration."""
+    clipped: int | None = None
+    """How many joints do not reach the target of the command, because it is farther away than the
+    top speed allows; None: it has no target."""
     note: str | None = Field(default=None, max_length=LONGEST_NOTE)
     """Why this was commanded without a decision, such as timeout: a fallback; None: it is none."""
 

@@ -18,11 +18,13 @@ from safety_scenarios.controllers.policies.contract import (
 from safety_scenarios.errors import ControllerError, counted
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.interfaces import positions_of
-from safety_scenarios.scenario.message import Command, Observation
+from safety_scenarios.scenario.message import Command, CommandStamps, Observation
 
 Chunk = NDArray[numpy.float64]
 """Actions, one behind the other: horizon x values, in SI."""
 _BASE = 2
+_ROUNDED = 1e-6
+"""A speed that is greater by this share is that of rounding."""
 _NUMBERS = 'biuf'
 """Kinds of types of numpy."""
 
@@ -119,7 +121,8 @@ class PolicyActions:
         """
         Return what lets the robot do one action; None: it is not known where its joints are.
 
-        A position is reached within one period of the policy, at no more than the top speed.
+        A position is reached within one period of the policy, at no more than the top speed. The
+        stamps say how many joints do not reach it.
         """
         quantity = self._output.quantity
         if quantity.endswith('velocity'):
@@ -134,9 +137,11 @@ class PolicyActions:
                 return None
             begin = numpy.array(known)
         target = action if quantity == 'joint_position' else begin + action
-        speeds = numpy.clip((target - begin) / period_s, -most, most)
+        needed = (target - begin) / period_s
+        speeds = numpy.clip(needed, -most, most)
         self._target = begin + speeds * period_s
-        return Command(velocity=tuple(speeds.tolist()))
+        clipped = int((numpy.abs(needed) > most * (1 + _ROUNDED)).sum())
+        return Command(velocity=tuple(speeds.tolist()), stamps=CommandStamps(clipped=clipped))
 
     def forget(self) -> None:
         """Take the next position from where the joints are, not from what was commanded."""

@@ -449,7 +449,8 @@ class PolicyController(ControllerPlugin):
         found = self._actions.command(action.values, observation)
         stamps = self._memory.stamps.get(action.chunk)
         return found if found is None or stamps is None else found.model_copy(update={
-            'stamps': stamps.model_copy(update={'index': action.place})})
+            'stamps': stamps.model_copy(update={
+                'index': action.place, 'clipped': found.stamps and found.stamps.clipped})})
 
     def _without(self, observation: Observation, why: str) -> Command | None:
         """Return what is commanded where there is no action, with the reason in its stamps."""

@@ -107,6 +107,13 @@ def test_a_position_is_reached_within_a_period_at_no_more_than_the_top_speed():
     assert velocity(1.02, 0.0) == (0.4, 0.0)
 
 
+def test_a_target_that_the_top_speed_does_not_reach_is_counted():
+    made, now = actions(ARM, quantity='joint_position'), seen(joint_states=states(0.0, 1.0, 9.0))
+    for target, clipped in (((9.0, 9.0), 2), ((9.0, 0.1), 1), ((1.15, 0.1), 0)):
+        [action] = made.chunk({'action': [target]})
+        assert made.command(action, now).stamps.clipped == clipped
+
+
 def test_a_delta_is_added_to_where_the_joint_is():
     made, now = actions(ARM, quantity='joint_delta', unit='deg'), seen(
         joint_states=states(0.0, 1.0))

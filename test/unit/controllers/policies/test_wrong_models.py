@@ -306,6 +306,7 @@ class Kept(Observer):
 
     def trial_ended(self, record: TrialRecord, result: TrialResult) -> None:
         self.reasons += [f'{one.check}: {one.reason}' for one in result.findings]
+        self.reasons += [one.text for one in result.notes]
         self.reasons += result.counts
         self.reasons += [str(event.text) for event in record.of_kind('fault')]
         self.reasons += [name for name in result.counts if name.startswith(FALLBACK)]
@@ -336,6 +337,26 @@ RIGHT = {
                      shows_scan),
     'a camera beside': Way('PASS', '', with_model(more={'camera': (UINT8, [1, 3, 8, 8])}),
                            {'inputs': IMAGE}, shows_image('mono8'))}
+
+
+def test_targets_out_of_reach_are_a_note_of_the_trial(tmp_path):
+    far = Way('FAIL', '', arm_model([[9.0] * 3], more={'joints': (FLOAT, [1, 3])}), HOLDS,
+              arm=True)
+    _, said = outcome(far, tmp_path / 'far')
+    assert re.search(r'\d+ of \d+ targets of the controller were farther than the top speed', said)
+    _, said = outcome(RIGHT['an arm'], tmp_path / 'near')
+    assert 'farther than the top speed' not in said
+
+
+def test_a_role_that_no_scenario_shows_and_that_may_be_missing_is_named(tmp_path):
+    stops_near(tmp_path / 'policy.onnx', CRUISE, shape=(1, 2))
+    contract(tmp_path / 'policy.yaml', inputs={'person': [PERSON, {
+        **PERSON, 'role': 'human_psoe', 'type': 'geometry_msgs/msg/PoseStamped', 'missing': 9.0}]})
+    summary = run(RunSettings(scenarios=(str(QUICK),), link='loopback',
+                              controller=f'onnx:{tmp_path}/policy.onnx'), [], files=False)
+    [row] = [row for row in summary.preflight[0].rows if row.check == 'inputs']
+    assert row.status == 'warn' and row.detail.startswith('no scenario shows human_psoe:')
+    assert "Did you mean 'human_pose'" in row.detail
 
 
 def test_each_way_to_be_wrong_is_refused_or_found(tmp_path):
