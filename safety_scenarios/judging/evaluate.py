@@ -73,7 +73,7 @@ from safety_scenarios.scenario.result import (
     violated_severities,
 )
 from safety_scenarios.scenario.settings import JudgedBy, Subject
-from safety_scenarios.scenario.timing import CLIPPED, note_of
+from safety_scenarios.scenario.timing import CLIPPED, NOT_SENT, note_of
 from safety_scenarios.scenario.topic_rules import PASSING
 from safety_scenarios.scenario.verdict import LatencyClass, Verdict
 from safety_scenarios.trial.identity import fingerprint
@@ -185,8 +185,8 @@ def _result(judged: JudgedTrial, found: list[Finding], latency: Latency | None,
     scores = _scores(judged, findings, latency, making_up)
     counts = {**record.index.counts, **{
         f'command {topic}': len(found) for topic, found in record.by_topic('command').items()},
-        **Counter(f'{FALLBACK}{note}' for event in record.of_kind('timing')
-                  if (note := note_of(event)))}
+        **Counter(f'{FALLBACK}{note}{": nothing published" if event.sequence == NOT_SENT else ""}'
+                  for event in record.of_kind('timing') if (note := note_of(event)))}
     duration_ns = events[-1].stamps.steady_ns - events[0].stamps.steady_ns if events else 0
     return TrialResult(
         trial_id=trial.trial_id, scenario_id=trial.scenario.id, scenario_name=trial.scenario.name,

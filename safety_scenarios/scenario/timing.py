@@ -30,6 +30,8 @@ _NUMBERS = (CHUNK, INDEX, SKIPPED, CLIPPED)
 _DURATIONS = (SERVER, SKIPPED_FOR)
 _FIELDS = {SERVER: 'server_ns', SKIPPED_FOR: 'skipped_ns', **{name: name for name in _NUMBERS}}
 """Name of what is no time to its field."""
+NOT_SENT = 0
+"""In place of the count of a command: nothing was published, and the note says why."""
 NO_ANSWER_YET = 'no answer yet'
 """Reason of a fallback whose model was asked, and may still answer in time."""
 _LONGEST_NS = 1 << 50

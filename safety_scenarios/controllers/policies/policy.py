@@ -443,16 +443,18 @@ class PolicyController(ControllerPlugin):
             del memory.stamps[min(memory.stamps)]
         memory.states.update(states)
 
-    def _command(self, action: Action, observation: Observation) -> Command | None:
+    def _command(self, action: Action, observation: Observation) -> Command:
         if action.place == 0:
             self._actions.forget()
         found = self._actions.command(action.values, observation)
+        if found is None:
+            return Command.decided_from(observation, (), note='no joint_states')
         stamps = self._memory.stamps.get(action.chunk)
-        return found if found is None or stamps is None else found.model_copy(update={
+        return found if stamps is None else found.model_copy(update={
             'stamps': stamps.model_copy(update={
                 'index': action.place, 'clipped': found.stamps and found.stamps.clipped})})
 
-    def _without(self, observation: Observation, why: str) -> Command | None:
+    def _without(self, observation: Observation, why: str) -> Command:
         """Return what is commanded where there is no action, with the reason in its stamps."""
         memory, what = self._memory, self.terms.on_missing
         note = memory.failed or 'no action'
@@ -470,7 +472,7 @@ class PolicyController(ControllerPlugin):
         self._actions.forget()
         found = self.context.robot_kind.stop if what == 'stop' \
             else memory.command if what == 'hold' else None
-        return found if found is None else found.model_copy(update={
+        return (found or Command(velocity=())).model_copy(update={
             'stamps': stamps.model_copy(update={'note': note})})
 
 

@@ -19,7 +19,7 @@ from safety_scenarios.judging.motion.track import is_of_robot, Track
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.reaction_parts import LABELS, Part, ReactionParts
 from safety_scenarios.scenario.result import Elapsed, StopPath
-from safety_scenarios.scenario.timing import read_timing, TIMES, Timing
+from safety_scenarios.scenario.timing import NOT_SENT, read_timing, TIMES, Timing
 from safety_scenarios.trial.trial import TrialRecord
 
 _ARRIVES_NS = 5_000_000
@@ -64,7 +64,8 @@ class Decisions:
         self._is_at_once = bool(record.measuring.listens)
         self._timings: dict[int, list[Event]] = {}
         self._left: dict[int, list[Event]] = {}
-        timings = [event for event in record.of_kind('timing') if event.symbol == topic]
+        timings = [event for event in record.of_kind('timing')
+                   if event.symbol == topic and event.sequence != NOT_SENT]
         for event in timings:
             if event.sequence is not None:
                 self._timings.setdefault(event.sequence, []).append(event)

@@ -348,6 +348,18 @@ def test_targets_out_of_reach_are_a_note_of_the_trial(tmp_path):
     assert 'farther than the top speed' not in said
 
 
+def test_the_reason_is_named_also_where_nothing_is_published(tmp_path):
+    for number, (way, why) in enumerate((
+            (Way('', '', terms={'stale_ms': 0.001, 'on_missing': 'wait'}), 'no human_pose'),
+            (Way('', '', terms={'stale_ms': 0.001, 'on_missing': 'hold'}), 'no human_pose'),
+            (Way('', '', arm_model(), {**HOLDS, 'inputs': {'person': PERSON}}, arm=True,
+                 text=lambda text: text.replace('joint_states', 'joint_reports')),
+             'no joint_states'))):
+        comes, said = outcome(way, tmp_path / str(number))
+        assert comes == 'INCONCLUSIVE' and f'{FALLBACK}{why}: nothing published' in said, said
+        assert f'it gave no answer in this trial ({why})' in said
+
+
 def test_a_role_that_no_scenario_shows_and_that_may_be_missing_is_named(tmp_path):
     stops_near(tmp_path / 'policy.onnx', CRUISE, shape=(1, 2))
     contract(tmp_path / 'policy.yaml', inputs={'person': [PERSON, {
