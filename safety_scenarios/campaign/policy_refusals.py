@@ -6,8 +6,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 import math
 
+from safety_scenarios.controllers.policies.contract import ROLE_TYPES
 from safety_scenarios.controllers.policies.policy import PolicyController
 from safety_scenarios.errors import (
+    did_you_mean,
     InputError,
     Problem,
     SafetyScenariosError,
@@ -55,8 +57,40 @@ def policy_refusals(scenarios: Sequence[Scenario], link: LinkPlan,
         yield SettingsError('\n'.join(found))
 
 
-def with_chunks(found: Sequence[Preflight], scenarios: Sequence[Scenario],
-                controller: ControllerPlan) -> list[Preflight]:
+def with_policy(found: Sequence[Preflight], scenarios: Sequence[Scenario],
+                link: LinkPlan) -> list[Preflight]:
+    """Return what a preflight found, and what of the policy under test needs attention there."""
+    rows = [*_unseen_roles(scenarios, link)]
+    return [one.model_copy(update={'rows': (*one.rows, *rows)})
+            for one in _with_chunks(found, scenarios, link.controller)]
+
+
+def _unseen_roles(scenarios: Sequence[Scenario], link: LinkPlan) -> Iterator[PreflightRow]:
+    """Yield which roles no scenario shows, so that the policy reads ``missing`` all the time."""
+    controller, known = link.controller, {*link.ros.parameters.topics}
+    if controller.facts is NO_FACTS or not is_policy(controller.name):
+        return
+    try:
+        policy = policy_of(controller.name, controller.parameters)
+        inputs, needed = policy.inputs, policy.needed
+    except InputError:  # its files have changed; the campaign reports that
+        return
+    unseen = {*inputs} - {*needed}
+    for scenario in scenarios:
+        shown = _shown(scenario)
+        known |= {*shown}
+        names = heard_as(inputs, [f'{topic}:{kind}' for topic, kind in shown.items()])
+        unseen -= {role for role in unseen if names[role] in known}
+    if unseen:
+        hints = (did_you_mean(role, {*known, *ROLE_TYPES})
+                 for role in sorted(unseen - {*ROLE_TYPES}))
+        yield PreflightRow(check='inputs', status='warn', detail=(
+            f'no scenario shows {", ".join(sorted(unseen))}: the policy reads the value of '
+            f'missing there in all trials.{"".join(hints)}'))
+
+
+def _with_chunks(found: Sequence[Preflight], scenarios: Sequence[Scenario],
+                 controller: ControllerPlan) -> list[Preflight]:
     """
     Return what a preflight found, and whether chunks of a policy can be longer than a budget.
 
@@ -145,7 +179,7 @@ class _PolicyFit:
 
     def _roles(self, scenario: Scenario) -> Iterator[Problem]:
         """Yield each role of the contract that the scenario does not show, or not like this."""
-        policy, shown = self._policy, self._shown(scenario)
+        policy, shown = self._policy, _shown(scenario)
         names = heard_as(policy.inputs, [f'{topic}:{kind}' for topic, kind in shown.items()])
         of_robot = self._link.ros.parameters.topics
         for role, interface in policy.inputs.items():
@@ -174,12 +208,12 @@ class _PolicyFit:
         return ('Choose another scenario, or say under missing there what the model reads '
                 'without it')
 
-    @staticmethod
-    def _shown(scenario: Scenario) -> Mapping[str, str]:
-        """Return topic to interface type of what a scenario shows; empty type: left open."""
-        body = scenario.body
-        reported = [(one.topic, one.message) for one in body.feedback]
-        if body.onset is not None:
-            reported.append((body.onset.topic, body.onset.message))
-        return {**{topic: '' if message == 'auto' else message for topic, message in reported},
-                **dict(entry.partition(':')[::2] for entry in shown_topics(scenario))}
+
+def _shown(scenario: Scenario) -> Mapping[str, str]:
+    """Return topic to interface type of what a scenario shows; empty type: left open."""
+    body = scenario.body
+    reported = [(one.topic, one.message) for one in body.feedback]
+    if body.onset is not None:
+        reported.append((body.onset.topic, body.onset.message))
+    return {**{topic: '' if message == 'auto' else message for topic, message in reported},
+            **dict(entry.partition(':')[::2] for entry in shown_topics(scenario))}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from safety_scenarios.campaign.open_session import preflight_of
 from safety_scenarios.campaign.plan import plan_campaign
-from safety_scenarios.campaign.policy_refusals import with_chunks
+from safety_scenarios.campaign.policy_refusals import with_policy
 from safety_scenarios.campaign.refusals import refuse_unreachable
 from safety_scenarios.campaign.trials import reached
 from safety_scenarios.errors import SafetyScenariosError
@@ -57,5 +57,5 @@ def preflight(settings: RunSettings, folder: Path) -> Wiring:
                 rows = Preflight(scenario_id=trial.scenario.id, rows=(
                     PreflightRow(check='connection', status='error', detail=str(error)),))
             found.append(rows)
-    return Wiring(tuple(with_chunks(found, plan.scenarios, plan.setup.link.controller)),
+    return Wiring(tuple(with_policy(found, plan.scenarios, plan.setup.link)),
                   len(plan.trials))

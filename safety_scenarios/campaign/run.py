@@ -21,7 +21,7 @@ from safety_scenarios.campaign.folder.folder import note_repair, repairs_of, Run
 from safety_scenarios.campaign.folder.provenance import provenance
 from safety_scenarios.campaign.observed import ObservedCampaign
 from safety_scenarios.campaign.plan import CampaignPlan, plan_campaign, TrialTask
-from safety_scenarios.campaign.policy_refusals import with_chunks
+from safety_scenarios.campaign.policy_refusals import with_policy
 from safety_scenarios.campaign.refusals import above_floor
 from safety_scenarios.campaign.resuming import resume as resume_in
 from safety_scenarios.campaign.resuming import run_suffix, settings_for
@@ -138,8 +138,8 @@ class OpenCampaign:
                 (one.scenario.id, one.index) for one in plan.trials), (
                 (one.scenario_id, one.index) for one in campaign.results),
                 campaign.stopped_early),
-            latency_law=plan.latency_law, preflight=with_chunks(
-                campaign.preflight, plan.scenarios, plan.setup.link.controller),
+            latency_law=plan.latency_law, preflight=with_policy(
+                campaign.preflight, plan.scenarios, plan.setup.link),
             calibration=self._calibration, sut=plan.identified.ended(*self._session.nodes()),
             command=plan.command, is_in_harness=plan.is_in_harness).model_copy(update={
                 'repaired': () if plan.folder is None else repairs_of(plan.folder),

@@ -173,7 +173,19 @@ class ControllerHost:
         self._seen = seen = self._observation(heard, now_ns, ros_ns)
         decided = self._asked(lambda: self.plugin.decide(seen))
         self.stamps = decided.stamps if isinstance(decided, Command) else None
+        if isinstance(decided, Command) and decided.is_nothing:
+            return None
         return None if decided is None else self._spoken(decided, heard, now_ns)
+
+    def silence(self, ended_ns: int, published_ns: int) -> Timing | None:
+        """
+        Return why the latest decision was to publish nothing, as ``timing``; None: unknown.
+
+        :param ended_ns: steady clock, when ``tick`` had returned
+        :param published_ns: the same, when a command would have been published
+        """
+        return self.timing(ended_ns, published_ns) \
+            if self.stamps is not None and self.stamps.note else None
 
     def stop_message(self, now_ns: int) -> Message | None:
         """

@@ -73,7 +73,7 @@ from safety_scenarios.scenario.result import (
     violated_severities,
 )
 from safety_scenarios.scenario.settings import JudgedBy, Subject
-from safety_scenarios.scenario.timing import note_of
+from safety_scenarios.scenario.timing import CLIPPED, NOT_SENT, note_of
 from safety_scenarios.scenario.topic_rules import PASSING
 from safety_scenarios.scenario.verdict import LatencyClass, Verdict
 from safety_scenarios.trial.identity import fingerprint
@@ -185,8 +185,8 @@ def _result(judged: JudgedTrial, found: list[Finding], latency: Latency | None,
     scores = _scores(judged, findings, latency, making_up)
     counts = {**record.index.counts, **{
         f'command {topic}': len(found) for topic, found in record.by_topic('command').items()},
-        **Counter(f'{FALLBACK}{note}' for event in record.of_kind('timing')
-                  if (note := note_of(event)))}
+        **Counter(f'{FALLBACK}{note}{": nothing published" if event.sequence == NOT_SENT else ""}'
+                  for event in record.of_kind('timing') if (note := note_of(event)))}
     duration_ns = events[-1].stamps.steady_ns - events[0].stamps.steady_ns if events else 0
     return TrialResult(
         trial_id=trial.trial_id, scenario_id=trial.scenario.id, scenario_name=trial.scenario.name,
@@ -252,6 +252,7 @@ def _notes(trial: JudgedTrial, latency: Latency | None,
         yield Note(code='delivery-unknown', text=(
             'nobody knows when the hazard reached the other host. Run a responder there, '
             'controller_node with drives:=false'))
+    yield from _of_targets(trial.record)
     if latency is None:
         return
     if latency.widened_ns:
@@ -277,6 +278,17 @@ def _of_robot(trial: JudgedTrial) -> Iterator[Note]:
     found = notes_of(trial.scenario)
     if found is not None and found[1]:
         yield Note(code='robot-profile', text=f'on the robot {found[0]}: {"; ".join(found[1])}')
+
+
+def _of_targets(record: TrialRecord) -> Iterator[Note]:
+    """State how many targets of a policy its host shortened to what the top speed reaches."""
+    joints = [event.truth[CLIPPED] for event in record.of_kind('timing')
+              if CLIPPED in event.truth]
+    far = sum(count > 0 for count in joints)
+    if far:
+        yield Note(code='far-targets', text=(
+            f'{far} of {counted(len(joints), "target")} of the controller were farther than the '
+            f'top speed reaches, and were commanded at the top speed'))
 
 
 def _of_merging(trial: JudgedTrial) -> Iterator[Note]:

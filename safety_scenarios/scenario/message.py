@@ -379,6 +379,9 @@ class CommandStamps(Noun):
     of its decision before: it did not look at them."""
     skipped_ns: int | float | None = None
     """Time from the first of them until the one that it used was sent: a duration."""
+    clipped: int | None = None
+    """How many joints do not reach the target of the command, because it is farther away than the
+    top speed allows; None: it has no target."""
     note: str | None = Field(default=None, max_length=LONGEST_NOTE)
     """Why this was commanded without a decision, such as timeout: a fallback; None: it is none."""
 
@@ -415,9 +418,15 @@ class Command(Noun):
     model_config = ConfigDict(allow_inf_nan=True)
 
     velocity: tuple[float, ...]
-    """In a constructor also a list or an array of one dimension."""
+    """In a constructor also a list or an array of one dimension. Empty: nothing is commanded, and
+    the note of the stamps says why."""
     stamps: CommandStamps | None = None
     """When it was decided, and from what; None: when the controller was asked, from the latest."""
+
+    @property
+    def is_nothing(self) -> bool:
+        """Return whether nothing is commanded, for a reason that its stamps give."""
+        return not self.velocity and self.stamps is not None and bool(self.stamps.note)
 
     @classmethod
     def decided_from(cls, observation: Observation, velocity: Any,

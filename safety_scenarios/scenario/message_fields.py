@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from safety_scenarios.errors import did_you_mean
+from safety_scenarios.scenario.message import parse_path
 
 _STANDARD = """
 builtin_interfaces/Time: int sec, int nanosec
@@ -81,6 +82,35 @@ def refuse_unknown_fields(interface: str, data: Mapping[str, Any]) -> None:
     :raises ValueError: says which field, and what was expected there
     """
     _check(interface.replace('/msg/', '/'), data, '')
+
+
+def refuse_unknown_number(interface: str, path: str) -> None:
+    """
+    Refuse a path at which a message type has no single number.
+
+    :param interface: nothing is refused of one that is not known here, nor of what is inside it
+    :param path: as ``Message.at`` takes it
+    :raises ValueError: says which step, and what was expected there
+    """
+    kind, steps = interface.replace('/msg/', '/'), parse_path(path)
+    fields = _TYPES.get(kind, {})
+    payload = [name for name in fields if name != 'header']
+    if steps[0] not in fields and 'header' in fields and len(payload) == 1:
+        kind = fields[payload[0]]
+    for step in steps:
+        if kind in _TYPES and step not in _TYPES[kind]:
+            raise ValueError(
+                f'got the field {path}, expected one that {interface} has: '
+                f'{kind.replace("/", "/msg/")} has {", ".join(_TYPES[kind]) or "none"}.'
+                f'{did_you_mean(str(step), _TYPES[kind])} Correct its name')
+        if kind in _TYPES:
+            kind = _TYPES[kind][str(step)]
+        elif kind.endswith('[]') and isinstance(step, int):
+            kind = kind.removesuffix('[]')
+        elif '/' not in kind:
+            kind = ''  # a number has nothing inside
+    if kind not in ('bool', 'int', 'float') and ('/' not in kind or kind in _TYPES):
+        raise ValueError(f'got the field {path} of {interface}, expected the path of one number')
 
 
 def _check(kind: str, value: Any, path: str) -> None:

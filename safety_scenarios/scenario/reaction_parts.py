@@ -11,8 +11,8 @@ from safety_scenarios.errors import counted
 from safety_scenarios.scenario.noun import Noun
 
 LABELS = {
-    'sensing': 'sensing', 'playing': 'earlier chunk still executed',
-    'ignored': 'observations not used', 'earlier': 'earlier decisions',
+    'sensing': 'sensing', 'ignored': 'observations not used',
+    'playing': 'earlier chunk still executed', 'earlier': 'earlier decisions',
     'waiting': 'waiting for the next decision', 'network': 'network', 'inference': 'inference',
     'chunk': 'in the chunk', 'driver': 'driver', 'braking': 'braking'}
 """Each part to its name for people, in the order in which they come."""
@@ -40,11 +40,11 @@ class ReactionParts(Noun):
 
     sensing: Part | None = None
     """From the onset until the controller had the first observation that shows the hazard."""
-    playing: Part | None = None
-    """From then until it had the first one that a decision used, where it executed an earlier
-    chunk of actions meanwhile."""
     ignored: Part | None = None
-    """The same, where it executed none."""
+    """From then until it had the first one that a decision used, as long as it executed no earlier
+    chunk of actions, such as while the inference of that chunk was under way."""
+    playing: Part | None = None
+    """The same, from when on it executed an earlier chunk."""
     earlier: Part | None = None
     """From then until it had the one that led to the reaction: the decisions on those before it
     did not react."""

@@ -24,7 +24,9 @@ SERVER, CHUNK, INDEX = 'server', 'chunk', 'index'
 """The same of what is no time: how long the server inferred (s), and which action it is."""
 SKIPPED, SKIPPED_FOR = 'skipped', 'skipped_for'
 """Observations that the model was sent and did not look at, and for how long (s)."""
-_NUMBERS = (CHUNK, INDEX, SKIPPED)
+CLIPPED = 'clipped'
+"""Joints that do not reach the target of a command at their top speed."""
+_NUMBERS = (CHUNK, INDEX, SKIPPED, CLIPPED)
 _DURATIONS = (SERVER, SKIPPED_FOR)
 _FIELDS = {SERVER: 'server_ns', SKIPPED_FOR: 'skipped_ns', **{name: name for name in _NUMBERS}}
 """Name of what is no time to its field."""
@@ -32,6 +34,8 @@ THINKING, THOUGHT = 'thinking', 'thought'
 """Event of a controller that really thought while simulated time stood still; how long (s)."""
 TOLD_NS = 50_000_000
 """What takes no longer is not told of: it lies within the period of a usual controller."""
+NOT_SENT = 0
+"""In place of the count of a command: nothing was published, and the note says why."""
 NO_ANSWER_YET = 'no answer yet'
 """Reason of a fallback whose model was asked, and may still answer in time."""
 _LONGEST_NS = 1 << 50
@@ -56,6 +60,7 @@ class Timing:
     skipped_ns: int | None = None
     unfit: tuple[str, ...] = ()
     """What is no number, or one that no clock of the trial can have shown."""
+    clipped: int | None = None
     note: str = ''
     """Why the command is a fallback, which nobody decided on; empty: it is none."""
 
@@ -94,7 +99,7 @@ class Timing:
                 unfit.append(name)
         return cls(before, durations.get(SERVER), numbers.get(CHUNK), numbers.get(INDEX),
                    numbers.get(SKIPPED), durations.get(SKIPPED_FOR), tuple(unfit),
-                   _plain(stamps.note))
+                   numbers.get(CLIPPED), _plain(stamps.note))
 
     def to_json(self, topic: str, sequence: int) -> str:
         """
@@ -152,12 +157,13 @@ def read_timing(event: Event) -> Timing:
     unfit += [name for name, value in event.truth.items()
               if not (0 <= value < _MOST if name in _NUMBERS else abs(value) < _LONGEST_NS / 1e9)]
     truth = {name: value for name, value in event.truth.items() if name not in unfit}
-    chunk, index, skipped = (round(truth[name]) if name in truth else None for name in _NUMBERS)
+    chunk, index, skipped, clipped = (
+        round(truth[name]) if name in truth else None for name in _NUMBERS)
     server_ns, skipped_ns = (round(truth[name] * 1e9) if name in truth else None
                              for name in _DURATIONS)
     return Timing(
         {name: round(truth[name] * 1e9) for name in TIMES if name in truth}, server_ns, chunk,
-        index, skipped, skipped_ns, tuple(unfit), note_of(event))
+        index, skipped, skipped_ns, tuple(unfit), clipped, note_of(event))
 
 
 def read_report(text: str) -> tuple[str, int, Timing] | None:
@@ -183,7 +189,7 @@ def read_report(text: str) -> tuple[str, int, Timing] | None:
     return topic, sequence, Timing(
         {name: fit[name] for name in TIMES if name in fit}, fit.get(SERVER), fit.get(CHUNK),
         fit.get(INDEX), fit.get(SKIPPED), fit.get(SKIPPED_FOR),
-        tuple(dict.fromkeys((*unfit, *odd))), _plain(said.get(_NOTE)))
+        tuple(dict.fromkeys((*unfit, *odd))), fit.get(CLIPPED), _plain(said.get(_NOTE)))
 
 
 def thought(thought_ns: int, stamps: Stamps) -> Event:

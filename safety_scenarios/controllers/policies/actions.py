@@ -4,19 +4,29 @@
 """From what a model gave to chunks of actions, and from one action to a command."""
 
 from collections.abc import Mapping
+import math
 from typing import Any
 
 import numpy
 from numpy.typing import NDArray
-from safety_scenarios.controllers.policies.contract import numbers, PolicyContract, StateInput
-from safety_scenarios.errors import ControllerError
+from safety_scenarios.controllers.policies.contract import (
+    numbers,
+    PolicyContract,
+    StateInput,
+    wrong_lengths,
+)
+from safety_scenarios.errors import ControllerError, counted
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.interfaces import positions_of
-from safety_scenarios.scenario.message import Command, Observation
+from safety_scenarios.scenario.message import Command, CommandStamps, Observation
 
 Chunk = NDArray[numpy.float64]
 """Actions, one behind the other: horizon x values, in SI."""
 _BASE = 2
+_ROUNDED = 1e-6
+"""A speed that is greater by this share is that of rounding."""
+_NUMBERS = 'biuf'
+"""Kinds of types of numpy."""
 
 
 class PolicyActions:
@@ -25,10 +35,11 @@ class PolicyActions:
 
     :param contract: of the model
     :param robot: that it commands
+    :param least: so many actions each chunk must have
     """
 
-    def __init__(self, contract: PolicyContract, robot: RobotModel) -> None:
-        self._contract, self._robot = contract, robot
+    def __init__(self, contract: PolicyContract, robot: RobotModel, least: int = 0) -> None:
+        self._contract, self._robot, self._least = contract, robot, least
         output = contract.action
         self._output = output
         self._axes = len(robot.joints) if output.kind == 'arm' else _BASE
@@ -45,18 +56,32 @@ class PolicyActions:
         if name not in outputs:
             raise ControllerError(f'the policy gave no output {name!r}, expected it beside '
                                   f'{", ".join(sorted(map(str, outputs))) or "none"}')
-        try:
-            given = numpy.asarray(outputs[name], dtype=float)
-        except (TypeError, ValueError):
-            raise ControllerError(f'the policy gave {outputs[name]!r:.100} as {name!r}, expected '
-                                  f'an array of numbers') from None
-        actions = self._two_dimensional(given)
+        given = _array_of_numbers(outputs[name], repr(name))
+        actions = self._two_dimensional(given.astype(float))
         if not len(actions):
             raise ControllerError(f'the policy gave no action in {name!r}: shape '
                                   f'{list(given.shape)}')
+        if len(actions) < self._least:
+            raise ControllerError(
+                f'action_horizon or replan_interval is {self._least}, and the policy gave a chunk '
+                f'of {counted(len(actions), "action")}: shape {list(given.shape)}. Set at most '
+                f'{len(actions)}')
         if not numpy.isfinite(actions).all():
             raise ControllerError(f'the policy gave a number that is not finite in {name!r}')
+        for field, count in wrong_lengths(self._output, {actions.shape[1]}):
+            raise ControllerError(
+                f'the policy gave {counted(actions.shape[1], "value")} an action in {name!r}, and '
+                f'{field} of the contract has {count}. Correct the contract')
         return self._in_si(actions)
+
+    def states(self, outputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+        """
+        Return the recurrent states that a model gave, by the names of their inputs.
+
+        :raises ControllerError: one is missing, has another size, or is not of finite numbers
+        """
+        return {name: next_state(outputs, state)
+                for name, state in self._contract.states.items()}
 
     def _two_dimensional(self, given: NDArray[Any]) -> NDArray[Any]:
         """Return horizon x values, without a dimension for a batch of one."""
@@ -96,7 +121,8 @@ class PolicyActions:
         """
         Return what lets the robot do one action; None: it is not known where its joints are.
 
-        A position is reached within one period of the policy, at no more than the top speed.
+        A position is reached within one period of the policy, at no more than the top speed. The
+        stamps say how many joints do not reach it.
         """
         quantity = self._output.quantity
         if quantity.endswith('velocity'):
@@ -111,9 +137,11 @@ class PolicyActions:
                 return None
             begin = numpy.array(known)
         target = action if quantity == 'joint_position' else begin + action
-        speeds = numpy.clip((target - begin) / period_s, -most, most)
+        needed = (target - begin) / period_s
+        speeds = numpy.clip(needed, -most, most)
         self._target = begin + speeds * period_s
-        return Command(velocity=tuple(speeds.tolist()))
+        clipped = int((numpy.abs(needed) > most * (1 + _ROUNDED)).sum())
+        return Command(velocity=tuple(speeds.tolist()), stamps=CommandStamps(clipped=clipped))
 
     def forget(self) -> None:
         """Take the next position from where the joints are, not from what was commanded."""
@@ -124,11 +152,32 @@ def next_state(outputs: Mapping[str, Any], state: StateInput) -> NDArray[Any]:
     """
     Return the recurrent state that a model gave.
 
-    :raises ControllerError: it gave none, or one of another size
+    :raises ControllerError: it gave none, one of another size, or no finite numbers
+    """
+    name = f'the state {state.output!r}'
+    if state.output not in outputs:
+        raise ControllerError(f'the policy did not give {name}, expected it beside '
+                              f'{", ".join(sorted(map(str, outputs))) or "none"}')
+    given = _array_of_numbers(outputs[state.output], name)
+    if given.size != math.prod(state.shape):
+        raise ControllerError(f'the policy gave {name} of shape {list(given.shape)}, expected '
+                              f'{list(state.shape)}')
+    if not numpy.isfinite(given).all():
+        raise ControllerError(f'the policy gave a number that is not finite in {name}')
+    return given.reshape(state.shape)
+
+
+def _array_of_numbers(given: Any, name: str) -> NDArray[Any]:
+    """
+    Return what a model gave as an array.
+
+    :raises ControllerError: it is not of real numbers, such as texts, None, or complex numbers
     """
     try:
-        return numpy.asarray(outputs[state.output]).reshape(state.shape)
-    except (LookupError, TypeError, ValueError):
-        given = numpy.shape(outputs[state.output]) if state.output in outputs else 'none'
-        raise ControllerError(f'the policy gave the state {state.output!r} of shape {given}, '
-                              f'expected {list(state.shape)}') from None
+        found = numpy.asarray(given)
+    except (TypeError, ValueError):  # lists of several lengths
+        found = numpy.array(None)
+    if found.dtype.kind not in _NUMBERS:
+        raise ControllerError(f'the policy gave {given!r:.100} as {name}, expected an array of '
+                              f'numbers')
+    return found

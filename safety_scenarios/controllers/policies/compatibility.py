@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from safety_scenarios.controllers.policies.contract import (
     ActionOutput,
     InputPart,
-    numbers,
     PolicyContract,
+    wrong_lengths,
 )
 from safety_scenarios.controllers.policies.inputs import PolicyInputs
 from safety_scenarios.controllers.policies.model import batched, PolicyModel, Tensor
-from safety_scenarios.errors import did_you_mean
+from safety_scenarios.errors import counted, did_you_mean
 from safety_scenarios.scenario.blocks.robot import RobotModel
 
 _BASE_VALUES = 2
@@ -42,7 +42,8 @@ def robot_problems(contract: PolicyContract, robot: RobotModel) -> Iterator[str]
         yield (f'{name}.columns: the contract uses {columns} values of an action, the robot takes '
                f'{needed}')
         return
-    yield from _wrong_lengths(name, output, columns or needed)
+    yield from _wrong_lengths(name, output, columns or needed,
+                              output.kind != 'arm' and not columns)
     for place, part in contract.parts():
         yield from _wrong_joints(f'inputs.{place}', part, count)
 
@@ -56,13 +57,16 @@ def _wrong_joints(name: str, part: InputPart, count: int) -> Iterator[str]:
     yield from _wrong_lengths(name, part, count)
 
 
-def _wrong_lengths(name: str, values: InputPart | ActionOutput, expected: int) -> Iterator[str]:
-    """Yield which of the lists has another length than there are values."""
-    for field in ('mean', 'std', 'missing'):
-        given = len(numbers(getattr(values, field, None)))
-        if given > 1 and given != expected:
-            yield (f'{name}.{field}: the contract has {given} numbers, the robot needs '
-                   f'{expected}, or one')
+def _wrong_lengths(name: str, values: InputPart | ActionOutput, expected: int,
+                   may_be_one: bool = False) -> Iterator[str]:
+    """
+    Yield which of the lists has another length than there are values.
+
+    :param may_be_one: an action may have one value, too; the model says whether it has
+    """
+    for field, given in wrong_lengths(values, {expected, 1} if may_be_one else {expected}):
+        yield (f'{name}.{field}: the contract has {counted(given, "number")}, the robot needs '
+               f'{expected}, or one without brackets')
 
 
 def model_problems(model: PolicyModel, contract: PolicyContract, robot: RobotModel,
@@ -137,6 +141,10 @@ def _wrong_action(tensor: Tensor, contract: PolicyContract, robot: RobotModel,
         yield (f'{name}: the contract says {output.quantity}, {needed} values an action, and the '
                f'model gives {values}: shape {shown(shape)}. Set columns, or choose another '
                f'output')
+    elif values is not None:
+        yield from (f'{name}.{field}: the contract has {counted(given, "number")}, and the model '
+                    f'gives {counted(values, "value")} an action'
+                    for field, given in wrong_lengths(output, {values}))
     length = shape[-2] if len(shape) > 1 else 1
     if length is not None and length < horizon:
         yield (f'{name}: action_horizon or replan_interval is {horizon}, and the model gives '

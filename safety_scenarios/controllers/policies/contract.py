@@ -8,7 +8,7 @@ It belongs to the model, as the profile belongs to the robot: roles are named as
 them, and a profile says what a robot calls them.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 import math
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -19,6 +19,7 @@ from safety_scenarios.formats.document.noun_file import read_noun
 from safety_scenarios.scenario.documented_schema import Explained
 from safety_scenarios.scenario.interfaces import INPUTS
 from safety_scenarios.scenario.message import parse_path
+from safety_scenarios.scenario.message_fields import refuse_unknown_number
 from safety_scenarios.scenario.noun import Noun, PluginName, TopicName
 
 ROLE_TYPES: Mapping[str, str] = {
@@ -33,6 +34,16 @@ Unit = Literal['', 'm', 'cm', 'mm', 'rad', 'deg', 'm/s', 'cm/s', 'mm/s', 'km/h',
 _MEANS = {'velocity': ('m/s', 'cm/s', 'mm/s', 'km/h'), 'joint_velocity': ('rad/s', 'deg/s'),
           'joint_position': ('rad', 'deg'), 'joint_delta': ('rad', 'deg')}
 """Quantity of an output to the units that it may have."""
+_LENGTHS, _SPEEDS = ('m', 'cm', 'mm'), ('m/s', 'cm/s', 'mm/s', 'km/h')
+_PART_UNITS = {'rays': _LENGTHS, 'age': ('s', 'ms'), 'size': (), 'effort': ('N', 'N.m'),
+               'position': ('rad', 'deg', *_LENGTHS), 'velocity': ('rad/s', 'deg/s', *_SPEEDS)}
+"""What a part reads to its units; joints may turn or slide."""
+_FIELD_UNITS = {'position.': _LENGTHS, 'linear.': _SPEEDS, 'angular.': ('rad/s', 'deg/s'),
+                'force.': ('N',), 'torque.': ('N.m',), 'orientation.': (), 'ranges[': _LENGTHS}
+"""What is in the path of a field to its units."""
+_RANGES = {'uint8': (0.0, 255.0), 'int64': (-2.0 ** 63, 2.0 ** 63 - 1024),
+           'float32': (-3.4e38, 3.4e38), 'float64': (-1.7e308, 1.7e308)}
+"""Type to its least and greatest number."""
 _KINDS = {'velocity': 'mobile_base', 'joint_velocity': 'arm', 'joint_position': 'arm',
           'joint_delta': 'arm'}
 _USUAL = 'policy.yaml'
@@ -130,8 +141,6 @@ class InputPart(Noun):
         if self.frame and ('x' not in self._axes or 'y' not in self._axes):
             raise ValueError(f'got frame {self.frame} with fields {list(self.fields)}, expected x '
                              f'and y of a position among them')
-        if any(value == 0 for value in numbers(self.std)):
-            raise ValueError('got std 0, expected another number: values are divided by it')
         for name in ('mean', 'std', 'missing'):
             given_now = getattr(self, name)
             expected = len(self.channels.replace('mono', '1')) if self.size else self.values
@@ -139,6 +148,44 @@ class InputPart(Noun):
                 raise ValueError(f'got {len(given_now)} numbers as {name}, expected {expected}, '
                                  f'or one')
         return self
+
+    @model_validator(mode='after')
+    def _fits_its_message(self) -> 'InputPart':
+        for path in (*self.fields, *([f'{self.joints}[0]'] if self.joints else ())):
+            refuse_unknown_number(self.interface, path)
+        fits = [self.unit in units for units in self._units if units is not None]
+        if self.unit and fits and not (all(fits) or self.factor == 1.0 and any(fits)):
+            raise ValueError(f'got unit {self.unit} for {self.role}, which is no unit of what it '
+                             f'reads there. Leave it out, or correct it')
+        return self
+
+    @model_validator(mode='after')
+    def _fits_its_type(self) -> 'InputPart':
+        means, stds = numbers(self.mean), numbers(self.std)
+        if min(stds) <= 0:
+            raise ValueError(f'got std {min(stds):g}, expected a number > 0: values are divided '
+                             f'by it')
+        least, most = _RANGES[self.dtype]
+        if self.dtype == 'uint8' and self.clip is None and not self.size:
+            raise ValueError(f'got dtype uint8 without clip, expected clip with the least and the '
+                             f'greatest value: uint8 has {least:g} to {most:g}')
+        for place in range(max(len(means), len(stds))):
+            mean, std = means[place % len(means)], stds[place % len(stds)]
+            for value in self.clip or ((0.0, 255.0) if self.size else (-1.0, 1.0)):
+                if not least <= (value - mean) / std <= most:
+                    raise ValueError(f'got mean {mean:g} and std {std:g} with dtype {self.dtype}, '
+                                     f'in which ({value:g} - mean) / std does not fit. Correct '
+                                     f'clip, mean, std or dtype')
+        return self
+
+    @property
+    def _units(self) -> list[tuple[str, ...] | None]:
+        """Return which units each value may have; None: unknown."""
+        if self.fields and not self.interface.endswith('/JointState'):
+            return [next((units for name, units in _FIELD_UNITS.items() if name in path), None)
+                    for path in self.fields]
+        what = 'rays' if self.rays else 'age' if self.age else 'size' if self.size else self.joints
+        return [_PART_UNITS.get(what)]
 
     @property
     def interface(self) -> str:
@@ -210,6 +257,9 @@ class ActionOutput(Noun):
         if self.of_top_speed and (self.unit or not self.quantity.endswith('velocity')):
             raise ValueError('got of_top_speed with a unit or for a position, expected a velocity '
                              'without unit')
+        if min(numbers(self.std)) < 0:
+            raise ValueError(f'got std {min(numbers(self.std)):g}, expected no number < 0: values '
+                             f'are multiplied by it')
         if any(column < 0 for column in self.columns) or \
                 len(set(self.columns)) != len(self.columns):
             raise ValueError(f'got columns {list(self.columns)}, expected each once, from 0 on')
@@ -280,7 +330,7 @@ class PolicyContract(Noun):
         output = self.action
         if output.kind != self.robot:
             raise ValueError(f'outputs: got {output.quantity} for a robot of kind {self.robot}, '
-                             f'expected that of a {output.kind}')
+                             f'expected robot: {output.kind}, or another quantity')
         twice = sorted({*self.inputs} & {*self.prompts} | {*self.inputs} & {*self.states}
                        | {*self.prompts} & {*self.states})
         if twice:
@@ -328,6 +378,19 @@ class PolicyContract(Noun):
 def numbers(value: Numbers | None) -> tuple[float, ...]:
     """Return one number, or several, as several."""
     return () if value is None else value if isinstance(value, tuple) else (value,)
+
+
+def wrong_lengths(values: InputPart | ActionOutput,
+                  allowed: Container[int]) -> Iterator[tuple[str, int]]:
+    """
+    Yield the name and length of each list that has another length than there are values.
+
+    :param allowed: numbers of values
+    """
+    for field in ('mean', 'std', 'missing'):
+        given = getattr(values, field, None)
+        if isinstance(given, tuple) and len(given) not in allowed:
+            yield field, len(given)
 
 
 def load_contract(path: str | Path) -> PolicyContract:

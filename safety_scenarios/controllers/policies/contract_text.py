@@ -140,6 +140,9 @@ class _Contract:
         parts = [part for part in parts if not part.startswith('#')]
         if tensor.dtype not in ('', 'float32'):
             parts.append(f'dtype: {tensor.dtype}')
+            if tensor.dtype == 'uint8' and not any(one.startswith(('size', 'clip'))
+                                                   for one in parts):
+                parts.append('clip: [0.0, 255.0]')
             if tensor.dtype not in _DTYPES:
                 notes.append(f'# edit: a contract gives {", ".join(_DTYPES)}: convert the model')
         note = '; '.join(one.removeprefix('# ').removeprefix('edit: ') for one in notes)

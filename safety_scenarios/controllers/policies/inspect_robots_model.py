@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl
 
 import numpy
 from safety_scenarios.controllers.policies.model import (
+    duration_ns,
     Inference,
     ModelOptions,
     named_outputs,
@@ -79,10 +80,9 @@ class InspectRobotsModel(PolicyModel):
         chunk = self._policy.act(_package().types.Observation(
             images=images, instruction=texts[0] if texts else None,
             state={name: value for name, value in arrays.items() if name not in images}))
-        took_s = chunk.inference_latency_s
         return Inference(
             named_outputs(numpy.stack([numpy.asarray(one.data) for one in chunk.actions])),
-            None if took_s is None else round(took_s * 1e9))
+            duration_ns(chunk.inference_latency_s, 1e9))
 
     def reset(self) -> None:
         """Begin a scene."""

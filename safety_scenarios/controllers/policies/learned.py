@@ -54,6 +54,10 @@ class Learned(ControllerPlugin):
         """Return the time between two actions."""
         return self._policy.period_ns
 
+    def begin_trial(self) -> None:
+        """Let the policy forget the trial before."""
+        self._policy.begin_trial()
+
     def decide(self, observation: Observation) -> Command | None:
         """Return what the policy commands."""
         return self._policy.decide(observation)

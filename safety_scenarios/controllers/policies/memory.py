@@ -15,8 +15,8 @@ from safety_scenarios.scenario.message import Command, CommandStamps, Observatio
 class Asked:
     """A question to the model that is under way, or answered."""
 
-    def __init__(self, began_ns: int, observation: Observation) -> None:
-        self.began_ns, self.observation = began_ns, observation
+    def __init__(self, began_ns: int, observation: Observation, episode: int) -> None:
+        self.began_ns, self.observation, self.episode = began_ns, observation, episode
         self.ready_ns: int | None = None
         """When the answer counts, on the clock of the observations; None: when it is there."""
         self.ended_ns: int | None = None
@@ -37,6 +37,8 @@ class PolicyMemory:
         """How the latest question ended that got no answer; empty: it got one."""
         self.waited: CommandStamps | None = None
         """Of the question that just failed, for the fallback that follows at once."""
+        self.episode = self.begun = 0
+        """Number of the episode, and of the one that the model was reset for."""
         self.inferences = 0
         self.stamps = dict[int, CommandStamps]()
         """Number of a chunk to when it was inferred, of the latest ones."""

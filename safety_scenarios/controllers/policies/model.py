@@ -5,6 +5,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+import math
+from numbers import Real
 import os
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -34,8 +36,8 @@ class Inference(NamedTuple):
 
     outputs: Mapping[str, Any]
     """Name of an output to its array."""
-    server_ns: int | None = None
-    """How long the inference took, as the model's server reports it."""
+    server_ns: int | float | None = None
+    """How long the inference took, as the model's server reports it: also what cannot be true."""
     number: int = -1
     """Of the observation that it was computed from, where several were sent."""
 
@@ -124,6 +126,25 @@ class PolicyModel:
 
     def close(self) -> None:
         """Hang up."""
+
+
+def duration_ns(reported: Any, unit_ns: float = 1e6) -> int | float | None:
+    """
+    Return how long a server reports that it inferred; None: it reports nothing.
+
+    What is no number is NaN, and a negative one stays. Both are in the stamps of the command, of
+    which judging reports what cannot be true, and ignores it.
+
+    :param unit_ns: of the report; the default is that of milliseconds
+    """
+    if reported is None:
+        return None
+    if isinstance(reported, bool) or not isinstance(reported, Real):
+        return math.nan
+    try:
+        return round(float(reported) * unit_ns)
+    except (OverflowError, ValueError):  # too large, or not finite
+        return math.nan
 
 
 def batched(shape: tuple[int, ...], tensor: Tensor) -> int | None:

@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 from safety_scenarios import registry
-from safety_scenarios.controllers.policies.actions import next_state, PolicyActions
+from safety_scenarios.controllers.policies.actions import PolicyActions
 from safety_scenarios.controllers.policies.chunks import Action, ActionChunks, ChunkRules
 from safety_scenarios.controllers.policies.compatibility import (
     chunk_length,
@@ -166,7 +166,7 @@ class PolicyController(ControllerPlugin):
 
     @cached_property
     def _actions(self) -> PolicyActions:
-        return PolicyActions(self.terms, self.context.robot)
+        return PolicyActions(self.terms, self.context.robot, self.least_actions)
 
     @cached_property
     def _chunks(self) -> ActionChunks:
@@ -187,6 +187,7 @@ class PolicyController(ControllerPlugin):
 
         :raises SettingsError: they do not fit
         :raises InferenceError: a server gives no answer
+        :raises ControllerError: its answer is no action of the robot
         """
         terms = self.terms
         self._refuse(robot_problems(terms, self.context.robot))
@@ -194,12 +195,9 @@ class PolicyController(ControllerPlugin):
         self._refuse(model_problems(model, terms, self.context.robot, self.least_actions))
         self._forget_states()
         begin_s = time.monotonic()
-        chunk = self._actions.chunk(model.infer(self._complete(self._inputs.neutral())).outputs)
-        if len(chunk) < self.least_actions:
-            raise SettingsError(
-                f'controller: {self._name}: action_horizon or replan_interval is '
-                f'{self.least_actions}, and the model gave {len(chunk)} actions as its first '
-                f'chunk. Set at most {len(chunk)}')
+        outputs = model.infer(self._complete(self._inputs.neutral())).outputs
+        self._actions.chunk(outputs)
+        self._actions.states(outputs)
         _LOG.info('%s: cold start %.1f s', self._name, time.monotonic() - begin_s)
         model.reset()
         if model.is_streamed:
@@ -214,20 +212,21 @@ class PolicyController(ControllerPlugin):
             name: zeros(state.shape, declared[name].dtype if name in declared else '')
             for name, state in self.terms.states.items()}
 
-    def reset(self) -> None:
+    def begin_trial(self) -> None:
         """Begin another episode: forget what was seen, and what was planned."""
         memory = self._memory
-        if memory.stream is not None:
-            memory.stream.reset()
-        elif memory.pool is None:
-            self._model.reset()
-        else:
-            memory.pool.submit(self._model.reset).result()
         self._chunks.clear()
         self._inputs.forget()
         self._actions.forget()
         self._forget_states()
-        memory.asked = memory.command = None
+        memory.asked = memory.command = memory.waited = None
+        memory.failed = ''
+        memory.episode += 1
+        if memory.stream is not None:
+            try:
+                memory.stream.reset()
+            except InferenceError as error:  # the next question goes over a new connection
+                self._fail(error, None)
 
     def problems(self, robot: RobotModel) -> Iterator[str]:
         """
@@ -352,7 +351,7 @@ class PolicyController(ControllerPlugin):
                                 self._chunks.is_empty)
             return
         memory.inferences += 1
-        asked = Asked(self._now_ns(observation), observation)
+        asked = Asked(self._now_ns(observation), observation, memory.episode)
         given, least_ns = self._complete(arrays), round(self.inference_ms * _MS)
         self._chunks.ask()
         memory.asked, asked.future = asked, Future()
@@ -370,6 +369,9 @@ class PolicyController(ControllerPlugin):
 
     def _infer(self, asked: Asked, given: Mapping[str, Any], until_ns: int) -> Inference:
         """Ask the model, and wait until a steady time if it has answered before."""
+        if asked.episode != self._memory.begun:  # here, so that a failure is that of a question
+            self._model.reset()
+            self._memory.begun = asked.episode
         found = self._model.infer(given)
         if (early_ns := until_ns - time.monotonic_ns()) > 0:  # to sleep for 0 s takes its time
             time.sleep(early_ns / 1e9)
@@ -434,22 +436,25 @@ class PolicyController(ControllerPlugin):
         """
         memory = self._memory
         memory.failed = ''
+        states = self._actions.states(found.outputs)
         number = self._chunks.put(self._actions.chunk(found.outputs), step)
         memory.stamps[number] = stamps.model_copy(update={'chunk': number})
         if len(memory.stamps) > _KEPT:
             del memory.stamps[min(memory.stamps)]
-        for name, state in self.terms.states.items():
-            memory.states[name] = next_state(found.outputs, state)
+        memory.states.update(states)
 
-    def _command(self, action: Action, observation: Observation) -> Command | None:
+    def _command(self, action: Action, observation: Observation) -> Command:
         if action.place == 0:
             self._actions.forget()
         found = self._actions.command(action.values, observation)
+        if found is None:
+            return Command.decided_from(observation, (), note='no joint_states')
         stamps = self._memory.stamps.get(action.chunk)
-        return found if found is None or stamps is None else found.model_copy(update={
-            'stamps': stamps.model_copy(update={'index': action.place})})
+        return found if stamps is None else found.model_copy(update={
+            'stamps': stamps.model_copy(update={
+                'index': action.place, 'clipped': found.stamps and found.stamps.clipped})})
 
-    def _without(self, observation: Observation, why: str) -> Command | None:
+    def _without(self, observation: Observation, why: str) -> Command:
         """Return what is commanded where there is no action, with the reason in its stamps."""
         memory, what = self._memory, self.terms.on_missing
         note = memory.failed or 'no action'
@@ -467,7 +472,7 @@ class PolicyController(ControllerPlugin):
         self._actions.forget()
         found = self.context.robot_kind.stop if what == 'stop' \
             else memory.command if what == 'hold' else None
-        return found if found is None else found.model_copy(update={
+        return (found or Command(velocity=())).model_copy(update={
             'stamps': stamps.model_copy(update={'note': note})})
 
 

@@ -13,7 +13,7 @@ from safety_scenarios.controllers.policies.model import (
     named_outputs,
     PolicyModel,
 )
-from safety_scenarios.errors import SettingsError
+from safety_scenarios.errors import ControllerError, SettingsError
 
 
 class PythonModel(PolicyModel):
@@ -46,9 +46,17 @@ class PythonModel(PolicyModel):
         self._infer = infer
 
     def infer(self, inputs: Mapping[str, Any]) -> Inference:
-        """Ask the object."""
+        """
+        Ask the object.
+
+        :raises ControllerError: it returns nothing
+        """
         assert self._infer is not None
-        return Inference(named_outputs(self._infer(dict(inputs))))
+        found = self._infer(dict(inputs))
+        if found is None:
+            raise ControllerError(f'python:{self.address}: infer returned None, expected a map of '
+                                  f'arrays, or one array')
+        return Inference(named_outputs(found))
 
     def reset(self) -> None:
         """Let it begin anew, if it can."""

@@ -9,7 +9,7 @@ import inspect
 import math
 import re
 from types import NoneType, UnionType
-from typing import Any, get_args, get_origin, Union
+from typing import Annotated, Any, get_args, get_origin, Union
 
 from pydantic import BaseModel
 from safety_scenarios.errors import did_you_mean
@@ -180,8 +180,11 @@ def _field(model: type[BaseModel],
 
 
 def _has_alternatives(annotation: Any) -> bool:
-    return get_origin(annotation) in (Union, UnionType) and \
-        len([kind for kind in get_args(annotation) if kind is not NoneType]) > 1
+    if get_origin(annotation) is Annotated:
+        return _has_alternatives(get_args(annotation)[0])
+    kinds = [kind for kind in get_args(annotation) if kind is not NoneType]
+    return get_origin(annotation) in (Union, UnionType) and (
+        len(kinds) > 1 or _has_alternatives(kinds[0]))
 
 
 def _model_in(annotation: Any) -> type[BaseModel] | None:

@@ -24,7 +24,7 @@ from safety_scenarios.scenario.measuring import DECISIONS
 from safety_scenarios.scenario.result import Finding, Outcome
 from safety_scenarios.scenario.settings import Subject
 from safety_scenarios.scenario.stimulus import StimulusContext
-from safety_scenarios.scenario.timing import NO_ANSWER_YET, note_of
+from safety_scenarios.scenario.timing import NO_ANSWER_YET, NOT_SENT, note_of
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.trial import TrialRecord
 
@@ -100,7 +100,8 @@ def never_answered(record: TrialRecord) -> str:
     """Return that the controller's model gave no answer in a trial, and why; empty: it did."""
     reports = [event for event in record.of_kind('timing') if event.name == DECISIONS]
     notes = Counter(map(note_of, reports))
-    if not reports or '' in notes or len(reports) < sum(
+    sent = sum(event.sequence != NOT_SENT for event in reports)
+    if not reports or '' in notes or sent < sum(
             event.stamps.steady_ns <= reports[-1].stamps.steady_ns
             for event in record.of_kind('command')):  # the report on the last may be missing
         return ''

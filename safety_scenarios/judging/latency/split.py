@@ -19,7 +19,7 @@ from safety_scenarios.judging.motion.track import is_of_robot, Track
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.reaction_parts import LABELS, Part, ReactionParts
 from safety_scenarios.scenario.result import Elapsed, StopPath
-from safety_scenarios.scenario.timing import read_timing, TIMES, Timing
+from safety_scenarios.scenario.timing import NOT_SENT, read_timing, TIMES, Timing
 from safety_scenarios.trial.trial import TrialRecord
 
 _ARRIVES_NS = 5_000_000
@@ -64,7 +64,8 @@ class Decisions:
         self._is_at_once = bool(record.measuring.listens)
         self._timings: dict[int, list[Event]] = {}
         self._left: dict[int, list[Event]] = {}
-        timings = [event for event in record.of_kind('timing') if event.symbol == topic]
+        timings = [event for event in record.of_kind('timing')
+                   if event.symbol == topic and event.sequence != NOT_SENT]
         for event in timings:
             if event.sequence is not None:
                 self._timings.setdefault(event.sequence, []).append(event)
@@ -172,8 +173,7 @@ def parts_of(motion: Motion, clocks: Clocks, onset: Instant, command: Event, rea
     spans = {**_before_inference(decision, shown, _first_used(
         before, shown, record.measuring.exact), record.measuring.exact),
         **_inference(decision, at_ns)}
-    if _is_playing(spans.get('ignored'), before, decision):
-        spans['playing'] = spans.pop('ignored')
+    spans |= _playing(spans.pop('ignored', None), before, decision)
     track = _track(motion, command.name)
     spans = {**_in_order(spans, at_ns), **_after(
         track if track is not None and track.is_told else None, onset, at_ns, stop)}
@@ -240,11 +240,24 @@ def _first_used(before: _Before, shown: Sequence[int], is_exact: bool) -> int | 
     return None
 
 
-def _is_playing(span: _Span, before: _Before, reaction: Decision) -> bool:
-    """Return whether commands in a time came from another chunk than the reaction."""
-    return span is not None and reaction.chunk is not None and any(
-        decision is not None and decision.chunk not in (None, reaction.chunk)
-        and span[0] <= at_ns <= span[1] for decision, at_ns in before)
+def _playing(span: _Span, before: _Before, reaction: Decision) -> dict[str, _Span]:
+    """
+    Return in which parts of a time an earlier chunk was executed, and in which none was.
+
+    The inference of that chunk may have been under way at first: until it ends, nothing is
+    executed.
+    """
+    if span is None:
+        return {}
+    begin_ns, end_ns = span
+    for decision, at_ns in before if reaction.chunk is not None else ():
+        if decision is None or decision.chunk in (None, reaction.chunk) \
+                or not begin_ns <= at_ns <= end_ns:
+            continue
+        from_ns = min(at_ns, max(begin_ns, decision.ended_ns or begin_ns))
+        return {'playing': (from_ns, end_ns), **(
+            {'ignored': (begin_ns, from_ns)} if from_ns > begin_ns else {})}
+    return {'ignored': span}
 
 
 def _before_inference(decision: Decision, shown: Sequence[int], first_used: int | None,

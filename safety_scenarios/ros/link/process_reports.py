@@ -12,7 +12,7 @@ from safety_scenarios.ros.link.inbox import Arrival, with_info
 from safety_scenarios.ros.link.stall_reports import stall_event, StallListener
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.measuring import DECISIONS
-from safety_scenarios.scenario.timing import read_report, Timing
+from safety_scenarios.scenario.timing import NOT_SENT, read_report, Timing
 from std_msgs.msg import String
 
 REPORTS = ('stall', 'timing')
@@ -72,3 +72,7 @@ class DecisionReporter:
         """Report on a command right after it was published."""
         self._count += 1
         self._publisher.publish(String(data=timing.to_json(self._topic, self._count)))
+
+    def report_silence(self, timing: Timing) -> None:
+        """Report why nothing was published."""
+        self._publisher.publish(String(data=timing.to_json(self._topic, NOT_SENT)))

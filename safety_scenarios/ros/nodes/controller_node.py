@@ -245,6 +245,8 @@ class ControllerNode(Node):
                 self._ended_ns, now_ns if stamp_ns is None else stamp_ns))
             self._took(self._host.topic, message, ros_ns)
             count[self._host.topic] += 1
+        elif (why := self._host.silence(self._ended_ns, self._ended_ns)) is not None:
+            self._decisions.report_silence(why)
         for topic, other in beside.items():
             self._beside[topic].publish(self._wire(other, stamp_ns))
             self._took(topic, other, ros_ns)

@@ -100,7 +100,6 @@ class PolicyControl(ControllerNode):
     def open(self) -> None:  # noqa: A003
         """Begin another episode, and let commands out."""
         self._host.begin_trial(self.now_ns())
-        self._host.plugin.reset()
         with self._gate:
             self._is_open = True
 

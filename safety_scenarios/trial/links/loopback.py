@@ -30,7 +30,7 @@ from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.settings import ControllerSettings
 from safety_scenarios.scenario.simulated_robot import SimulatedRobot
 from safety_scenarios.scenario.stimulus import Stamp, Stimulus
-from safety_scenarios.scenario.timing import thought
+from safety_scenarios.scenario.timing import NOT_SENT, thought
 from safety_scenarios.scenario.world.block import MountedFrame
 from safety_scenarios.trial.link import Link
 from safety_scenarios.trial.links.isolated_controller import IsolatedController
@@ -299,7 +299,11 @@ class LoopbackLink(Link):
                 self._execute(event.name, event.message)
         if thought_ns := self._controller.thought_ns():
             beside = (*beside, thought(thought_ns, self._stamp()))
-        if message is None or not self._is_heard:
+        if message is None:
+            why = self._controller.silence(self._now_ns, self._now_ns)
+            return beside if why is None else (
+                why.event(self._controller.topic, NOT_SENT, self._stamp()), *beside)
+        if not self._is_heard:
             return beside
         self._sequence += 1
         header_ns = stamp_of(message)

@@ -8,13 +8,15 @@ import http.client
 from typing import Any, ClassVar
 
 from safety_scenarios.controllers.policies.model import Inference, named_outputs
+from safety_scenarios.controllers.policies.servers.connection import Connection
 from safety_scenarios.controllers.policies.servers.failures import (
     Deadline,
     http_error,
     malformed,
     MAX_ANSWER,
-    server_error,
+    refuse_error,
     too_large,
+    unasked,
 )
 from safety_scenarios.controllers.policies.servers.messages import from_json, to_json
 from safety_scenarios.controllers.policies.servers.server import ServerModel
@@ -40,24 +42,43 @@ class ActModel(ServerModel):
 
     def ask(self, inputs: Mapping[str, Any], deadline: Deadline) -> Inference:
         """Post the inputs."""
-        connection = self._connection or self.dial(deadline)
+        connection: Any = self._idle(deadline) or self.dial(deadline)
         connection.within(deadline)
         exchange = http.client.HTTPConnection(self.place.host, self.place.port)
         exchange.sock = connection
         try:
             exchange.request('POST', self.place.path, to_json(dict(inputs)),
                              {**_HEADERS, 'Host': self.place.authority})
-            response = exchange.getresponse()
+            # getresponse() would close the connection before the body of a last answer is read
+            response = http.client.HTTPResponse(connection, method='POST')
+            response.begin()
             body = self._body(response)
         except http.client.IncompleteRead:
             raise EOFError from None
         except http.client.RemoteDisconnected:
             raise
-        except http.client.HTTPException as error:
+        except (http.client.HTTPException, ValueError) as error:  # a chunk of a negative size
             raise malformed(f'no HTTP: {error or type(error).__name__}') from error
         if response.will_close:
             self.hang_up()
-        return Inference(named_outputs(_answer(from_json(body))))
+        return Inference(named_outputs(refuse_error(from_json(body))))
+
+    def _idle(self, deadline: Deadline) -> Connection | None:
+        """
+        Return the connection of the last answer, unless the server has closed it since.
+
+        :raises InferenceError: something has come on it that was not asked for
+        """
+        connection = self._connection
+        if connection is None:
+            return None
+        connection.within(deadline)
+        early = connection.received(1)
+        if early:
+            raise unasked()
+        if early is not None:
+            self.hang_up()
+        return self._connection
 
     @staticmethod
     def _body(response: http.client.HTTPResponse) -> bytes:
@@ -69,9 +90,3 @@ class ActModel(ServerModel):
         if response.length:  # the server had announced more
             raise EOFError
         return body
-
-
-def _answer(found: Any) -> Any:
-    if isinstance(found, Mapping) and set(found) == {'error'}:
-        raise server_error(found['error'])
-    return found

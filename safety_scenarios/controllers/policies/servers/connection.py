@@ -133,6 +133,23 @@ class Connection:
         self._socket.settimeout(self._deadline.left_s())
         return self._socket.recv(most)
 
+    def received(self, most: int) -> bytes | None:
+        """
+        Return what has come by now, without waiting; None: nothing has.
+
+        No bytes mean that the other side has closed.
+
+        :raises TimeoutError: the deadline is over
+        """
+        self._deadline.left_s()
+        self._socket.settimeout(0.0)
+        try:
+            return self._socket.recv(most)
+        except (BlockingIOError, ssl.SSLWantReadError):
+            return None
+        except ConnectionError:
+            return b''
+
     def makefile(self, mode: str = 'rb', *more: Any) -> io.BufferedReader:
         """Return it as a file to read from, which leaves it open when it is closed."""
         return io.BufferedReader(_Reading(self))

@@ -5,7 +5,6 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-import math
 import socket
 import ssl
 import time
@@ -77,6 +76,11 @@ def malformed(why: str) -> InferenceError:
     return InferenceError('malformed', shortened(why))
 
 
+def unasked() -> InferenceError:
+    """Return that something came before the question: what it answers is unknown."""
+    return malformed('an answer came before its question')
+
+
 def too_large() -> InferenceError:
     """Return that an answer has more bytes than any chunk of actions."""
     return InferenceError('too_large', f'the answer has more than {MAX_ANSWER >> 20} MiB')
@@ -109,9 +113,14 @@ def as_mapping(found: Any) -> Mapping[Any, Any]:
     return found
 
 
-def duration_ns(milliseconds: Any) -> int | None:
-    """Return how long a server reports that it inferred; None: that is no duration."""
-    if isinstance(milliseconds, bool) or not isinstance(milliseconds, (int, float)) \
-            or not math.isfinite(milliseconds) or milliseconds < 0:
-        return None
-    return round(milliseconds * 1e6)
+def refuse_error(found: Any) -> Any:
+    """
+    Return an answer in which the server reports no error, whatever else is in it.
+
+    :raises InferenceError: it reports one
+    """
+    error = found.get('error') if isinstance(found, Mapping) else None
+    error = getattr(error, 'tolist', lambda: error)()  # an array has no truth value
+    if error or (isinstance(found, Mapping) and found.keys() == {'error'}):
+        raise server_error(error)
+    return found

@@ -8,12 +8,12 @@ import logging
 import os
 from typing import Any, ClassVar
 
-from safety_scenarios.controllers.policies.model import Inference, named_outputs
+from safety_scenarios.controllers.policies.model import duration_ns, Inference, named_outputs
 from safety_scenarios.controllers.policies.servers.arrays import openpi_array
 from safety_scenarios.controllers.policies.servers.failures import (
     as_mapping,
     Deadline,
-    duration_ns,
+    refuse_error,
 )
 from safety_scenarios.controllers.policies.servers.messages import packed, unpacked
 from safety_scenarios.controllers.policies.servers.server import ServerModel
@@ -45,8 +45,9 @@ class OpenpiModel(ServerModel):
         if self._socket is None:
             self.connect(deadline)
         assert self._socket is not None
+        self._socket.refuse_unasked(deadline)
         self._socket.send(packed(dict(inputs), openpi_array), deadline)
-        found = dict(as_mapping(unpacked(self._socket.receive(deadline))))
+        found = dict(refuse_error(as_mapping(unpacked(self._socket.receive(deadline)))))
         timing = found.pop(_TIMING, None)
         return Inference(named_outputs(found), duration_ns(
             timing.get('infer_ms')) if isinstance(timing, Mapping) else None)

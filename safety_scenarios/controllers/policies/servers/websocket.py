@@ -16,6 +16,7 @@ from safety_scenarios.controllers.policies.servers.failures import (
     malformed,
     MAX_ANSWER,
     too_large,
+    unasked,
 )
 from safety_scenarios.errors import MissingDependencyError
 
@@ -32,6 +33,7 @@ except ImportError as error:
 _SILENT = logging.getLogger(f'{__name__}.silent')
 _SILENT.disabled = True
 """What the protocol would write into a log has the keys of the headers in it."""
+_DATA = (Opcode.TEXT, Opcode.BINARY, Opcode.CONT)
 _PIECE = 1 << 16
 _PARTING_S = 0.2
 """How long it tries to say that it hangs up."""
@@ -71,6 +73,19 @@ class WebSocket:
         self._protocol.send_binary(data)
         self._flush()
 
+    def refuse_unasked(self, deadline: Deadline) -> None:
+        """
+        Refuse a message that comes before the next question; it could be taken for its answer.
+
+        :raises InferenceError: there is one
+        :raises EOFError: the server has hung up
+        """
+        self._connection.within(deadline)
+        while (data := self._connection.received(_PIECE)) is not None:
+            self._take(data)
+        if any(event.opcode in _DATA for event in self._events):
+            raise unasked()
+
     def receive(self, deadline: Deadline) -> bytes | str:
         """
         Return the next message.
@@ -85,7 +100,7 @@ class WebSocket:
             for event in self._taken():
                 if event.opcode is Opcode.CLOSE:
                     raise EOFError
-                if event.opcode in (Opcode.TEXT, Opcode.BINARY, Opcode.CONT):
+                if event.opcode in _DATA:
                     is_text = is_text or event.opcode is Opcode.TEXT
                     parts.append(bytes(event.data))
                     if event.fin:
@@ -110,8 +125,15 @@ class WebSocket:
                 self._connection.sendall(data)
 
     def _receive(self) -> None:
-        """Wait for bytes, and take what they are."""
-        data = self._connection.recv(_PIECE)
+        """Wait for bytes, and take them."""
+        self._take(self._connection.recv(_PIECE))
+
+    def _take(self, data: bytes) -> None:
+        """
+        Read bytes as what the protocol makes of them.
+
+        :raises EOFError: there are none, because the server has hung up
+        """
         if not data:
             raise EOFError
         self._protocol.receive_data(data)

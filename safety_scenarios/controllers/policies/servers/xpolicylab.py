@@ -8,12 +8,16 @@ from datetime import datetime, timezone
 from typing import Any, ClassVar
 from uuid import uuid4
 
-from safety_scenarios.controllers.policies.model import Inference, ModelOptions, named_outputs
+from safety_scenarios.controllers.policies.model import (
+    duration_ns,
+    Inference,
+    ModelOptions,
+    named_outputs,
+)
 from safety_scenarios.controllers.policies.servers.arrays import msgpack_numpy_array
 from safety_scenarios.controllers.policies.servers.failures import (
     as_mapping,
     Deadline,
-    duration_ns,
     malformed,
     server_error,
 )

@@ -52,7 +52,10 @@ def test_a_chunk_is_in_si_and_in_the_order_of_the_robot(given, output, expected)
     ({'actions': [[0.1, 0.1]]}, "no output 'action', expected it beside actions"),
     ({'action': 'forward'}, 'expected an array of numbers'),
     ({'action': [[0.1], [0.1, 0.2]]}, 'expected an array of numbers'),
-    ({'action': None}, r'of shape \[\], expected horizon x 2'),
+    ({'action': None}, 'gave None as .* expected an array of numbers'),
+    ({'action': [['0.5', '0.0']]}, 'expected an array of numbers'),
+    ({'action': [[0.5 + 1j, 0.0]]}, 'expected an array of numbers'),
+    ({'action': [[10 ** 400, 0.0]]}, 'expected an array of numbers'),
     ({'action': numpy.zeros((0, 2))}, 'gave no action'),
     ({'action': numpy.zeros((2, 4, 2))}, r'of shape \[2, 4, 2\], expected horizon x 2'),
     ({'action': numpy.zeros((4, 7))}, r'of shape \[4, 7\], expected horizon x 2'),
@@ -62,6 +65,23 @@ def test_a_chunk_is_in_si_and_in_the_order_of_the_robot(given, output, expected)
 def test_what_is_no_action_is_an_error(outputs, why):
     with pytest.raises(ControllerError, match=why):
         actions().chunk(outputs)
+
+
+def test_a_chunk_shorter_than_the_horizon_is_an_error():
+    made = PolicyActions(PolicyContract.model_validate({
+        'robot': 'mobile_base', 'outputs': {'action': {'quantity': 'velocity'}},
+        'inputs': {'x': {'role': 'contact', 'fields': ['data']}}}), BASE, 2)
+    assert len(made.chunk({'action': [[0.4, 0.1]] * 3})) == 3
+    for given in ([[0.4, 0.1]], [0.4, 0.4]):  # the second is meant as two actions of one value
+        with pytest.raises(ControllerError, match='is 2, and the policy gave a chunk of 1 action'):
+            made.chunk({'action': given})
+
+
+@for_each('output', [{'mean': [0.0, 0.3]}, {'std': [1.0, 1.0]}])
+def test_two_means_do_not_add_a_turn_to_an_action_of_one_value(output):
+    with pytest.raises(ControllerError, match='gave 1 value an action .* has 2'):
+        actions(**output).chunk({'action': [[0.4], [0.4]]})
+    assert len(actions(**output).chunk({'action': [[0.4, 0.1]]})) == 1
 
 
 def test_a_number_that_nobody_uses_may_be_anything():
@@ -85,6 +105,13 @@ def test_a_position_is_reached_within_a_period_at_no_more_than_the_top_speed():
     assert velocity(1.09, -0.02) == (0.0, 0.0)  # a clipped step is made up for
     made.forget()
     assert velocity(1.02, 0.0) == (0.4, 0.0)
+
+
+def test_a_target_that_the_top_speed_does_not_reach_is_counted():
+    made, now = actions(ARM, quantity='joint_position'), seen(joint_states=states(0.0, 1.0, 9.0))
+    for target, clipped in (((9.0, 9.0), 2), ((9.0, 0.1), 1), ((1.15, 0.1), 0)):
+        [action] = made.chunk({'action': [target]})
+        assert made.command(action, now).stamps.clipped == clipped
 
 
 def test_a_delta_is_added_to_where_the_joint_is():
@@ -113,6 +140,12 @@ def test_speeds_of_joints_are_commanded_as_they_are():
 def test_a_state_that_does_not_come_or_has_another_size_is_an_error():
     state = StateInput(output='h_out', shape=(1, 2))
     assert next_state({'h_out': [3.0, 4.0]}, state).tolist() == [[3.0, 4.0]]
-    for given in ({}, {'h_out': [1.0]}, {'h_out': 'text'}):
-        with pytest.raises(ControllerError, match=r"state 'h_out' of shape .*expected \[1, 2\]"):
+    for given, why in (
+            ({}, "did not give the state 'h_out'"),
+            ({'h_out': [1.0]}, r"state 'h_out' of shape \[1\], expected \[1, 2\]"),
+            ({'h_out': 'text'}, "as the state 'h_out', expected an array of numbers"),
+            ({'h_out': [None, None]}, 'expected an array of numbers'),
+            ({'h_out': ['a', 'b']}, 'expected an array of numbers'),
+            ({'h_out': [NAN, 0.0]}, "not finite in the state 'h_out'")):
+        with pytest.raises(ControllerError, match=why):
             next_state(given, state)

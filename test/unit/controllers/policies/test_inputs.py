@@ -147,9 +147,10 @@ def test_joints_come_in_the_order_of_the_robot_whatever_that_of_the_message():
 
 def test_a_number_that_is_not_finite_is_no_reading():
     assert 'not finite' in missing(PERSON, human_pose=pose(math.nan))
-    assert 'is not one number' in missing({**PERSON, 'fields': ['pose.position']},
-                                          human_pose=pose(1.0))
-    assert "no field 'pse'" in missing({**PERSON, 'fields': ['pse.x']}, human_pose=pose(1.0))
+    own = {'role': 'mine', 'type': 'my_msgs/msg/Mine'}
+    mine = Message(type='my_msgs/msg/Mine', data={'at': {'x': 1.0}})
+    assert 'is not one number' in missing({**own, 'fields': ['at']}, mine=mine)
+    assert "no field 'on'" in missing({**own, 'fields': ['on.x']}, mine=mine)
 
 
 def test_an_age_is_that_of_the_reading_and_never_stale():

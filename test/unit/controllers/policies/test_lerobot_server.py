@@ -74,7 +74,7 @@ def begun(address: str, folder: Any, **parameters: Any) -> Iterator[PolicyContro
         **parameters})
     assert isinstance(plugin, PolicyController)
     try:
-        plugin.reset()
+        plugin.begin_trial()
         yield plugin
     finally:
         plugin.close()
@@ -315,7 +315,7 @@ def test_another_episode_begins_without_what_was_sent_before(tmp_path):
         driven(plugin, 0.1)
         before = server.readies
         began_s = time.monotonic()
-        plugin.reset()
+        plugin.begin_trial()
         assert time.monotonic() - began_s < 0.25 and server.readies == before + 1
         assert any(one is not None for _, one in driven(plugin, 0.2))
 

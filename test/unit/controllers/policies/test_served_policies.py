@@ -3,7 +3,7 @@
 
 """One policy, in this process and behind servers: the same commands, and every failure in time."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
 import json
@@ -18,6 +18,8 @@ from cases import for_each
 import numpy
 import pytest
 from safety_scenarios.controllers.adapters import make_controller
+from safety_scenarios.controllers.host import ControllerHost
+from safety_scenarios.controllers.policies.model import InferenceError
 from safety_scenarios.controllers.policies.policy import policy_class, PolicyController
 from safety_scenarios.controllers.policies.servers.arrays import read_map
 from safety_scenarios.errors import ControllerError, SettingsError
@@ -36,6 +38,7 @@ from unit.controllers.policies.scripted_servers import (
     actions,
     openpi,
     openpi_bytes,
+    xpolicylab,
 )
 
 CONTEXT = ControllerSettings(robot=RobotModel(kind='mobile_base', max_speed=1.0))
@@ -257,6 +260,95 @@ def test_a_server_is_no_controller_where_time_stands_still():
     assert not policy_class('python', 'a:b').takes_real_time
 
 
+class Counting:
+    """Commands by how many observations it was given since it was reset."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def infer(self, inputs: Mapping[str, Any]) -> Any:
+        self.count += 1
+        return [[0.1 * self.count, 0.0]] * 2
+
+    def reset(self) -> None:
+        self.count = 0
+
+
+class Stateless(Counting):
+    """Has no recurrent state."""
+
+
+def nothing(inputs: Mapping[str, Any]) -> Any:
+    return None
+
+
+@for_each('execution', ['synchronous', 'asynchronous'])
+def test_a_trial_begins_with_a_reset_and_without_the_plan_of_the_one_before(contract, execution):
+    with begun(f'python:{__name__}:Counting', contract, execution=execution) as plugin:
+        host = ControllerHost(plugin)
+        for trial in range(2):
+            host.begin_trial(time.monotonic_ns())
+            found: list[float] = []
+            while len(found) < 3:
+                now_ns = time.monotonic_ns()
+                host.hear('scan', box(3.0), now_ns, None)
+                message = host.tick(now_ns, now_ns)
+                found += [] if message is None else [message.at('linear.x')]
+            assert found[0] == pytest.approx(0.1), trial
+
+
+def test_the_policy_that_ships_is_reset_too():
+    learned = make_controller(named_controller('learned'), CONTEXT, {})
+    before = learned._policy._memory.episode
+    learned.begin_trial()
+    assert learned._policy._memory.episode == before + 1
+
+
+def test_a_server_that_cannot_begin_anew_is_a_named_failure_until_it_can(contract):
+    requests: list[Any] = []
+    with xpolicylab(lambda _: {'actions': [[0.5, 0.0]]}, requests) as address, \
+            begun(f'xpolicylab:{address}', contract, timeout_ms=100.0) as plugin:
+        assert plugin.decide(seen(0.0, scan=box(3.0))).velocity == (0.5, 0.0)
+        plugin._model.reset = failing = Failing(plugin._model.reset)  # type: ignore[method-assign]
+        plugin.begin_trial()
+        first, second = (plugin.decide(seen(50.0 * count, scan=box(3.0))) for count in (1, 2))
+        assert (first.velocity, first.stamps.note) == ((0.0, 0.0), 'dropped')
+        assert (second.velocity, second.stamps.note) == ((0.5, 0.0), None) and failing.count == 2
+
+
+class Failing:
+    """Fails the first time."""
+
+    def __init__(self, reset: Callable[[], None]) -> None:
+        self.reset, self.count = reset, 0
+
+    def __call__(self) -> None:
+        self.count += 1
+        if self.count == 1:
+            raise InferenceError('dropped', 'the connection was closed before the answer came')
+        self.reset()
+
+
+def test_a_state_that_the_model_does_not_give_is_found_at_the_start(contract):
+    Path(contract).write_text(CONTRACT + 'states: {h_in: {output: h_out, shape: [2]}}\n')
+    with pytest.raises(ControllerError, match="did not give the state 'h_out'"), \
+            begun(f'python:{__name__}:Stateless', contract):
+        pass
+
+
+def test_code_that_returns_nothing_is_named(contract):
+    with pytest.raises(ControllerError, match='infer returned None, expected a map of arrays'), \
+            begun(f'python:{__name__}:nothing', contract):
+        pass
+
+
+def test_a_horizon_holds_for_each_chunk(contract):
+    with openpi(actions((0.5, 0.0), (0.5, 0.0)), actions((0.5, 0.0))) as address, \
+            begun(f'openpi:{address}', contract, action_horizon=2) as plugin, \
+            pytest.raises(ControllerError, match='is 2, and the policy gave a chunk of 1 action'):
+        plugin.decide(seen(0.0, scan=box(3.0)))
+
+
 def test_a_missing_reading_stops_the_robot_and_asks_nobody(contract):
     with openpi(actions((0.5, 0.0))) as address, \
             begun(f'openpi:{address}', contract) as plugin:
@@ -265,7 +357,7 @@ def test_a_missing_reading_stops_the_robot_and_asks_nobody(contract):
         assert stopped.stamps.note == 'no scan'
 
 
-@for_each(('what', 'velocity'), [('stop', (0.0, 0.0)), ('hold', (0.5, 0.0)), ('wait', None)])
+@for_each(('what', 'velocity'), [('stop', (0.0, 0.0)), ('hold', (0.5, 0.0)), ('wait', ())])
 def test_a_fallback_says_why_it_is_one_and_the_log_how_often(tmp_path, what, velocity):
     contract = tmp_path / 'policy.yaml'
     contract.write_text(CONTRACT + f'on_missing: {what}\n')
@@ -279,12 +371,10 @@ def test_a_fallback_says_why_it_is_one_and_the_log_how_often(tmp_path, what, vel
     finally:
         logger.removeHandler(handler)
     assert found[0].stamps.note is None and found[4].velocity == (0.25, 0.0)
-    if what != 'wait':
-        first, second = (one.stamps for one in found[1:3])
-        assert first.ended_ns is not None and second.ended_ns is None, 'of the lost question, once'
-    assert {None if one is None else one.velocity for one in found[1:4]} == {velocity}
-    assert {'server_error' if one is None else one.stamps.note for one in found[1:4]} == {
-        'server_error'}
+    first, second = (one.stamps for one in found[1:3])
+    assert first.ended_ns is not None and second.ended_ns is None, 'of the lost question, once'
+    assert {one.velocity for one in found[1:4]} == {velocity}
+    assert {one.stamps.note for one in found[1:4]} == {'server_error'}
     said = [one for one in handler.texts if 'server_error' in one]
     assert len(said) == 2 and 'no CUDA' in said[0] and '5 inferences; 3 x server_error' in said[1]
 

@@ -6,6 +6,7 @@
 import base64
 from collections.abc import Callable
 from contextlib import ExitStack
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import json
 import struct
 import threading
@@ -19,7 +20,12 @@ from hypothesis import strategies as st
 import msgpack
 import numpy
 import pytest
-from safety_scenarios.controllers.policies.model import Inference, InferenceError, ModelOptions
+from safety_scenarios.controllers.policies.model import (
+    duration_ns,
+    Inference,
+    InferenceError,
+    ModelOptions,
+)
 from safety_scenarios.controllers.policies.servers import failures, server
 from safety_scenarios.controllers.policies.servers.act import ActModel
 from safety_scenarios.controllers.policies.servers.arrays import (
@@ -39,6 +45,9 @@ from safety_scenarios.controllers.policies.servers.xpolicylab import (
     XPolicyLabModel,
 )
 from safety_scenarios.errors import SettingsError
+from safety_scenarios.judging.latency.split import checked
+from safety_scenarios.scenario.message import CommandStamps
+from safety_scenarios.scenario.timing import Timing
 from unit.controllers.fake_server import nowhere, Reply, serving
 from unit.controllers.policies.scripted_servers import (
     actions,
@@ -73,6 +82,14 @@ def failure(model: Any, inputs: Any = INPUTS) -> InferenceError:
     return caught.value
 
 
+def read_request(connection: Any) -> bytes:
+    """Return a whole request of JSON over HTTP; headers and body may come apart."""
+    data = b''
+    while not data.endswith(b'}') and (more := connection.recv(1 << 16)):
+        data += more
+    return data
+
+
 def values(found: Inference) -> list[Any]:
     return numpy.asarray(found.outputs['actions'], dtype=float).tolist()
 
@@ -85,9 +102,15 @@ def test_openpi_answers_with_actions_and_its_own_time():
         model.close()
 
 
-@for_each('odd', ['fast', True, -1.0, float('nan'), None, [1]])
-def test_a_time_of_the_server_that_is_none_is_left_out(odd):
-    assert failures.duration_ns(odd) is None
+@for_each(('odd', 'said'), [
+    ('fast', 'server: not a number'), (True, 'server: not a number'), (-1.0, 'server: below 0'),
+    (float('nan'), 'server: not a number'), (1e305, 'server: not a number'),
+    (10 ** 400, 'server: not a number'), ([1], 'server: not a number')], ids=repr)
+def test_a_time_of_the_server_that_cannot_be_true_is_ignored_and_reported(odd, said):
+    stamps = CommandStamps(began_ns=0, ended_ns=9, server_ns=duration_ns(odd))
+    decision = checked(Timing.of(stamps, 10), 10, 0)
+    assert decision.server_ns is None and decision.implausible == (said,)
+    assert duration_ns(None) is None and duration_ns(numpy.float32(0.5)) == 500_000
 
 
 @for_each(('answer', 'name', 'said'), [
@@ -111,6 +134,45 @@ def test_what_goes_wrong_at_openpi_has_a_name_and_the_next_question_is_answered(
         assert error.name == name and said in error.detail
         assert values(model.infer(INPUTS)) == [[0.25, 0.0]]  # over a connection of its own
         model.close()
+
+
+@for_each('error', ['out of memory', ['out of memory'], numpy.array([1.0]), {'code': 7}], ids=repr)
+def test_an_error_beside_actions_is_one_of_the_server(error):
+    with openpi(actions((1.0, 0.0)), lambda _: openpi_bytes({'actions': [[0.0, 0.0]],
+                                                             'error': error}),
+                lambda _: openpi_bytes({'error': ''}),
+                lambda _: openpi_bytes({'actions': [[0.5, 0.0]], 'error': None})) as address:
+        model = warm(OpenpiModel(address, SHORT))
+        assert [failure(model).name for _ in range(2)] == ['server_error'] * 2
+        assert values(model.infer(INPUTS)) == [[0.5, 0.0]]
+        model.close()
+
+
+def test_an_answer_to_no_question_is_not_believed():
+    def twice(connection: Any) -> None:
+        connection.send(openpi_bytes({}))
+        for count, _ in enumerate(connection):
+            for _ in range(2):
+                connection.send(actions((float(count), 0.0))(None))
+
+    def twice_http(connection: Any) -> None:
+        for count in range(3):
+            if not read_request(connection):
+                return
+            for _ in range(2):
+                body = f'[{count}.0, 0.0]'.encode()
+                connection.sendall(b'HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%s'
+                                   % (len(body), body))
+                time.sleep(0.02)
+    with websocket(twice) as address, listening(twice_http) as port:
+        for model in (OpenpiModel(address, SHORT), ActModel(f'http://127.0.0.1:{port}', SHORT)):
+            warm(model)
+            time.sleep(0.1)
+            error = failure(model)
+            assert (error.name, error.detail) == ('malformed',
+                                                  'an answer came before its question')
+            model.infer(INPUTS)  # over a new connection
+            model.close()
 
 
 def test_a_server_that_hangs_up_is_dropped_and_one_that_is_gone_refused():
@@ -181,6 +243,61 @@ def test_an_answer_that_is_too_large_is_not_read_to_its_end(monkeypatch):
         model.close()
 
 
+class OldServer(BaseHTTPRequestHandler):
+    """Answers in HTTP/1.0, which closes the connection after each answer."""
+
+    says_length = True
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers['Content-Length']))
+        body = json.dumps([[0.5, 0.25]] * 2000).encode()
+        self.send_response(200)
+        if self.says_length:
+            self.send_header('Content-Length', str(len(body)))
+        self.end_headers()
+        self.wfile.flush()
+        time.sleep(0.02)
+        self.wfile.write(body)
+
+    def log_message(self, *_: Any) -> None:
+        """Write nothing."""
+
+
+@for_each('says_length', [True, False])
+def test_an_answer_on_a_connection_that_the_server_closes_is_read(monkeypatch, says_length):
+    monkeypatch.setattr(OldServer, 'says_length', says_length)
+    with ThreadingHTTPServer(('127.0.0.1', 0), OldServer) as http:
+        thread = threading.Thread(target=http.serve_forever)
+        thread.start()
+        model = warm(ActModel(f'http://127.0.0.1:{http.server_port}/act', SHORT))
+        assert len(values(model.infer(INPUTS))) == 2000
+        model.close()
+        http.shutdown()
+        thread.join()
+
+
+def test_a_connection_that_the_server_closed_while_idle_is_opened_again():
+    def once(connection: Any) -> None:
+        read_request(connection)
+        connection.sendall(b'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n[0.5, 0.0]')
+    with listening(once) as port:
+        model = warm(ActModel(f'http://127.0.0.1:{port}', SHORT))
+        time.sleep(0.1)
+        assert values(model.infer(INPUTS)) == [0.5, 0.0]
+        model.close()
+
+
+def test_a_chunk_of_a_negative_size_is_malformed():
+    def negative(connection: Any) -> None:
+        read_request(connection)
+        connection.sendall(b'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n-5\r\nabc\r\n')
+    with listening(negative) as port:
+        model = ActModel(f'http://127.0.0.1:{port}', SHORT)
+        model.interrupt()  # no cold start
+        assert failure(model).name == 'malformed'
+        model.close()
+
+
 @for_each('body', [
     '[[0.5, 0.25]]', '{"actions": [[0.5, 0.25]]}', json.dumps('{"actions": [[0.5, 0.25]]}'),
     json.dumps(json.dumps([[0.5, 0.25]])),
@@ -204,6 +321,7 @@ def test_each_form_of_an_answer_over_http_is_read(body):
     (Reply(b'<html>\x1b[2J</html>', 500, content_type='text/html'), 'http_500', '\\u001b'),
     (Reply(b'not json'), 'malformed', 'no JSON'), (Reply(b'"error"'), 'server_error', 'error'),
     (Reply(b'{"error": "out of memory"}'), 'server_error', 'out of memory'),
+    (Reply(b'{"error": "no CUDA", "actions": [[0.0, 0.0]]}'), 'server_error', 'no CUDA'),
     (Reply(b'[' * 100_000), 'malformed', 'no JSON'), (Reply(b'\xff\xfe'), 'malformed', 'no JSON'),
     (Reply(b'{"actions": {"__numpy__": "&&", "dtype": "<f4", "shape": [2]}}'), 'malformed', ''),
     (Reply(json.dumps({'a': {'__numpy__': 'AAAA', 'dtype': 'O', 'shape': [1]}}).encode()),

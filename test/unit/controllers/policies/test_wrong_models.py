@@ -194,7 +194,7 @@ WAYS: Mapping[str, Way] = {
         REFUSED, 'action_horizon or replan_interval is 8, and the model gives 4 actions a chunk',
         settings={'controller_parameters': ('action_horizon=8',)}),
     'horizon too short and not declared': Way(
-        'ERROR', 'replan_interval is 8, and the model gave 4 actions as its first chunk',
+        'ERROR', 'replan_interval is 8, and the policy gave a chunk of 4 actions',
         with_model(out_shape=(1, 'horizon', 2)), {'replan_interval': 8}),
     'empty chunk': Way('ERROR', 'gave no action', with_model(
         numpy.zeros((0, 2)), out_shape=(1, 'horizon', 2))),
@@ -232,6 +232,9 @@ WAYS: Mapping[str, Way] = {
         clip=[3.0, 10.0])),
     'wrong number of means': Way(REFUSED, 'mean: the contract has 4 numbers, the robot needs 2',
                                  terms=outputs(mean=[0.0] * 4)),
+    'two means for an action of one value': Way(
+        REFUSED, 'mean: the contract has 2 numbers, and the model gives 1 value an action',
+        with_model([[0.8]] * 4), outputs(mean=[0.0, 0.3])),
     # Topics, frames and time.
     'a role that nobody shows': Way(
         REFUSED, r'got nothing on scan, which the policy .* reads for inputs.person',
@@ -241,7 +244,8 @@ WAYS: Mapping[str, Way] = {
                  'geometry_msgs/msg/PointStamped',
         terms=person(type='geometry_msgs/msg/PointStamped', fields=['point.x'])),
     'a field that the message does not have': Way(
-        'INCONCLUSIVE', "human_pose: .*no field 'pos'", terms=person(fields=['pose.pos.x'])),
+        REFUSED, r'got the field pose.pos.x, .*geometry_msgs/msg/Pose has position, orientation',
+        terms=person(fields=['pose.pos.x'])),
     'looks to the left': Way(
         'FAIL', 'no command satisfied the reaction', with_model(shape=(1, 8)),
         {'inputs': {'person': {**SCAN, 'sector': [1.07, 2.07]}}}, shows_scan),
@@ -302,6 +306,7 @@ class Kept(Observer):
 
     def trial_ended(self, record: TrialRecord, result: TrialResult) -> None:
         self.reasons += [f'{one.check}: {one.reason}' for one in result.findings]
+        self.reasons += [one.text for one in result.notes]
         self.reasons += result.counts
         self.reasons += [str(event.text) for event in record.of_kind('fault')]
         self.reasons += [name for name in result.counts if name.startswith(FALLBACK)]
@@ -332,6 +337,38 @@ RIGHT = {
                      shows_scan),
     'a camera beside': Way('PASS', '', with_model(more={'camera': (UINT8, [1, 3, 8, 8])}),
                            {'inputs': IMAGE}, shows_image('mono8'))}
+
+
+def test_targets_out_of_reach_are_a_note_of_the_trial(tmp_path):
+    far = Way('FAIL', '', arm_model([[9.0] * 3], more={'joints': (FLOAT, [1, 3])}), HOLDS,
+              arm=True)
+    _, said = outcome(far, tmp_path / 'far')
+    assert re.search(r'\d+ of \d+ targets of the controller were farther than the top speed', said)
+    _, said = outcome(RIGHT['an arm'], tmp_path / 'near')
+    assert 'farther than the top speed' not in said
+
+
+def test_the_reason_is_named_also_where_nothing_is_published(tmp_path):
+    for number, (way, why) in enumerate((
+            (Way('', '', terms={'stale_ms': 0.001, 'on_missing': 'wait'}), 'no human_pose'),
+            (Way('', '', terms={'stale_ms': 0.001, 'on_missing': 'hold'}), 'no human_pose'),
+            (Way('', '', arm_model(), {**HOLDS, 'inputs': {'person': PERSON}}, arm=True,
+                 text=lambda text: text.replace('joint_states', 'joint_reports')),
+             'no joint_states'))):
+        comes, said = outcome(way, tmp_path / str(number))
+        assert comes == 'INCONCLUSIVE' and f'{FALLBACK}{why}: nothing published' in said, said
+        assert f'it gave no answer in this trial ({why})' in said
+
+
+def test_a_role_that_no_scenario_shows_and_that_may_be_missing_is_named(tmp_path):
+    stops_near(tmp_path / 'policy.onnx', CRUISE, shape=(1, 2))
+    contract(tmp_path / 'policy.yaml', inputs={'person': [PERSON, {
+        **PERSON, 'role': 'human_psoe', 'type': 'geometry_msgs/msg/PoseStamped', 'missing': 9.0}]})
+    summary = run(RunSettings(scenarios=(str(QUICK),), link='loopback',
+                              controller=f'onnx:{tmp_path}/policy.onnx'), [], files=False)
+    [row] = [row for row in summary.preflight[0].rows if row.check == 'inputs']
+    assert row.status == 'warn' and row.detail.startswith('no scenario shows human_psoe:')
+    assert "Did you mean 'human_pose'" in row.detail
 
 
 def test_each_way_to_be_wrong_is_refused_or_found(tmp_path):

@@ -123,6 +123,18 @@ def test_a_chunk_that_was_still_executed_is_named():
     assert 'earlier chunk still executed 400' in found.sentence(ns(510))
 
 
+def test_nothing_was_executed_while_the_inference_of_an_earlier_chunk_was_under_way():
+    """The inference of chunk 3 ended 250 ms after the onset; its actions were commanded then."""
+    old = {t_ms: {'received': t_ms + 20, 'began': t_ms + 10, 'ended': t_ms - 250, 'chunk': 3}
+           for t_ms in (260.0, 310.0, 360.0, 410.0)}
+    found = parts(trial(510.0, 50.0, measuring=OVER_ROS, timings={
+        **old, 510.0: {'received': 110, 'began': 100, 'ended': 20}},
+        seen=tuple(50.0 * count for count in range(12))))
+    assert in_ms(found) == {'ignored': 250.0, 'playing': 150.0, 'waiting': 10.0,
+                            'inference': 80.0, 'chunk': 20.0}
+    assert 'observations not used 250, earlier chunk still executed 150' in found.sentence(ns(510))
+
+
 def test_decisions_that_saw_the_hazard_and_drove_on_are_no_observations_ignored():
     found = parts(trial(510.0, 100.0, seen=tuple(50.0 * count for count in range(12)), timings={
         110.0: {'received': 10, 'began': 5, 'ended': 0},
