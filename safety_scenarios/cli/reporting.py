@@ -162,7 +162,7 @@ def coverage(folder: Path, requirements: Path | None, output: Path | None) -> No
 
     One row each, as CSV. Trials are judged again from their records first, as evaluate does. A
     label is covered if a trial of a scenario that names it came to PASS or FAIL; one that is named
-    and only INCONCLUSIVE is not.
+    and only INCONCLUSIVE is not. Neither is one with a planned trial without a record.
 
     \b
     safety-scenarios campaign coverage runs/today --requirements requirements.txt

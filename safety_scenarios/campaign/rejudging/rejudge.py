@@ -107,6 +107,8 @@ class Rejudging:
     """Each names the file, and can never be part of a PASS."""
     summary: CampaignSummary
     """What the trials come to by their records; never PASS with a flaw."""
+    not_judged: tuple[PlannedTrial, ...] = ()
+    """Planned trials that should have been run, and of which no record gives a result."""
 
     def __iter__(self) -> Iterator[Rejudged]:
         return iter(self.trials)
@@ -252,7 +254,10 @@ class _Judging:
                            [trial.after for trial in trials], decided)
         if has_ended and not self.changes and not self._scenarios:
             self._compare_summary(self._at_best(summary))
-        return Rejudging(trials, tuple(self._flaws), self._at_best(summary))
+        done = {trial.after.trial_id for trial in trials}
+        return Rejudging(trials, tuple(self._flaws), self._at_best(summary), tuple(
+            planned for planned in self._evidence.plan.values()
+            if planned.trial_id not in done and planned.scenario_id not in decided))
 
     def _at_best(self, summary: CampaignSummary) -> CampaignSummary:
         """Return a summary that is no PASS if anything is wrong with the folder."""
