@@ -55,7 +55,12 @@ from safety_scenarios.campaign.rejudging.changes import (
 )
 from safety_scenarios.campaign.statistics.sequential import decide_by, not_fixed
 from safety_scenarios.campaign.statistics.summarise import summarise
-from safety_scenarios.errors import SettingsError, TraceError, UnfitPlanError
+from safety_scenarios.errors import (
+    MissingDependencyError,
+    SettingsError,
+    TraceError,
+    UnfitPlanError,
+)
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.findings.evidence import doubted
 from safety_scenarios.judging.findings.observation import COULD_BE_RUN
@@ -68,6 +73,7 @@ from safety_scenarios.trial.journal import read_journal
 from safety_scenarios.trial.on_robot import on_robot
 from safety_scenarios.trial.plan import varied
 from safety_scenarios.trial.record.planned_trial import PlannedTrial
+from safety_scenarios.trial.run import INTERRUPTED
 from safety_scenarios.trial.summary import CampaignSummary
 from safety_scenarios.trial.trial import Trial, TrialRecord
 
@@ -233,6 +239,7 @@ class _Judging:
         else:
             self._compare(line, known)
             self._look_at_trace(trial_id, record, known)
+        self._look_at_recording(trial_id, record)
         after = self._changed(planned, record, known)
         before = known if line is None else line.result
         self._done.append((Rejudged(
@@ -345,6 +352,23 @@ class _Judging:
         except OSError as error:
             what = f'cannot be read: {error.strerror}'
         self._flaw(trace_path(trial_id), what, trial_id)
+
+    def _look_at_recording(self, trial_id: str, record: TrialRecord) -> None:
+        """Demand the recording that the settings ask for, and that it names this record."""
+        place = f'{RECORDINGS}/{trial_id}'
+        is_there = (self._folder / place).is_dir()
+        if 'mcap' not in self._evidence.settings.run.record or not record.events \
+                or (record.events[-1].name == INTERRUPTED and not is_there):  # it was killed
+            return
+        what = 'is missing, expected the recording of the trial'
+        if is_there:
+            try:
+                from safety_scenarios.trial.mcap.recording import unlike_record
+            except MissingDependencyError:
+                return
+            what = unlike_record(self._folder / place, record.chain)
+        if what:
+            self._flaw(place, what, trial_id)
 
     def _compare_summary(self, found: CampaignSummary) -> None:
         try:
