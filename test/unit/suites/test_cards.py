@@ -4,6 +4,7 @@
 """Cards: what they say, that nothing undecided is green, and that a changed one is refused."""
 
 import json
+from xml.etree import ElementTree
 
 from cases import for_each
 import pytest
@@ -257,6 +258,12 @@ def test_undecided_trials_put_no_card_first(cards):
     assert list(ordered({'unclear': unclear, 'clear': card})) == ['clear', 'unclear']
     assert dominated({'unclear': unclear, 'clear': card}) == {'unclear': [], 'clear': []}
     assert dominated(cards)['blind_clock'] == ['rule_based']
+
+
+def test_pictures_are_well_formed_whatever_a_card_says(cards):
+    card = cards['rule_based'].model_copy(update={'controller': 'a\x00\x1b&\ud83e\uffff<b>'})
+    for picture in (badge(card), pareto({'\x0c\ufffe': card})):
+        ElementTree.fromstring(picture.encode())
 
 
 def test_page_table_and_plot_say_what_the_cards_say_and_load_nothing(cards):
