@@ -273,6 +273,8 @@ def _flaws(card: Card) -> Iterator[str]:
         if one.seed != seed_of(card.seed, one.scenario, one.index):
             yield f'trials: {one.scenario}:{one.index}: got a seed that the run cannot have'
             break
+    if len({(one.scenario, one.index) for one in card.trials}) < len(card.trials):
+        yield 'trials: got a trial twice, expected each once'
     if card.planned != len(card.trials):
         yield f'planned: got {card.planned}, expected {len(card.trials)} as listed'
     run = sum(one.verdict is not None for one in card.trials)

@@ -146,6 +146,15 @@ def test_a_rate_that_its_trials_cannot_give_is_refused(
         read_card(path)
 
 
+def test_a_trial_that_is_counted_twice_is_refused(cards, tmp_path):
+    card = cards['blind_clock']
+    path = tmp_path / 'card.json'
+    path.write_text(card.model_copy(update={'trials': (*card.trials, card.trials[-1])}).sealed()
+                    .model_dump_json())
+    with pytest.raises(InputError, match='trials: got a trial twice'):
+        read_card(path)
+
+
 def test_what_depends_on_the_suite_is_held_against_it(small_run, cards):
     card, suite = cards['blind_clock'], suite_of(small_run)
     for one, message in (
