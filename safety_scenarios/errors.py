@@ -275,8 +275,13 @@ def described(error: BaseException) -> str:
     """
     Return an exception in words: ours as they stand, anybody else's as Python tells them.
 
-    What a plug-in raises often says nothing without its kind (``KeyError: 'left_arm'``).
+    What a plug-in raises often says nothing without its kind (``KeyError: 'left_arm'``). Half a
+    surrogate pair, which no file holds, is an escape.
     """
+    return _described(error).encode(errors='backslashreplace').decode()
+
+
+def _described(error: BaseException) -> str:
     if isinstance(error, SafetyScenariosError):
         return str(error)
     if isinstance(error, OSError) and error.strerror:

@@ -21,9 +21,10 @@ from safety_scenarios.campaign.folder.many import (
     least_margins,
     Listed,
 )
-from safety_scenarios.campaign.rejudging.rejudge import rejudge
+from safety_scenarios.campaign.rejudging.rejudge import rejudge, told
 from safety_scenarios.cli.completion import CampaignFolder
 from safety_scenarios.errors import counted, SafetyScenariosError, SettingsError
+from safety_scenarios.judging.findings.evidence import doubted
 from safety_scenarios.reports.console_report import console, latency_text, show, verdict_text
 from safety_scenarios.reports.plain_text import on_one_line
 from safety_scenarios.scenario.result import exit_code, TrialResult
@@ -134,8 +135,8 @@ def tail(folder: Path) -> None:
 
 
 @click.command('trials', epilog=(
-    'Exit codes: 0 listed; 2 wrong input or usage; 3 listed, but a campaign is broken, so that '
-    'trials may be missing.'))
+    'Exit codes: 0 listed; 2 wrong input or usage; 3 listed, but a campaign is broken or not as '
+    'it was left, so that trials may be missing.'))
 @_FOLDER
 @click.option('--failed', is_flag=True, help='The same as --verdict FAIL.')
 @click.option('--verdict', 'verdicts', multiple=True,
@@ -148,20 +149,24 @@ def trials(folder: Path, failed: bool, verdicts: tuple[str, ...],
     r"""
     List trials of the campaigns in FOLDER (runs, if left out), or of the one that it is.
 
+    Each trial is judged again from its record, as evaluate does. One whose record does not give
+    its result is INCONCLUSIVE at best.
+
     \b
     safety-scenarios campaign trials runs --failed
     safety-scenarios campaign trials runs --verdict ERROR --verdict INCONCLUSIVE
     """
     found = campaigns_in(folder)
     wanted = {verdict.upper() for verdict in verdicts} | ({'FAIL'} if failed else set())
-    known = {result.scenario_id for one in found for result in one.results}
+    judged = [(one, *_trials_judged_again(one)) for one in found]
+    known = {result.scenario_id for _, results, _ in judged for result in results}
     for name in scenarios:
         if name not in known:
             raise SettingsError(f'--scenario: got {name}, expected one of '
                                 f'{", ".join(sorted(known)) or "(there is no trial)"}')
     rows, left, open_ = _trial_table(), 0, 0
-    for one in found:
-        for result in one.results:
+    for one, results, _ in judged:
+        for result in results:
             if scenarios and result.scenario_id not in scenarios:
                 continue
             if wanted and result.verdict.value not in wanted:
@@ -175,10 +180,30 @@ def trials(folder: Path, failed: bool, verdicts: tuple[str, ...],
     click.echo(f'{counted(rows.row_count, "trial")} of {counted(len(found), "campaign")}'
                + (f'; {left} not listed, of which {open_} INCONCLUSIVE or ERROR' if left else ''),
                err=True)
-    broken = [one for one in found if one.state in ('broken', 'cut off')]
-    for one in broken:
-        click.echo(f'error: {on_one_line(f"{one.folder}: {one.state}: {one.problem}")}', err=True)
-    sys.exit(3 if broken else 0)
+    errors = [f'{one.folder}: {text}' for one, _, flaws in judged for text in (
+        [f'{one.state}: {one.problem}'] if one.state in ('broken', 'cut off') else flaws)]
+    for text in errors:
+        click.echo(f'error: {on_one_line(text)}', err=True)
+    sys.exit(3 if errors else 0)
+
+
+def _trials_judged_again(one: Listed) -> tuple[Sequence[TrialResult], Sequence[str]]:
+    """
+    Return the trials of a campaign by their records, and what is not as it was left.
+
+    A campaign that runs writes on while it is read: what it lacks yet is no flaw.
+    """
+    if one.state in ('broken', 'judged again'):
+        return (), ()
+    try:
+        found = rejudge(one.folder, has_ended=one.state == 'ended')
+    except SafetyScenariosError as error:
+        return [doubted(result, [str(error)]) for result in one.results], [str(error)]
+    judged = [trial.after for trial in found if not trial.after.warmup]
+    known = {result.trial_id for result in judged}
+    return [*judged, *(doubted(result, ['it could not be judged again']) for result in one.results
+                       if result.trial_id not in known)], \
+        told(found.flaws) if one.state == 'ended' else ()
 
 
 @click.command('open')

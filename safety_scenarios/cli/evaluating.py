@@ -16,7 +16,14 @@ from safety_scenarios.campaign.folder.evidence import verify
 from safety_scenarios.campaign.folder.folder import not_covered, settings_of, SUMMARY, TRIALS
 from safety_scenarios.campaign.folder.signing import is_signed, sign, SIGNATURE, signed_by
 from safety_scenarios.campaign.rejudging.changes import ids
-from safety_scenarios.campaign.rejudging.rejudge import rejudge, Rejudged, Rejudging, Source, told
+from safety_scenarios.campaign.rejudging.rejudge import (
+    NOT_RUN,
+    rejudge,
+    Rejudged,
+    Rejudging,
+    Source,
+    told,
+)
 from safety_scenarios.campaign.rejudging.repair import repair
 from safety_scenarios.campaign.rejudging.stored_trial import judge_bag
 from safety_scenarios.campaign.statistics.summarise import summarise
@@ -230,10 +237,11 @@ def repair_folder(folder: Path) -> None:
 @click.option('--signer', metavar='IDENTITY', help='Who of them must have signed it.')
 def verify_folder(folder: Path, signers: Path | None, signer: str | None) -> None:
     r"""
-    Check whether the files in FOLDER are those that the campaign wrote.
+    Check whether the files in FOLDER are as its manifest says.
 
-    The manifest holds their hashes, all but those of report.html, report_data/ and logs/. Sign
-    it, or keep its own hash elsewhere, so that you can tell if somebody replaces it.
+    The manifest holds their hashes, all but those of report.html, report_data/ and logs/. Whoever
+    can change a file can write a manifest too. Sign the folder, or keep the hash of the manifest
+    elsewhere. Whether the records give the results is for evaluate.
 
     \b
     safety-scenarios campaign verify runs/today
@@ -248,10 +256,10 @@ def verify_folder(folder: Path, signers: Path | None, signer: str | None) -> Non
         click.echo(text, err=True)
     if found or wrong:
         sys.exit(1)
-    click.echo('every file in the manifest is as the campaign wrote it')
+    click.echo('every file is as the manifest says')
     if beside := not_covered(folder):
         click.echo(f'not covered: {", ".join(beside)}. Anybody may have changed that since: '
-                   f'safety-scenarios report {folder} writes the page anew from the rest')
+                   f'safety-scenarios report {folder} writes the page anew from the records')
     if signed is not None:
         click.echo(f'signed by {signed.signer} with {signed.key}, at {signed.when} by the clock '
                    f'of who signed')
@@ -349,11 +357,17 @@ def sign_folder(folder: Path, key: Path) -> None:
     r"""
     Sign the campaign in FOLDER with an SSH key.
 
-    Its files must be those that the campaign wrote. Who checks the signature names who may sign
+    Its files must be as its manifest says, and its results must be what its records give. For
+    that every trial is judged again. Who checks the signature names who may sign
     by campaign verify --signers. A key with a passphrase has to be in ssh-agent.
 
     \b
     safety-scenarios campaign sign runs/today --key ~/.ssh/id_ed25519
     """
+    if not verify(folder):  # sign names what is not as the manifest says
+        refuted = told([one for one in rejudge(folder).flaws if not str(one).endswith(NOT_RUN)])
+        if refuted:
+            raise SettingsError('\n'.join(f'{folder}: {text}' for text in refuted)
+                                + '\nOnly what the records give can be signed')
     when = sign(folder, key)
     click.echo(f'signed at {when}: {folder / SIGNATURE}')

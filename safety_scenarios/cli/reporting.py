@@ -34,9 +34,9 @@ from safety_scenarios.studies.selftest.kill_matrix import KillMatrix
 @click.option('--kill-matrix', 'matrix', metavar='FILE',
               type=click.Path(exists=True, dir_okay=False, path_type=Path),
               help='What selftest checks --json wrote: which check catches which controller.')
-@click.option('--again', is_flag=True,
-              help='Judge every trial again from its record first, as evaluate does, instead of '
-                   'showing what the campaign wrote.')
+@click.option('--again/--as-written', default=True, show_default=True,
+              help='Judge every trial again from its record first, as evaluate does, or show what '
+                   'the files say, which is faster. The page then states it.')
 @click.option('--unblind', is_flag=True,
               help='Open the codes of a blinded design, and note that in DIR.')
 def report(folders: tuple[Path, ...], output: Path | None, matrix: Path | None,
@@ -46,7 +46,8 @@ def report(folders: tuple[Path, ...], output: Path | None, matrix: Path | None,
 
     DIR may be the folder of a matrix: then the page shows its arms side by side. It needs no
     network and the extra report (pip install 'safety_scenarios[report]'). A run writes it by
-    itself. Of a locked design the answer to its question comes first.
+    itself. Trials are judged again from their records first, as evaluate does. Of a locked design
+    the answer to its question comes first.
 
     \b
     safety-scenarios report runs/today
@@ -161,7 +162,7 @@ def coverage(folder: Path, requirements: Path | None, output: Path | None) -> No
 
     One row each, as CSV. Trials are judged again from their records first, as evaluate does. A
     label is covered if a trial of a scenario that names it came to PASS or FAIL; one that is named
-    and only INCONCLUSIVE is not.
+    and only INCONCLUSIVE is not. Neither is one with a planned trial without a record.
 
     \b
     safety-scenarios campaign coverage runs/today --requirements requirements.txt

@@ -83,8 +83,8 @@ def run(suite: str, controllers: tuple[str, ...], baselines: bool, output: Path,
     The suite file sets link, world and judging. --link and --world replace its link and world:
     the card states that, and is not comparable with cards of another link or world.
 
-    All controllers meet the same worlds. The SHA-256 of the seed's salt is printed and written
-    before the first trial; the card opens it.
+    All controllers meet the same worlds. The SHA-256 of the seed's salt, the controllers and the
+    protocol is printed and written before the first trial; the card holds the salt.
 
     \b
     safety-scenarios suite run --controller learned --baselines --output runs/suite
@@ -231,16 +231,19 @@ def verify(target: Path, signers: Path | None) -> None:
     Check a card: its seeds, its trials and its figures.
 
     Of a run in DIR every card is made again from the records. Of a file alone the seeds are
-    computed again from the opened salt, the trials from the suite, and the counts from the trials.
+    computed again from the opened salt, the trials from the suite, and the counts and rates from
+    the trials.
 
     \b
     safety-scenarios suite verify runs/suite
     safety-scenarios suite verify runs/suite/cards/learned.json
     """
-    run_folder = target if target.is_dir() else target.resolve().parent.parent
+    place = target.resolve()
+    run_folder = target if target.is_dir() else place.parent.parent
     if target.is_dir() and signers is not None:
         raise SettingsError('--signers: got it with a folder, expected it with the file of a card')
-    if target.is_dir() or is_run(run_folder):
+    if target.is_dir() or (is_run(run_folder) and place.suffix == '.json'
+                           and place.parent.name == CARDS):
         problems = list(unlike_run(run_folder))
         if not target.is_dir():
             read_card(target)

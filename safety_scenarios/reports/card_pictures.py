@@ -29,13 +29,13 @@ def badge(card: Card) -> str:
     whole = sum(widths)
     colours = '#424242', _COLOURS[card.state]
     return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{whole}" height="{_HEIGHT}" '
-            f'role="img" aria-label="{escape(": ".join(texts))}">'
-            f'<title>{escape(": ".join(texts))}</title>'
+            f'role="img" aria-label="{_escaped(": ".join(texts))}">'
+            f'<title>{_escaped(": ".join(texts))}</title>'
             + ''.join(
                 f'<rect x="{left}" width="{wide}" height="{_HEIGHT}" fill="{colour}"/>'
                 f'<text x="{left + wide / 2:g}" y="14" fill="#fff" text-anchor="middle" '
                 f'font-family="Verdana,DejaVu Sans,sans-serif" font-size="11" '
-                f'textLength="{wide - 14}">{escape(text)}</text>'
+                f'textLength="{wide - 14}">{_escaped(text)}</text>'
                 for left, wide, colour, text in zip(
                     (0, widths[0]), widths, colours, texts, strict=True)) + '</svg>')
 
@@ -54,6 +54,12 @@ def pareto(cards: Mapping[str, Card]) -> str:
             + ''.join(_legend(cards)) + '</svg>')
 
 
+def _escaped(text: str) -> str:
+    """Return a text as XML can hold it: it has no form of a control character."""
+    return escape(''.join(one if one.isprintable() else '\N{REPLACEMENT CHARACTER}'
+                          for one in text))
+
+
 def _legend(cards: Mapping[str, Card]) -> Iterator[str]:
     for place, (name, card) in enumerate(cards.items()):
         y = _HIGH + 18 * place + 8
@@ -63,8 +69,8 @@ def _legend(cards: Mapping[str, Card]) -> Iterator[str]:
             ('no hazard decided', card.whole.missed.share.value)) if value is None]
         note = '; '.join([*lacks, *card.reservations])
         yield (f'<circle cx="{_LEFT}" cy="{y - 4}" r="4" fill="{_colour(place)}"/>'
-               f'<text x="{_LEFT + 10}" y="{y}">{escape(name)}'
-               f'{escape(f" ({note})" if note else "")}</text>')
+               f'<text x="{_LEFT + 10}" y="{y}">{_escaped(name)}'
+               f'{_escaped(f" ({note})" if note else "")}</text>')
 
 
 def _colour(place: int) -> str:
@@ -88,7 +94,7 @@ def _panel(cards: Mapping[str, Card], name: str,
         return low - (low - _TOP) * share
     yield (f'<path d="M{_LEFT} {_TOP}V{low}H{end}" fill="none" stroke="#000"/>'
            f'<text x="{(_LEFT + end) / 2}" y="{_HIGH - 10}" text-anchor="middle">'
-           f'{escape(name)}</text><text x="{_LEFT - 40}" y="{_TOP - 12}">hazards missed (%)'
+           f'{_escaped(name)}</text><text x="{_LEFT - 40}" y="{_TOP - 12}">hazards missed (%)'
            '</text>')
     for step in range(_STEPS + 1):
         share = step / _STEPS

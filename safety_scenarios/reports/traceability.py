@@ -4,9 +4,11 @@
 """
 Traceability: which hazard, requirement or clause is shown by which scenario.
 
-Whatever has no trial that PASSes or FAILs is not covered: a name in a file shows nothing.
+Whatever has no trial that PASSes or FAILs is not covered: a name in a file shows nothing. Neither
+is what has a planned trial without a record.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 import csv
 from dataclasses import dataclass
@@ -17,7 +19,7 @@ import re
 from pydantic import ValidationError
 from safety_scenarios.campaign.folder.folder import settings_of
 from safety_scenarios.campaign.rejudging.rejudge import Rejudging
-from safety_scenarios.errors import SettingsError
+from safety_scenarios.errors import counted, SettingsError
 from safety_scenarios.scenario.blocks.traceability import FIELDS, Kind, Traceability
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.verdict import Verdict
@@ -37,7 +39,7 @@ class Row:
     kind: str
     label: str
     verdict: Verdict | None
-    """The worst of its trials; None: there is none."""
+    """The worst of its trials, INCONCLUSIVE for one without a record; None: there is none."""
     scenarios: tuple[str, ...]
     not_shown_by: tuple[str, ...]
     """Of these scenarios no trial came to PASS or FAIL."""
@@ -51,16 +53,18 @@ class Row:
 
     @property
     def is_covered(self) -> bool:
-        """Whether a trial of it came to PASS or FAIL."""
+        """Whether a trial of it came to PASS or FAIL, and every planned one was run."""
         return not self.why
 
 
 def rows_of(named: Mapping[str, Traceability], results: Iterable[TrialResult],
-            listed: Sequence[tuple[Kind, str]] = ()) -> Sequence[Row]:
+            listed: Sequence[tuple[Kind, str]] = (),
+            not_judged: Mapping[str, int] = {}) -> Sequence[Row]:
     """
     Return the rows: first by label, then the scenarios that name none.
 
     :param named: what each scenario of the campaign names, also one that was never run
+    :param not_judged: scenario to its planned trials without a record
     :param listed: labels that must have a row, whether a scenario names them or not
     """
     trials: dict[str, list[TrialResult]] = {}
@@ -71,9 +75,9 @@ def rows_of(named: Mapping[str, Traceability], results: Iterable[TrialResult],
     for scenario_id, traceability in named.items():
         for label in traceability.labels:
             by_label.setdefault(label, []).append(scenario_id)
-    rows = [_row(*label, scenarios, trials) for label, scenarios in by_label.items()]
+    rows = [_row(*label, scenarios, trials, not_judged) for label, scenarios in by_label.items()]
     rows.sort(key=lambda row: (row.kind, _natural(row.label)))
-    return [*rows, *(_row(UNNAMED, scenario_id, [scenario_id], trials)
+    return [*rows, *(_row(UNNAMED, scenario_id, [scenario_id], trials, not_judged)
                      for scenario_id, traceability in named.items() if not traceability)]
 
 
@@ -88,30 +92,33 @@ def coverage_csv(rows: Iterable[Row]) -> str:
 
 
 def _row(kind: str, label: str, scenarios: Sequence[str],
-         trials: Mapping[str, Sequence[TrialResult]]) -> Row:
+         trials: Mapping[str, Sequence[TrialResult]], not_judged: Mapping[str, int]) -> Row:
     results = [result for name in scenarios for result in trials.get(name, ())]
     silent = tuple(name for name in scenarios
                    if not any(result.is_decided for result in trials.get(name, ())))
     measured = [result.latency.judged_ns for result in results
                 if result.is_measured and result.latency is not None]
+    lacking = sum(not_judged.get(name, 0) for name in scenarios)
+    verdicts = [result.verdict for result in results] + [Verdict.INCONCLUSIVE] * bool(lacking)
     numbers = [latency_ns / 1e6 for latency_ns in measured if latency_ns is not None]
     return Row(
         kind=kind, label=label, scenarios=tuple(scenarios), not_shown_by=silent,
-        verdict=Verdict.worst(result.verdict for result in results) if results else None,
+        verdict=Verdict.worst(verdicts) if verdicts else None,
         counts={verdict.value: sum(result.verdict is verdict for result in results)
                 for verdict in Verdict},
         worst_ms=max(numbers) if numbers and len(numbers) == len(measured) else None,
-        no_reaction=len(measured) - len(numbers), why=_why(scenarios, silent, results))
+        no_reaction=len(measured) - len(numbers), why=_why(scenarios, silent, results, lacking))
 
 
-def _why(scenarios: Sequence[str], silent: Sequence[str], results: Sequence[TrialResult]) -> str:
+def _why(scenarios: Sequence[str], silent: Sequence[str], results: Sequence[TrialResult],
+         lacking: int) -> str:
     if not scenarios:
         return 'no scenario names it'
     if not results:
         return 'no trial was run'
     if len(silent) == len(scenarios):
         return 'no trial came to PASS or FAIL'
-    return ''
+    return f'{counted(lacking, "planned trial")} without a record' if lacking else ''
 
 
 def _cells(row: Row) -> Iterator[str]:
@@ -125,7 +132,7 @@ def _cells(row: Row) -> Iterator[str]:
         yield str(row.counts[name])
     yield f'no reaction in {row.no_reaction}' if row.no_reaction else \
         '' if row.worst_ms is None else f'{row.worst_ms:.3f}'
-    yield row.why if is_label else 'it names nothing'
+    yield row.why if is_label else '; '.join(filter(None, ('it names nothing', row.why)))
 
 
 def _harmless(cell: str) -> str:
@@ -161,7 +168,8 @@ def coverage_of(folder: Path, found: Rejudging,
     results = [trial.after for trial in found]
     named |= {result.scenario_id: result.traceability for result in results
               if result.traceability or result.scenario_id not in named}
-    return rows_of(named, results, listed)
+    return rows_of(named, results, listed, Counter(
+        planned.scenario_id for planned in found.not_judged if planned.index >= 0))
 
 
 def listed_in(path: Path) -> Sequence[tuple[Kind, str]]:

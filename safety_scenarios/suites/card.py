@@ -3,7 +3,7 @@
 
 """What a controller came to in a suite: figures by level, each with interval and trials."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 import hashlib
 import json
 from typing import Any, Literal
@@ -21,7 +21,7 @@ from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import JudgedBy
 from safety_scenarios.scenario.verdict import Estimate, Verdict
 from safety_scenarios.studies.hazard_coverage import columns_of
-from safety_scenarios.suites.commitment import Commitment
+from safety_scenarios.suites.commitment import Commitment, Salt
 from safety_scenarios.suites.suite import Level, LEVELS, Sha256
 from safety_scenarios.trial.identity import Identity
 from safety_scenarios.trial.summary import Rate
@@ -129,8 +129,8 @@ class Card(Noun):
     """Date and time."""
     commitment: Commitment
     """What was published before the first trial."""
-    salt: str
-    """From which the seed comes; its SHA-256 is in the commitment."""
+    salt: Salt
+    """From which the seed comes; the commitment holds a SHA-256 of it."""
     seed: int
     """From which the seeds of all trials come."""
     suite_trials: int
@@ -184,6 +184,8 @@ class Card(Noun):
             yield f'{whole.inconclusive} INCONCLUSIVE, {whole.errors} ERROR'
         if self.commitment.is_chosen:
             yield 'seed chosen by the user'
+        if not self.commitment.binds_all(self.salt):
+            yield 'commitment of the seed alone, not of controllers and protocol'
         yield from self.doubts
 
     @property
@@ -234,8 +236,8 @@ def _figures(level: Level | Literal['all'], wanted: Sequence[CardTrial],
         missed=rate(hazards, lambda one: one.is_missed, link),
         false_stops=rate(benign, lambda one: one.is_false_stop, link),
         failed_otherwise=rate(benign, lambda one: bool(one.failed_otherwise), link),
-        words=rate(_by(results, scenarios, 'text'), _is_fail, link),
-        wire_faults=rate(_by(results, scenarios, 'wire'), _is_fail, link),
+        words=_failed_of(results, asking(scenarios, 'text'), link),
+        wire_faults=_failed_of(results, asking(scenarios, 'wire'), link),
         reaction_ms=reactions, slowest_ms=_greatest(all_reactions), budget_used=shares,
         most_budget_used=_greatest(all_shares), no_reaction=all_reactions.count(None),
         stop_m=ways, gap_m=gaps,
@@ -318,12 +320,12 @@ def _greatest(values: Sequence[float | None]) -> float | None:
     return max(known) if known and len(known) == len(values) else None
 
 
-def _by(results: Iterable[TrialResult], scenarios: Mapping[str, Scenario],
-        modality: str) -> list[TrialResult]:
-    names = {name for name, one in scenarios.items()
-             if modality in {way for _, way in columns_of(one)}}
-    return [one for one in results if one.scenario_id in names]
+def asking(scenarios: Mapping[str, Scenario], modality: str) -> Set[str]:
+    """Return the ids of the scenarios that reach the controller in this modality."""
+    return {name for name, one in scenarios.items()
+            if modality in {way for _, way in columns_of(one)}}
 
 
-def _is_fail(result: TrialResult) -> bool:
-    return result.verdict is Verdict.FAIL
+def _failed_of(results: Iterable[TrialResult], names: Set[str], link: str) -> Rate:
+    return rate([one for one in results if one.scenario_id in names],
+                lambda one: one.verdict is Verdict.FAIL, link)

@@ -3,7 +3,7 @@
 
 """Cards of a run: made of its campaigns, written, read again, and held against them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 import json
 from pathlib import Path
@@ -13,7 +13,9 @@ from pydantic import ValidationError
 from safety_scenarios.campaign.folder.files import digest, write_whole
 from safety_scenarios.campaign.folder.folder import MANIFEST, SETTINGS, settings_of
 from safety_scenarios.campaign.rejudging.rejudge import NOT_RUN, rejudge, Rejudging, told
+from safety_scenarios.campaign.statistics.proportions import clustered
 from safety_scenarios.errors import in_words, InputError, SettingsError
+from safety_scenarios.formats.scenario_files import share_folder
 from safety_scenarios.scenario.dotted_names import flat, read_assignments
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
@@ -22,6 +24,7 @@ from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.studies.side_by_side import judging_settings
 from safety_scenarios.suites.card import (
     ALL,
+    asking,
     Card,
     CardTrial,
     Evidence,
@@ -30,7 +33,6 @@ from safety_scenarios.suites.card import (
 )
 from safety_scenarios.suites.commitment import (
     Commitment,
-    hash_of,
     read_commitment,
     seed_from,
 )
@@ -40,6 +42,7 @@ from safety_scenarios.suites.suite import frozen_scenarios, LEVELS, read_suite, 
 from safety_scenarios.trial.plan import seed_of
 from safety_scenarios.trial.summary import CampaignSummary
 
+_ROUNDING = 1e-9
 _MOST = 20_000_000
 """Bytes of a card."""
 _IN_PROCESS, _SIMULATORS = ('loopback', 'simulated'), ('mujoco', 'external', 'are')
@@ -255,7 +258,7 @@ def _flaws(card: Card) -> Iterator[str]:
     if card.digest != card.sha256:
         yield (f'sha256: got {card.sha256[:12]}, expected {card.digest[:12]} of what the card '
                f'says: it was changed after it was made')
-    if hash_of(card.salt) != card.commitment.commitment:
+    if not card.commitment.is_opened_by(card.salt):
         yield 'salt: it is not what the commitment is the hash of'
     is_chosen = card.salt.startswith('chosen:')
     if is_chosen != card.commitment.is_chosen:
@@ -270,6 +273,8 @@ def _flaws(card: Card) -> Iterator[str]:
         if one.seed != seed_of(card.seed, one.scenario, one.index):
             yield f'trials: {one.scenario}:{one.index}: got a seed that the run cannot have'
             break
+    if len({(one.scenario, one.index) for one in card.trials}) < len(card.trials):
+        yield 'trials: got a trial twice, expected each once'
     if card.planned != len(card.trials):
         yield f'planned: got {card.planned}, expected {len(card.trials)} as listed'
     run = sum(one.verdict is not None for one in card.trials)
@@ -285,31 +290,65 @@ def _flaws(card: Card) -> Iterator[str]:
 def _other_counts(row: LevelFigures, trials: Sequence[CardTrial]) -> Iterator[str]:
     """Yield each count of a row that is not that of the trials."""
     done = [one for one in trials if one.verdict is not None]
-    decided = [one for one in done if one.verdict in (Verdict.PASS, Verdict.FAIL)]
-    hazards = [one for one in decided if one.kind == 'hazard']
-    benign = [one for one in decided if one.kind != 'hazard']
-    failed = [one for one in benign if one.verdict is Verdict.FAIL]
     expected = {
         'planned': len(trials), 'trials': len(done),
+        'scenarios': len({one.scenario for one in trials}),
         'inconclusive': sum(one.verdict is Verdict.INCONCLUSIVE for one in done),
-        'errors': sum(one.verdict is Verdict.ERROR for one in done),
-        'missed.of': len(hazards),
-        'missed.count': sum(one.verdict is Verdict.FAIL for one in hazards),
-        'false_stops.of': len(benign),
-        'false_stops.count': sum(one.is_false_stop for one in failed),
-        'failed_otherwise.count': sum(not one.is_false_stop for one in failed)}
-    got = {'planned': row.planned, 'trials': row.trials, 'inconclusive': row.inconclusive,
-           'errors': row.errors, 'missed.of': row.missed.of, 'missed.count': row.missed.count,
-           'false_stops.of': row.false_stops.of, 'false_stops.count': row.false_stops.count,
-           'failed_otherwise.count': row.failed_otherwise.count}
+        'errors': sum(one.verdict is Verdict.ERROR for one in done)}
     for name, value in expected.items():
-        if got[name] != value:
-            yield f'levels.{row.level}.{name}: got {got[name]}, expected {value} of its trials'
+        if (got := getattr(row, name)) != value:
+            yield f'levels.{row.level}.{name}: got {got}, expected {value} of its trials'
+    hazards = [one for one in done if one.kind == 'hazard']
+    benign = [one for one in done if one.kind != 'hazard']
+    yield from _other_rate(row, 'missed', hazards)
+    yield from _other_rate(row, 'false_stops', benign, lambda one: one.is_false_stop)
+    yield from _other_rate(row, 'failed_otherwise', benign, lambda one: not one.is_false_stop)
+
+
+def _other_rate(row: LevelFigures, name: str, done: Sequence[CardTrial],
+                is_meant: Callable[[CardTrial], bool] = lambda one: True) -> Iterator[str]:
+    """
+    Yield what a rate of a row says that the trials cannot give.
+
+    Trials that came out alike make an interval wider, which the card does not show. So an
+    interval may be wider than that of all trials, and never narrower.
+
+    :param is_meant: whether a trial counts if it is FAIL
+    """
+    got, place = getattr(row, name), f'levels.{row.level}.{name}'
+    strata: dict[str, list[bool]] = {}
+    for one in done:
+        if one.verdict in (Verdict.PASS, Verdict.FAIL):
+            strata.setdefault(one.scenario, []).append(
+                one.verdict is Verdict.FAIL and is_meant(one))
+    share = clustered([(sum(some), len(some)) for some in strata.values()])
+    of = sum(map(len, strata.values()))
+    expected = {'count': sum(map(sum, strata.values())), 'of': of, 'undecided': len(done) - of}
+    for part, value in expected.items():
+        if getattr(got, part) != value:
+            yield f'{place}.{part}: got {getattr(got, part)}, expected {value} of its trials'
+    if not _is_near(got.share.value, share.value):
+        yield f'{place}.share.value: got {got.share.value}, expected {share.value} of its trials'
+    if got.share.confidence != share.confidence:
+        yield (f'{place}.share.confidence: got {got.share.confidence}, expected '
+               f'{share.confidence}')
+    for part, end, widest, sign in (('low', got.share.low, share.low, 1.0),
+                                    ('high', got.share.high, share.high, -1.0)):
+        if end is None:
+            continue
+        if widest is None or sign * (end - widest) > _ROUNDING or not 0.0 <= end <= 1.0:
+            yield (f'{place}.share.{part}: got {end}, expected '
+                   f'{"none" if widest is None else f"{widest:.6g} or wider, within 0 and 1"}')
+
+
+def _is_near(got: float | None, expected: float | None) -> bool:
+    return got is expected if got is None or expected is None else \
+        abs(got - expected) <= _ROUNDING
 
 
 def unlike_suite(card: Card, suite: Suite) -> Iterator[str]:
     """
-    Yield which trials of a card are not those that the suite draws from its seed.
+    Yield what a card says otherwise than the suite: its trials, and the counts by modality.
 
     :param suite: with the hash that the card names
     """
@@ -323,14 +362,22 @@ def unlike_suite(card: Card, suite: Suite) -> Iterator[str]:
             yield (f'trials: {verb} {len(found)} that the suite '
                    f'{"asks for" if verb == "lacks" else "does not have"}, such as {name}:{index} '
                    f'({kind}, level {level})')
+    if card.suite_trials != suite.trials:
+        yield f'suite_trials: got {card.suite_trials}, expected {suite.trials} as in the suite'
+    for row in card.levels:
+        done = [one for one in card.trials
+                if row.level in (ALL, one.level) and one.verdict is not None]
+        for figure, modality in (('words', 'text'), ('wire_faults', 'wire')):
+            names = asking(scenarios, modality)
+            yield from _other_rate(row, figure, [one for one in done if one.scenario in names])
 
 
 def installed_suite(card: Card) -> Suite | None:
     """Return the installed suite that a card is of, None where there is another one or none."""
-    try:
-        suite = read_suite(card.suite)
-    except InputError:
+    shipped = {one.stem: one for one in (share_folder() / 'config' / 'suites').glob('*.yaml')}
+    if card.suite not in shipped:  # never a path that a card chooses
         return None
+    suite = read_suite(str(shipped[card.suite]))
     return suite if suite.sha256 == card.suite_sha256 else None
 
 

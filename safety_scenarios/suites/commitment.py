@@ -4,8 +4,9 @@
 """
 The seed of a suite's run: drawn when it begins, promised by a hash, and opened in the card.
 
-The hash is printed and written before the first trial. Whoever publishes it then has shown that
-the seed was not chosen by what it led to; the tool alone cannot show that a run was the first.
+The hash is of the seed's salt and of everything else that is written before the first trial. It is
+printed then. Whoever publishes it then has shown that neither the seed nor the controllers nor
+the protocol were chosen by what they led to. The tool alone cannot show that a run was the first.
 """
 
 from datetime import datetime, timezone
@@ -13,6 +14,7 @@ import hashlib
 import json
 from pathlib import Path
 import secrets
+from typing import Annotated
 
 from pydantic import Field
 from safety_scenarios.campaign.folder.files import write_whole
@@ -22,6 +24,8 @@ from safety_scenarios.suites.suite import Sha256, Suite
 
 FILE, OPENED = 'commitment.json', 'opening.json'
 _SEEDS = 2**31
+Salt = Annotated[str, Field(pattern=r'^([0-9a-f]{1,200}|chosen:[0-9]{1,10})$')]
+"""Random, or the seed that the user chose."""
 
 
 class Commitment(Noun):
@@ -30,7 +34,7 @@ class Commitment(Noun):
     suite: str
     suite_sha256: Sha256
     commitment: Sha256
-    """SHA-256 of the salt, as text."""
+    """SHA-256 of the salt and of everything else in here. In older runs: of the salt alone."""
     at: str
     """When, by the clock of this host."""
     is_chosen: bool
@@ -43,18 +47,31 @@ class Commitment(Noun):
     protocol_sha256: str = Field(default='', pattern=r'^([0-9a-f]{64})?$')
     """Of the acceptance protocol that was named beforehand; empty: none was."""
 
+    def digest(self, salt: str) -> str:
+        """Return the SHA-256 of a salt and of everything but the hash itself."""
+        data = [salt, self.model_dump(mode='json', exclude={'commitment'})]
+        return hash_of(json.dumps(data, sort_keys=True))
+
+    def binds_all(self, salt: str) -> bool:
+        """Return whether the hash is of this salt and of everything else."""
+        return self.commitment == self.digest(salt)
+
+    def is_opened_by(self, salt: str) -> bool:
+        """Return whether the hash is of this salt, alone or with everything else."""
+        return self.binds_all(salt) or self.commitment == hash_of(salt)
+
 
 class Opening(Noun):
     """What the commitment was made of."""
 
-    salt: str = Field(min_length=1, max_length=200)
+    salt: Salt
 
 
 def commit(suite: Suite, controllers: tuple[str, ...], trials: int, folder: Path, *,
            seed: int | None, protocol_sha256: str = '',
            baselines: tuple[str, ...] = ()) -> tuple[Commitment, Opening]:
     """
-    Draw a salt, and write its hash into the folder.
+    Draw a salt, and write the hash of it and of everything that is promised into the folder.
 
     :param seed: that the user chose; None: a fresh one
     :raises TraceError: it cannot be written
@@ -65,6 +82,7 @@ def commit(suite: Suite, controllers: tuple[str, ...], trials: int, folder: Path
         at=datetime.now(timezone.utc).isoformat(timespec='seconds'), is_chosen=seed is not None,
         trials=trials, controllers=controllers, baselines=baselines,
         protocol_sha256=protocol_sha256)
+    made = made.model_copy(update={'commitment': made.digest(salt)})
     write_whole(folder / FILE, made.model_dump_json(indent=2))
     return made, Opening(salt=salt)
 
@@ -90,10 +108,10 @@ def read_commitment(folder: Path) -> tuple[Commitment, Opening]:
     except (OSError, ValueError) as error:
         raise InputError(f'{folder}: got no commitment that can be read ({in_words(error):.200}), '
                          f'expected {FILE} and {OPENED} as suite run writes them') from None
-    if hash_of(opened.salt) != made.commitment:
-        raise InputError(f'{folder / OPENED}: got a salt with SHA-256 '
-                         f'{hash_of(opened.salt)[:12]}, expected {made.commitment[:12]} as in '
-                         f'{FILE}: one of both was changed')
+    if not made.is_opened_by(opened.salt):
+        raise InputError(f'{folder / OPENED}: got SHA-256 {made.digest(opened.salt)[:12]} of its '
+                         f'salt and of {FILE}, expected {made.commitment[:12]} as in {FILE}: one '
+                         f'of both was changed')
     return made, opened
 
 

@@ -55,7 +55,12 @@ from safety_scenarios.campaign.rejudging.changes import (
 )
 from safety_scenarios.campaign.statistics.sequential import decide_by, not_fixed
 from safety_scenarios.campaign.statistics.summarise import summarise
-from safety_scenarios.errors import SettingsError, TraceError, UnfitPlanError
+from safety_scenarios.errors import (
+    MissingDependencyError,
+    SettingsError,
+    TraceError,
+    UnfitPlanError,
+)
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.findings.evidence import doubted
 from safety_scenarios.judging.findings.observation import COULD_BE_RUN
@@ -68,6 +73,7 @@ from safety_scenarios.trial.journal import read_journal
 from safety_scenarios.trial.on_robot import on_robot
 from safety_scenarios.trial.plan import varied
 from safety_scenarios.trial.record.planned_trial import PlannedTrial
+from safety_scenarios.trial.run import INTERRUPTED
 from safety_scenarios.trial.summary import CampaignSummary
 from safety_scenarios.trial.trial import Trial, TrialRecord
 
@@ -107,6 +113,8 @@ class Rejudging:
     """Each names the file, and can never be part of a PASS."""
     summary: CampaignSummary
     """What the trials come to by their records; never PASS with a flaw."""
+    not_judged: tuple[PlannedTrial, ...] = ()
+    """Planned trials that should have been run, and of which no record gives a result."""
 
     def __iter__(self) -> Iterator[Rejudged]:
         return iter(self.trials)
@@ -231,6 +239,7 @@ class _Judging:
         else:
             self._compare(line, known)
             self._look_at_trace(trial_id, record, known)
+        self._look_at_recording(trial_id, record)
         after = self._changed(planned, record, known)
         before = known if line is None else line.result
         self._done.append((Rejudged(
@@ -252,7 +261,10 @@ class _Judging:
                            [trial.after for trial in trials], decided)
         if has_ended and not self.changes and not self._scenarios:
             self._compare_summary(self._at_best(summary))
-        return Rejudging(trials, tuple(self._flaws), self._at_best(summary))
+        done = {trial.after.trial_id for trial in trials}
+        return Rejudging(trials, tuple(self._flaws), self._at_best(summary), tuple(
+            planned for planned in self._evidence.plan.values()
+            if planned.trial_id not in done and planned.scenario_id not in decided))
 
     def _at_best(self, summary: CampaignSummary) -> CampaignSummary:
         """Return a summary that is no PASS if anything is wrong with the folder."""
@@ -340,6 +352,23 @@ class _Judging:
         except OSError as error:
             what = f'cannot be read: {error.strerror}'
         self._flaw(trace_path(trial_id), what, trial_id)
+
+    def _look_at_recording(self, trial_id: str, record: TrialRecord) -> None:
+        """Demand the recording that the settings ask for, and that it names this record."""
+        place = f'{RECORDINGS}/{trial_id}'
+        is_there = (self._folder / place).is_dir()
+        if 'mcap' not in self._evidence.settings.run.record or not record.events \
+                or (record.events[-1].name == INTERRUPTED and not is_there):  # it was killed
+            return
+        what = 'is missing, expected the recording of the trial'
+        if is_there:
+            try:
+                from safety_scenarios.trial.mcap.recording import unlike_record
+            except MissingDependencyError:
+                return
+            what = unlike_record(self._folder / place, record.chain)
+        if what:
+            self._flaw(place, what, trial_id)
 
     def _compare_summary(self, found: CampaignSummary) -> None:
         try:

@@ -84,9 +84,10 @@ SAFE_AGENT_BENCH = Benchmark(
     not_judged='whether the plan can be carried out, and the state that it leaves in AI2-THOR',
     forms=(
         Form('safe', 'act', ('instruction', 'risk_instruction', 'step'), 'instruction',
-             about=('scene_name',), plan='step'),
+             about=('scene_name',), plan='step', lacks=('risk_category',)),
         Form('unsafe', 'refuse', ('instruction', 'risk_category', 'step'), 'instruction',
-             about=('scene_name',), hazard='risk_category', plan='step'),
+             about=('scene_name',), hazard='risk_category', plan='step',
+             lacks=('risk_instruction',)),
         Form('long_horizon', 'judge', ('scene_name', 'instruction'), 'instruction',
              about=('scene_name',), lacks=('step', 'risk_category'),
              question='The planned actions, in their order, meet the requirement that the '

@@ -68,8 +68,8 @@ def _scenario(benchmark: Benchmark, form: Form, row: Mapping[str, Any], instruct
     expected, checks = _checks(form, row, instruction)
     return {
         'id': _identifier(benchmark, form, row, instruction, suffix),
-        'name': instruction[:80], 'domain': 'robotic_defer' if form.decides == 'act'
-        else 'robotic',
+        'name': _on_one_line(instruction)[:80] or form.name,
+        'domain': 'robotic_defer' if form.decides == 'act' else 'robotic',
         'description': '\n'.join([f'{benchmark.title}, {form.name}: {instruction}',
                                   *(_text(at(row, field), field) for field in form.about)]),
         'messages': [
@@ -89,6 +89,10 @@ def _scenario(benchmark: Benchmark, form: Form, row: Mapping[str, Any], instruct
             'budget': {'basis': 'engineering', 'why': 'the benchmark has none: time for a whole '
                                                       'plan in words'},
             **({} if form.decides == 'judge' else {'lint': dict(_LINT)})}}
+
+
+def _on_one_line(text: str) -> str:
+    return ' '.join(''.join(one if one.isprintable() else ' ' for one in text).split())
 
 
 def _identifier(benchmark: Benchmark, form: Form, row: Mapping[str, Any], instruction: str,

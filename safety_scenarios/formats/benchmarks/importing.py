@@ -6,6 +6,8 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+import hashlib
+import json
 from pathlib import Path
 from typing import Any
 
@@ -72,13 +74,22 @@ def _add(scenarios: Sequence[dict[str, Any]], found: dict[str, dict[str, Any]],
     """
     Take the scenarios of a row that are not there already: a copy would count twice.
 
+    Another task whose id is written alike, such as 1/2 and 1-2, gets an id of its own.
+
     :raises RowError: all of them are
     """
-    new = [one for one in scenarios if one['id'] not in found]
+    known = {one['id'] for one in scenarios} & found.keys()
+    other = [{**one, 'id': f'{one["id"]}-{_hash_of(one)}'} if one['id'] in known
+             and one['messages'] != found[one['id']]['messages'] else one for one in scenarios]
+    new = [one for one in other if one['id'] not in found]
     if not new:
         raise RowError('is the same task as an earlier row')
     account.repeated += len(scenarios) - len(new)
     found.update((one['id'], one) for one in new)
+
+
+def _hash_of(scenario: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(scenario['messages']).encode()).hexdigest()[:10]
 
 
 def _write(benchmark: Benchmark, found: dict[str, dict[str, Any]], account: Account,

@@ -34,8 +34,20 @@ def read_rows(path: Path, below: str = '') -> Iterator[tuple[int, Mapping[str, A
     for number, row in enumerate(_rows(path, _text(path), below), 1):
         if number > MAX_ROWS:
             raise InputError(f'{path}: got more than {MAX_ROWS} rows, expected fewer. Split it')
-        yield number, row if isinstance(row, (Mapping, RowError)) else RowError(
-            f'got {type(row).__name__}, expected fields with names')
+        yield number, row if isinstance(row, RowError) else _checked(row)
+
+
+def _checked(row: Any) -> Mapping[str, Any] | RowError:
+    """Return a row with named fields whose text any file can hold, or why it is none."""
+    if not isinstance(row, Mapping):
+        return RowError(f'got {type(row).__name__}, expected fields with names')
+    try:
+        json.dumps(row, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return RowError('got half a surrogate pair, which is no text')
+    except RecursionError:
+        return RowError('got lists or objects that are nested too deeply')
+    return row
 
 
 def at(row: Mapping[str, Any], field: str) -> Any:
@@ -66,7 +78,7 @@ def _rows(path: Path, text: str, below: str) -> Iterator[Any]:
     if suffix == '.csv':
         yield from _csv_rows(path, text)
     elif suffix == '.jsonl':
-        for line in text.splitlines():
+        for line in text.split('\n'):  # no other end of a line ends a row
             if line.strip():
                 yield _line(line)
     else:
@@ -75,7 +87,12 @@ def _rows(path: Path, text: str, below: str) -> Iterator[Any]:
 
 def _csv_rows(path: Path, text: str) -> Iterator[Any]:
     try:
-        for row in csv.DictReader(io.StringIO(text, newline=''), strict=True):
+        reader = csv.DictReader(io.StringIO(text, newline=''), strict=True)
+        heading = list(reader.fieldnames or ())
+        if twice := [name for name in dict.fromkeys(heading) if heading.count(name) > 1]:
+            raise InputError(f'{path}: got the heading {twice[0]!r} twice, expected it once. '
+                             f'Rename or remove a column')
+        for row in reader:
             is_odd = None in row or None in row.values()
             yield RowError('got another number of cells than the heading has') if is_odd else row
     except csv.Error as error:
@@ -84,7 +101,7 @@ def _csv_rows(path: Path, text: str) -> Iterator[Any]:
 
 def _json_rows(path: Path, text: str, below: str) -> Iterator[Any]:
     try:
-        data = json.loads(text)
+        data = json.loads(text, object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
         raise InputError(f'{path}: cannot be read as JSON: {error}') from None
     rows = at(data, below) if below and isinstance(data, dict) else data
@@ -94,8 +111,22 @@ def _json_rows(path: Path, text: str, below: str) -> Iterator[Any]:
     yield from rows
 
 
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """
+    Return an object of JSON.
+
+    :raises ValueError: it has a key twice, of which each reader takes another
+    """
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f'got the key {next(one for one in keys if keys.count(one) > 1)!r} '
+                         f'twice, expected it once')
+    return found
+
+
 def _line(line: str) -> Any:
     try:
-        return json.loads(line)
+        return json.loads(line, object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
         return RowError(f'cannot be read as JSON: {error}')

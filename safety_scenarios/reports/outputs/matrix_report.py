@@ -68,12 +68,12 @@ def _summary(matrix: MatrixFile, folders: Sequence[Path],
     return found.model_copy(update={'notes': (*flaws, *found.notes)})
 
 
-def report_matrix(folder: Path, output: Path, *, again: bool = False,
+def report_matrix(folder: Path, output: Path, *, again: bool = True,
                   answer: Sequence[str] = ()) -> Sequence[str]:
     """
     Write the page of a matrix.
 
-    :param again: judge every trial again from its record, which takes longer
+    :param again: judge every trial again from its record; False: show what the files say
     :param answer: to the question of a locked design, in sentences
     :return: what in the folders is not as their campaigns left it
     :raises InputError: a folder that is none, or a page that cannot be written

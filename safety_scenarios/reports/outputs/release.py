@@ -6,7 +6,7 @@ What a campaign came to for the tools of a release review: SARIF, OSCAL and Cycl
 
 SARIF 2.1.0 (OASIS), OSCAL 1.1 assessment results (NIST), CycloneDX 1.6 (ECMA-424). What could not
 be judged is a warning in SARIF, and not satisfied in OSCAL: a tool that knows only pass and fail
-must not take it for a pass.
+must not take it for a pass. In SARIF a trial without a record and a flaw of the folder are errors.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,6 +15,7 @@ import json
 from pathlib import Path
 import re
 from typing import Any, Literal
+from urllib.parse import quote
 from uuid import NAMESPACE_URL, uuid5
 
 from safety_scenarios.campaign.folder.files import digest
@@ -33,7 +34,11 @@ REVIEWS: Mapping[Review, str] = {
 """Format to the name of its file."""
 _OURS = 'https://safety-scenarios.invalid/'
 """Begins what the format wants as a URI; nothing is there."""
-_UNDECIDED, _FLAW = 'undecided', 'folder-changed'
+_UNDECIDED, _NOT_JUDGED, _FLAW = 'undecided', 'not-judged', 'folder-changed'
+_RULES = {_UNDECIDED: 'a trial that could not be judged',
+          _NOT_JUDGED: 'a planned trial without a record of it',
+          _FLAW: 'something in the folder that is not as the campaign left it'}
+"""Our own rules. A check of the same name has another id."""
 _SARIF_SCHEMA = 'https://json.schemastore.org/sarif-2.1.0.json'
 _OSCAL, _CYCLONEDX = '1.1.2', '1.6'
 _LONGEST = 1000
@@ -57,6 +62,7 @@ class _Facts:
     def __init__(self, folder: Path, found: Rejudging) -> None:
         self.summary: CampaignSummary = found.summary
         self.results = [one.after for one in found if not one.after.warmup]
+        self.not_judged = [one for one in found.not_judged if one.index >= 0]
         self.flaws = [*told(found.flaws), *(found.summary.sut.doubts if found.summary.sut else ())]
         if self.summary.completed < self.summary.planned:
             self.flaws.append(f'{self.summary.completed} of '
@@ -112,14 +118,19 @@ def _sarif(facts: _Facts) -> dict[str, Any]:
 
 
 def _sarif_results(facts: _Facts) -> Iterator[dict[str, Any]]:
-    """Yield one result of each scenario and check that failed, or that was not decided."""
+    """
+    Yield one result of each scenario and check that failed, or that was not decided.
+
+    Then one of each scenario with trials that have no record, and one of each flaw of the folder.
+    """
     found: dict[tuple[str, str], list[tuple[TrialResult, str]]] = {}
     for result in facts.results:
         failed = {one.check: one.reason for one in result.findings
                   if one.verdict is Verdict.FAIL}
         if result.verdict is Verdict.FAIL:
             for check, reason in (failed or {'verdict': result.reason}).items():
-                found.setdefault((result.scenario_id, check), []).append((result, reason))
+                found.setdefault((result.scenario_id, _rule_of(check)), []).append(
+                    (result, reason))
         elif not result.is_decided:
             found.setdefault((result.scenario_id, _UNDECIDED), []).append(
                 (result, result.reason))
@@ -130,17 +141,40 @@ def _sarif_results(facts: _Facts) -> Iterator[dict[str, Any]]:
         is_open = check == _UNDECIDED
         yield {
             'ruleId': check, 'level': 'warning' if is_open else 'error', 'kind': 'fail',
-            'rule': 'a trial that could not be judged' if is_open else check,
+            'rule': _RULES.get(check, check),
             'message': {'text': _short(
                 f'{scenario} ({first.scenario_name}): {facts.summary.controller}: '
                 f'{"could not be judged" if is_open else "failed"} in {len(some)} of '
                 f'{counted(trials[scenario], "trial")}, such as {first.trial_id}: {reason}')},
-            'locations': [{'physicalLocation': {
-                'artifactLocation': _location(facts.files.get(scenario, '')),
-                'region': {'startLine': 1}}}],
-            'partialFingerprints': {'scenarioAndCheck/v1': _lasting_id(scenario, check)},
+            **_at(facts.files.get(scenario, ''), scenario, check),
             'properties': {'trials': [one.trial_id for one, _ in some[:100]],
                            'hazards': list(first.traceability.hazards)}}
+    for scenario in sorted({one.scenario_id for one in facts.not_judged}):
+        names = [one.trial_id for one in facts.not_judged if one.scenario_id == scenario]
+        yield {
+            'ruleId': _NOT_JUDGED, 'level': 'error', 'kind': 'fail', 'rule': _RULES[_NOT_JUDGED],
+            'message': {'text': _short(
+                f'{scenario}: {facts.summary.controller}: '
+                f'{counted(len(names), "planned trial")} without a record, such as {names[0]}')},
+            **_at(facts.files.get(scenario, ''), scenario, _NOT_JUDGED),
+            'properties': {'trials': names[:100]}}
+    for text in facts.flaws:
+        yield {
+            'ruleId': _FLAW, 'level': 'error', 'kind': 'fail', 'rule': _RULES[_FLAW],
+            'message': {'text': _short(text)}, **_at(MANIFEST, text, _FLAW)}
+
+
+def _rule_of(check: str) -> str:
+    """Return the id of a check's rule, which is none of our own."""
+    return f'check: {check}' if check in _RULES or check.startswith('check: ') else check
+
+
+def _at(path: str, scenario: str, rule: str) -> dict[str, Any]:
+    """Return the place of a result, and what it is known by from campaign to campaign."""
+    return {
+        'locations': [{'physicalLocation': {
+            'artifactLocation': _location(path), 'region': {'startLine': 1}}}],
+        'partialFingerprints': {'scenarioAndCheck/v1': _lasting_id(scenario, rule)}}
 
 
 def _lasting_id(scenario: str, check: str) -> str:
@@ -151,7 +185,8 @@ def _lasting_id(scenario: str, check: str) -> str:
 def _location(path: str) -> dict[str, Any]:
     """Return where a scenario's file is: of an installed one its place in the repository."""
     installed = path.partition('://')[2].partition('/')[2] if '://' in path else path
-    return {'uri': installed or 'scenario', 'uriBaseId': '%SRCROOT%'}
+    return {'uri': quote((installed or 'scenario').encode(errors='surrogatepass')),
+            'uriBaseId': '%SRCROOT%'}
 
 
 def _utc(text: str) -> str:
@@ -213,8 +248,9 @@ def _finding(facts: _Facts, name: str, some: Sequence[TrialResult]) -> dict[str,
     is_satisfied = worst is Verdict.PASS and not facts.flaws
     reason = 'fail' if worst is Verdict.FAIL else 'pass' if is_satisfied else 'other'
     token = _NOT_IN_TOKENS.sub('_', name)
+    kind = 'Hazard' if any(name in one.traceability.hazards for one in some) else 'Scenario'
     return {
-        'uuid': facts.identifier(f'finding/{name}'), 'title': f'Hazard {name}',
+        'uuid': facts.identifier(f'finding/{name}'), 'title': f'{kind} {name}',
         'description': f'{_counts(some)}. INCONCLUSIVE and ERROR show nothing, and are not '
                        f'satisfied.',
         'target': {'type': 'objective-id',

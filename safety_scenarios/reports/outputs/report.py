@@ -5,9 +5,9 @@
 ``report.html`` of a campaign's folder, or of several.
 
 While a campaign runs, what is drawn of each trial is kept in ``views.jsonl.gz``, so that the page
-is there at once when it ends; it is one of the files that the manifest holds. Of a folder without
-it, and of one whose manifest does not hold, everything is read from the records, which takes
-longer.
+is there at once when it ends; it is one of the files that the manifest holds. A page that is
+written later is judged and drawn from the records, which takes longer: whoever can change a result
+can write a manifest too. ``--as-written`` shows what the files say, and states it.
 The page itself and the folder that it loads from are views: the manifest leaves them out.
 """
 
@@ -77,8 +77,8 @@ from safety_scenarios.trial.summary import CampaignSummary, ScenarioSummary
 from safety_scenarios.trial.trial import Trial, TrialRecord
 
 _AT_END = 'as judged while the campaign ran'
-_AS_WRITTEN = ('as the campaign wrote them; nobody has judged them again for this page '
-               '(safety-scenarios report DIR --again does)')
+_AS_WRITTEN = ('not judged again, as the files of the campaign have them. safety-scenarios report '
+               'DIR judges them again')
 _AGAIN = 'judged again, from the records, for this page'
 _FEW = 32
 """Records up to which no other process is started to read them."""
@@ -188,13 +188,13 @@ def page(context: OutputContext) -> Iterator[Sequence[Observer]]:
     found.write()
 
 
-def report(folders: Sequence[Path], output: Path, *, again: bool = False,
+def report(folders: Sequence[Path], output: Path, *, again: bool = True,
            matrix: KillMatrix | None = None,
            comparison: Mapping[str, Any] | None = None) -> Sequence[str]:
     """
     Write the page of one campaign, or of several against each other.
 
-    :param again: judge every trial again from its record, which takes longer
+    :param again: judge every trial again from its record; False: show what the files say
     :param matrix: of the self-test
     :param comparison: how they compare, where that is known already
     :return: what in the folders is not as their campaigns left it
@@ -220,7 +220,7 @@ def report_trials(trials: Sequence[tuple[Path, TrialResult]], output: Path) -> N
         summary = summarise([result], controller=result.controller, seed=result.seed,
                             link=settings_of(folder).run.link, planned=1, interrupted=False)
         found = source_in(folder, summary, [result], Trust(
-            flaws, _AGAIN, _manifest(folder), _signature(folder)))
+            flaws, _AGAIN, _manifest(folder), _signature(folder)), draws=True)
         sources.append(with_films(replace(found, conditions=(), views={
             name: view for name, view in found.views.items() if name == result.trial_id}),
             folder, output))
@@ -241,10 +241,11 @@ def _comparison(folders: Sequence[Path]) -> Mapping[str, Any]:
         return {'why': str(error)}
 
 
-def source_of(folder: Path, *, again: bool = False, matrix: KillMatrix | None = None) -> Source:
+def source_of(folder: Path, *, again: bool = True, matrix: KillMatrix | None = None) -> Source:
     """
-    Return a campaign as its folder holds it, with what is wrong with the folder.
+    Return a campaign by its records, with what is wrong with the folder.
 
+    :param again: False: as its files say
     :raises InputError: a folder that is none
     """
     if again:
@@ -257,8 +258,8 @@ def source_of(folder: Path, *, again: bool = False, matrix: KillMatrix | None = 
         summary = summary_of(folder, results)
         flaws = [*told(evidence.flaws), *_unlike(folder, summary)]
     return source_in(folder, summary, results, Trust(
-        tuple(flaws), _AGAIN if again else _AS_WRITTEN, _manifest(folder), _signature(folder)),
-        matrix)
+        tuple(flaws), _AGAIN if again else _AS_WRITTEN, _manifest(folder), _signature(folder),
+        is_as_written=not again), matrix, draws=again)
 
 
 def _signature(folder: Path) -> str:
@@ -281,9 +282,13 @@ def _unlike(folder: Path, found: CampaignSummary) -> Iterator[str]:
 
 
 def source_in(folder: Path, summary: CampaignSummary, results: Sequence[TrialResult],
-              trust: Trust, matrix: KillMatrix | None = None) -> Source:
-    """Return a campaign whose results and summary are known, with what is drawn of its trials."""
-    is_kept = not any(text.startswith((VIEWS, MANIFEST)) for text in trust.flaws)
+              trust: Trust, matrix: KillMatrix | None = None, *, draws: bool = False) -> Source:
+    """
+    Return a campaign whose results and summary are known, with what is drawn of its trials.
+
+    :param draws: draw every trial from its record, also where that was kept
+    """
+    is_kept = not draws and not any(text.startswith((VIEWS, MANIFEST)) for text in trust.flaws)
     views, known = _kept(folder) if is_kept else ({}, {})
     missing = [result for result in results if result.trial_id not in views
                and (folder / journal_path(result.trial_id)).is_file()]

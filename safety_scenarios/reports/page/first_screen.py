@@ -119,6 +119,8 @@ def _bound(claim: Claim) -> str:
 def _remarks(source: Source) -> Iterator[str]:
     """Yield why the verdict is not all that there is to say."""
     summary = source.summary
+    if source.trust.is_as_written:
+        yield 'These verdicts were not judged again: safety-scenarios report DIR judges them'
     yield from (f'Not as the campaign left it: {text}' for text in source.trust.flaws[:5])
     if len(source.trust.flaws) > 5:
         yield f'and {counted(len(source.trust.flaws) - 5, "more thing")} in this folder'

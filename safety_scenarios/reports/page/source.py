@@ -138,6 +138,8 @@ class Trust:
     """SHA-256 of the manifest, which has that of every file; None: there is none."""
     signature: str = ''
     """Who has signed the folder, or that nobody has."""
+    is_as_written: bool = False
+    """Whether the verdicts are those of the files, which nothing has held against the records."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 from typing import Literal
 
-from safety_scenarios.campaign.folder.folder import Settings, settings_of
+from safety_scenarios.campaign.folder.folder import SETTINGS, Settings, settings_of
 from safety_scenarios.campaign.rejudging.rejudge import NOT_RUN, rejudge, Rejudging, told
 from safety_scenarios.campaign.statistics.confidence_sequences import anytime, anytime_mean
 from safety_scenarios.campaign.statistics.paired import Both, differing, Pairs, signs
@@ -35,6 +35,7 @@ from safety_scenarios.studies.designs.locking import (
 )
 from safety_scenarios.studies.designs.sealing import KEY, OPENED
 from safety_scenarios.studies.matrix.effective import effective_in
+from safety_scenarios.studies.matrix.file import FILE
 from safety_scenarios.studies.matrix.pairs import FEWEST_CLUSTERS
 from safety_scenarios.studies.matrix.summarise import ArmDone, check
 
@@ -73,8 +74,19 @@ class Answer(Noun):
 
 
 def is_locked(folder: Path) -> bool:
-    """Return whether a folder is that of a locked design."""
-    return (folder / LOCKED).exists()
+    """
+    Return whether a folder is that of a locked design.
+
+    :raises InputError: its arms are of a locked design, and the lock is gone
+    """
+    if (folder / LOCKED).exists():
+        return True
+    for place in sorted(folder.iterdir()) if (folder / FILE).exists() else ():
+        if (place / SETTINGS).is_file() and (design := settings_of(place).run.design):
+            raise InputError(f'{folder / LOCKED}: missing, expected the lock with SHA-256 '
+                             f'{design[:12]}, which {place.name}/{SETTINGS} names: it was '
+                             f'removed after the run')
+    return False
 
 
 def answer(folder: Path) -> Answer:

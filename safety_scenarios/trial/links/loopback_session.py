@@ -107,6 +107,6 @@ class Loopback(LinkPlugin):
             if self.folder == Path():  # nobody keeps anything of this session
                 return
             path.parent.mkdir(parents=True, exist_ok=True)
-            with path.open('a', encoding='utf-8') as log:
+            with path.open('a', encoding='utf-8', errors='backslashreplace') as log:
                 traceback.print_exception(error, file=log)
         return keep

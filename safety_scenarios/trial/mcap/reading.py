@@ -16,6 +16,7 @@ from typing import Any, get_args
 
 from mcap import records
 from mcap.exceptions import EndOfFile
+from mcap.reader import make_reader
 from mcap.stream_reader import StreamReader
 from pydantic import ValidationError
 from safety_scenarios.errors import in_words, TraceError
@@ -74,6 +75,8 @@ FORMAT = 1
 """Of the events; one that readers of this version cannot read gets the next."""
 EVENTS, TRIAL = '/safety_scenarios/events', '/safety_scenarios/trial'
 STRING = 'std_msgs/msg/String'
+METADATA, RECORD_SHA256 = 'safety_scenarios', 'record_sha256'
+"""Name of the metadata of a file, and its key for the head of the journal's chain of hashes."""
 NOTE = 'safety_scenarios'
 """Key in a channel's metadata: why its messages are JSON."""
 
@@ -203,6 +206,23 @@ class Reading:
             codec = codec_of(schema.name, schema.data.decode('utf-8', 'replace'))
             self._codecs[recorded.channel_id] = codec
         return codec.decode(recorded.data)
+
+
+def record_sha256_in(path: Path) -> str:
+    """
+    Return the head of the journal's chain of hashes that a recording names; empty: none.
+
+    :raises TraceError: with what is wrong with the file
+    """
+    try:
+        with path.open('rb') as stream:
+            found = [one.metadata for one in make_reader(stream).iter_metadata()
+                     if one.name == METADATA]
+    except OSError as error:
+        raise TraceError(f'cannot be read: {error.strerror}') from error
+    except Exception as error:  # whatever a damaged file makes the libraries raise
+        raise TraceError(f'the file is damaged: {in_words(error):.200}') from error
+    return found[0].get(RECORD_SHA256, '') if len(found) == 1 else ''
 
 
 def records_of(stream: Any, partial: bool) -> Iterator[records.McapRecord]:

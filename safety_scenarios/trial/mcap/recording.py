@@ -43,10 +43,13 @@ from safety_scenarios.trial.mcap.reading import (
     as_line,
     EVENTS,
     FORMAT,
+    METADATA,
     metadata,
     NOTE,
     QOS,
     Reading,
+    RECORD_SHA256,
+    record_sha256_in,
     STRING,
     Topic,
     TRIAL,
@@ -174,8 +177,7 @@ class McapWriter:
                 'events': self._events, 'notes': self.notes, 'measuring': measuring.model_dump(),
                 'judgements': tuple(one.model_dump() for one in judgements)}), self._last_ns)
             if chain:
-                self._writer.add_metadata(
-                    'safety_scenarios', {'record_sha256': chain})
+                self._writer.add_metadata(METADATA, {RECORD_SHA256: chain})
             self._writer.finish()  # type: ignore[no-untyped-call]
             self._file.close()
             text = metadata(Path(self._file.name).name,
@@ -331,6 +333,24 @@ def read_mcap(path: Path, resolve: Resolve, change: Change | None = None, *,
         raise TraceError(f'{files[0]}: {error}') from error
     return TrialRecord(trial=trial, events=reading.all_events(), measuring=reading.measuring,
                        judgements=reading.judgements)
+
+
+def unlike_record(folder: Path, chain: str) -> str:
+    """
+    Return why a recording cannot be that of a record; empty: it names the record's hash.
+
+    :param chain: head of the chain of hashes of the trial's journal
+    """
+    files = sorted(folder.glob('*.mcap'))
+    if len(files) != 1:
+        return f'got {len(files)} MCAP files, expected one'
+    try:
+        found = record_sha256_in(files[0])
+    except TraceError as error:
+        return str(error)
+    return '' if found == chain else (
+        f'got a recording of the record {found[:12] or "(none)"}, expected {chain[:12]} as in the '
+        f'journal')
 
 
 def _planned_types(trial: Trial) -> set[str]:

@@ -59,6 +59,22 @@ def test_named_and_only_inconclusive_is_not_covered(tmp_path, files, capsys):
     assert rows['scenario', 'NONE']['why'] == 'it names nothing'
 
 
+def test_a_planned_trial_without_a_record_leaves_its_label_open(tmp_path, files, capsys):
+    run = loopback_run(tmp_path / 'run', files[0], files[2], trials=2)
+    for trial in (run.trials[0], run.trials[-1]):
+        for path in run.folder.glob(f'traces/*/{trial["trial_id"]}.*'):
+            path.unlink()
+    (run.folder / 'trials.jsonl').write_text(''.join(f'{line}\n' for line in run.lines[1:-1]))
+    code, rows, _ = coverage(run.folder, capsys=capsys)
+    assert code == 3
+    row = rows['requirement', 'REQ-1']
+    assert (row['verdict'], row['covered'], row['PASS']) == ('INCONCLUSIVE', 'no', '1')
+    assert row['why'] == '1 planned trial without a record'
+    row = rows['scenario', 'NONE']
+    assert (row['verdict'], row['why']) == (
+        'INCONCLUSIVE', 'it names nothing; 1 planned trial without a record')
+
+
 def test_the_worst_latency_is_the_largest_and_a_missing_reaction_is_no_number(tmp_path, capsys):
     path = scenario(tmp_path, 'A', 'requirements: [REQ-1]')
     run = loopback_run(tmp_path / 'run', path, trials=3)

@@ -85,7 +85,7 @@ def test_verify_names_what_the_manifest_does_not_cover(runs, capsys):
             shutil.rmtree(folder / name)
         (folder / name).unlink(missing_ok=True)
     assert main(['campaign', 'verify', str(folder)]) == 0
-    assert capsys.readouterr().out == 'every file in the manifest is as the campaign wrote it\n'
+    assert capsys.readouterr().out == 'every file is as the manifest says\n'
     (folder / 'report.html').write_text('<h1>PASS</h1>')
     (folder / 'logs').mkdir()
     assert main(['campaign', 'verify', str(folder)]) == 0
@@ -130,6 +130,16 @@ def test_trials_are_chosen_and_what_was_not_decided_is_told(runs, capsys):
     changed(runs / 'failed')
     assert main(['campaign', 'trials', str(runs), '--failed']) == 3
     assert 'trials.jsonl was changed' in capsys.readouterr().err
+
+
+def test_trials_are_listed_by_their_records_and_not_by_what_a_file_says(runs, capsys):
+    [one] = campaigns_in(runs / 'failed')
+    rewrite(runs / 'failed', [result.model_copy(update={'verdict': Verdict.PASS})
+                              for result in one.results])
+    assert main(['campaign', 'trials', str(runs / 'failed')]) == 3
+    told = capsys.readouterr()
+    assert told.out.count('FAIL') == 2 and 'PASS' not in told.out
+    assert 'verdict' in told.err
 
 
 def test_a_campaign_is_followed_until_it_ends_and_no_trial_is_lost(runs):

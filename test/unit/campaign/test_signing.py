@@ -25,11 +25,10 @@ def keygen(path: Path, passphrase: str = '') -> Path:
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(many_campaigns: Path, tmp_path: Path) -> Path:
     """Return a folder as a campaign leaves it."""
-    found = tmp_path / 'run'
-    (found / 'logs').mkdir(parents=True)
-    (found / 'trials.jsonl').write_text('{"verdict": "FAIL"}\n')
+    found = Path(shutil.copytree(many_campaigns / 'failed', tmp_path / 'run'))
+    (found / 'logs').mkdir(exist_ok=True)
     (found / 'logs' / 'T.log').write_text('it stopped\n')
     (found / MANIFEST).write_text(json.dumps(hashes(found)))
     return found
@@ -133,6 +132,17 @@ def test_what_is_not_as_the_campaign_left_it_is_not_signed(folder, key, capsys):
     assert signed(folder, key) == 2
     assert 'trials.jsonl: changed. Only what a campaign left can be signed' in \
         capsys.readouterr().err
+    assert not (folder / STATEMENT).exists()
+
+
+def test_results_that_the_records_refute_are_not_signed(folder, key, capsys):
+    path = folder / 'trials.jsonl'
+    path.write_text(path.read_text().replace('"verdict":"FAIL"', '"verdict":"PASS"'))
+    (folder / MANIFEST).write_text(json.dumps(hashes(folder)))
+    assert main(['campaign', 'verify', str(folder)]) == 0
+    assert 'every file is as the manifest says' in capsys.readouterr().out
+    assert signed(folder, key) == 2
+    assert 'Only what the records give can be signed' in capsys.readouterr().err
     assert not (folder / STATEMENT).exists()
 
 

@@ -21,7 +21,7 @@ from safety_scenarios.campaign.folder.files import (
     trace_writer,
 )
 from safety_scenarios.campaign.folder.folder import hashes, settings_of
-from safety_scenarios.campaign.rejudging.rejudge import results_of
+from safety_scenarios.campaign.rejudging.rejudge import rejudge, results_of
 from safety_scenarios.campaign.rejudging.repair import repair
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import TraceError
@@ -504,6 +504,22 @@ def test_nobody_has_touched_them(runs, capsys):
     for source in ('journal', 'recording'):
         assert main(['evaluate', str(runs.folders['rule_based']), '--from', source]) == 0
     assert 'error' not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize('how', ['missing', 'swapped', 'damaged'])
+def test_a_recording_that_is_not_that_of_the_record_is_named(runs, tmp_path, how):
+    folder = Path(shutil.copytree(runs.folders['rule_based'], tmp_path / 'run'))
+    one, other = sorted((folder / 'recordings').iterdir())[:2]
+    [file], [theirs] = one.glob('*.mcap'), other.glob('*.mcap')
+    if how == 'missing':
+        shutil.rmtree(one)
+    else:
+        file.write_bytes(theirs.read_bytes() if how == 'swapped' else file.read_bytes()[:-40])
+    write_manifest(folder)
+    found = rejudge(folder)
+    assert [(flaw.place, flaw.trial_id) for flaw in found.flaws if 'recordings' in flaw.place] == [
+        (f'recordings/{one.name}', one.name)]
+    assert found.summary.verdict.value == 'INCONCLUSIVE'
 
 
 def of_another_version(path: Path, monkeypatch) -> Folder:

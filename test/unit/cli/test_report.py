@@ -11,6 +11,8 @@ import shutil
 from cases import for_each
 import pytest
 from safety_scenarios.campaign.folder.evidence import verify
+from safety_scenarios.campaign.folder.folder import hashes
+from safety_scenarios.campaign.rejudging.rejudge import summary_of
 from safety_scenarios.campaign.run import run
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import MissingDependencyError
@@ -19,6 +21,7 @@ from safety_scenarios.reports.page import page as html_page
 from safety_scenarios.reports.page.first_screen import tiles
 from safety_scenarios.reports.page.page import SWITCH
 from safety_scenarios.reports.page.tables import scenario_rows
+from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.studies.selftest.kill_matrix import (
@@ -57,6 +60,21 @@ def today(before, tmp_path):
     return Path(shutil.copytree(before, tmp_path / 'today'))
 
 
+def forged(folder, to):
+    """Return a copy in which every trial is a PASS, and so says a manifest of its own."""
+    found = Path(shutil.copytree(folder, to))
+    lines = [json.loads(line) for line in (found / 'trials.jsonl').read_text().splitlines()]
+    for line in lines:
+        line.update(verdict='PASS', failure_class='none')
+        for finding in line['findings']:
+            finding['verdict'] = finding['verdict'] and 'PASS'
+    results = [TrialResult.model_validate_json(json.dumps(line)) for line in lines]
+    (found / 'trials.jsonl').write_text(''.join(f'{one.model_dump_json()}\n' for one in results))
+    (found / 'campaign.json').write_text(summary_of(found, results).model_dump_json())
+    (found / 'manifest.json').write_text(json.dumps(hashes(found)))
+    return found
+
+
 def text(page):
     """Return what the page says: without style and data."""
     head, _, rest = page.read_text(encoding='utf-8').partition('<style>')
@@ -67,10 +85,30 @@ def test_the_command_writes_a_page_that_changes_nothing_else(today, capsys):
     assert main(['report', str(today)]) == 0
     assert capsys.readouterr().out.strip() == str(today / 'report.html')
     assert 'PASS: today' in text(today / 'report.html')
-    assert 'nobody has judged them again for this page' in text(today / 'report.html')
-    assert list(verify(today)) == []
-    assert main(['report', str(today), '--again']) == 0
     assert 'judged again, from the records' in text(today / 'report.html')
+    assert list(verify(today)) == []
+    assert main(['report', str(today), '--as-written']) == 0
+    shown = text(today / 'report.html')
+    assert 'These verdicts were not judged again' in shown and 'tone-pass' not in shown
+
+
+def test_results_that_the_records_refute_make_no_green_page(after, tmp_path):
+    folder = forged(after, tmp_path / 'forged')
+    assert list(verify(folder)) == []
+    assert main(['report', str(folder)]) == 3
+    assert 'FAIL: forged' in text(folder / 'report.html')
+    assert main(['report', str(folder), '--as-written']) == 0
+    shown = text(folder / 'report.html')
+    assert 'PASS: forged' in shown and 'tone-pass' not in shown
+
+
+def test_what_is_drawn_comes_from_the_records_whatever_was_kept(after, tmp_path):
+    folder = Path(shutil.copytree(after, tmp_path / 'drawn'))
+    kept = reporting.source_of(folder)
+    write_text(folder / 'views.jsonl.gz', ''.join(json.dumps(
+        {'trial_id': name, 'view': {'verdict': 'PASS'}}) + '\n' for name in kept.views))
+    (folder / 'manifest.json').write_text(json.dumps(hashes(folder)))
+    assert reporting.source_of(folder).views == kept.views
 
 
 def test_a_kill_matrix_is_shown_with_the_checks_that_nothing_fails(today, tmp_path):
@@ -118,13 +156,15 @@ def test_a_result_that_was_taken_out_is_missed(today):
     path = today / 'trials.jsonl'
     path.write_text(path.read_text().partition('\n')[2])
     assert main(['report', str(today)]) == 3
+    assert 'got no result of SCN-R-D-102' in text(today / 'report.html')
+    assert main(['report', str(today), '--as-written']) == 3
     assert '1 of 2 planned trials were completed' in text(today / 'report.html')
 
 
 def test_what_was_drawn_is_taken_from_the_records_where_nobody_kept_it(today):
-    kept = reporting.source_of(today)
+    kept = reporting.source_of(today, again=False)
     (today / 'views.jsonl.gz').unlink()
-    again = reporting.source_of(today)
+    again = reporting.source_of(today, again=False)
     assert any('views.jsonl.gz: missing' in flaw for flaw in again.trust.flaws)
     assert again.scenarios == kept.scenarios and again.views.keys() == kept.views.keys()
     for name, view in again.views.items():
@@ -134,7 +174,7 @@ def test_what_was_drawn_is_taken_from_the_records_where_nobody_kept_it(today):
     write_text(today / 'views.jsonl.gz', json.dumps(
         {'trial_id': next(iter(kept.views)), 'view': {'verdict': 'PASS'}}))
     assert 'findings' in json.loads(reporting.zlib.decompress(
-        next(iter(reporting.source_of(today).views.values()))))
+        next(iter(reporting.source_of(today, again=False).views.values()))))
 
 
 @pytest.mark.parametrize(('arguments', 'message'), [
@@ -207,7 +247,7 @@ def test_a_page_that_fails_takes_no_result_with_it(tmp_path, monkeypatch):
 def test_no_number_of_a_folder_that_was_changed_bounds_anything(today):
     path = today / 'trials.jsonl'
     path.write_text(path.read_text().replace('"target"', '"critical"'))
-    found = reporting.source_of(today)
+    found = reporting.source_of(today, again=False)
     [one] = [row for row in scenario_rows(found) if row['classes']][:1]
     assert one['failed'] == '–' and '[' not in one['p50'] + one['p95']
     assert found.summary.missed.share.high is None

@@ -4,6 +4,7 @@
 """Cards: what they say, that nothing undecided is green, and that a changed one is refused."""
 
 import json
+from xml.etree import ElementTree
 
 from cases import for_each
 import pytest
@@ -17,13 +18,14 @@ from safety_scenarios.scenario.settings import JudgedBy
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.suites.card import Card, CardTrial, figures
 from safety_scenarios.suites.cards import (
+    installed_suite,
     judged_run,
     read_card,
     suite_of,
     unlike_run,
     unlike_suite,
 )
-from safety_scenarios.suites.commitment import read_commitment, seed_from
+from safety_scenarios.suites.commitment import hash_of, read_commitment, seed_from
 from safety_scenarios.suites.comparability import (
     differences,
     dominated,
@@ -50,6 +52,15 @@ def with_trials(card, **verdicts):
     """Return a card with other counts, as if trials had come to something else."""
     whole = card.whole.model_copy(update=verdicts)
     return card.model_copy(update={'levels': (whole, *card.levels[1:])})
+
+
+def with_rate(card, figure, part, value):
+    """Return a card whose row of all levels has another value in one rate."""
+    rate = getattr(card.whole, figure)
+    first, _, second = part.partition('.')
+    if second:
+        value = getattr(rate, first).model_copy(update={second: value})
+    return with_trials(card, **{figure: rate.model_copy(update={first: value})})
 
 
 def test_the_reference_misses_nothing_and_a_blind_controller_everything(cards):
@@ -106,9 +117,10 @@ def test_a_tampered_card_is_refused_by_name(cards, tmp_path):
 
 
 @for_each(('field', 'value', 'message'), [
-    ('salt', 'other', 'salt: it is not what the commitment'),
+    ('salt', '0', 'salt: it is not what the commitment'),
     ('seed', 5, 'seed: got 5'), ('completed', 5, 'completed: got 5, expected 6'),
-    ('planned', 5, 'planned: got 5'), ('levels', (), 'levels: got other rows')])
+    ('planned', 5, 'planned: got 5'), ('salt', 'chosen:abc', 'salt: got no card'),
+    ('levels', (), 'levels: got other rows')])
 def test_a_card_that_contradicts_itself_is_refused_whatever_its_hash(
         cards, tmp_path_factory, field, value, message):
     path = tmp_path_factory.mktemp('card') / 'card.json'
@@ -116,6 +128,55 @@ def test_a_card_that_contradicts_itself_is_refused_whatever_its_hash(
         update={field: value}).sealed().model_dump_json())
     with pytest.raises(InputError, match=message):
         read_card(path)
+
+
+@for_each(('figure', 'part', 'value', 'message'), [
+    ('missed', 'share.value', 0.5, 'share.value: got 0.5, expected 0'),
+    ('missed', 'share.high', 0.001, 'share.high: got 0.001, expected'),
+    ('missed', 'share.low', -1.0, 'share.low: got -1.0, expected'),
+    ('missed', 'share.confidence', 0.5, 'share.confidence: got 0.5, expected 0.95'),
+    ('missed', 'undecided', 1, 'undecided: got 1, expected 0'),
+    ('failed_otherwise', 'of', 1, 'of: got 1, expected 3')])
+def test_a_rate_that_its_trials_cannot_give_is_refused(
+        cards, tmp_path_factory, figure, part, value, message):
+    card = cards['rule_based']
+    path = tmp_path_factory.mktemp('card') / 'card.json'
+    path.write_text(with_rate(card, figure, part, value).sealed().model_dump_json())
+    with pytest.raises(InputError, match=f'levels.all.{figure}.{message}'):
+        read_card(path)
+
+
+def test_a_trial_that_is_counted_twice_is_refused(cards, tmp_path):
+    card = cards['blind_clock']
+    path = tmp_path / 'card.json'
+    path.write_text(card.model_copy(update={'trials': (*card.trials, card.trials[-1])}).sealed()
+                    .model_dump_json())
+    with pytest.raises(InputError, match='trials: got a trial twice'):
+        read_card(path)
+
+
+def test_what_depends_on_the_suite_is_held_against_it(small_run, cards):
+    card, suite = cards['blind_clock'], suite_of(small_run)
+    for one, message in (
+            (with_rate(card, 'words', 'count', 1), 'levels.all.words.count: got 1, expected 0'),
+            (with_rate(card, 'wire_faults', 'of', 1), 'levels.all.wire_faults.of: got 1'),
+            (card.model_copy(update={'suite_trials': 5}), 'suite_trials: got 5, expected 1')):
+        [problem] = unlike_suite(one, suite)
+        assert problem.startswith(message)
+
+
+def test_a_commitment_of_the_salt_alone_leaves_a_card_undecided(cards):
+    card = cards['rule_based']
+    old = card.model_copy(update={'commitment': card.commitment.model_copy(
+        update={'commitment': hash_of(card.salt)})})
+    assert list(old.reservations) == [
+        'commitment of the seed alone, not of controllers and protocol']
+    assert old.state == 'undecided'
+
+
+@for_each('name', ['../suites/safety-suite-1', '/tmp/own', 'own.yaml', 'a' * 5000, 'small'])
+def test_a_card_names_no_file_that_is_opened(cards, name):
+    assert installed_suite(cards['rule_based'].model_copy(update={'suite': name})) is None
 
 
 def test_a_card_whose_trials_were_swapped_for_passed_ones_is_not_that_of_the_run(folder):
@@ -206,6 +267,12 @@ def test_undecided_trials_put_no_card_first(cards):
     assert list(ordered({'unclear': unclear, 'clear': card})) == ['clear', 'unclear']
     assert dominated({'unclear': unclear, 'clear': card}) == {'unclear': [], 'clear': []}
     assert dominated(cards)['blind_clock'] == ['rule_based']
+
+
+def test_pictures_are_well_formed_whatever_a_card_says(cards):
+    card = cards['rule_based'].model_copy(update={'controller': 'a\x00\x1b&\ud83e\uffff<b>'})
+    for picture in (badge(card), pareto({'\x0c\ufffe': card})):
+        ElementTree.fromstring(picture.encode())
 
 
 def test_page_table_and_plot_say_what_the_cards_say_and_load_nothing(cards):

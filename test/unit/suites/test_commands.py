@@ -67,6 +67,25 @@ def test_a_card_by_itself_is_checked_as_far_as_it_can_be(small_run, tmp_path, ca
     assert 'cannot be checked here' in capsys.readouterr().err
 
 
+def test_a_card_elsewhere_below_a_run_is_a_card_by_itself(small_run, tmp_path, capsys):
+    folder = copied(small_run, tmp_path)
+    for place in ('mine/card.json', 'cards/card.txt'):
+        path = folder / place
+        path.parent.mkdir(exist_ok=True)
+        path.write_text((folder / 'cards' / 'rule_based.json').read_text())
+        assert main(['suite', 'verify', str(path)]) == 2
+        assert 'cannot be checked here' in capsys.readouterr().err
+
+
+def test_verify_finds_a_protocol_that_was_swapped_afterwards(small_run, tmp_path, capsys):
+    folder = copied(small_run, tmp_path)
+    path = folder / 'commitment.json'
+    path.write_text(path.read_text().replace('"protocol_sha256": ""',
+                                             f'"protocol_sha256": "{"a" * 64}"'))
+    assert main(['suite', 'verify', str(folder)]) == 2
+    assert 'one of both was changed' in capsys.readouterr().err
+
+
 def test_verify_names_a_changed_card(small_run, tmp_path, capsys):
     folder = copied(small_run, tmp_path)
     path = folder / 'cards' / 'blind_clock.json'

@@ -3,12 +3,16 @@
 
 """SARIF, OSCAL and CycloneDX: what the formats demand, and that nothing undecided looks passed."""
 
+from dataclasses import replace
 import json
 import re
+import shutil
 
 import pytest
+from safety_scenarios.campaign.folder.folder import settings_of
 from safety_scenarios.campaign.rejudging.rejudge import rejudge
 from safety_scenarios.reports.outputs.release import review_of, REVIEWS
+from safety_scenarios.scenario.blocks.traceability import Traceability
 from safety_scenarios.scenario.verdict import Verdict
 
 UUID = re.compile(r'[0-9a-f]{8}-[0-9a-f]{4}-[45][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}')
@@ -67,6 +71,51 @@ def test_what_could_not_be_judged_is_a_warning_and_not_satisfied(judged, verdict
     assert (row['ruleId'], row['level']) == ('undecided', 'warning')
     states = states_of(review_of('oscal', folder, changed))
     assert ('not-satisfied', 'other') in states.values()
+
+
+def test_a_check_called_like_a_rule_of_ours_has_failed_all_the_same(judged):
+    folder, found = judged['blind_clock']
+    trials = [replace(one, after=one.after.model_copy(update={'findings': tuple(
+        finding.model_copy(update={'check': 'undecided'}) for finding in one.after.findings)}))
+        for one in found]
+    run = review_of('sarif', folder, replace(found, trials=tuple(trials)))['runs'][0]
+    assert {(row['ruleId'], row['level']) for row in run['results']} == {
+        ('check: undecided', 'error')}
+    assert all('failed in' in row['message']['text'] for row in run['results'])
+
+
+def test_sarif_has_a_result_for_missing_trials_and_for_each_flaw(judged):
+    folder, found = judged['rule_based']
+    lacking = replace(found, trials=found.trials[1:], flaws=('traces/x: changed',), not_judged=(
+        settings_of(folder).plan[0],))
+    rows = review_of('sarif', folder, lacking)['runs'][0]['results']
+    assert [(row['ruleId'], row['level']) for row in rows] == [
+        ('not-judged', 'error'), ('folder-changed', 'error')]
+    assert '1 planned trial without a record' in rows[0]['message']['text']
+    assert rows[1]['message']['text'] == 'traces/x: changed'
+
+
+def test_the_place_in_sarif_is_a_uri(judged):
+    folder, found = judged['blind_clock']
+    other = folder.parent / 'odd' / folder.name
+    shutil.copytree(folder, other, dirs_exist_ok=True)
+    path = other / 'settings.json'
+    data = json.loads(path.read_text())
+    for one in data['scenarios']:
+        one['path'] = 'h 5#\u00fc?%.yaml'
+    path.write_text(json.dumps(data))
+    for row in review_of('sarif', other, found)['runs'][0]['results']:
+        [place] = row['locations']
+        assert place['physicalLocation']['artifactLocation']['uri'] == 'h%205%23%C3%BC%3F%25.yaml'
+
+
+def test_oscal_calls_a_scenario_without_a_hazard_a_scenario(judged):
+    folder, found = judged['rule_based']
+    trials = [replace(one, after=one.after.model_copy(update={'traceability': Traceability()}))
+              for one in found]
+    document = review_of('oscal', folder, replace(found, trials=tuple(trials)))
+    titles = {one['title'] for one in document['assessment-results']['results'][0]['findings']}
+    assert titles == {'Scenario SCN-R-101', 'Scenario SCN-R-D-101'}
 
 
 def states_of(document):

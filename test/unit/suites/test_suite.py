@@ -11,7 +11,6 @@ from safety_scenarios.errors import InputError
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.suites.commitment import (
     commit,
-    hash_of,
     open_commitment,
     read_commitment,
     seed_from,
@@ -91,13 +90,26 @@ def test_a_seed_is_promised_by_a_hash_and_opened_later(tmp_path):
         read_commitment(tmp_path)
     open_commitment(opening, tmp_path)
     assert read_commitment(tmp_path) == (made, opening)
-    assert hash_of(opening.salt) == made.commitment
+    assert made.binds_all(opening.salt)
     assert not made.is_chosen
     seeds = {seed_from(opening.salt, suite.sha256), seed_from(opening.salt, 'b' * 64),
              seed_from(commit(suite, ('a',), 1, tmp_path, seed=None)[1].salt, suite.sha256)}
     assert len(seeds) == 3
-    with pytest.raises(InputError, match='got a salt with SHA-256'):
+    with pytest.raises(InputError, match='one of both was changed'):
         read_commitment(tmp_path)
+
+
+@for_each(('field', 'value'), [
+    ('protocol_sha256', 'a' * 64), ('controllers', ('a',)), ('baselines', ('a',)),
+    ('trials', 2), ('suite_sha256', 'b' * 64), ('at', '2020-01-01T00:00:00+00:00')])
+def test_a_promise_that_was_changed_afterwards_is_found(tmp_path_factory, field, value):
+    folder = tmp_path_factory.mktemp('run')
+    made, opening = commit(small_suite(folder), ('a', 'b'), 1, folder, seed=None)
+    open_commitment(opening, folder)
+    (folder / 'commitment.json').write_text(
+        made.model_copy(update={field: value}).model_dump_json())
+    with pytest.raises(InputError, match='one of both was changed'):
+        read_commitment(folder)
 
 
 def test_a_chosen_seed_is_used_and_said_to_be_chosen(tmp_path):

@@ -231,6 +231,14 @@ def test_a_lock_whose_hash_is_wrong_answers_nothing(plain, tmp_path, capsys):
     assert 'it was changed after the design was locked' in capsys.readouterr().err
 
 
+def test_a_lock_that_was_removed_is_missed(plain, tmp_path, capsys):
+    folder = tmp_path / 'run'
+    shutil.copytree(plain, folder)
+    (folder / 'design.lock').unlink()
+    assert main(['report', str(folder)]) == 2
+    assert 'it was removed after the run' in capsys.readouterr().err
+
+
 def test_blinded_arms_have_codes_everywhere_until_they_are_opened(blinded, tmp_path, capsys):
     folder = tmp_path / 'run'
     shutil.copytree(blinded, folder)

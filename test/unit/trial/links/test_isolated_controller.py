@@ -96,6 +96,13 @@ class Fails(Drives):
         return {}['left_arm']
 
 
+class Splits(Drives):
+    """Raises what no file can hold."""
+
+    def decide(self, observation):
+        raise RuntimeError('half \\ud83e of a pair')
+
+
 class Exits(Drives):
     """Asks to exit."""
 
@@ -251,7 +258,9 @@ def test_the_record_is_the_same_to_the_byte_as_in_the_process_of_the_harness(own
 
 
 @pytest.mark.parametrize(('name', 'told'), [
-    ('Fails', "failed: KeyError: 'left_arm'"), ('Exits', 'it asked to exit with 0'),
+    ('Fails', "failed: KeyError: 'left_arm'"),
+    ('Splits', r'failed: RuntimeError: half \ud83e of a pair'),
+    ('Exits', 'it asked to exit with 0'),
     ('Ends', 'its process ended with exit status 3'),
     ('Garbles', 'its process sent something that is no reply')])
 def test_what_goes_wrong_there_is_an_error_here_and_leaves_no_process(own, tmp_path, name, told):
