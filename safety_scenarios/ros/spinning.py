@@ -82,7 +82,9 @@ def ros_context(arguments: Sequence[str], domain_id: int | None) -> Iterator[Con
 
     Discovery stays on this machine unless ROS_AUTOMATIC_DISCOVERY_RANGE says otherwise.
     """
-    os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
+    if os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST') == 'LOCALHOST' \
+            and EventsExecutor is None:  # Humble does not know that variable
+        os.environ.setdefault('ROS_LOCALHOST_ONLY', '1')
     context = Context()
     try:
         rclpy.init(args=list(arguments), context=context, domain_id=domain_id,

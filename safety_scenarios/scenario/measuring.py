@@ -195,6 +195,13 @@ class Measuring(Noun):
         """Return how many seconds of the record's clocks pass in a real one."""
         return 1.0 if self.pace is None or self.lockstep else self.pace
 
+    @property
+    def ahead_ns(self) -> int:
+        """Return how far header stamps of the controller's host are ahead; 0: not known."""
+        offset = self.offset
+        return 0 if offset is None or self.one_host or self.sim_time \
+            or abs(offset.offset_ns) <= offset.bound_ns else offset.offset_ns
+
     def schedule_ns(self, stamps: Stamps) -> int:
         """Return a time on the schedule clock."""
         return stamps.steady_ns if self.schedule_clock == 'steady' else stamps.ros_ns

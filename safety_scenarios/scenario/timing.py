@@ -15,7 +15,7 @@ import math
 from typing import Any
 
 from safety_scenarios.scenario.event import Event, Stamps
-from safety_scenarios.scenario.measuring import DECISIONS
+from safety_scenarios.scenario.measuring import DECISIONS, THOUGHT
 from safety_scenarios.scenario.message import CommandStamps, LONGEST_NOTE
 
 TIMES = ('observed', 'received', 'queued', 'began', 'ended')
@@ -30,8 +30,8 @@ _NUMBERS = (CHUNK, INDEX, SKIPPED, CLIPPED)
 _DURATIONS = (SERVER, SKIPPED_FOR)
 _FIELDS = {SERVER: 'server_ns', SKIPPED_FOR: 'skipped_ns', **{name: name for name in _NUMBERS}}
 """Name of what is no time to its field."""
-THINKING, THOUGHT = 'thinking', 'thought'
-"""Event of a controller that really thought while simulated time stood still; how long (s)."""
+THINKING = 'thinking'
+"""Event of a controller that really thought while simulated time stood still."""
 TOLD_NS = 50_000_000
 """What takes no longer is not told of: it lies within the period of a usual controller."""
 NOT_SENT = 0

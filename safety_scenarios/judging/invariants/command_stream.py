@@ -95,8 +95,9 @@ class Fresh(InvariantPlugin):
     While the newest data on an input is older than ``max_age_ms``, no command moves the robot.
 
     The age is that of the newest header stamp that was sent on the topic (frozen data keep their
-    stamp), or of the newest message where its type has none; ROS clock. What was never sent is as
-    old as the trial, and leaves the answer open; so do commands that cease while they move the
+    stamp, and are no younger for being sent again), or of the newest message where its type has
+    none; ROS clock, less what the clock of the stamps is known to be ahead. What was never sent is
+    as old as the trial, and leaves the answer open; so do commands that cease while they move the
     robot, or that are held until 100 ms after the data have grown too old. One that by then
     brakes at the deceleration of ``robot.stopping`` may end it. The margin is the time that the
     oldest data behind a moving command had left (s).
@@ -130,6 +131,7 @@ class Fresh(InvariantPlugin):
             return self.finding(Verdict.INCONCLUSIVE, 'no command arrived')
         sent = dict.fromkeys(self.topics, begin.stamps.ros_ns)
         missing, unsure, max_ns = set(self.topics), '', round(self.max_age_ms * 1e6)
+        newest, ahead_ns = dict[str, int](), trial.record.measuring.ahead_ns
         oldest: Oldest | None = None
         silent_ns = until_ns = 0
         for event in sorted(trial.record.events, key=_when):
@@ -145,8 +147,11 @@ class Fresh(InvariantPlugin):
                                     f'{(moved_ns - due_ns) / 1e6:.0f} ms too old')
             if event.name in sent and (event.kind == 'sensed' or (
                     event.kind == 'stimulus' and event.message is not None)):
-                stamp_ns = stamps.ros_ns if stamps.header_ns is None \
-                    else min(stamps.header_ns, stamps.ros_ns)  # no data are of the future
+                stamp_ns, header_ns = stamps.ros_ns, stamps.header_ns
+                if header_ns is not None:  # no data are of the future
+                    stamp_ns = sent[event.name] if header_ns <= newest.get(event.name, -1) \
+                        else min(header_ns - ahead_ns, stamp_ns)
+                    newest[event.name] = max(header_ns, newest.get(event.name, -1))
                 sent[event.name] = stamp_ns if event.name in missing \
                     else max(sent[event.name], stamp_ns)
                 missing.discard(event.name)

@@ -139,11 +139,17 @@ class Clocks:
         return 'source', None
 
     def sent_ns(self, command: Event) -> int:
-        """Return when a command was sent (steady clock), or received where that is not known."""
+        """
+        Return when a command was sent (steady clock), or received where that is not known.
+
+        One that was held up on the way counts when it arrived: no robot has it earlier.
+        """
         stamps = command.stamps
         if stamps.source_ns is None or self.allowed(command)[0] != 'source':
             return stamps.steady_ns
-        return stamps.steady_ns - max(0, stamps.system_ns - stamps.source_ns)
+        sent_ns = stamps.source_ns if self.method(command)[0] == 'source' \
+            else stamps.received_ns or stamps.system_ns
+        return stamps.steady_ns - max(0, stamps.system_ns - sent_ns)
 
     def left_before(self, onset: Instant, command: Event) -> bool:
         """

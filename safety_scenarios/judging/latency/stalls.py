@@ -8,6 +8,7 @@ Nothing of this where simulated time waits for every process.
 """
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from itertools import accumulate
 from statistics import median
@@ -96,6 +97,12 @@ class Stalls:
             left_ns -= min(ran_ns, left_ns)
         return at_ns + round(left_ns)
 
+    def of(self, process: str) -> 'Stalls':
+        """Return those of one process."""
+        found = copy(self)
+        found.known = tuple(one for one in self.known if one.process == process)
+        return found
+
     def within(self, from_ns: int, until_ns: int) -> Sequence[Stall]:
         """Return those that overlap a time, or end where it begins."""
         return [one for one in self.known if one.from_ns <= until_ns and one.until_ns >= from_ns]
@@ -127,8 +134,7 @@ def as_received(record: TrialRecord) -> TrialRecord:
     is_agents = record.trial.scenario.body.is_conversation
     if is_agents or not record.measuring.one_host or not record.of_kind('stall', EVALUATOR):
         return record
-    own = [one for one in Stalls(record).known if one.process == EVALUATOR]
-    usual = _usual(record)
+    own, usual = Stalls(record).of(EVALUATOR), _usual(record)
     events, is_moved = list(record.events), False
     follows_ns: dict[tuple[str, str], int] = {}
     for place in range(len(events) - 1, -1, -1):
@@ -136,13 +142,12 @@ def as_received(record: TrialRecord) -> TrialRecord:
         if event.kind not in _QUEUED:
             continue
         now_ns, key = event.stamps.steady_ns, (event.kind, event.name)
-        late_ns = _waited_ns(event, usual, record.measuring.stretch)
-        if not any(one.from_ns <= now_ns and one.until_ns >= now_ns - late_ns for one in own):
-            late_ns = 0
-        late_ns = max(late_ns, now_ns - follows_ns.get(key, now_ns))  # its order is kept
+        on_way_ns, read_ns = _waited_ns(event, usual[key], own, record.measuring.stretch) \
+            if key in usual else (0, 0)
+        late_ns = max(on_way_ns + read_ns, now_ns - follows_ns.get(key, now_ns))  # in order
         follows_ns[key] = now_ns - late_ns
         if late_ns:
-            events[place], is_moved = _earlier(event, late_ns, usual.get(key, (0, 0))[1]), True
+            events[place], is_moved = _earlier(event, late_ns, on_way_ns), True
     if not is_moved:
         return record
     return record.model_copy(update={'events': (
@@ -166,21 +171,41 @@ def _median(took_ns: Iterable[int]) -> int:
     return max(0, round(median(took_ns)))
 
 
-def _waited_ns(event: Event, usual: dict[tuple[str, str], tuple[int, int]],
-               stretch: float) -> int:
-    """Return how much longer than usual a message waited to be read, 0 where it did not."""
+def _waited_ns(event: Event, usual: tuple[int, int], own: Stalls,
+               stretch: float) -> tuple[int, int]:
+    """
+    Return how much longer than usual a message took for stalls of the evaluator (ns).
+
+    What it took on the way is theirs only as far as the evaluator lost that time: what others have
+    held up was not here earlier.
+
+    :param usual: how long messages of its topic take until they are read, and until they arrive
+    :param own: stalls of the evaluator
+    :return: on the way, and from its arrival on
+    """
     stamps = event.stamps
     if stamps.source_ns is None:
-        return 0
-    late_ns = stamps.system_ns - stamps.source_ns - usual[event.kind, event.name][0]
-    return late_ns if late_ns > _QUEUED_NS * stretch else 0
+        return 0, 0
+    late_ns, slack_ns = stamps.system_ns - stamps.source_ns - usual[0], _QUEUED_NS * stretch
+    now_ns = stamps.steady_ns
+    if late_ns <= slack_ns or not own.within(now_ns - late_ns, now_ns):
+        return 0, 0
+    on_way_ns = late_ns if stamps.received_ns is None else min(
+        late_ns, max(0, stamps.received_ns - stamps.source_ns - usual[1]))
+    read_ns = late_ns - on_way_ns
+    lost_ns = own.lost_ns(now_ns - late_ns, now_ns - read_ns)
+    return min(on_way_ns, round(lost_ns + slack_ns) if lost_ns else 0), read_ns
 
 
-def _earlier(event: Event, by_ns: int, takes_ns: int) -> Event:
+def _earlier(event: Event, by_ns: int, on_way_ns: int) -> Event:
+    """
+    Return a message with the stamps of an earlier moment.
+
+    :param on_way_ns: how much earlier it would have arrived
+    """
     stamps = event.stamps
-    arrived_ns = stamps.received_ns
-    if arrived_ns is not None and stamps.source_ns is not None:
-        arrived_ns = min(arrived_ns, stamps.source_ns + takes_ns)
+    arrived_ns = None if stamps.received_ns is None else min(
+        stamps.received_ns - on_way_ns, stamps.system_ns - by_ns)
     return event.model_copy(update={'stamps': stamps.model_copy(update={
         'steady_ns': stamps.steady_ns - by_ns, 'system_ns': stamps.system_ns - by_ns,
         'ros_ns': stamps.ros_ns - by_ns, 'received_ns': arrived_ns})})

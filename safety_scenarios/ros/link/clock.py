@@ -3,7 +3,7 @@
 
 """ROS time on a thread of its own, and how far another host's clock is off."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 import os
 import secrets
@@ -18,7 +18,7 @@ from safety_scenarios.errors import ClockError, LinkTimeoutError, MeasurementErr
 from safety_scenarios.judging.latency.network import clock_offset
 from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.convert import header_stamp_ns, interface_class
-from safety_scenarios.ros.link.inbox import Arrival, Inbox, with_info
+from safety_scenarios.ros.link.inbox import Arrival, HAS_MESSAGE_INFO, Inbox, with_info
 from safety_scenarios.ros.link.simulated_time import SimulatedTime
 from safety_scenarios.ros.spinning import Spin, spinning
 from safety_scenarios.scenario.measuring import ANSWER, ClockOffset, PROBE, PROBE_TYPE
@@ -128,8 +128,10 @@ class RosClock:
 
 
 _WIDER = ('ROS_STATIC_PEERS', 'ROS_DISCOVERY_SERVER', 'FASTRTPS_DEFAULT_PROFILES_FILE',
-          'FASTDDS_DEFAULT_PROFILES_FILE')
+          'FASTDDS_DEFAULT_PROFILES_FILE', 'CYCLONEDDS_URI')
 """What may reach other hosts all the same."""
+_LIMITED = ('fastrtps', 'cyclonedds')
+"""Middleware that keeps to this host where ROS_AUTOMATIC_DISCOVERY_RANGE says so."""
 Hosts = Literal['auto', 'one', 'two']
 
 
@@ -137,24 +139,32 @@ def one_host(declared: Hosts, own: Any, others: list[Any]) -> tuple[bool | None,
     """
     Return whether the publishers are on this host, and why; None if that cannot be known.
 
-    Fast DDS writes a 16-bit id of the host into octets 2 and 3 of every endpoint's GUID.
+    Fast DDS writes a 16-bit id of the host into octets 2 and 3 of every endpoint's GUID. Where it
+    does, that tells, and not how far discovery was meant to go.
 
     :param own: an endpoint of the evaluator, as the graph shows it
     :param others: the controller's publishers, as the graph shows them
     """
     if declared != 'auto':
         return declared == 'one', f'declared: {declared}'
-    if os.environ.get('ROS_AUTOMATIC_DISCOVERY_RANGE') == 'LOCALHOST' \
-            and not any(os.environ.get(name) for name in _WIDER):
+    middleware = get_rmw_implementation_identifier()
+    if others and own is not None and 'fastrtps' in middleware:
+        if are_beside(others, [own]):
+            return True, 'the endpoints carry the same host id'
+        return False, 'the endpoints carry different host ids'
+    if HAS_MESSAGE_INFO and os.environ.get('ROS_AUTOMATIC_DISCOVERY_RANGE') == 'LOCALHOST' \
+            and any(name in middleware for name in _LIMITED) \
+            and not any(os.environ.get(name) for name in _WIDER):  # Humble does not know it
         return True, 'discovery is limited to this host'
     if not others:
         return None, 'nobody is connected'
-    if 'fastrtps' not in get_rmw_implementation_identifier() or own is None:
-        return None, 'this middleware does not tell hosts apart. Set hosts=one if it is one'
-    here = bytes(own.endpoint_gid[:4])
-    if all(bytes(other.endpoint_gid[:4]) == here for other in others):
-        return True, 'the endpoints carry the same host id'
-    return False, 'the endpoints carry different host ids'
+    return None, 'this middleware does not tell hosts apart. Set hosts=one if it is one'
+
+
+def are_beside(some: Iterable[Any], others: Iterable[Any]) -> bool:
+    """Return whether endpoints are on the host of others; True where the middleware hides that."""
+    hosts = {bytes(one.endpoint_gid[:4]) for one in (*some, *others)}
+    return len(hosts) <= 1 or 'fastrtps' not in get_rmw_implementation_identifier()
 
 
 _WANTED = 40

@@ -19,7 +19,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 from safety_scenarios.errors import MeasurementError
 from safety_scenarios.ros.controller_process import alarm_of, ChildProcess
 from safety_scenarios.ros.link.calls import Calls
-from safety_scenarios.ros.link.clock import ask_offset, Hosts, one_host, RosClock
+from safety_scenarios.ros.link.clock import are_beside, ask_offset, Hosts, one_host, RosClock
 from safety_scenarios.ros.link.convert import (
     from_raw,
     header_stamp_ns,
@@ -45,7 +45,7 @@ from safety_scenarios.scenario.blocks.nominal_calls import Call
 from safety_scenarios.scenario.conversation import Envelope
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.interfaces import read_answer, stamp_shifted
-from safety_scenarios.scenario.measuring import ClockOffset, Measuring, PROBE, SPLIT_BOUND_NS
+from safety_scenarios.scenario.measuring import ANSWER, Measuring, PROBE, SPLIT_BOUND_NS
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.simulated_robot import SimulatedRobot
 from safety_scenarios.scenario.stimulus import Stamp, Stimulus
@@ -220,7 +220,7 @@ class RosLink(Link):
                 check='clock offset', status='ok' if offset.split_bound_ns <= SPLIT_BOUND_NS
                 else 'warn', detail=offset.explained() + (
                     '. Stimuli are stamped with the time of that clock, as sensors beside the '
-                    'controller would' if self._ahead_ns else '')))
+                    'controller would' if self.measuring.ahead_ns else '')))
         return rows
 
     def judged(self) -> Iterator[tuple[str, Any]]:
@@ -245,7 +245,7 @@ class RosLink(Link):
         if stimulus.topic == PROMPT:
             message.data = with_token(message.data)
         publisher = self._endpoints.publishers[stimulus.topic]
-        header_ns, now_ns = None, self._clock.now_ns() + self._ahead_ns
+        header_ns, now_ns = None, self._clock.now_ns() + self.measuring.ahead_ns
         if hasattr(message, 'header'):
             header_ns = self._stamps.get(stimulus.topic) if stimulus.stamp is Stamp.HOLD else None
             if header_ns is None:
@@ -461,31 +461,27 @@ class RosLink(Link):
             return
         known, because = (True, 'a child of the evaluator') if not self._is_external \
             else one_host(self._hosts, self._endpoints.own(), list(self._endpoints.heard()))
-        if self._reach is None and not known and self._is_answered():
+        offset = ask_offset(self._node) if HAS_MESSAGE_INFO and self._is_answered() else None
+        if self._reach is None and not known and (
+                offset is not None or not HAS_MESSAGE_INFO and self._is_answered()):
             self._reach = Reach(self._node)
         self.measuring = self.measuring.model_copy(update={
             'one_host': bool(known), 'hosts_because': because, 'sim_time': self._clock.sim_time,
-            'offset': self._offset(), 'acknowledged': self._reach is not None})
+            'offset': offset, 'acknowledged': self._reach is not None})
         self._one_host = known
         self._looked_ns = time.monotonic_ns()
 
-    def _offset(self) -> ClockOffset | None:
-        """Ask the responder beside the controller, if there is one, for the time."""
-        return ask_offset(self._node) if HAS_MESSAGE_INFO and self._is_answered() else None
-
-    @property
-    def _ahead_ns(self) -> int:
-        """How far the stamps of a sensor beside the controller are ahead; 0: not known."""
-        offset = self.measuring.offset
-        if offset is None or self.measuring.one_host or self._clock.sim_time \
-                or abs(offset.offset_ns) <= offset.bound_ns:
-            return 0
-        return offset.offset_ns
-
     def _is_answered(self) -> bool:
-        """Tell whether a responder listens to probes that are not those of a calibration."""
-        return PROBE not in self._endpoints.publishers \
-            and bool(self._endpoints.graph.subscribers(PROBE))
+        """
+        Tell whether a responder beside the controller listens to probes.
+
+        Those of a calibration are others. Whoever only listens, as who records all topics does,
+        answers nothing, and tells nothing of the controller's host.
+        """
+        graph = self._endpoints.graph
+        answering = graph.publishers(ANSWER)
+        return PROBE not in self._endpoints.publishers and bool(answering) \
+            and bool(graph.subscribers(PROBE)) and are_beside(answering, self._endpoints.heard())
 
 
 _HOSTS = {True: 'one host', False: 'two hosts', None: 'not known, so judged as if on two hosts'}

@@ -256,6 +256,19 @@ def test_a_reaction_that_the_evaluator_read_late_is_measured_as_sent():
     assert result.latency.reaction.method == 'source'
 
 
+@for_each(('from_ms', 'until_ms'), [(300, 320), (620, 638)])
+def test_what_others_held_up_is_no_earlier_for_a_short_stall(from_ms, until_ms):
+    """Commands that left 60 ms after the hazard and arrived at 635 ms; 500 ms are allowed."""
+    times = [(one, one) for one in range(-680, 60, 20)]
+    times += [(60 + 20 * count, 635 + 0.02 * count) for count in range(29)]
+    times += [(one, one) for one in range(640, 2990, 20)]
+    commands = [command(arrived_ms + 0.2, 0.8 if not 60 <= left_ms < 2500 else 0.0,
+                        left_ms=left_ms - 0.5, arrived_ms=arrived_ms, sequence=count)
+                for count, (left_ms, arrived_ms) in enumerate(times, 1)]
+    for stalls in ((), (stall(from_ms, until_ms, 'evaluator'),)):
+        assert judged(commands, *stalls).verdict is FAIL
+
+
 def test_what_was_late_without_a_stall_of_the_evaluator_stays_late():
     commands = record(queued(641, 10, 640), extra=[stall(10, 640, 'simulator')], measuring=HERE)
     assert as_received(commands) is commands
@@ -274,6 +287,14 @@ def test_liveness_goes_by_when_commands_were_sent():
     late = [command(at_ms if not 1000 <= at_ms < 1400 else 1400, speed, left_ms=at_ms - 0.5,
                     arrived_ms=at_ms - 0.2) for at_ms, speed in reacting(50)]
     assert found(judged(late, scenario=scenario), LIVE.name).verdict is PASS
+
+
+def test_liveness_goes_by_the_arrival_of_what_was_held_up():
+    """A stamp that says it was sent in a silence ends none that a robot has met."""
+    commands = [command(t_ms, 0.8 if not 50 <= t_ms < 2500 else 0.0, arrived_ms=t_ms - 0.2,
+                        left_ms={1400: 1000, 1420: 1200}.get(t_ms, t_ms - 0.7))
+                for t_ms in range(-680, 2990, 20) if not 1000 <= t_ms < 1400]
+    assert judged(commands, scenario=hazard(invariants=[LIVE])).verdict is FAIL
 
 
 def test_liveness_begins_when_the_controller_was_asked_to_move():

@@ -12,6 +12,7 @@ import pytest
 from safety_scenarios.judging.invariants.command_stream import Fresh
 from safety_scenarios.scenario.body import Silence
 from safety_scenarios.scenario.event import Event
+from safety_scenarios.scenario.measuring import ClockOffset, Measuring
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.result import Finding
 from safety_scenarios.scenario.verdict import Verdict
@@ -239,3 +240,18 @@ def test_twice_the_commands_take_twice_the_steps():
         FRESH.check(stages(record(driving(NOMINAL_MS + 20, 3000, every_ms=3000 / count), hazard(),
                                   extra=scans(), hazard_at=shown(0.0, 'lost'))))
     assert growth(check, 500) < 2.2
+
+
+@for_each('ahead_ms', [0, 200, 1000, 5000, -200])
+def test_frozen_data_grow_old_however_far_another_clock_is_ahead(ahead_ms):
+    """Where that is known; the stamp of a clock that is ahead is never older than its arrival."""
+    def stamped(t_ms: float, stamp_ms: float) -> Event:
+        return shown(t_ms, header_ns=ONSET_ROS_NS + ns(stamp_ms + ahead_ms), hazard=False)
+    data = [*(stamped(t_ms, t_ms) for t_ms, _ in driving(NOMINAL_MS, 0)),
+            *(stamped(t_ms, -20) for t_ms, _ in driving(0, 2500))]
+    known = Measuring(exact=True, offset=ClockOffset(
+        offset_ns=ns(ahead_ms), bound_ns=0, outbound_ns=0, inbound_ns=0, spread_ns=0, probes=9))
+    assert judged(until(100), data, measuring=known).verdict is Verdict.PASS
+    assert judged(until(400), data, measuring=known).verdict is Verdict.FAIL
+    if ahead_ms >= 0:
+        assert judged(until(400), data).verdict is Verdict.FAIL
