@@ -7,6 +7,7 @@ import sys
 
 import click
 from rich.text import Text
+from safety_scenarios.campaign.folder.files import journal_path
 from safety_scenarios.cli.completion import CampaignFolder
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.reports.console_report import totals, verdict_line
@@ -55,6 +56,7 @@ def show(folder: Path, trial: str | None) -> None:
         view = view_in(folder, trial)
         for part in trial_of(view, console):
             console.print(part)
+        console.print(Text(f'Events: {folder / journal_path(view["id"])}'), soft_wrap=True)
         sys.exit(exit_code([Verdict(view['verdict'])]))
     found = trials_in(folder)
     rows = worst_first(found.rows)

@@ -123,9 +123,9 @@ def of_campaign(rows: Mapping[str, Sequence[TrialResult]], is_stopped_early: boo
 
 
 def _quadrants(results: Iterable[TrialResult]) -> dict[str, int]:
-    """Count quadrants; one of a trial that ended by an error tells nothing of the rest of it."""
+    """Count quadrants of the decided trials: in another the hazard may not have come."""
     return count_quadrants(result.world for result in results
-                           if result.world is not None and result.verdict is not Verdict.ERROR)
+                           if result.world is not None and result.is_decided)
 
 
 def _done(results: Iterable[TrialResult]) -> list[bool]:

@@ -48,6 +48,8 @@ _KINDS = {'velocity': 'mobile_base', 'joint_velocity': 'arm', 'joint_position': 
           'joint_delta': 'arm'}
 _USUAL = 'policy.yaml'
 """Name of a contract that is not called like its model."""
+_MODELS = ('.onnx', '.pt', '.pth', '.ts', '.torchscript')
+"""Endings of files of models."""
 Numbers = float | tuple[float, ...]
 _ROUNDED_RAD = 1e-3
 """By so much 2 pi may be off as it is written in a file."""
@@ -419,6 +421,9 @@ def contract_of(model: Path) -> Path:
         raise InputError(f'controller: got {model} without a contract, expected {own}, which says '
                          f'what its inputs and outputs mean. Write it by: safety-scenarios new '
                          f'policy {model}')
+    if model.suffix in _MODELS:
+        raise InputError(f'controller: got {model}, and there is no such file in {Path.cwd()}. '
+                         f'Correct the path')
     raise InputError(f'controller: got {model} without a contract, expected {_USUAL} in '
                      f'{Path.cwd()}, which says what its inputs and outputs mean. Or name it by '
                      f'--set controller.contract=FILE')

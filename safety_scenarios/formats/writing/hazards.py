@@ -32,6 +32,8 @@ from safety_scenarios.scenario.blocks.separation import Separation
 
 _LEGS_M = 0.25
 """Radius of a person in a scan."""
+_IN_WAY_M = 0.45
+"""Who stands no farther from the middle of a base's way stands in it."""
 _USUAL_S = 0.65
 """Time for the controller where no distance is given."""
 _SHARE, _LONGEST_MS, _SHORTEST_MS = 0.8, 700, 50
@@ -139,6 +141,7 @@ def _person(answers: Answers) -> Template:
     near = math.ceil((distance + terms.reach) * 100 - 1e-6) / 100
     far = near + 0.3 if near > 2.45 else max(near + 0.05, min(near + 0.4, 2.45))
     empty = max(_EMPTY_M, far + 2.1)
+    side = round(min(0.2, _IN_WAY_M / far), 3) if base else 2.0
     rest = round(terms.reach + 0.35, 2) if base else 1.1
     walking = f', speed: {number(pace)}' if pace else ''
 
@@ -176,7 +179,7 @@ def _person(answers: Answers) -> Template:
             if base else 'edit: distance is to the nearest point of the person (m)',
             (Draw('near', f'{span(near, far)}, unit: m', sets('stimuli', 'distance', *rows),
                   f'{distance:g} m of free way at least'), *moves,
-             Draw('side', f'{span(*((-0.2, 0.2) if base else (-2.0, 2.0)))}, unit: rad',
+             Draw('side', f'{span(-side, side)}, unit: rad',
                   sets('stimuli', 'bearing', *rows)), *both),
             ('{name: keeps its protective distance, kind: separation}',)),
         benign=Event(

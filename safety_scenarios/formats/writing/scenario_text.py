@@ -103,6 +103,8 @@ def _file(robot: RobotModel, made: Template, event: Event, name: str, scenario_i
     else:
         yield f'  budget: {{basis: {made.budget.basis},'
         yield f'           why: {_quoted_flow(made.budget.why)}}}'
+        if made.reference:
+            yield f'  lint: {{L303: the reference passes it with {" ".join(made.reference)}}}'
     yield 'ros:'
     yield from (f'  {line}' for line in _ros(robot, made, event, bool(variant_of)))
 

@@ -34,7 +34,7 @@ from safety_scenarios.scenario.result import (
     Outcome,
 )
 from safety_scenarios.scenario.verdict import LatencyClass, Verdict
-from safety_scenarios.trial.trial import ALL_CLEAR, END
+from safety_scenarios.trial.trial import ALL_CLEAR, END, PROMPT
 
 _PAUSE_NS, _PAUSE_PERIODS = 250_000_000, 5
 """A report that pauses for longer than both says nothing of what happened in between."""
@@ -266,6 +266,12 @@ def _no_reaction(trial: JudgedTrial, latency: Latency, name: str) -> Finding:
                 ANY_NUMBER == finding.check for finding in numbers(trial)):
             return _finding(check=name, verdict=Verdict.INCONCLUSIVE,
                             reason=f'{text}, but some of them do not show whether they do')
+        listens, hazard = trial.record.measuring.listens, trial.record.trial.hazard
+        unread = sorted({plugin.topic for plugin in hazard if plugin.interface() is not None})
+        if listens and unread and not set(unread) & {*listens, PROMPT}:
+            text += (f'; the hazard was shown on {", ".join(unread)} alone, which the controller '
+                     f'does not read. If the robot has no such sensor, say absent: '
+                     f'[{", ".join(unread)}] in its profile')
         if any(none_taken(trial)):
             text += f'; a driver rejects every command: see {REJECTED!r}'
         elif latency.fell_silent:

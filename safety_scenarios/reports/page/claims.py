@@ -98,8 +98,13 @@ def _ranges(results: Sequence[TrialResult]) -> Iterator[str]:
     for name, values in sorted(found.items()):
         numbers = [value for value in values if isinstance(value, (int, float))
                    and not isinstance(value, bool)]
-        yield f'{name} {min(numbers):.3g} to {max(numbers):.3g}' if len(numbers) == len(values) \
+        yield f'{name} {_short(min(numbers))} to {_short(max(numbers))}' \
+            if len(numbers) == len(values) \
             else f'{name} of {counted(len(set(map(str, values))), "kind")}'
+
+
+def _short(value: float) -> str:
+    return f'{value:.0f}' if abs(value) >= 100 else f'{value:.3g}'
 
 
 def _may_not(summary: CampaignSummary, settings: Mapping[str, Any]) -> Iterator[str]:

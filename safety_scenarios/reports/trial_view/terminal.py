@@ -362,7 +362,7 @@ def _findings(view: Mapping[str, Any], width: int) -> Iterator[RenderableType]:
         verdict = one['verdict'] or 'not evaluated'
         margin = '' if one['margin'] is None else f'  margin {one["margin"]} {one["unit"] or ""}'
         when = '' if one['at'] is None else f'  at {seconds(one["at"])}'
-        yield Text.assemble((f'{verdict:<13}', _COLOURS.get(verdict, 'dim')),
+        yield Text.assemble((f'{verdict:<14}', _COLOURS.get(verdict, 'dim')),
                             (one['check'], 'bold'), margin.rstrip(), when)
         yield _indented(one['reason'], width)
     if view['findings_left_out']:

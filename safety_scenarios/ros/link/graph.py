@@ -130,6 +130,8 @@ class Graph:
                 check='stimuli', status='warn' if others or not count else 'ok',
                 detail=f'{self._node.resolve_topic_name(topic)}: {count} '
                        f'listener{"" if count == 1 else "s"}'
+                       + ('' if count else f'. Nobody can react to what is shown there alone. If '
+                          f'the robot has no such sensor, say absent: [{topic}] in its profile')
                        + (f'; also published by {", ".join(others)}' if others else ''))
         yield PreflightRow(check='participants', status='ok',
                            detail=f'other nodes: {", ".join(self._others()) or "none"}')

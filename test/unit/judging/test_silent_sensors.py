@@ -4,6 +4,8 @@
 """The silence of a sensor of a world is a hazard only if that sensor ever published."""
 
 import pytest
+import safety_scenarios as ss
+from safety_scenarios.controllers.rule_based import RuleBased
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.findings.observation import SENSORS
 from safety_scenarios.scenario.event import Event
@@ -65,3 +67,20 @@ def test_a_trial_that_a_second_evaluator_cut_short_is_an_error_and_no_fail(cut_m
         event for event in whole.events
         if event.stamps.steady_ns < ONSET_STEADY_NS + ns(cut_ms)), second)}))
     assert judged.verdict is Verdict.ERROR and 'a second evaluator' in judged.reason
+
+
+class ReadsTheScanner(RuleBased):
+    """The reference without a person tracker."""
+
+    @property
+    def inputs(self):
+        return {name: kind for name, kind in super().inputs.items() if name != 'human_pose'}
+
+
+def test_who_cannot_react_to_a_topic_that_it_does_not_read_is_told_so():
+    results = ss.run('SCN-R-101', controller=ReadsTheScanner, link='loopback', seed=3, trials=6,
+                     isolate=False)
+    failed = [one for one in results.trials if one.verdict is Verdict.FAIL]
+    assert failed and all(
+        'shown on human_pose alone, which the controller does not read' in one.reason
+        and 'say absent: [human_pose]' in one.reason for one in failed)
