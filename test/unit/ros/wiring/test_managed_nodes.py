@@ -3,14 +3,20 @@
 
 """What a managed node does in its transitions, with threads that take longer than they do."""
 
+from contextlib import contextmanager
 import threading
-from types import SimpleNamespace
 import time
+from types import SimpleNamespace
 
+from cases import for_each
 import pytest
 from rclpy.lifecycle import TransitionCallbackReturn
-from safety_scenarios.ros.nodes import policy_node
+from safety_scenarios.errors import InputError
+from safety_scenarios.ros.link.stopped_link import Stop
+from safety_scenarios.ros.nodes import evaluator_node, policy_node
+from safety_scenarios.ros.nodes.evaluator_node import Evaluator
 from safety_scenarios.ros.nodes.policy_node import PolicyNode
+from safety_scenarios.scenario.verdict import Verdict
 
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 PERIOD_S = 0.002
@@ -104,3 +110,29 @@ def test_what_is_stopped_while_it_is_being_activated_decides_nothing(policy):
     assert policy.on_activate(None) == SUCCESS
     time.sleep(10 * PERIOD_S)
     assert policy.model.decisions <= before + 1, 'the one that was being made'
+
+
+@for_each(('error', 'code'), [(OSError(28, 'No space left on device'), 3),
+                              (InputError('report: got a folder'), 2)])
+def test_a_campaign_whose_output_failed_does_not_end_with_success(monkeypatch, error, code):
+    @contextmanager
+    def outputs(context):
+        yield []
+        raise error
+
+    def campaign(*arguments, **named):
+        return SimpleNamespace(exit_code=0, verdict=Verdict.PASS, completed=1, planned=1,
+                               interrupted=False)
+    for name, value in (('open_outputs', outputs), ('run_campaign', campaign)):
+        monkeypatch.setattr(evaluator_node, name, value)
+    node = SimpleNamespace(
+        _settings=SimpleNamespace(console='none', link='ros'), _activated=1, _stop=Stop(),
+        _loaded=SimpleNamespace(warnings=(), notes=(), scenarios=()), _codes=set(), _error='',
+        _folder=None, _idle=threading.Event(), _is_refused=False,
+        get_logger=lambda: SimpleNamespace(info=lambda told: None))
+    node._note = lambda code: Evaluator._note(node, code)
+    for name in ('OutputContext', 'teller', 'connection', 'stoppable'):
+        monkeypatch.setattr(evaluator_node, name, lambda *arguments: None)
+    Evaluator._run(node)
+    assert node._error and node._idle.is_set()
+    assert Evaluator.exit_code.fget(node) == code
