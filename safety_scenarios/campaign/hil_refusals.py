@@ -47,7 +47,7 @@ def dangers(scenarios: Sequence[Scenario], link: LinkPlan, world: str) -> Iterat
     hil = link.ros.hil
     if not hil.enabled:
         if hil.publishes and 'enabled' not in hil.model_fields_set \
-                and link.controller.is_external and world == 'none':
+                and world == 'none' and _reaches_a_robot(link):
             yield SettingsError(
                 'hil.enabled: got interlocks in the group hil, and no word on whether they are to '
                 'be used. Expected --set hil.enabled=true for a robot that is really there '
@@ -65,6 +65,11 @@ def dangers(scenarios: Sequence[Scenario], link: LinkPlan, world: str) -> Iterat
         yield SettingsError('hil.confirm: got terminal, and standard input is none, so that '
                             'nobody could answer; expected service or plan. Or start it at a '
                             'terminal')
+
+
+def _reaches_a_robot(link: LinkPlan) -> bool:
+    """Return whether what is published may reach a robot: not in a domain that is chosen anew."""
+    return link.controller.is_external or (link.name == 'ros' and link.ros.domain_id >= 0)
 
 
 def _wrong_profile(link: LinkPlan, world: str) -> Iterator[SettingsError]:

@@ -112,8 +112,9 @@ class HilSettings(Noun):
     cool_down_s: float = Field(default=2.0, ge=0, le=86_400, json_schema_extra={'unit': 's'})
     """Rest between two trials (s)."""
     reset_service: str = Field(default='', pattern=r'^$|' + _NAME)
-    """Service (std_srvs/srv/Trigger) that brings the robot back to its start; empty: the operator
-    does, and presses the dead-man anew for each trial."""
+    """Service (std_srvs/srv/Trigger) that brings the robot back to its start, once the operator
+    has confirmed the scenario and pressed the dead-man anew; empty: the operator brings it back.
+    """
     reset_within_m: float = Field(default=0.1, gt=0, le=100, json_schema_extra={'unit': 'm'})
     """How near to its start a robot must be for the next trial (m)."""
     reset_within_rad: float = Field(default=0.1, gt=0, le=4, json_schema_extra={'unit': 'rad'})

@@ -132,6 +132,11 @@ class Busy(LifecycleNode):
         super().__init__('busy', context=context)
         self.declare_parameter('anything', 0)
         self.add_on_set_parameters_callback(happens)
+        self.activated = 0
+
+    def on_activate(self, state):
+        self.activated += 1
+        return super().on_activate(state)
 
 
 @for_each('label', ['deactivate', 'cleanup', 'shutdown'])
@@ -159,6 +164,38 @@ def test_a_request_to_stop_waits_for_no_other_request(label, looker, domain):  #
             may_end.set()
             until(lambda: asked.done() and answer.done())
             assert answer.result().success == (label == 'shutdown')
+
+
+def test_what_was_asked_to_activate_before_a_request_to_stop_is_refused(
+        looker, domain):  # noqa: F811
+    is_busy, may_end, stopped = (threading.Event() for _ in range(3))
+
+    def sleep(parameters):
+        is_busy.set()
+        may_end.wait(30)
+        return SetParametersResult(successful=True)
+
+    with ros_context([], domain) as context:
+        node = Busy(context, sleep)
+        with TransitionRequests(node, stopped.set).answered():
+            client = looker.create_client(ChangeState, '/busy/change_state')
+            other = looker.create_client(SetParametersAtomically,
+                                         '/busy/set_parameters_atomically')
+            assert client.wait_for_service(30) and other.wait_for_service(30)
+            assert change(looker, '/busy', 'configure')
+            other.call_async(SetParametersAtomically.Request(
+                parameters=[Parameter('anything', value=1).to_parameter_msg()]))
+            assert is_busy.wait(10)
+            first = client.call_async(request(Transition.TRANSITION_ACTIVATE))
+            by_label = client.call_async(request(label='activate'))
+            stop = client.call_async(request(Transition.TRANSITION_DEACTIVATE))
+            assert stopped.wait(5)
+            may_end.set()
+            until(lambda: first.done() and by_label.done() and stop.done())
+            assert not first.result().success and not by_label.result().success
+            assert not node.activated and state(looker, '/busy') == INACTIVE
+            assert change(looker, '/busy', 'activate') and node.activated == 1
+            assert change(looker, '/busy', 'deactivate')
 
 
 def test_a_callback_that_fails_costs_its_own_answer_and_no_other(looker, domain):  # noqa: F811

@@ -22,7 +22,7 @@ from safety_scenarios.scenario.conversation import Envelope
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.intent import Intent
 from safety_scenarios.scenario.stimulus import Stimulus
-from safety_scenarios.trial.link import ForwardingLink, Gate, Link
+from safety_scenarios.trial.link import ForwardingLink, Gate, leave_at_once, Link
 from safety_scenarios.trial.summary import PreflightRow
 from safety_scenarios.trial.trial import Trial
 
@@ -70,7 +70,7 @@ class GuardedLink(ForwardingLink):
         self._is_begun = False
         self._trial_id = ''
         self._lacked: Mapping[str, str] | None = None
-        self._outer: Gate = _leave
+        self._outer: Gate = leave_at_once
 
     def open(self, trial: Trial) -> None:  # noqa: A003
         """
@@ -241,11 +241,6 @@ class GuardedLink(ForwardingLink):
 
 def _nothing() -> None:
     pass
-
-
-def _leave(topic: str, is_hazard: bool, leave: Callable[[], None]) -> bool:
-    leave()
-    return True
 
 
 def unlisted(published: Iterable[tuple[str, str]], listed: Iterable[str],

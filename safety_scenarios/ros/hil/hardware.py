@@ -260,26 +260,34 @@ class Hardware:
         self._node.create_service(SetBool, CONFIRM, asker.called)
         return asker
 
-    def _send_back(self) -> str | None:
-        """Ask the user's service to bring the robot back; return what it said against that."""
+    def _send_back(self, look: Callable[[], None]) -> str | None:
+        """
+        Ask the user's service to bring the robot back; return what it said against that.
+
+        :param look: looks at the interlocks, and raises once one is lost
+        """
         hil = self._hil
         client = self._node.create_client(Trigger, hil.reset_service)
         try:
-            return _answered(lambda: client.service_is_ready(), client, hil.ready_s)
+            return _answered(client, hil.ready_s, look)
         finally:
             self._node.destroy_client(client)
 
 
-def _answered(is_ready: Callable[[], bool], client: object, timeout_s: float) -> str | None:
+def _answered(client: Any, timeout_s: float, look: Callable[[], None]) -> str | None:
     deadline = time.monotonic() + timeout_s
-    while not is_ready():
+    while not client.service_is_ready():
+        look()
         if time.monotonic() > deadline:
             return 'got no service std_srvs/srv/Trigger of that name, expected one. Start it'
         time.sleep(_TICK_S)
-    future = client.call_async(Trigger.Request())  # type: ignore[attr-defined]
+    look()
+    future = client.call_async(Trigger.Request())
     while not future.done():
+        look()
         if time.monotonic() > deadline:
-            return f'got no answer within {timeout_s:g} s, expected one'
+            return (f'got no answer within {timeout_s:g} s, expected one. The robot may still '
+                    f'move, and the harness cannot stop it')
         time.sleep(_TICK_S)
     said = future.result()
     return None if said.success else f'got no success ({said.message}), expected success'

@@ -62,6 +62,7 @@ class LaunchFile:
     :param short: argument to the dotted name of its setting
     :param more: other arguments, as ``DeclareLaunchArgument`` takes them
     :param fixed: settings that it sets where they are not given
+    :param kept: those of them that cannot be given another value, with the reason
     :param needs_profile: whether it starts nothing without one
     """
 
@@ -71,6 +72,7 @@ class LaunchFile:
     more: Sequence[Mapping[str, Any]]
     fixed: Mapping[str, str] = field(default_factory=dict)
     needs_profile: bool = False
+    kept: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def arguments(self) -> Iterator[dict[str, Any]]:
@@ -118,6 +120,7 @@ class LaunchFile:
                 'launch argument profile: got nothing, expected the profile of your robot: no '
                 'robot is like another. Write one: safety-scenarios new profile '
                 '(doc/manual/hardware.md)')
+        self._refuse_other(given)
         arguments = {dotted: name for name, dotted in self.short.items() if values.get(name)}
         found: dict[str, Any] = {}
         assigned: list[str] = []
@@ -133,6 +136,14 @@ class LaunchFile:
         except ValidationError as error:
             for one in error.errors(include_url=False):
                 raise SettingsError(refused(self._place(one['loc'], arguments), one)) from None
+
+    def _refuse_other(self, given: Mapping[str, str]) -> None:
+        """Refuse another value of what this launch file is for."""
+        where = 'launch argument set: '
+        for name, why in self.kept.items():
+            setting, wanted = setting_at(self.model, name), self.fixed[name]
+            if from_text(setting, given[name], where) != from_text(setting, wanted):
+                raise SettingsError(f'{where}{name}: got {given[name]}, expected {wanted}: {why}')
 
     def _on_profile(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return values on top of those of the profile, which a monitor reads for itself."""
@@ -336,7 +347,9 @@ HIL = LaunchFile(
          'description': 'Up to which state the node goes by itself: configure reads and checks; '
                         'activate also arms; nothing leaves both to you.'},
         {**_CONTROLLER_LAUNCH, 'description': 'Launch file that starts your controller.'}],
-    {'hil.enabled': 'true', 'controller': 'external'}, needs_profile=True)
+    {'hil.enabled': 'true', 'controller': 'external'}, needs_profile=True, kept={
+        'hil.enabled': 'hil.launch.py guards a robot that is really there. Where nothing can '
+                       'move, start eval.launch.py'})
 MONITOR = LaunchFile(
     'monitor.launch.py', MonitorSettings,
     {name: name for name in (

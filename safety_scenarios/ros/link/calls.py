@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 import json
+import threading
 import time
 from typing import Any
 
@@ -79,6 +80,8 @@ class Calls:
         self._requests: dict[str, Any] = {}
         self._goals: list[_Goal] = []
         self._trial_id = ''
+        self._accepting = threading.Lock()
+        """Held while a goal gets its handle, or is given up: it is cancelled either way."""
 
     def match(self, trial: Trial, deadline: float) -> None:
         """
@@ -125,8 +128,11 @@ class Calls:
                     asked.add(id(goal))
                     goal.handle.cancel_goal_async()
             if time.monotonic() >= deadline:
-                for goal in open_goals:
-                    goal.is_unwanted = True
+                with self._accepting:
+                    for goal in open_goals:
+                        goal.is_unwanted = True
+                        if goal.handle is not None and id(goal) not in asked:
+                            goal.handle.cancel_goal_async()
                 self._goals.clear()
                 raise MeasurementError(
                     f'the goal for {open_goals[0].name}: got no end within {_CANCEL_S:g} s after '
@@ -191,12 +197,13 @@ class Calls:
             goal.is_over = True
             told(REJECTED, stamps)
             return
-        if goal.is_unwanted:
-            handle.cancel_goal_async()
-            return
+        with self._accepting:
+            goal.handle = handle
+            if goal.is_unwanted:
+                handle.cancel_goal_async()
+                return
         told(ACCEPTED, stamps)
         handle.get_result_async().add_done_callback(partial(self._ended, goal, told))
-        goal.handle = handle
 
     def _ended(self, goal: _Goal, told: Callable[..., None], future: Any) -> None:
         stamps, found = self._stamps(), future.result()

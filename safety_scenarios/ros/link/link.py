@@ -131,8 +131,7 @@ class RosLink(Link):
         self._calls = Calls(node, self._reading, self._inbox.put, connect_timeout_s)
         self._merging = Merging(node, merges, self._endpoints, self._now, self._inbox.put)
         self._stalls = ProcessReports(node, self._reading, self._inbox.put)
-        self._health_ns = self._wiring_ns = 0
-        self._looked_ns = 0
+        self._health_ns = self._wiring_ns = self._looked_ns = 0
         self._settled = self._alarmed = False
         self._unreported: str | None = None
 
@@ -179,13 +178,14 @@ class RosLink(Link):
 
         :raises MeasurementError: a goal may go on: somebody else has to stop the robot
         """
+        self._participants.disarm()
         self._merging.withdraw()
         self._endpoints.withdraw_latched()
         self._calls.cancel()
 
     def let_by(self, gate: Gate) -> None:
-        """Ask for each drawing, which leaves in the thread that receives live data."""
-        self._merging.gate = gate
+        """Ask for each drawing and each result of a tool, which leave in the spin thread."""
+        self._merging.gate = self._participants.gate = gate
 
     def withdraw(self, topic: str) -> None:
         """Draw nothing any more into the live data of a topic."""

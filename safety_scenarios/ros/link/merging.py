@@ -48,7 +48,7 @@ from safety_scenarios.trial.drawing import (
     silhouette,
     with_poses,
 )
-from safety_scenarios.trial.link import Gate
+from safety_scenarios.trial.link import Gate, leave_at_once
 from safety_scenarios.trial.mcap.cdr import read_stamp_ns
 from safety_scenarios.trial.summary import PreflightRow
 from safety_scenarios.trial.trial import Trial
@@ -59,11 +59,6 @@ _STALE_NS, _STALE_PERIODS = 500_000_000, 5
 _POLL_S = 0.01
 Now = Callable[[int | None], tuple[int, Stamps]]
 """How long it took to read the clocks (ns), and what they say; of a header stamp that is sent."""
-
-
-def _open(topic: str, is_hazard: bool, leave: Callable[[], None]) -> bool:
-    leave()
-    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +86,7 @@ class Live:
                  now: Now, put: Callable[[Any], None]) -> None:
         self.topic, self.name, self.interface = topic, name, interface
         self._publisher, self._now, self._put = publisher, now, put
-        self.gate: Gate = _open
+        self.gate: Gate = leave_at_once
         """Asked when a drawing would leave; where it must not, the live message does."""
         self._overlay: _Overlay | None = None
         self._shape: tuple[Message, Beams, Place, Ranges] | None = None
@@ -271,7 +266,7 @@ class Merging:
         self._subscriptions: list[Any] = []
         self._places: dict[tuple[str, str], Place] = {}
         self._trial: Trial | None = None
-        self.gate: Gate = _open
+        self.gate: Gate = leave_at_once
         """Asked for each drawing that would leave."""
 
     def open(self, trial: Trial, deadline: float) -> None:  # noqa: A003

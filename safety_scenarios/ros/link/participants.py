@@ -6,6 +6,7 @@
 from collections import Counter
 from collections.abc import Callable
 import json
+import threading
 import time
 from typing import Any
 
@@ -33,9 +34,12 @@ from safety_scenarios.scenario.conversation import (
 )
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.measuring import TRIAL
+from safety_scenarios.trial.link import Gate, leave_at_once
 from std_msgs.msg import String
 
 TOOLS = f'{AGENTS}/tools'
+_AGAIN_NS = 10_000_000
+"""After so long a result tries to leave again that could not."""
 
 
 class Participants:
@@ -47,6 +51,8 @@ class Participants:
 
     :param inbox: takes each event, from the thread of the callbacks
     :param trials: ids of all trials that the controller may still answer to
+
+    :ivar gate: is asked for each result that is published, which leaves in the spin thread
     """
 
     def __init__(self, node: Node, clock: RosClock, inbox: Inbox, trials: set[str]) -> None:
@@ -62,6 +68,10 @@ class Participants:
         self._called: Counter[str] = Counter()
         self._replies: dict[str, Publisher] = {}
         self._waiting: list[Timer] = []
+        self._is_begun = False
+        self._leaving = threading.RLock()
+        """Held while a result that has waited leaves, so that none does after ``disarm``."""
+        self.gate: Gate = leave_at_once
 
     def offer(self, block: AgentsBody) -> None:
         """
@@ -82,16 +92,19 @@ class Participants:
         self._trial_id = trial_id
         self._reported = set()
         self._called.clear()
-        self._forget()
+        self.disarm()
+        self._is_begun = True
 
-    def _forget(self) -> None:
-        """Give back nothing more to those who still wait for it."""
-        while self._waiting:
-            self._node.destroy_timer(self._waiting.pop())
+    def disarm(self) -> None:
+        """Give back nothing more to those who still wait for it: their trial is over."""
+        with self._leaving:
+            self._is_begun = False
+            while self._waiting:
+                self._node.destroy_timer(self._waiting.pop())
 
     def close(self) -> None:
         """Withdraw the services."""
-        self._forget()
+        self.disarm()
         while self._services:
             self._node.destroy_service(self._services.popitem()[1])
 
@@ -190,20 +203,36 @@ class Participants:
         """
         if result is None:
             return
-        if not wait_ns:
+        if wait_ns or not self._leaves(agent, result, stamps, replies):
+            self._wait(agent, result, wait_ns or _AGAIN_NS, replies)
+
+    def _leaves(self, agent: Agent, result: Envelope, stamps: Stamps,
+                replies: Publisher | None) -> bool:
+        """Record a result and send it, and return whether the gate has let it."""
+        def leave() -> None:
             self._arrived(event_of(result, agent, stamps))
             if replies is not None:
                 replies.publish(String(data=on_wire(result).to_json()))
-            return
+        if replies is None:
+            leave()
+            return True
+        return self.gate(f'{agent.space}/in', False, leave)
 
+    def _wait(self, agent: Agent, result: Envelope, wait_ns: int,
+              replies: Publisher | None) -> None:
+        """Let a result leave later, unless its trial is over by then."""
         def due() -> None:
-            if timer in self._waiting:
-                self._waiting.remove(timer)
-                self._node.destroy_timer(timer)
-                self._give_back(agent, result, 0, self._now(None), replies)
-        timer = self._node.create_timer(wait_ns / 1e9, due, clock=Clock(
-            clock_type=ClockType.STEADY_TIME))
-        self._waiting.append(timer)
+            with self._leaving:
+                if timer in self._waiting:
+                    self._waiting.remove(timer)
+                    self._node.destroy_timer(timer)
+                    self._give_back(agent, result, 0, self._now(None), replies)
+        with self._leaving:
+            if not self._is_begun:
+                return
+            timer = self._node.create_timer(wait_ns / 1e9, due, clock=Clock(
+                clock_type=ClockType.STEADY_TIME))
+            self._waiting.append(timer)
 
     def _server(self, name: str) -> Callable[[Any, Any], Any]:
         place = f'{TOOLS}/{ros_token(name)}'

@@ -272,7 +272,7 @@ class Evaluator(WithoutClock, LifecycleNode):
             self._error = f'the campaign could not go on: {error}'
         finally:
             self._folder = between.folder
-            self._note(code)
+            self._note(_NOTHING_RUN if self._error and code == 0 else code)
             self._idle.set()
         return activated
 

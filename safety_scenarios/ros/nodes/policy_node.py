@@ -22,7 +22,13 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.parameter import Parameter
 from safety_scenarios.controllers.adapters import parameter_model
-from safety_scenarios.errors import described, InputError, refused, SettingsError
+from safety_scenarios.errors import (
+    ControllerError,
+    described,
+    InputError,
+    refused,
+    SettingsError,
+)
 from safety_scenarios.formats.profile_file import load_profile
 from safety_scenarios.ros.link.stall_reports import stalls_reported
 from safety_scenarios.ros.measuring_node import WithoutClock
@@ -59,6 +65,8 @@ The parameters of the policy are parameters of this node too, such as -p contrac
 -p action_horizon:=8; doc/reference/policies.md lists them. It ends with SIGINT or SIGTERM."""
 _SUCCESS, _FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 _ERROR = TransitionCallbackReturn.ERROR
+_REST_S = 5.0
+"""So long a decision may take to end that was being made when the node was deactivated."""
 
 
 class PolicyNodeSettings(Noun):
@@ -132,6 +140,9 @@ class PolicyNode(WithoutClock, LifecycleNode):
         self._control: PolicyControl | None = None
         self._executor: SingleThreadedExecutor | None = None
         self._ticking: threading.Thread | None = None
+        """Decides while the node is active."""
+        self._latest: threading.Thread | None = None
+        """The same, until it has ended: deactivating waits for no decision."""
         self._paused = threading.Event()
         self._error = ''
         with suppress(InputError):  # configuring says what is wrong; this is for ros2 param list
@@ -152,18 +163,23 @@ class PolicyNode(WithoutClock, LifecycleNode):
         return _SUCCESS
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Command from now on."""
+        """
+        Command from now on, once the model has ended what it decided for an earlier activation.
+
+        Whoever asks for a stop meanwhile sets the event, so that nothing is decided afterwards.
+        """
         control = self._control
         assert control is not None
+        self._paused = paused = threading.Event()
         try:
+            self._rest()
             control.open()
         except Exception as error:  # of a server that does not answer
             self.get_logger().error(f'not activated: {_why(error)}')
             return _FAILURE
         self._error = ''
-        self._paused = threading.Event()
-        self._ticking = threading.Thread(target=self._tick, args=(control, self._paused),
-                                         name='policy', daemon=True)
+        self._ticking = self._latest = threading.Thread(
+            target=self._tick, args=(control, paused), name='policy', daemon=True)
         self._ticking.start()
         return _SUCCESS
 
@@ -173,18 +189,32 @@ class PolicyNode(WithoutClock, LifecycleNode):
         return _ERROR if self._error else _SUCCESS
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Give up the model, so that another can be configured."""
+        """Give up the model, so that another can be configured; one in use is not given up."""
+        try:
+            self._rest()
+        except ControllerError as error:
+            self.get_logger().error(f'not cleaned up: {error}')
+            return _FAILURE
         self._close()
         return _SUCCESS
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Stop the robot, and give up the model."""
-        self._end()
-        self._close()
+        self.close()
         return _SUCCESS
 
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Go back to unconfigured, from where everything can be tried again."""
+        """
+        Go back to unconfigured, from where everything can be tried again.
+
+        With a model that is still in use the node ends in the state finalized.
+        """
+        try:
+            self._rest()
+        except ControllerError as error:
+            self.get_logger().error(f'the policy failed: {self._error}. The node is now '
+                                    f'finalized: {error}')
+            return _FAILURE
         self.get_logger().error(f'the policy failed: {self._error}. The node is now unconfigured')
         self._close()
         return _SUCCESS
@@ -201,8 +231,10 @@ class PolicyNode(WithoutClock, LifecycleNode):
         self._executor = executor
 
     def close(self) -> None:
-        """End what is open."""
+        """End what is open; the process ends, so a model that hangs is waited for no longer."""
         self._end()
+        with suppress(ControllerError):
+            self._rest()
         self._close()
 
     def _read(self) -> tuple[PolicyNodeSettings, Profile, ControllerSettings]:
@@ -285,6 +317,21 @@ class PolicyNode(WithoutClock, LifecycleNode):
     def _end(self) -> None:
         self.halt()
         self._ticking = None
+
+    def _rest(self) -> None:
+        """
+        Wait until the thread of the last activation has ended: one thread uses the model.
+
+        :raises ControllerError: it has not, because its decision takes too long
+        """
+        if self._latest is None:
+            return
+        self._latest.join(_REST_S)
+        if self._latest.is_alive():
+            raise ControllerError(
+                f'the decision that was being made when the node was deactivated: got no end '
+                f'within {_REST_S:g} s, expected one. Try again later, or restart this process')
+        self._latest = None
 
     def _close(self) -> None:
         self._control = None

@@ -6,7 +6,8 @@ Requests for transitions of a managed node: each is received at once, and answer
 
 A node carries out transitions and answers its services in one thread. There a transition may take
 seconds, and so may the answers to clients that have gone meanwhile. A request to stop waits for
-none of them: a second thread does nothing but receive requests for transitions.
+none of them: a second thread does nothing but receive requests for transitions. A request to
+activate is refused while a later one to stop waits.
 """
 
 from collections.abc import Callable, Iterator
@@ -28,6 +29,7 @@ STOPPING = {
     Transition.TRANSITION_INACTIVE_SHUTDOWN: 'shutdown',
     Transition.TRANSITION_ACTIVE_SHUTDOWN: 'shutdown', Transition.TRANSITION_DESTROY: 'destroy'}
 """Id to label: whoever asks for one of these wants nothing to be published any more."""
+_ACTIVATE = 'activate'
 _PAUSE_S = 0.01
 """After an error, so that one that comes again and again leaves the processor to others."""
 
@@ -46,6 +48,9 @@ class TransitionRequests:
         self._service = service = node._service_change_state  # rclpy shows it in no other way
         self._change, self._reply = service.callback, service.send_response
         self._received: queue.SimpleQueue[tuple[ChangeState.Request, Any]] = queue.SimpleQueue()
+        self._stops = 0
+        """Requests to stop that were received, and whose turn has not come."""
+        self._counting = threading.Lock()
         self._receiving = _ServiceExecutor(node, service)
         self._answering = _OtherExecutor(node, service)
         service.callback, service.send_response = self._receive, self._keep
@@ -89,7 +94,13 @@ class TransitionRequests:
     def _receive(self, request: ChangeState.Request,
                  response: ChangeState.Response) -> ChangeState.Request:
         """Stop at once if that is asked for; return the request in place of its response."""
-        self._stop_for(request)
+        if _stops(request):
+            self._count(1)  # first: an activation that begins now is refused, or stopped
+            try:
+                self._stop()
+            except BaseException:
+                self._count(-1)
+                raise
         return request
 
     def _keep(self, request: ChangeState.Request, header: Any) -> None:
@@ -99,19 +110,32 @@ class TransitionRequests:
     def _answer(self) -> None:
         """Carry out the oldest request; an executor runs the newest of its tasks first."""
         request, header = self._received.get()
-        self._stop_for(request)  # it may have been activated since
+        if _stops(request):
+            self._count(-1)
+            self._stop()  # it may have been activated since
         response = ChangeState.Response()
         try:
+            if _activates(request) and self._stops:
+                raise RuntimeError('a request to stop was received after it')
             response = self._change(request, response)
         except Exception as error:
             response.success = False
             self._node.get_logger().warning(f'{_named(request)} is refused: {error}')
         self._reply(response, header)
 
-    def _stop_for(self, request: ChangeState.Request) -> None:
-        asked = request.transition
-        if asked.id in STOPPING or asked.label in STOPPING.values():
-            self._stop()
+    def _count(self, more: int) -> None:
+        with self._counting:
+            self._stops += more
+
+
+def _stops(request: ChangeState.Request) -> bool:
+    asked = request.transition
+    return asked.id in STOPPING or asked.label in STOPPING.values()
+
+
+def _activates(request: ChangeState.Request) -> bool:
+    asked = request.transition
+    return asked.id == Transition.TRANSITION_ACTIVATE or asked.label == _ACTIVATE
 
 
 def _named(request: ChangeState.Request) -> str:

@@ -51,7 +51,14 @@ def test_interlocks_that_are_written_down_are_neither_on_nor_off_by_default():
     with pytest.raises(InputError, match='Expected --set hil.enabled=true for a robot that is'):
         refuse_unrunnable(scenarios, settings())
     refuse_unrunnable(scenarios, settings(enabled=False))
-    refuse_unrunnable(scenarios, settings().model_copy(update={'controller': 'rule_based'}))
+    built_in = settings().model_copy(update={'controller': 'rule_based'})
+    refuse_unrunnable(scenarios, built_in)
+    in_its_domain = built_in.model_copy(update={'domain_id': 0})
+    with pytest.raises(InputError, match='Expected --set hil.enabled=true for a robot that is'):
+        refuse_unrunnable(scenarios, in_its_domain)
+    refuse_unrunnable(scenarios, in_its_domain.model_copy(update={'link': 'loopback'}))
+    refuse_unrunnable(scenarios, in_its_domain.model_copy(
+        update={'hil': settings(enabled=False).hil}))
 
 
 @pytest.mark.parametrize(('changed', 'told'), [

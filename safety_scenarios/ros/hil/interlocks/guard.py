@@ -211,33 +211,42 @@ class Time(Protocol):
         """Wait."""
 
 
+SendBack = Callable[[Callable[[], None]], str | None]
+"""(looks at the interlocks): why the robot does not come back; None: it does."""
+
+
 class Readiness:
     """
     Lets a trial begin once robot, operator and interlocks are ready for it.
 
     :param early: interlocks that can hold before the link is open
     :param send_back: asks the user's service to bring the robot back, and returns what it said
-        against that, None for nothing; None: the operator brings it back
+        against that, None for nothing; it calls what it is given before it asks and while it
+        waits, which raises once an interlock is lost; None: the operator brings the robot back
     :param tell: shows an operator what is missing
     """
 
     def __init__(self, settings: HilSettings, guard: Guard, early: Sequence[Interlock],
                  confirmation: Confirmation, deadman: DeadMan, home: Home, asker: Asker,
-                 send_back: Callable[[], str | None] | None, time: Time,
+                 send_back: SendBack | None, time: Time,
                  tell: Callable[[str], None]) -> None:
         self._settings, self._guard, self._early = settings, guard, early
         self._confirmation, self._deadman, self._home = confirmation, deadman, home
         self._asker, self._send_back, self._time, self._tell = asker, send_back, time, tell
+        self._moving = [known for known in early if known is not confirmation]
+        """What has to hold while the robot is on its way back."""
         self._ended_ns: int | None = None
         self._deadline_ns = 0
+        self._is_press_used = False
+        """The operator has held the dead-man for a way back since the last trial."""
 
     def ended(self, *, was_lost: bool) -> None:
         """Take note that a trial is over; after a loss nothing goes on by itself."""
         self._ended_ns = self._time.now_ns()
         if was_lost:
             self._confirmation.revoke()
-        if was_lost or self._send_back is None:
-            self._deadman.renew()
+        self._deadman.renew()
+        self._is_press_used = False
 
     def await_all(self, scenario_id: str) -> None:
         """
@@ -248,12 +257,11 @@ class Readiness:
         self._rest()
         self._deadline_ns = self._time.now_ns() + round(self._settings.ready_s * 1e9)
         self._home.begin()
-        if self._ended_ns is not None and self._send_back is not None:
-            self._go_back()
-        self._until(lambda: self._home.why_not(self._time.now_ns()),
-                    'robot at its start' if self._ended_ns is None else
-                    'robot back at its start')
         self._confirm(scenario_id)
+        if self._ended_ns is not None and self._send_back is not None:
+            self._go_back(self._send_back)
+        self._until(self._away, 'robot at its start' if self._ended_ns is None else
+                    'robot back at its start')
         self._until(self._lacking, 'interlocks')
 
     def _rest(self) -> None:
@@ -261,15 +269,48 @@ class Readiness:
                 < self._settings.cool_down_s * 1e9:
             self._time.sleep(_POLL_S)
 
-    def _go_back(self) -> None:
-        """Ask for the way back, on which the robot moves: what protects people has to hold."""
-        moving = [known for known in self._early if known is not self._confirmation]
-        self._until(lambda: _first(self._guard.lacking(moving)), 'interlocks for the way back')
-        assert self._send_back is not None
-        why = self._send_back()
+    def _go_back(self, send_back: SendBack) -> None:
+        """
+        Ask for the way back, on which the robot moves, and wait until it is there.
+
+        Each way back needs the dead-man pressed anew, and all that protects people.
+        """
+        if self._is_press_used:
+            self._deadman.renew()
+        self._until(lambda: _first(self._guard.lacking(self._moving)),
+                    'interlocks for the way back')
+        self._is_press_used = True
+        why = send_back(self._look)
         self._guard.tell('reset', service=self._settings.reset_service, why=why)
         if why is not None:
             raise InterlockError(f'{self._settings.reset_service}: {why}')
+        self._until(self._on_the_way, 'robot back at its start')
+
+    def _on_the_way(self) -> str | None:
+        self._look()
+        return self._away()
+
+    def _look(self) -> None:
+        """
+        Look at the interlocks while the robot is on its way back.
+
+        :raises InterlockError: one is lost; the operator has to confirm and to press anew
+        """
+        lacking = self._guard.lacking(self._moving)
+        if not lacking:
+            return
+        self._guard.tell('lost on the way back', service=self._settings.reset_service,
+                         lacking=lacking)
+        self._confirmation.revoke()
+        self._deadman.renew()
+        why = (f'interlock {_first(lacking)}. It was lost on the way back to the start '
+               f'(service {self._settings.reset_service}): the robot may still move, and the '
+               f'harness cannot stop it. Stop it by its own stop')
+        self._tell(why)
+        raise InterlockError(why)
+
+    def _away(self) -> str | None:
+        return self._home.why_not(self._time.now_ns())
 
     def _confirm(self, scenario_id: str) -> None:
         known = self._confirmation
@@ -278,7 +319,9 @@ class Readiness:
             return
         if not known.is_refused:
             how = self._asker.ask(scenario_id)
-            self._tell(f'{scenario_id}: may it run on this robot? {how}')
+            first = '' if self._ended_ns is None or self._send_back is None else \
+                f' First {self._settings.reset_service} moves it back to its start.'
+            self._tell(f'{scenario_id}: may it run on this robot?{first} {how}')
 
             def answered() -> str | None:
                 found = self._asker.answer()

@@ -51,3 +51,19 @@ def test_a_file_of_ros_parameters_is_no_profile(tmp_path):
 def test_a_profile_and_a_setting_that_contradict_each_other_are_refused(profile):
     with pytest.raises(InputError, match='launch argument set: hil'):
         HIL.check({'profile': profile, 'set': 'hil.deadman_rate_hz=6'})
+
+
+@for_each('text', ['false', 'no', 'False', '"false"'])
+def test_no_argument_switches_the_interlocks_off(profile, text):
+    with pytest.raises(InputError, match='set: hil.enabled: got .*, expected true: hil.launch.py '
+                                         'guards a robot that is really there'):
+        HIL.check({'profile': profile, 'set': f'hil.enabled={text}'})
+    HIL.check({'profile': profile, 'set': 'hil.enabled=yes'})
+
+
+def test_a_profile_that_says_they_are_off_does_not_switch_them_off_either(tmp_path):
+    path = tmp_path / 'off.yaml'
+    path.write_text(PROFILE.replace('hil: {', 'hil: {enabled: false, '), encoding='utf-8')
+    values = {'profile': str(path)}
+    HIL.check(values)
+    assert parameters_of(HIL.given(values))['hil.enabled'] == 'true'

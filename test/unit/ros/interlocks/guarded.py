@@ -11,7 +11,7 @@ from typing import Any
 
 from safety_scenarios.errors import InterlockError
 from safety_scenarios.ros.hil.guarded_link import GuardedLink
-from safety_scenarios.ros.hil.interlocks.guard import Guard, Readiness
+from safety_scenarios.ros.hil.interlocks.guard import Guard, Readiness, SendBack
 from safety_scenarios.ros.hil.interlocks.interlock import MS, Word
 from safety_scenarios.ros.hil.interlocks.people import AreaClear, Confirmation, DeadMan, Distance
 from safety_scenarios.ros.hil.interlocks.robot_state import (
@@ -60,7 +60,7 @@ class Robot(Link):
     """
 
     def __init__(self, settings: HilSettings = SETTINGS,
-                 send_back: Callable[[], str | None] | None = None) -> None:
+                 send_back: SendBack | None = None) -> None:
         self.now = 10**12
         self.measuring = Measuring(exact=True)
         self.says: dict[str, Any] = {
@@ -116,6 +116,11 @@ class Robot(Link):
 
     def later(self, delay_ms: float, happens: Callable[[], None]) -> None:
         heapq.heappush(self.at, (self.now + round(delay_ms * MS), next(self._order), happens))
+
+    def press_anew(self, delay_ms: float) -> None:
+        """Let the operator release the dead-man after a while, and press it again."""
+        self.later(delay_ms, lambda: self.says.update(deadman=said(data=False)))
+        self.later(delay_ms + 200, lambda: self.says.update(deadman=said(data=True)))
 
     def pass_until(self, until_ns: int) -> None:
         """Let time pass, and everybody say what is due."""
