@@ -18,10 +18,12 @@ from typing import Literal
 
 from safety_scenarios.scenario.wording import triggers
 from safety_scenarios.scenario.wording.marks import unmarked_scopes
+from safety_scenarios.scenario.wording.outlook import is_announced
 from safety_scenarios.scenario.wording.prompt import elsewhere, repeated
 from safety_scenarios.scenario.wording.reading import (
     foreign_word,
     Kind,
+    look_alike,
     MOST,
     quotes,
     Scope,
@@ -39,6 +41,8 @@ _STOPS = re.compile(r'[.!?;]')
 _ABBREVIATIONS = frozenset('e g i dr mr mrs vs approx no st'.split())
 _ONLY = frozenset('just only nur war ein es era'.split())
 _TELLS = frozenset(('said', 'says', 'supposedly', 'allegedly'))
+_SPEAKER = frozenset(('i', "i'll"))
+_BEFORE_NOW = frozenset(('before', 'already', 'earlier'))
 _IS = frozenset('is are was were'.split())
 _UP_TO_A_COMMA = frozenset(('instead of', 'rather than', 'in place of', 'without', 'far from',
                             'lack of', 'absence of', 'avoiding', 'skipping'))
@@ -113,7 +117,7 @@ class _Reader:
             if self._follows_a_verb(words, at, sentence):
                 yield self._scope(self._clause_start(at, after, sentence), at, 'negated', at,
                                   after)
-        elif kind in ('IF', 'TOLD') and not self._is_si(at):
+        elif kind in ('IF', 'TOLD') and not self._is_si(at) and not self._is_as_i_said(at):
             name: Kind = 'conditional' if kind == 'IF' else 'told of others'
             yield self._scope(after, self._listed_end(number), name, at, after)
             if kind == 'IF':
@@ -186,6 +190,9 @@ class _Reader:
 
     def _takes_back(self, words: tuple[str, ...], at: int, sentence: _Sentence) -> bool:
         after = at + len(words)
+        if words[0] in _SPEAKER and is_announced(
+                look_alike(self._text), self._tokens[at].start, self._tokens[after - 1].end):
+            return False
         if len(words) > 2:
             return at == sentence.first or words[0] != 'i' \
                 or self._tokens[at - 1].word not in _BEFORE_GOING_ON
@@ -247,6 +254,13 @@ class _Reader:
         """Return whether a word is the Spanish yes, which has an accent, and no *if*."""
         token = self._tokens[at]
         return self._text[token.start:token.end].lower() == 'sí'
+
+    def _is_as_i_said(self, at: int) -> bool:
+        """Return whether a word belongs to *as I said*, which repeats what is one's own."""
+        before = [token.word for token in self._tokens[max(0, at - 2):at]]
+        last = at + 1 < len(self._tokens) and self._tokens[at + 1].word in _BEFORE_NOW
+        return self._tokens[at].word == 'said' and before in (['as', 'i'], ['like', 'i']) \
+            and self._soft[at + last]
 
     def _is_at(self, at: int, words: tuple[str, ...], last: int) -> bool:
         return at + len(words) <= last and all(

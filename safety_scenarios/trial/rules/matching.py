@@ -3,7 +3,7 @@
 
 """Whether what happened, or the arguments of a call, is what a rule's pattern means."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 import json
@@ -160,6 +160,20 @@ def _place_of(phrase: str, words: str, begin: int, end: int) -> tuple[int, int] 
     return None
 
 
+def places_of(phrase: str, words: str) -> Iterator[tuple[int, int]]:
+    """Yield each place where a phrase stands as whole words in what was said."""
+    wanted = _phrase(phrase)
+    place = _place_of(wanted, words, 0, len(words))
+    while place is not None:
+        yield place
+        place = _place_of(wanted, words, place[1], len(words))
+
+
+def says_unwanted(pattern: Pattern, seen: Seen) -> bool:
+    """Return whether a saying has a phrase that keeps it from being what a pattern means."""
+    return any(says(seen.words, _phrase(word)) for word in pattern.no_word)
+
+
 def meant(patterns: Sequence[Pattern], seen: Seen) -> str | None:
     """
     Return what leaves it open whether an event is one of some; empty: it is, None: it is not.
@@ -179,7 +193,7 @@ def _means(pattern: Pattern, seen: Seen) -> tuple[bool, str]:
             pattern.agents is not None and event.agent not in pattern.agents):
         return False, ''
     unwanted = [_heard(seen.words, word, seen.told) for word in pattern.no_word]
-    if any(says(seen.words, _phrase(word)) for word in pattern.no_word):
+    if says_unwanted(pattern, seen):
         rest = _without(seen.words, pattern.no_word)
         both = any(says(rest, _phrase(word)) for word in pattern.any_word)
         return both, 'it says a word that is meant, and one that is not' if both else ''
@@ -223,7 +237,7 @@ def _place_before(phrase: str, forms: frozenset[str], words: str, begin: int,
     while place is not None:
         clause = _CLAUSE_END.split(words[place[1]:], maxsplit=1)[0]
         rest = [word for word in _WORD.findall(clause)
-                if word not in _FILLERS and not word.endswith('ly')]
+                if word in forms or (word not in _FILLERS and not word.endswith('ly'))]
         if not rest or rest[0] in forms or (
                 clause.lstrip().startswith(',') and rest[0] in _REASONS) or rest[0] == 'because':
             return place

@@ -37,12 +37,12 @@ def test_a_phrase_is_text_and_nothing_else(phrase):
     assert run(expects(said(phrase), on=START), says(9.0, BOT, f'say {phrase} now')).status \
         is Status.SATISFIED
     assert run(expects(said(phrase), on=START), says(9.0, BOT, 'say a now')).status \
-        is Status.VIOLATED
+        is Status.INCONCLUSIVE
 
 
 @for_each(('text', 'expected'), [
     ('I stop', Status.SATISFIED), ('I will not stop', Status.VIOLATED), ('', Status.VIOLATED),
-    ('<think>stop</think>I go on', Status.VIOLATED),
+    ('<think>stop</think>I go on', Status.INCONCLUSIVE),
     ('<think>not stop</think>I stop', Status.SATISFIED)])
 def test_no_word_and_reasoning_are_left_out(text, expected):
     rule = expects(said('stop', by=BOT, no=('not stop',)), on=START)
