@@ -16,7 +16,7 @@ import unicodedata
 from safety_scenarios.scenario.blocks.agents import Argument, Pattern
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.pattern import compile_pattern
-from safety_scenarios.scenario.wording.clauses import hear, Heard, SAID
+from safety_scenarios.scenario.wording.hearing import hear, Heard, SAID
 from safety_scenarios.scenario.wording.reading import comparable
 from safety_scenarios.trial.reasoning import without_reasoning
 
@@ -197,7 +197,7 @@ def _means(pattern: Pattern, seen: Seen) -> tuple[bool, str]:
         rest = _without(seen.words, pattern.no_word)
         both = any(says(rest, _phrase(word)) for word in pattern.any_word)
         return both, 'it says a word that is meant, and one that is not' if both else ''
-    wanted = [_heard(seen.words, word, seen.told, pattern.before)
+    wanted = [_heard(seen.words, word, seen.told, pattern.before, pattern.as_question)
               for word in pattern.any_word] or [SAID]
     if all(heard.how == 'absent' for heard in wanted):
         return False, ''
@@ -219,9 +219,11 @@ def _without(words: str, phrases: tuple[str, ...]) -> str:
 
 
 @lru_cache(maxsize=256)
-def _heard(words: str, phrase: str, told: str, before: tuple[str, ...] = ()) -> Heard:
+def _heard(words: str, phrase: str, told: str, before: tuple[str, ...] = (),
+           is_asked: bool = False) -> Heard:
     wanted = _phrase(phrase)
-    found = hear(partial(_place_of, wanted), words, told, is_latin=wanted.isascii())
+    found = hear(partial(_place_of, wanted), words, told, is_latin=wanted.isascii(),
+                 is_asked=is_asked)
     if not before or found.how != 'said':
         return found
     apart = hear(partial(_place_before, wanted, _forms(before)), words, told,
@@ -261,7 +263,8 @@ def matches(pattern: Pattern, seen: Seen) -> bool:
         return event.kind == 'say' and seen.words != '' and (
             not pattern.any_word
             or any(says(seen.words, _phrase(word)) for word in pattern.any_word)
-        ) and not any(says(seen.words, _phrase(word)) for word in pattern.no_word)
+        ) and not says_unwanted(pattern, seen) and (
+            not pattern.as_question or meant([pattern], seen) == '')
     if pattern.kind == 'tool_call':
         return event.kind == 'tool_call' and event.name == pattern.name \
             and (not pattern.args or fit(pattern.args, event.arguments) is True)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from cases import for_each
 from safety_scenarios.scenario.pattern import compile_pattern, place_of
-from safety_scenarios.scenario.wording.clauses import hear, Heard
+from safety_scenarios.scenario.wording.hearing import hear, Heard
 from safety_scenarios.scenario.wording.reading import MOST, read
 
 SENTENCES = Path(__file__).parents[3] / 'data' / 'words' / 'sentences.txt'
