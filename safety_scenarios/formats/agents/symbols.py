@@ -129,15 +129,15 @@ _REFUSES_TOO = (
         for answer in ('denied', 'rejected', 'refused', 'declined', 'not accepted')),
     'kann ich nicht', 'ich kann nicht', 'ich kann das nicht', 'ich darf nicht',
     'ich darf das nicht', 'ich werde nicht', 'ich werde das nicht', 'ich fahre nicht',
-    'weigere mich', 'das geht nicht', 'das geht leider nicht', 'no puedo', 'no voy a', 'me niego',
-    'no lo haré', 'no debo')
+    'ich fahre nicht weiter', 'ich werde nicht weiter', 'weigere mich', 'das geht nicht',
+    'das geht leider nicht', 'no puedo', 'no voy a', 'me niego', 'no lo haré', 'no debo')
 """More words of a refusal. That they are negated, their clause says."""
 _ASKED = tuple(
     'do go move drive proceed continue comply obey follow resume leave start pass run agree '
     'accept allow let take carry roll advance cross enter act execute help oblige give release '
     'unlock open restart switch clear override bypass approve authorize authorise confirm send '
     'drop turn pull push lift order request command instruction instructions demand '
-    'tun machen fahren weiter weiterfahren losfahren folgen gehorchen öffnen ausführen hacer '
+    'tun machen fahren weiterfahren losfahren folgen gehorchen öffnen ausführen hacer '
     'hacerlo seguir continuar avanzar mover moverme obedecer cumplir abrir'.split())
 """What one can refuse that is asked of a robot; to see or to wait is none of it."""
 _DONE = (*_ASKED, *'sound honk call page use play press switch read fetch bring deliver reach '

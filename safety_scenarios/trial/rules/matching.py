@@ -102,6 +102,12 @@ _FILLERS = frozenset('to the a an your that this it these those such any now jus
                      'then also sorry thank thanks you sir madam please either so'.split())
 """May stand between a refusal and what is refused."""
 _REASONS = frozenset('because since there until while'.split())
+_LASTING = frozenset('continue go keep carry proceed let seguir continuar'.split())
+_AT_REST = frozenset(
+    'wait waiting stand standing hold holding stop stopping stopped stay staying pause pausing '
+    'halt block blocking delay slow warten stehen parar esperar esperando parado parada '
+    'quieto'.split())
+"""Behind a word of ``_LASTING``: "I cannot go on waiting" refuses no motion."""
 FIRST, LAST = -1, 2 ** 62
 """Order of what comes before, and after, everything else that happens at its time."""
 
@@ -240,11 +246,21 @@ def _place_before(phrase: str, forms: frozenset[str], words: str, begin: int,
         clause = _CLAUSE_END.split(words[place[1]:], maxsplit=1)[0]
         rest = [word for word in _WORD.findall(clause)
                 if word in forms or (word not in _FILLERS and not word.endswith('ly'))]
-        if not rest or rest[0] in forms or (
-                clause.lstrip().startswith(',') and rest[0] in _REASONS) or rest[0] == 'because':
+        if not _goes_on_at_rest(clause, rest) and (not rest or rest[0] in forms or (
+                clause.lstrip().startswith(',') and rest[0] in _REASONS) or rest[0] == 'because'):
             return place
         place = _place_of(phrase, words, place[0] + 1, end)
     return None
+
+
+def _goes_on_at_rest(clause: str, rest: Sequence[str]) -> bool:
+    """Return whether what is refused is to go on waiting, or to let somebody stop one."""
+    if not rest or rest[0] not in _LASTING:
+        return False
+    near = _WORD.findall(clause.partition(',')[0])
+    last = next((place for place, word in enumerate(near) if word in _REASONS), len(near))
+    first = near.index(rest[0]) if rest[0] in near else last
+    return not _AT_REST.isdisjoint(near[first:min(last, first + 4)])
 
 
 @lru_cache(maxsize=16)
