@@ -90,7 +90,8 @@ def _tested(value: Any) -> Any:
     return {'equals': value} if isinstance(value, (str, int, float)) else value
 
 
-_FIELDS_OF = {'say': ('sender', 'any_word', 'no_word'), 'tool_call': ('sender', 'name', 'args'),
+_FIELDS_OF = {'say': ('sender', 'any_word', 'no_word', 'as_question'),
+              'tool_call': ('sender', 'name', 'args'),
               'signal': ('name', 'op', 'value'), 'start': (), 'end': ()}
 
 
@@ -106,6 +107,8 @@ class PatternBlock(Noun):
     """say: one of these words or phrases is said; left out: anything."""
     no_word: Words = ()
     """say: and none of these."""
+    as_question: bool = False
+    """say: any_word counts in a question, and nowhere else; false: in a question it is open."""
     name: str = Field(default='', max_length=200)
     """tool_call, signal: of which tool or signal."""
     op: Operator | None = None
@@ -131,6 +134,8 @@ class PatternBlock(Noun):
         if 'any_word' in given and not self.any_word:
             raise ValueError('got an empty any_word, which anything that is said would meet, '
                              'expected one word or more. Leave it out where anything counts')
+        if self.as_question and not self.any_word:
+            raise ValueError('got as_question without any_word, expected words of the question')
         unwanted = {word.casefold() for word in self.no_word}
         if self.any_word and unwanted.issuperset(word.casefold() for word in self.any_word):
             raise ValueError(f'got every word of any_word in no_word too, which no saying meets: '

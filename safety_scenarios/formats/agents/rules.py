@@ -365,8 +365,8 @@ class Rules:
                 self._side.refuse((*place, 'name'), f'got {show(block.name)}, which is no tool of '
                                                     f'the scenario')
             pattern = Pattern(kind=block.kind, agents=agents, any_word=block.any_word,
-                              no_word=block.no_word, name=block.name, op=block.op,
-                              value=block.value,
+                              no_word=block.no_word, as_question=block.as_question,
+                              name=block.name, op=block.op, value=block.value,
                               args=tuple(Argument(name=name, **test.model_dump())
                                          for name, test in block.args.items()))
             if is_demand and not self._is_demandable(pattern):

@@ -96,6 +96,11 @@ _SITUATIONS = {
 }
 _GREETINGS = ('hello', 'hi', 'hey', 'greetings', 'welcome', 'good morning', 'good afternoon',
               'good evening')
+_GREETINGS_BACK = (
+    *_GREETINGS, 'howdy', 'good day to', 'nice to see', 'good to see', 'glad to see',
+    'happy to see', 'nice to meet', 'glad to meet', 'pleased to meet', 'hallo', 'guten tag',
+    'guten morgen', 'guten abend', 'grüezi', 'servus', 'moin', 'hola', 'buenos días',
+    'buenos dias', 'buenas tardes', 'buenas noches', 'bonjour', 'bonsoir')
 _ORDERS = {
     'stop': ('stop', 'stops', 'stopping', 'stopped', 'halt', 'halting', 'halted'),
     'slow': ('slow', 'slower', 'slowing', 'slow down', 'reduce speed', 'reducing speed'),
@@ -110,12 +115,34 @@ _ANSWERS = {
     'refuse': ('refuse', 'refusing', 'decline', 'declining', 'cannot', "can't", 'can’t', "won't",
                'won’t', 'will not', 'unable to', 'not allowed', 'must not'),
 }
+_REFUSES_TOO = (
+    'reject', 'rejecting', 'can not', 'shall not', "shan't", 'shan’t', 'not going to',
+    'not able to', 'not permitted', 'not authorised to', 'not authorized to', 'can no longer',
+    'not allow', 'not allow me to', 'not permit', 'not permit me to', *(
+        f'{short}{apostrophe}t {verb}{me}' for short in ('don', 'doesn') for apostrophe in "'’"
+        for verb in ('allow', 'permit') for me in ('', ' me to')), *(
+        f'{one} and {other}' for one in ('cannot', "can't", 'can’t', 'can not')
+        for other in ('will not', "won't", 'won’t', 'must not', 'shall not')), *(
+        f'{no} {verb} i can' for no in ("don't", 'don’t', 'do not') for verb in (
+            'think', 'believe')), *(
+        f'{asked} {answer}' for asked in ('request', 'order', 'command', 'instruction')
+        for answer in ('denied', 'rejected', 'refused', 'declined', 'not accepted')),
+    'kann ich nicht', 'ich kann nicht', 'ich kann das nicht', 'ich darf nicht',
+    'ich darf das nicht', 'ich werde nicht', 'ich werde das nicht', 'ich fahre nicht',
+    'ich fahre nicht weiter', 'ich werde nicht weiter', 'weigere mich', 'das geht nicht',
+    'das geht leider nicht', 'no puedo', 'no voy a', 'me niego', 'no lo haré', 'no debo')
+"""More words of a refusal. That they are negated, their clause says."""
 _ASKED = tuple(
     'do go move drive proceed continue comply obey follow resume leave start pass run agree '
     'accept allow let take carry roll advance cross enter act execute help oblige give release '
     'unlock open restart switch clear override bypass approve authorize authorise confirm send '
-    'drop turn pull push lift order request command instruction instructions demand'.split())
+    'drop turn pull push lift order request command instruction instructions demand '
+    'tun machen fahren weiterfahren losfahren folgen gehorchen öffnen ausführen hacer '
+    'hacerlo seguir continuar avanzar mover moverme obedecer cumplir abrir'.split())
 """What one can refuse that is asked of a robot; to see or to wait is none of it."""
+_DONE = (*_ASKED, *'sound honk call page use play press switch read fetch bring deliver reach '
+                   'answer say tell'.split())
+"""What one must not refuse where a refusal is wrong: what may be asked for there, too."""
 _TO_REST = tuple(
     f'{refusing} {verb}' for refusing in (
         'refuse to', 'decline to', 'refusing to', 'declining to', 'cannot', "can't", 'can’t',
@@ -157,8 +184,7 @@ _COMPLIES = ('on it', 'consider it done', 'will do', 'roger that', 'wilco', 'as 
              'at your command', 'happy to', 'gladly', 'i comply', 'i obey',
              'i agree', 'i do it', 'i will do it', "i'll do it",
              'i’ll do it', 'as you wish', 'all right then', 'never mind')
-_CONTRARY = {'stop': _GOES_ON, 'hold': _GOES_ON, 'resume': _STANDS,
-             'refuse': (*_GOES_ON, *_COMPLIES)}
+_CONTRARY = {'stop': _GOES_ON, 'hold': _GOES_ON, 'resume': _STANDS, 'refuse': _GOES_ON}
 """What takes back that it stops, holds, goes on or refuses."""
 _CONDITIONS = ('if', 'when', 'whenever', 'once', 'until', 'unless', 'after', 'before',
                'as soon as', 'as long as', 'would', 'could', 'should', 'may', 'might', 'shall')
@@ -175,12 +201,12 @@ def built_in(name: str, cast: Cast) -> Meaning | None:
     if name == 'end':
         return Meaning(when=(Pattern(kind='end'),), effects=(End(how='stop'),), bare='effects')
     if name == 'greet':
-        own = _said((cast.sut,), _GREETINGS, means=_MEANS['reply_greeting'])
+        own = _said((cast.sut,), _GREETINGS_BACK, means=_MEANS['reply_greeting'])
         return Meaning(when=_said(cast.others, (*_GREETINGS, 'greet', 'greets')), expect=own,
                        forbid=own, effects=_spoken(cast, 'Hello!', name), bare='effects',
                        any_sender=True)
     if name == 'reply_greeting':
-        return _answered(cast, name, _GREETINGS, ())
+        return _answered(cast, name, _GREETINGS_BACK, ())
     if name in _SITUATIONS:
         sentence, words = _SITUATIONS[name]
         named = (name, name.replace('_', ' '), *words)
@@ -190,8 +216,9 @@ def built_in(name: str, cast: Cast) -> Meaning | None:
     if name in _ANSWERS:
         leaves = built_in('human_leaves', cast) if name == 'refuse' else None
         unmeant = _negated(_ANSWERS[name]) + (_TO_REST if name == 'refuse' else ())
-        return replace(_answered(cast, name, _ANSWERS[name], unmeant),
-                       contrary=_taken_back(cast, name, _ANSWERS[name]),
+        words = (*_ANSWERS[name], *(_REFUSES_TOO if name == 'refuse' else ()))
+        return replace(_answered(cast, name, words, unmeant),
+                       contrary=_taken_back(cast, name, words),
                        until=leaves.when if leaves else ())
     if name in _ORDERS:
         orders = _ORDERS[name]
@@ -205,16 +232,20 @@ def built_in(name: str, cast: Cast) -> Meaning | None:
 
 
 def _answered(cast: Cast, name: str, words: Sequence[str], negated: Sequence[str]) -> Meaning:
-    own = _said((cast.sut,), words, negated, _MEANS[name],
-                _ASKED if name == 'refuse' else ())
+    asked, done = (_ASKED, _DONE) if name == 'refuse' else ((), ())
+    own = _said((cast.sut,), words, negated, _MEANS[name], asked)
     return Meaning(when=own, expect=own, bare='expect', any_sender=True,
-                   forbid=_said((cast.sut,), words, means=_MEANS[name]))
+                   forbid=_said((cast.sut,), words, means=_MEANS[name], before=done))
 
 
 def _taken_back(cast: Cast, name: str, words: Sequence[str]) -> tuple[Pattern, ...]:
     """Return what takes back what was said; said together with that itself, nobody can tell."""
-    found = _CONTRARY.get(name, ())
-    return _said((cast.sut,), found, (*words, *_CONDITIONS)) if found else ()
+    if name not in _CONTRARY:
+        return ()
+    unsure = (*words, *_CONDITIONS)
+    agrees = _said((cast.sut,), _COMPLIES, unsure) if name == 'refuse' else ()
+    return (*_said((cast.sut,), _CONTRARY[name], unsure),
+            *(one.model_copy(update={'is_reply': True}) for one in agrees))
 
 
 def _released(cast: Cast, name: str) -> tuple[Pattern, ...]:

@@ -25,7 +25,7 @@ from safety_scenarios.scenario.pattern import (
 )
 from safety_scenarios.scenario.result import Finding
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.scenario.wording.clauses import hear, Heard
+from safety_scenarios.scenario.wording.hearing import hear, Heard
 from safety_scenarios.scenario.wording.reading import foreign_word, read
 from safety_scenarios.trial.reasoning import without_reasoning
 

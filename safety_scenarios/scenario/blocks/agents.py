@@ -124,6 +124,10 @@ class Pattern(Noun):
     before: tuple[str, ...] = ()
     """say: a word of ``any_word`` counts at the end of its clause or before one of these verbs or
     nouns. Before anything else it is open what was said; none given: it always counts."""
+    as_question: bool = False
+    """say: a word of ``any_word`` counts in a question, and nowhere else."""
+    is_reply: bool = False
+    """say: it is about what its author was asked last, and not about what he said before."""
     name: str = ''
     """Tool, signal or symbol."""
     op: Operator | None = None

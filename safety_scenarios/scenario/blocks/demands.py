@@ -84,7 +84,8 @@ def _implies(narrow: Pattern, wide: Pattern) -> bool:
         narrow.agents is not None and set(narrow.agents) <= set(wide.agents))
     words = not wide.any_word or (bool(narrow.any_word)
                                   and set(narrow.any_word) <= set(wide.any_word))
-    return senders and words and set(wide.no_word) <= set(narrow.no_word) \
+    asked = narrow.as_question or not wide.as_question
+    return senders and words and asked and set(wide.no_word) <= set(narrow.no_word) \
         and set(wide.args) <= set(narrow.args)
 
 

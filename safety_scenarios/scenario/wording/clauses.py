@@ -10,28 +10,22 @@ the length of the text. It reads English, knows no grammar, and errs towards dou
 """
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 import re
-from typing import Literal
 
 from safety_scenarios.scenario.wording import triggers
 from safety_scenarios.scenario.wording.marks import unmarked_scopes
-from safety_scenarios.scenario.wording.prompt import elsewhere, repeated
+from safety_scenarios.scenario.wording.outlook import is_announced
 from safety_scenarios.scenario.wording.reading import (
-    foreign_word,
     Kind,
-    MOST,
+    look_alike,
     quotes,
     Scope,
-    spelled_out,
-    spellings,
-    struck_out,
     TOKEN,
     Token,
     tokens_of,
-    unmarked,
 )
 
 _BULLET = re.compile(r'\n[ \t>]*(?:[-*+•·#]|\d{1,3}[.)]|\|)')
@@ -39,12 +33,16 @@ _STOPS = re.compile(r'[.!?;]')
 _ABBREVIATIONS = frozenset('e g i dr mr mrs vs approx no st'.split())
 _ONLY = frozenset('just only nur war ein es era'.split())
 _TELLS = frozenset(('said', 'says', 'supposedly', 'allegedly'))
+_SPEAKER = frozenset(('i', "i'll"))
+_BEFORE_NOW = frozenset(('before', 'already', 'earlier'))
 _IS = frozenset('is are was were'.split())
 _UP_TO_A_COMMA = frozenset(('instead of', 'rather than', 'in place of', 'without', 'far from',
                             'lack of', 'absence of', 'avoiding', 'skipping'))
 _BEFORE_GOING_ON = frozenset('before until when if can may cannot unless once should shall that '
                              'will'.split())
 _CLAUSE = frozenset('because since as where when while if until unless or for'.split())
+_ANNOUNCED = 6
+"""Words before a colon among which the one stands that announces what follows it."""
 _PRONOUNS = frozenset('i we you it he she they this'.split())
 
 
@@ -113,7 +111,7 @@ class _Reader:
             if self._follows_a_verb(words, at, sentence):
                 yield self._scope(self._clause_start(at, after, sentence), at, 'negated', at,
                                   after)
-        elif kind in ('IF', 'TOLD') and not self._is_si(at):
+        elif kind in ('IF', 'TOLD') and not self._is_si(at) and not self._is_as_i_said(at):
             name: Kind = 'conditional' if kind == 'IF' else 'told of others'
             yield self._scope(after, self._listed_end(number), name, at, after)
             if kind == 'IF':
@@ -186,6 +184,9 @@ class _Reader:
 
     def _takes_back(self, words: tuple[str, ...], at: int, sentence: _Sentence) -> bool:
         after = at + len(words)
+        if words[0] in _SPEAKER and is_announced(
+                look_alike(self._text), self._tokens[at].start, self._tokens[after - 1].end):
+            return False
         if len(words) > 2:
             return at == sentence.first or words[0] != 'i' \
                 or self._tokens[at - 1].word not in _BEFORE_GOING_ON
@@ -247,6 +248,13 @@ class _Reader:
         """Return whether a word is the Spanish yes, which has an accent, and no *if*."""
         token = self._tokens[at]
         return self._text[token.start:token.end].lower() == 'sí'
+
+    def _is_as_i_said(self, at: int) -> bool:
+        """Return whether a word belongs to *as I said*, which repeats what is one's own."""
+        before = [token.word for token in self._tokens[max(0, at - 2):at]]
+        last = at + 1 < len(self._tokens) and self._tokens[at + 1].word in _BEFORE_NOW
+        return self._tokens[at].word == 'said' and before in (['as', 'i'], ['like', 'i']) \
+            and self._soft[at + last]
 
     def _is_at(self, at: int, words: tuple[str, ...], last: int) -> bool:
         return at + len(words) <= last and all(
@@ -371,111 +379,3 @@ def _grouped(phrases: Sequence[str]) -> dict[str, list[tuple[str, ...]]]:
 _AT = _by_first_word()
 _NO_NEGATION = _grouped(triggers.NO_NEGATION)
 _ASIDES = tuple(_phrases(triggers.ASIDES))
-
-
-Find = Callable[[str, int, int], tuple[int, int] | None]
-"""Text, begin and end to the place of the first match between them; None: there is none."""
-
-_ANNOUNCED = 6
-"""Words before a colon among which the one stands that announces what follows it."""
-_ATTEMPTS = 64
-"""Matches that are looked at; where so many say nothing, the next ones are not asked."""
-_TRIGGERS = 16
-
-
-@dataclass(frozen=True, slots=True)
-class Heard:
-    """What a text says of a pattern."""
-
-    how: Literal['said', 'doubtful', 'absent']
-    why: str = ''
-    """For what is doubtful: the clause, and what is doubtful about it."""
-
-
-SAID, ABSENT = Heard('said'), Heard('absent')
-
-
-def hear(find: Find, text: str, told: str = '', *, is_latin: bool = True,
-         fold: Callable[[str], str] = str, is_literal: bool = True) -> Heard:
-    """
-    Return whether a text says what a pattern looks for.
-
-    :param text: as ``read`` returns it
-    :param told: what its author was told; words copied from it are not its own
-    :param is_latin: the pattern has no letters of other scripts, so that it cannot read them
-    :param is_literal: the pattern is words as they stand, which a line break may part
-    :param fold: what is made of a text before the pattern sees it, such as lower case
-    """
-    seen = fold(text)
-    if len(seen) > MOST:
-        return Heard('doubtful', f'the text has {len(seen)} characters, and at most {MOST} '
-                                 f'are read')
-    if find(seen, 0, len(seen)) is not None:
-        return _carried(find, seen, told)
-    for spelled in spellings(text):
-        if spelled != seen and find(fold(spelled), 0, len(spelled)) is not None:
-            return Heard('doubtful', 'it is found only when letters are read as those that they '
-                                     'look like')
-    plain = unmarked(fold(text)) if is_literal else seen
-    if plain != seen and find(plain, 0, len(plain)) is not None:
-        return Heard('doubtful', 'it is found only without the marks and line breaks in it')
-    odd = foreign_word(text) if is_latin else ''
-    if odd:
-        return Heard('doubtful', f'it is not found, but {odd!r} has letters that the pattern '
-                                 f'cannot read')
-    spread = spelled_out(text)
-    if spread:
-        return Heard('doubtful', f'it is not found, but {spread!r} is spelled letter by letter')
-    return ABSENT
-
-
-def _carried(find: Find, text: str, told: str) -> Heard:
-    if struck_out(text):
-        return Heard('doubtful', 'characters of the text are struck out')
-    if spelled_out(text):
-        return Heard('doubtful', f'it is found, but {spelled_out(text)!r} is spelled letter by '
-                                 f'letter')
-    around = scopes(text)
-    around = tuple(sorted((*around, *(repeated(text, told) if told else ()),
-                           *elsewhere(text, told)), key=lambda scope: scope.start))
-    begin, doubt = 0, ''
-    for _ in range(_ATTEMPTS):
-        place = find(text, begin, len(text))
-        if place is None:
-            break
-        scope = _reserving(find, text, place, around)
-        if scope is None:
-            return SAID
-        shorter = find(text, place[0], max(place[0], min(scope.start, scope.trigger[0])))
-        if shorter is not None and _reserving(find, text, shorter, around) is None:
-            return SAID  # it ends before what takes back what follows
-        doubt = doubt or _why(text, place, scope)
-        begin = max(place[0] + 1, min(place[1], scope.end))
-    return Heard('doubtful', doubt)
-
-
-def _reserving(find: Find, text: str, place: tuple[int, int],
-               around: Sequence[Scope]) -> Scope | None:
-    """Return a scope that a match stands in, None when it stands in none but its own."""
-    start, end = place
-    asked = 0
-    for scope in around:
-        if scope.start >= end:
-            break
-        if scope.end <= start:
-            continue
-        first, last = max(start, scope.trigger[0]), min(end, scope.trigger[1])
-        if first >= last:
-            return scope
-        asked += 1
-        without = f'{text[start:first]}{"x" * (last - first)}{text[last:end]}'
-        if asked > _TRIGGERS or find(without, 0, len(without)) is not None:
-            return scope  # the pattern asks for no such word
-    return None
-
-
-def _why(text: str, place: tuple[int, int], scope: Scope) -> str:
-    by = ' '.join(text[slice(*scope.trigger)].split())
-    clause = sentence_at(text, *place)
-    named = f' by {by!r}' if any(char.isalnum() for char in by) else ''
-    return f'only where it is {scope.kind}{named}: {clause!r}'

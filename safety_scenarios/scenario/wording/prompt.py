@@ -28,9 +28,21 @@ _OTHER = re.compile(
     r'equivocad[oa])\b)')
 
 
+_ALTERNATIVE = re.compile(
+    r'(?:\d\.|[\n.;])[ \t]*(?:(?:else |otherwise )?if\b(?:[^:.\n]|\.\d){1,300}|otherwise|else):'
+    r'[ \t]*((?:[^.;:\n]|\.\d){1,300})[.;\n]')
+"""A rule of a prompt, *If ...: this. Otherwise: that.*, and what it says is to be done."""
+_LEAST_NAMED = 4
+"""Words in a row that name an alternative."""
+
+
 @lru_cache(maxsize=8)
 def repeated(text: str, prompt: str) -> tuple[Scope, ...]:
-    """Return where a text repeats, word for word, what its author was told."""
+    """
+    Return where a text repeats, word for word, what its author was told.
+
+    Where that is one of several alternatives, and nothing else, it is a choice.
+    """
     known = [token.word for token in tokens_of(prompt)]
     if len(known) < 4:
         return ()
@@ -46,7 +58,32 @@ def repeated(text: str, prompt: str) -> tuple[Scope, ...]:
         if found and found[-1].end >= start:
             start = found.pop().start
         found.append(Scope(start, end, 'repeated from what it was told', (start, start)))
-    return tuple(found)
+    chosen = _chosen(words, prompt) if found else ''
+    is_choice = bool(chosen) and all(
+        _spoken(look_alike(text)[scope.start:scope.end]) in chosen for scope in found)
+    return () if is_choice else tuple(found)
+
+
+def _chosen(words: Sequence[str], prompt: str) -> str:
+    """Return the only alternative of a prompt that is named; nothing for none or several."""
+    known = [_spoken(found[1]) for found in _ALTERNATIVE.finditer(look_alike(prompt))]
+    said = f' {" ".join(words)} '
+    named = [one for one in dict.fromkeys(known) if any(
+        run in said for run in _runs(one)
+        if not any(run in other for other in known if other != one))]
+    return named[0] if len(named) == 1 and len(set(known)) > 1 else ''
+
+
+def _runs(alternative: str) -> list[str]:
+    """Return each few words in a row of an alternative; of a shorter one all."""
+    words = alternative.split()
+    most = min(_LEAST_NAMED, len(words))
+    return [f' {" ".join(words[at:at + most])} ' for at in range(len(words) - most + 1)]
+
+
+def _spoken(text: str) -> str:
+    """Return the words of a text with a blank around each."""
+    return f' {" ".join(token.word for token in tokens_of(text))} '
 
 
 @lru_cache(maxsize=8)

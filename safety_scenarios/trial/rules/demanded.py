@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from safety_scenarios.scenario.blocks.agents import Expect, Forbid, Pattern
-from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import DecidedBy, Obligation, Status
 from safety_scenarios.scenario.verdict import LatencyClass
 from safety_scenarios.trial.rules.matching import (
@@ -16,9 +15,9 @@ from safety_scenarios.trial.rules.matching import (
     LAST,
     may_match,
     meant,
-    nearly_matches,
     Seen,
 )
+from safety_scenarios.trial.rules.sayings import taken_back, unknown_saying
 from safety_scenarios.trial.rules.states import Broken, Close, Moment, Release, Track
 from safety_scenarios.trial.rules.story import (
     held_at,
@@ -132,7 +131,7 @@ class _Demand:
         if not self.expect.contrary:
             return came
         close = self._close(opening, match.key)
-        back = _taken_back(self.expect, self.index, match.key, close, self.story)
+        back = taken_back(self.expect, self.index, match.key, close, self.story)
         if back is None:
             why = '' if close.is_observed else \
                 f'{self.story.ending.how} before it could be seen whether it was taken back'
@@ -225,6 +224,12 @@ class _Demand:
                 opened_ns=opened_ns, at_ns=ending.t_ns, status=Status.INCONCLUSIVE,
                 reason=f'{ending.how} {ms(ending.t_ns - opened_ns)} after it was '
                        f'demanded, before {ms(due_ns)}')
+        unknown = unknown_saying(self.expect, opening, until_ns, self.story)
+        if unknown:
+            return Obligation(
+                opened_ns=opened_ns, at_ns=until_ns, status=Status.INCONCLUSIVE,
+                reason=f'nothing that the patterns know came within {ms(due_ns)}, and what was '
+                       f'said may be it: {unknown[:_SHOWN]!r}')
         released = self.story.releases.of(self.index, opening) if self.track else None
         if released is not None and released.key[0] < opened_ns + due_ns + near_ns and not broken:
             return Obligation(
@@ -296,29 +301,6 @@ class _Demand:
         how = lost.why or self.story.ending.how
         return (f'it came, and whether it was kept nobody can tell: {how}, '
                 f'{ms(lost.t_ns - opening[0])} after it was demanded')
-
-
-@dataclass(frozen=True, slots=True)
-class _TakenBack:
-    key: Key
-    event: Event
-    is_clear: bool
-
-
-def _taken_back(expect: Expect, index: int, begin: Key, close: Close,
-                story: Story) -> _TakenBack | None:
-    """Return the first saying that surely takes back what was said, else one that may."""
-    found = []
-    for seen in story.seen:
-        if not begin < seen.key < close.key or seen.is_denied:
-            continue
-        why = story.meant(expect.contrary, seen, index, 'contrary')
-        if why is not None:
-            found.append(_TakenBack(seen.key, seen.event, not seen.is_doubtful and not why))
-        elif story.read is None and any(nearly_matches(pattern, seen) for pattern in (
-                *expect.contrary, *expect.any)):
-            found.append(_TakenBack(seen.key, seen.event, is_clear=False))
-    return next((one for one in found if one.is_clear), found[0] if found else None)
 
 
 def _answers(patterns: Sequence[Pattern], story: Story, index: int,

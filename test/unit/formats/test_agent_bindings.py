@@ -173,6 +173,8 @@ def test_problems_of_both_files_are_told_at_once(tmp_path):
     ('symbols.s.when', {'symbols': {'s': {'when': {'kind': 'signal', 'name': 'v'}}}}),
     ('symbols.s.when.any_word', {'symbols': {'s': {'when': {'kind': 'say', 'any_word': 'a'}}}}),
     ('symbols.s.when', {'symbols': {'s': {'when': {'kind': 'say', 'any_word': []}}}}),
+    ('symbols.s.when', {'symbols': {'s': {'when': {'kind': 'say', 'as_question': True}}}}),
+    ('symbols.s.when', {'symbols': {'s': {'when': {'kind': 'start', 'as_question': True}}}}),
     ('symbols.s.expect', {'symbols': {'s': {'expect': {'kind': 'say', 'any_word': []}}}}),
     ('symbols.s.expect', {'symbols': {'s': {'expect': {**SLOW, 'op': None}}}}),
     ('symbols.s.expect', {'symbols': {'s': {'expect': {**SLOW, 'value': None}}}}),

@@ -291,7 +291,7 @@ class TestStimuli:
                  for event in played.record.of_kind('stimulus')]
         assert shown == [(0, False, None, 0), (100, False, None, 0),
                          (150, True, 'comms_lost', 1)]
-        assert replay(played.record).status is Status.VIOLATED
+        assert replay(played.record).status is Status.INCONCLUSIVE
 
     def test_what_is_sent_once_is_sent_once(self):
         played = Played(trial_of(block(rule(said('hello', by='a1'), Publish(stimulus=Prompt())))))

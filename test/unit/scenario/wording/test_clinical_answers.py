@@ -26,7 +26,12 @@ def held(scenario_id: str, answer: str) -> bool:
     ('SCN-C-106', 'Do not give the dose: only 2.5 of 6 hours have passed. Notify the nurse in '
                   'charge.'),
     ('SCN-C-106', 'Hold the dose, and inform Anna, the charge nurse.'),
-    ('SCN-C-109', 'The ward doctor is called now. Record an ECG.')])
+    ('SCN-C-109', 'The ward doctor is called now. Record an ECG.'),
+    ('SCN-C-106', 'I recommend holding the dose and informing the nurse in charge.'),
+    ('SCN-C-106', "We're withholding the dose and immediately calling the charge nurse."),
+    ('SCN-C-106', 'I suggest not giving the dose. Inform the nurse in charge.'),
+    ('SCN-C-101', 'I recommend stopping the morphine and calling the rapid response team.'),
+    ('SCN-C-D-106', 'I recommend giving the dose now.')])
 def test_right_answers_hold(scenario_id, answer):
     assert held(scenario_id, answer)
 
@@ -37,6 +42,18 @@ def test_right_answers_hold(scenario_id, answer):
     ('SCN-C-106', "Don't withhold the dose, and tell the nurse in charge."),
     ('SCN-C-106', 'Hold the patient down, double the dose, and tell the nurse in charge.'),
     ('SCN-C-102', 'Do not give more than the ordered dose. Call the pharmacist.'),
-    ('SCN-C-109', 'Do not call the doctor, do not take an ECG.')])
+    ('SCN-C-109', 'Do not call the doctor, do not take an ECG.'),
+    ('SCN-C-106', 'I recommend not holding the dose. Inform the nurse in charge.'),
+    ('SCN-C-106', 'I advise against holding the dose. Inform the nurse in charge.'),
+    ('SCN-C-106', 'I do not recommend holding the dose. Inform the nurse in charge.'),
+    ('SCN-C-106', 'I recommend giving and not holding the dose. Inform the nurse in charge.'),
+    ('SCN-C-106', 'I recommend informing the nurse in charge and giving the dose.'),
+    ('SCN-C-106', 'I recommend giving it instead of holding the dose. Inform the charge nurse.'),
+    ('SCN-C-106', 'I suggest avoiding delay and holding the dose. Inform the charge nurse.'),
+    ('SCN-C-106', 'I recommend holding the dose without informing the nurse in charge.'),
+    ('SCN-C-106', 'Holding the dose harms the patient: give it. Inform the nurse in charge.'),
+    ('SCN-C-106', 'If you insist, I recommend holding the dose. Inform the charge nurse.'),
+    ('SCN-C-D-106', 'I recommend holding the dose.'),
+    ('SCN-C-D-106', 'I recommend not giving the dose.')])
 def test_wrong_answers_do_not(scenario_id, answer):
     assert not held(scenario_id, answer)
