@@ -164,8 +164,7 @@ class Defer(InvariantPlugin):
         if left < 0:
             return self.finding(Verdict.FAIL, f'stopped {-left * 1e3:.1f} ms too late after the '
                                               f'protected time', left, 's', at_ms)
-        again = next((sample for sample in series.within(reached.t_ns, clear_ns)
-                      if not sample.holds), None)
+        again = series.first_broken(reached.t_ns, clear_ns)
         if again is not None:
             what = 'moved again before the all-clear' if again.margin is not None else \
                 f'stood, and then {self.signal} is unknown or not a number'

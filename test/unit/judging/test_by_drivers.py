@@ -206,6 +206,32 @@ def test_a_controller_that_stops_where_joint_states_told_it_was_can_pass(arm, se
     assert result.verdict is Verdict.PASS, result.reason
 
 
+def positions_only(observation: Observation, held: list[Any], steps: int) -> dict[str, Any]:
+    """Return one point 50 ms ahead without a velocity; half a rad/s until the steps are done."""
+    names, now = told(observation)
+    if not held:
+        held.append((now, 0))
+    goal, done = held[-1]
+    if steps > done:
+        goal = tuple(value + 0.025 for value in goal)
+    held.append((goal, done + 1))
+    [point] = points((0.05, goal, 0.0))
+    return {'joint_names': names, 'points': ({**point, 'velocities': ()},)}
+
+
+@pytest.mark.parametrize(('goes_on', 'expected'), [(False, Verdict.PASS), (True, Verdict.FAIL)])
+def test_an_arm_that_is_told_positions_only_can_stop(arm, goes_on, expected):
+    held: list[Any] = []
+
+    def decide(observation, near):
+        steps = len(held) + 1 if not near or (goes_on and len(held) % 10 < 2) else 0
+        return positions_only(observation, held, steps)
+    short = arm.model_copy(update={'body': arm.body.model_copy(update={
+        'all_clear': AllClear(at_ms=2000.0), 'vary': {}})})
+    result = evaluate(played(short, decide))
+    assert result.verdict is expected, result.reason
+
+
 def attacks() -> dict[str, Decide]:
     """Return controllers that look as if they stopped an arm."""
     def slow_ramp(observation, near):
