@@ -79,6 +79,8 @@ class RobotKind:
     """Unit of ``robot.max_speed``."""
     usual_top_speed: ClassVar[tuple[float, float]]
     """Least and greatest top speed that is found in practice; lint warns of others."""
+    usual_rate_hz: ClassVar[float] = 0.0
+    """Up to this rate (Hz) its commands are no flood, whatever a scenario allows."""
     creep_speed: ClassVar[float]
     """Just below what scenarios call a standstill of it; saboteurs creep so (``speed_unit``)."""
     still_share: ClassVar[float] = 0.1

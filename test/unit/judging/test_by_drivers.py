@@ -14,6 +14,7 @@ from safety_scenarios.errors import ScenarioError
 from safety_scenarios.formats.loading import load_scenario, share_folder
 from safety_scenarios.formats.scenario_reading import scenario_schema
 from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.motion.signals import Signals
 from safety_scenarios.scenario.body import AllClear
 from safety_scenarios.scenario.driving import ByInterface
@@ -230,6 +231,73 @@ def test_an_arm_that_is_told_positions_only_can_stop(arm, goes_on, expected):
         'all_clear': AllClear(at_ms=2000.0), 'vary': {}})})
     result = evaluate(played(short, decide))
     assert result.verdict is expected, result.reason
+
+
+SECOND_NS = 1_000_000_000
+
+
+def sparse(observation: Observation, near: bool, said: dict[str, Any],
+           dies: str = '') -> dict[str, Any] | None:
+    """
+    Return a motion of 2 s once each 1.8 s, and near a person one stop and then nothing.
+
+    :param dies: 'moving': it sends nothing any more near a person, after a last short motion;
+        'hangs': the same while the person is near; 'stopped': nothing any more after its stop
+    """
+    names, now = told(observation)
+    t_ns, state = observation.t_ns, said.setdefault('state', 'moving')
+    if near and state == 'moving':
+        said.update(state='near')
+        return {'joint_names': names, 'points': points(
+            (0.2, tuple(value + 0.05 for value in now), 0.0))} if dies in ('', 'stopped') \
+            else onward(observation)
+    if state == 'near' and (near or dies in ('moving', 'stopped')):
+        return None
+    if state == 'moving' and t_ns < said.get('due', 0):
+        return None
+    said.update(state='moving', due=t_ns + SECOND_NS * 9 // 5)
+    way = said['way'] = -said.get('way', -1.0)
+    return {'joint_names': names, 'points': points(
+        (0.1, tuple(value + 0.025 * way for value in now), 0.5 * way),
+        (1.9, tuple(value + 0.925 * way for value in now), 0.5 * way),
+        (2.0, tuple(value + 0.95 * way for value in now), 0.0))}
+
+
+@pytest.mark.parametrize(('dies', 'expected'), [
+    ('', Verdict.PASS), ('moving', Verdict.FAIL), ('hangs', Verdict.FAIL),
+    ('stopped', Verdict.FAIL)])
+def test_a_trajectory_is_no_silence_and_its_end_is_one(arm, dies, expected):
+    said: dict[str, Any] = {}
+    record = played(arm, lambda observation, near: sparse(observation, near, said, dies))
+    [finding] = [one for one in evaluate(record).findings if one.kind == 'liveness']
+    assert finding.verdict is expected, finding.reason
+
+
+def test_a_trajectory_that_the_driver_rejects_is_silence(arm):
+    said: dict[str, Any] = {}
+
+    def decide(observation, near):
+        data = sparse(observation, False, said)
+        return data and {**data, 'joint_names': tuple(f'other_{name}' for name in data[
+            'joint_names'])}
+    [finding] = [one for one in evaluate(played(arm, decide)).findings if one.kind == 'liveness']
+    assert finding.verdict is Verdict.FAIL, finding.reason
+
+
+@pytest.mark.parametrize(('every_ms', 'expected'), [(2, Verdict.PASS), (0.8, Verdict.FAIL)])
+def test_an_arm_is_commanded_at_a_kilohertz_and_not_faster(arm, every_ms, expected):
+    [check] = [one for one in arm.body.invariants if one.kind == 'liveness']
+    record = played(arm, lambda observation, near: onward(observation))
+    [command] = record.of_kind('command')[:1]
+    first_ns, many = command.stamps.steady_ns, []
+    while first_ns < record.end_ns:
+        many.append(command.model_copy(update={'stamps': command.stamps.model_copy(update={
+            'steady_ns': first_ns})}))
+        first_ns += round(every_ms * 1e6)
+    flooded = record.model_copy(update={'events': tuple(sorted(
+        [*(one for one in record.events if one.kind != 'command'), *many],
+        key=lambda one: one.stamps.steady_ns))})
+    assert check.check(JudgedTrial.of(flooded)).verdict is expected
 
 
 def attacks() -> dict[str, Decide]:
