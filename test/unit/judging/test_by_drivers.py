@@ -3,13 +3,11 @@
 
 """A trial is judged by what a conforming driver executes, and never by a rejected command."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy
 import pytest
 from ros.campaigns import brief
-from safety_scenarios import registry
 from safety_scenarios.errors import ScenarioError
 from safety_scenarios.formats.loading import load_scenario, share_folder
 from safety_scenarios.formats.scenario_reading import scenario_schema
@@ -18,29 +16,23 @@ from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.motion.signals import Signals
 from safety_scenarios.scenario.body import AllClear
 from safety_scenarios.scenario.driving import ByInterface
-from safety_scenarios.scenario.message import Message, Observation
+from safety_scenarios.scenario.message import Observation
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.studies.selftest.selftest import in_simulated_time
-from safety_scenarios.trial.links.controller_settings import controller_settings, plan_controller
-from safety_scenarios.trial.links.loopback import hosted, LoopbackLink
-from safety_scenarios.trial.plan import plan
-from safety_scenarios.trial.run import run_trial
 from safety_scenarios.trial.trial import TrialRecord
+from unit.arm_runs import Decide, onward, played, points, told
 
 ROBOTIC = share_folder() / 'config' / 'scenarios' / 'robotic'
 ARM, BASE, ARRAYS = (ROBOTIC / f'{name}.yaml'
                      for name in ('person_near_arm', 'person_steps_near', 'collision'))
-TRAJECTORY = 'trajectory_msgs/msg/JointTrajectory'
 OF_ARMS = ('empty_trajectory', 'foreign_joints', 'one_joint', 'in_half_a_minute', 'starts_later',
            'ends_moving', 'times_fall_back', 'names_twice', 'no_positions', 'past_trajectory',
            'nan_stop')
 EMPTY_HOLDS = ('      unit: rad/s\n', '      unit: rad/s\n      empty: 0.0\n')
 run = in_simulated_time()
 LATE_NS = 3_000_000
-Decide = Callable[[Observation, bool], dict[str, Any] | None]
 
 
 def changed(path: Any, tmp_path: Any, *pairs: tuple[str, str]) -> Scenario:
@@ -59,40 +51,6 @@ def arm(tmp_path):
     """Return the shipped arm with a hazard so soon that ``onward`` meets no joint limit before."""
     [copy] = brief(tmp_path / 'brief', 'SCN-R-102')
     return load_scenario(copy)
-
-
-def played(scenario: Scenario, decide: Decide) -> TrialRecord:
-    """Return a trial of a function of (observation, whether a person is near) to a trajectory."""
-    def controller(observation: Observation) -> Message | None:
-        poses = observation.latest('/PoseStamped')
-        near = bool(poses) and poses[0].message.at('position')['x'] < 2.5
-        data = decide(observation, near) if 'joint_states' in observation.readings else None
-        return None if data is None else Message(type=TRAJECTORY, data=data)
-    settings = RunSettings(controller='rule_based', link='loopback')
-    [trial] = plan([scenario], controller='mine', trials=1, seed=0,
-                   prompt=registry.resolve('stimuli', 'prompt')())
-    host = hosted(controller, controller_settings(plan_controller(settings), scenario))
-    return run_trial(trial, LoopbackLink(host))
-
-
-def told(observation: Observation) -> tuple[tuple[str, ...], tuple[float, ...]]:
-    data = observation.readings['joint_states'].message.data
-    return data['name'], data['position']
-
-
-def points(*found: tuple[float, tuple[float, ...], float]) -> tuple[dict[str, Any], ...]:
-    """Return points of (due s, positions, speed of all joints)."""
-    return tuple({'positions': positions, 'velocities': (speed,) * len(positions),
-                  'time_from_start': {'sec': int(due), 'nanosec': round(due % 1 * 1e9)}}
-                 for due, positions, speed in found)
-
-
-def onward(observation: Observation, seconds: float = 0.3) -> dict[str, Any]:
-    """Return a motion of half a rad/s for a while, from where the arm is."""
-    names, now = told(observation)
-    return {'joint_names': names, 'points': points(
-        (seconds, tuple(value + 0.5 * seconds for value in now), 0.5),
-        (seconds + 0.1, tuple(value + 0.5 * seconds + 0.025 for value in now), 0.0))}
 
 
 def verdict(record: TrialRecord) -> Verdict:
