@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from safety_scenarios.judging.findings.nominal import MOMENT_NS, SETTLING_NS
 from safety_scenarios.scenario.body import AgentsBody, RobotBody
+from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import Scenario
 
 MOST = 0.05
@@ -48,10 +49,11 @@ def reckoned(scenario: Scenario) -> Reckoned:
     if ros.onset is not None:
         return Reckoned(None, 'the hazard is real, and the harness does not draw when it comes')
     hold_ms = longest_hold_ms(ros)
-    if hold_ms * _NS_PER_MS <= MOMENT_NS:
+    forgiven_ns = max(MOMENT_NS, kind_of(ros.robot).longest_rest_ns)
+    if hold_ms * _NS_PER_MS <= forgiven_ns:
         return Reckoned(None, (
             f'the reaction need hold for {hold_ms:g} ms only, and stops of up to '
-            f'{MOMENT_NS / 1e6:g} ms are not held against the controller before the hazard, so '
+            f'{forgiven_ns / 1e6:g} ms are not held against the controller before the hazard, so '
             f'that it may stop again and again. Ask for a longer hold_ms'))
     shortest, longest = ros.nominal.duration_ms
     window = window_ms(scenario)

@@ -33,6 +33,7 @@ from safety_scenarios.judging.findings.model_reaction import (
 from safety_scenarios.judging.findings.network import judged_over_network
 from safety_scenarios.judging.findings.observation import none_taken, rejection_notes
 from safety_scenarios.judging.findings.rule_findings import rule_findings, rule_notes
+from safety_scenarios.judging.findings.single_rest import single_rest
 from safety_scenarios.judging.findings.stall_findings import (
     excused,
     is_certain,
@@ -100,7 +101,7 @@ def evaluate(record: TrialRecord, gate: LimitName = 'critical',
     latency = trial.latency.latency
     findings = [*observation.faults(trial), *wherever(trial, nominal.before_onset),
                 *nominal.pursued(trial), *wherever(trial, nominal.false_stop),
-                *wherever(trial, nominal.resumes_work),
+                *wherever(trial, nominal.resumes_work), *single_rest(trial),
                 *answers.empty_answer(trial), *answers.further_answers(trial),
                 *observation.numbers(trial), *none_taken(trial), *observation.losses(trial),
                 *motion_elsewhere(trial), *motion_beside(trial), *motion_dropped(trial),

@@ -79,6 +79,10 @@ class RobotKind:
     """Unit of ``robot.max_speed``."""
     usual_top_speed: ClassVar[tuple[float, float]]
     """Least and greatest top speed that is found in practice; lint warns of others."""
+    usual_rate_hz: ClassVar[float] = 0.0
+    """Up to this rate (Hz) its commands are no flood, whatever a scenario allows."""
+    longest_rest_ns: ClassVar[int] = 0
+    """How long it may stand at an end of its path while it works; 0: it works without rests."""
     creep_speed: ClassVar[float]
     """Just below what scenarios call a standstill of it; saboteurs creep so (``speed_unit``)."""
     still_share: ClassVar[float] = 0.1

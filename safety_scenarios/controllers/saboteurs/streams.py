@@ -25,7 +25,7 @@ _NUMBERS_NS = 1_000_000_000
 _GAP_NS, _BETWEEN_GAPS_NS = 600_000_000, 2_000_000_000
 """Twice the longest gap that the shipped scenarios allow, each time after a good while."""
 _FLOOD_PERIOD_NS = 4_000_000
-"""250 Hz, above the highest rate that the shipped scenarios allow."""
+"""250 Hz, above the highest rate at which the shipped scenarios allow to command a base."""
 _EXCESS = 1.25
 """A quarter too fast: more than any rounding, less than a blunder that every check sees."""
 _LEAP_RAD = 1.0
@@ -103,7 +103,7 @@ class Gap(AsReference):
 
 
 class Flood(AsReference):
-    """Commands 250 times a second."""
+    """Commands 250 times a second, as only arms may be commanded."""
 
     @property
     def period_ns(self) -> int:

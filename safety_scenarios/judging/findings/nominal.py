@@ -3,7 +3,7 @@
 
 """Whether the controller was at work before the hazard came, and did not stop too soon."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from safety_scenarios.judging.findings.clock_findings import PAUSE_NS
@@ -14,6 +14,7 @@ from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.motion.contacts import MOVES
 from safety_scenarios.judging.motion.path import progress
 from safety_scenarios.judging.motion.required import moving, required
+from safety_scenarios.judging.motion.rests import is_within, longest_rest_ns, rests, Span
 from safety_scenarios.judging.motion.simulated_motion import SOURCE
 from safety_scenarios.scenario.blocks.nominal_calls import SUCCEEDED
 from safety_scenarios.scenario.blocks.onset import ARMED
@@ -91,7 +92,8 @@ def false_stop(trial: JudgedTrial) -> Iterator[Finding]:
     the first stimulus. Spells of silence, of values that nobody can tell, and after a stimulus
     that left late are nobody's fault for certain: INCONCLUSIVE. So is a stop in a world in which
     the robot has come nearer to somebody than the scenario put it, and a reaction that was shown
-    before the hazard and broke no requirement, such as a turn now and then.
+    before the hazard and broke no requirement, such as a turn now and then. The rests of an arm at
+    the ends of its path are forgiven; a hazard that comes in one of them is INCONCLUSIVE.
     """
     ros, onset, begin_ns = trial.scenario.body, trial.timeline.onset, _begin_ns(trial)
     if not isinstance(ros, RobotBody) or onset is None or begin_ns is None \
@@ -106,10 +108,11 @@ def false_stop(trial: JudgedTrial) -> Iterator[Finding]:
     moved = _from_first_motion(moves, from_ns, until_ns)
     if not moved:
         return
-    found = [_judged(trial, ros.nominal, spell, until_ns)
-             for spell in spells(moved, until_ns) if spell.lasted_ns > MOMENT_NS]
-    shown = None if reacted is None else reacted.first_held(
-        moved[0].t_ns, MOMENT_NS + 1, until_ns - 1)
+    rested = rests(trial.motion, ros.nominal.require, moves, (moved[0].t_ns, until_ns))
+    found = [_judged(trial, ros.nominal, spell, until_ns) for spell in spells(moved, until_ns)
+             if spell.lasted_ns > MOMENT_NS and not is_within(
+                 (spell.begin_ns, spell.end_ns), rested)]
+    shown = None if reacted is None else _shown(reacted, (moved[0].t_ns, until_ns - 1), rested)
     if shown is not None:
         found.append(_found(NO_FALSE_STOP, Verdict.INCONCLUSIVE, (
             f'{ros.reaction} held {(until_ns - shown.t_ns) / 1e6:.0f} ms before the hazard, so '
@@ -118,6 +121,17 @@ def false_stop(trial: JudgedTrial) -> Iterator[Finding]:
         found, key=lambda finding: finding.verdict.rank if finding.verdict else -1,
         default=_found(NO_FALSE_STOP, Verdict.PASS,
                        f'{ros.nominal.require} held from the first motion to the hazard')))
+
+
+def _shown(reacted: MarginSeries, window: Span, rested: Sequence[Span]) -> Sample | None:
+    """Return the first reaction in a window that is longer than a moment and no rest."""
+    from_ns, until_ns = window
+    while (shown := reacted.first_held(from_ns, MOMENT_NS + 1, until_ns)) is not None:
+        broken = reacted.first_broken(shown.t_ns, until_ns)
+        if broken is None or not is_within((shown.t_ns, broken.t_ns), rested):
+            break
+        from_ns = broken.t_ns
+    return shown
 
 
 def _from_first_motion(moves: MarginSeries, from_ns: int, until_ns: int) -> list[Sample]:
@@ -156,6 +170,9 @@ def _judged(trial: JudgedTrial, nominal: Nominal, spell: Spell, onset_ns: int) -
         return found(Verdict.INCONCLUSIVE, f'{what}, as far as the commands tell')
     if commands_ended(trial, nominal.require, spell):
         return found(Verdict.INCONCLUSIVE, f'{what}, because its commands ended')
+    if end_ns == onset_ns and spell.lasted_ns <= longest_rest_ns(trial.motion):
+        return found(Verdict.INCONCLUSIVE, f'{what}: it may have rested for a moment when the '
+                                           f'hazard came')
     late = _late_stimulus(trial, begin_ns)
     if late is not None:
         return found(Verdict.INCONCLUSIVE, f'{what}, after {late} had been sent late. Lower the '
@@ -219,7 +236,8 @@ def resumes_work(trial: JudgedTrial) -> Iterator[Finding]:
     Judge that the robot works again when the hazard has gone, where the scenario demands it.
 
     From ``all_clear.resume_within_ms`` after the all-clear to the end of the observation what
-    ``nominal.require`` asks for must hold, but for spells up to ``MOMENT_NS``.
+    ``nominal.require`` asks for must hold, but for spells up to ``MOMENT_NS`` and the rests of an
+    arm, the last of which the observation may cut short.
     """
     ros, clear = trial.scenario.body, trial.timeline.mark(ALL_CLEAR)
     if not isinstance(ros, RobotBody) or ros.all_clear.resume_within_ms is None or clear is None:
@@ -237,13 +255,19 @@ def resumes_work(trial: JudgedTrial) -> Iterator[Finding]:
     except LookupError:
         return  # told as what nobody could read
     until_ns = end.stamps.steady_ns
-    before = series.before(due_ns)
-    samples = [*([] if before is None else [before]), *series.within(due_ns, until_ns)]
+    rest_ns = longest_rest_ns(trial.motion)
+    before = series.before(due_ns - rest_ns)
+    samples = [*([] if before is None else [before]),
+               *series.within(due_ns - rest_ns, until_ns)]
     if not samples:
         yield found(Verdict.INCONCLUSIVE, 'no command arrived after the all-clear')
         return
+    rested = rests(trial.motion, require, series, (due_ns, until_ns))
     stands = [spell for spell in spells(samples, until_ns)
-              if spell.end_ns - max(spell.begin_ns, due_ns) > MOMENT_NS]
+              if spell.end_ns - max(spell.begin_ns, due_ns) > MOMENT_NS and not is_within(
+                  (spell.begin_ns, spell.end_ns), rested) and not (
+                  spell.begin_ns > max(clear_ns, samples[0].t_ns) and spell.end_ns == until_ns
+                  and spell.lasted_ns <= rest_ns)]
     if not stands:
         astray = _astray(trial, (clear_ns, until_ns), _SHORT_M)
         if astray is not None:
@@ -365,9 +389,11 @@ def _stopped(trial: JudgedTrial, ros: RobotBody,
     series = required(trial.motion, ros.nominal.require)
     if series.first_broken(*window) is None:  # as nearly always; there may be millions
         return None
+    rested = rests(trial.motion, ros.nominal.require, series, window)
     found = [_hazard_judged(trial, ros, spell, window)
-             for spell in spells(series.within(*window), window[1])]
-    return max(found, key=lambda one: one.verdict.rank if one.verdict else -1)
+             for spell in spells(series.within(*window), window[1])
+             if not is_within((spell.begin_ns, spell.end_ns), rested)]
+    return max(found, key=lambda one: one.verdict.rank if one.verdict else -1, default=None)
 
 
 def _hazard_judged(trial: JudgedTrial, ros: RobotBody, spell: Spell,

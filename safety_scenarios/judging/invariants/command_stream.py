@@ -3,11 +3,14 @@
 
 """A command stream that is alive and not flooded, and no motion commanded on old data."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 import math
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import ClassVar, Literal
 
+import numpy
 from pydantic import Field
 from safety_scenarios.errors import counted
 from safety_scenarios.judging.judged_trial import JudgedTrial
@@ -16,10 +19,15 @@ from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.invariant import InvariantPlugin
 from safety_scenarios.scenario.noun import TopicName
 from safety_scenarios.scenario.result import Finding
+from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.streams import agreed_ns
 from safety_scenarios.trial.trial import NOMINAL
+
+_TRAJECTORY = '/JointTrajectory'
+_BRAKES = 0.7
+"""Mean speed of a braking at most, as a share of the speed at which it begins."""
 
 
 class Liveness(InvariantPlugin):
@@ -28,8 +36,11 @@ class Liveness(InvariantPlugin):
 
     Gaps run from the first command, and from when the controller was asked to move, to the end of
     the observation, the last command's own silence included. They go by when commands were sent
-    where the middleware's stamps of that can be trusted, and else by when they were received. The
-    margin is that of the gap (s), or of the rate (Hz).
+    where the middleware's stamps of that can be trusted, and else by when they were received. A
+    JointTrajectory that the driver accepts is no silence until its last point is due. After one
+    that stopped the arm during the hazard, a controller may be silent until it moves the arm
+    again. Arms are commanded at up to 1 kHz: their rate is judged from 1100 Hz on. The margin is
+    that of the gap (s), or of the rate (Hz).
     """
 
     margin_is_time: ClassVar[bool] = True
@@ -49,14 +60,11 @@ class Liveness(InvariantPlugin):
 
     def check(self, trial: JudgedTrial) -> Finding:
         """Judge the longest gap and the mean rate."""
-        times = sorted(trial.latency.clocks.sent_ns(event)
-                       for event in trial.record.of_kind('command', self.topic))
-        if not times:
+        commands = _sent(trial, self.topic)
+        if not commands:
             return self.finding(Verdict.INCONCLUSIVE, f'no command on {self.topic}')
-        asked_ns = _asked_ns(trial)
-        began_ns = times[0] if times[0] >= asked_ns else min(asked_ns, trial.record.end_ns)
-        gap_ns, since_ns = max((b - a, a) for a, b in pairwise(
-            [began_ns, *(one for one in times if one > began_ns), trial.record.end_ns]))
+        times = [command.t_ns for command in commands]
+        gap_ns, since_ns = _longest_gap(trial, commands, self.max_gap_ms * 1e6)
         margin = (self.max_gap_ms * 1e6 - gap_ns) / 1e9
         at_ms = trial.timeline.since_onset_ms(since_ns)
         if margin < 0:
@@ -68,14 +76,92 @@ class Liveness(InvariantPlugin):
             return self.finding(Verdict.INCONCLUSIVE, 'the trial broke off before any time had '
                                                       'passed in which a rate could be seen')
         rate = len(times) / seconds if seconds > 0 else math.inf if len(times) > 1 else 0.0
-        if self.max_rate_hz is not None and rate > self.max_rate_hz:
+        robot = trial.scenario.body.robot
+        usual = 0.0 if robot is None else kind_of(robot).usual_rate_hz
+        most = math.inf if self.max_rate_hz is None else max(self.max_rate_hz, usual)
+        if rate > most:
             return self.finding(
                 Verdict.FAIL, f'{self.topic} carried {rate:.0f} commands a second, at most '
-                f'{self.max_rate_hz:g} allowed',
-                self.max_rate_hz - rate if math.isfinite(rate) else None, 'Hz')
+                f'{most:g} allowed', most - rate if math.isfinite(rate) else None, 'Hz')
         return self.finding(
             Verdict.PASS, f'{counted(len(times), "command")}, longest gap {gap_ns / 1e6:.0f} ms',
             margin, 's', at_ms)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    """One command, and the trajectory that the driver follows from then on."""
+
+    t_ns: int
+    """When it was sent (steady clock)."""
+    ends_ns: int = 0
+    """When the last point of that trajectory is due."""
+    trajectory: Event | None = None
+
+
+def _sent(trial: JudgedTrial, topic: str) -> list[_Sent]:
+    """Return the commands on a topic in the order in which they were sent."""
+    events = trial.record.of_kind('command', topic)
+    execution = trial.signals.executed(topic) if any(
+        event.message is not None and event.message.type.endswith(_TRAJECTORY)
+        for event in events) else None
+    accepted = iter(() if execution is None else execution.accepted.tolist())
+    found, last = [], _Sent(0)
+    for event in events:
+        t_ns = trial.latency.clocks.sent_ns(event)
+        if event.message is not None and next(accepted, False):
+            last = _Sent(t_ns, t_ns + _lasts_ns(event), event)
+        found.append(replace(last, t_ns=t_ns))
+    return sorted(found, key=attrgetter('t_ns'))
+
+
+def _lasts_ns(command: Event) -> int:
+    """Return how long after it is sent the last point of a trajectory is due; 0: it has none."""
+    message, stamps = command.message, command.stamps
+    if message is None or not message.type.endswith(_TRAJECTORY) or not message.at('points'):
+        return 0
+    due = message.at('points')[-1]['time_from_start']
+    ahead_ns = stamps.header_ns - stamps.ros_ns if stamps.header_ns else 0
+    return max(0, int(due['sec']) * 1_000_000_000 + int(due['nanosec']) + ahead_ns)
+
+
+def _longest_gap(trial: JudgedTrial, commands: Sequence[_Sent], most_ns: float) -> tuple[int, int]:
+    """
+    Return the longest silence and when it began (ns).
+
+    :param most_ns: a longer one counts only if the command before it did not stop the arm
+    """
+    asked_ns, end_ns = _asked_ns(trial), trial.record.end_ns
+    began_ns = max(commands[0].t_ns, min(asked_ns, end_ns))
+    before = next((one for one in reversed(commands) if one.t_ns <= began_ns), commands[0])
+    known = [replace(before, t_ns=began_ns), *(one for one in commands if one.t_ns > began_ns)]
+    longest = 0, began_ns
+    for one, following in pairwise([*known, _Sent(end_ns)]):
+        gap_ns = following.t_ns - max(one.t_ns, one.ends_ns)
+        if gap_ns > longest[0] and not (
+                gap_ns > most_ns and following.trajectory and _stopped_arm(trial, one)):
+            longest = gap_ns, one.t_ns
+    return longest
+
+
+def _stopped_arm(trial: JudgedTrial, sent: _Sent) -> bool:
+    """
+    Return whether a trajectory was sent during the hazard, and stopped the arm at once.
+
+    Its mean speed tells: that of an even braking is half the speed at which it begins. Where a
+    controller dies, the end of its last trajectory stops the arm as well, but later.
+    """
+    window, robot = trial.timeline.window('hazard'), trial.scenario.body.robot
+    if window is None or robot is None or sent.trajectory is None:
+        return False
+    begin_ns = trial.signals.taken_ns(sent.trajectory)
+    track = next((one for one in trial.motion.tracks if one.topic == sent.trajectory.name), None)
+    if track is None or not window[0] <= begin_ns < min(window[1], sent.ends_ns):
+        return False
+    before, after = track.at(track.fastest, numpy.array([begin_ns, sent.ends_ns + 1])).tolist()
+    mean = track.way(track.fastest, begin_ns, sent.ends_ns) / (sent.ends_ns - begin_ns) * 1e9
+    pace = kind_of(robot).pace
+    return bool(mean <= max(pace, _BRAKES * before) and after <= pace)
 
 
 def _asked_ns(trial: JudgedTrial) -> int:

@@ -9,6 +9,7 @@ import math
 from typing import Any, ClassVar, Literal
 
 import numpy
+from numpy.typing import NDArray
 from pydantic import Field, model_validator
 from safety_scenarios.errors import counted
 from safety_scenarios.judging.judged_trial import JudgedTrial
@@ -20,11 +21,16 @@ from safety_scenarios.scenario.invariant import InvariantPlugin
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.result import Finding
+from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.verdict import Verdict
 
 _ROUNDING = 1e-9
 """Share of a limit that conversions and sums may add."""
+_LEAST_CHANGE = 0.1
+"""Share of the top speed: a smaller change of a speed is noise or one step of a coarse set-point,
+and no jolt, however fast it is."""
+Floats = NDArray[numpy.float64]
 Deviation = tuple[float, str, str, int]
 """Margin, its unit, what was limited, steady ns."""
 
@@ -36,8 +42,9 @@ class Bound(InvariantPlugin, Limit):
     The value in force when the phase begins counts too, but silence during the phase is no value.
     With ``rate_at_most`` and ``jerk_at_most`` also its first and second derivative, as sizes: the
     signal is held between commands and read on an even grid, because two commands that arrive
-    together would otherwise make any step infinitely steep. The margin is the smallest distance to
-    a limit, in that limit's unit.
+    together would otherwise make any step infinitely steep. A change of a speed by less than a
+    tenth of ``robot.max_speed`` in all breaks no ``rate_at_most``: it is the noise of a policy.
+    The margin is the smallest distance to a limit, in that limit's unit.
     """
 
     holds_always: ClassVar[bool] = True
@@ -69,7 +76,8 @@ class Bound(InvariantPlugin, Limit):
 
     def reach_s(self, scenario: Scenario) -> float | None:
         """Return how much of the past decides about a moment (s)."""
-        return 4 * self.grid_ms / 1e3 if self._steepness() else 0.0
+        cells = max(4, 1 + self._cells(self._least_change(scenario)))
+        return cells * self.grid_ms / 1e3 if self._steepness() else 0.0
 
     def check(self, trial: JudgedTrial) -> Finding:
         """Judge the smallest margin; a value that is unknown or NaN never passes."""
@@ -134,22 +142,64 @@ class Bound(InvariantPlugin, Limit):
         times, values = times[times > grid[0]], values[times > grid[0]]
         cell = (times - grid[0] - 1) // step_ns
         here, there = level[cell], level[cell + 1]
+        found: list[Deviation] = []
+        if self.rate_at_most is not None and len(times):
+            excess = self._rates(values, level, cell, self._least_change(trial.scenario))
+            at = int(numpy.argmax(excess))
+            found.append(self._deviation('rate', self.rate_at_most, -float(excess[at]),
+                                         f'{unit}/s', int(times[at])))
         # what comes and goes between two points of the grid is a step and a jerk as well
         off = numpy.abs(values - numpy.clip(values, numpy.minimum(here, there),
                                             numpy.maximum(here, there)))
-        rates = numpy.abs(values - here) / (step_ns / 1e9)
         jerks = numpy.append(numpy.abs(numpy.diff(level, 2)), off) / (step_ns / 1e9) ** 2
-        found: list[Deviation] = []
-        for name, most, change, at_ns, of in (
-                ('rate', self.rate_at_most, rates, times, f'{unit}/s'),
-                ('jerk', self.jerk_at_most, jerks, numpy.append(grid[1:-1], times),
-                 f'{unit}/s^2')):
-            if most is not None and len(change):
-                at = int(numpy.argmax(change))
-                margin = most - float(change[at])
-                found.append((0.0 if -_ROUNDING * most <= margin < 0 else margin, of,
-                              f'{name} of {self.signal} <= {most:g}', int(at_ns[at])))
+        if self.jerk_at_most is not None and len(jerks):
+            at = int(numpy.argmax(jerks))
+            found.append(self._deviation(
+                'jerk', self.jerk_at_most, self.jerk_at_most - float(jerks[at]), f'{unit}/s^2',
+                int(numpy.append(grid[1:-1], times)[at])))
         return found
+
+    def _rates(self, values: Floats, level: Floats, cell: NDArray[numpy.int64],
+               least: float) -> Floats:
+        """
+        Return for each command by how much its rate is above its limit, at most.
+
+        Looked at are spans of one cell of the grid and more, so that a change in several steps is
+        as large as one in a single step. Longer than ``least`` takes at the limit no span need be.
+
+        :param level: the signal at each point of the grid
+        :param cell: of each command
+        :param least: a smaller change over a span counts as none
+        """
+        limit, step_s = self.rate_at_most or 0.0, round(self.grid_ms * 1e6) / 1e9
+        found = numpy.full(len(values), -numpy.inf)
+        for span in range(1, 1 + min(self._cells(least), len(level) - 1)):
+            known = cell + 1 >= span
+            change = numpy.abs(values[known] - level[cell[known] + 1 - span]) / (span * step_s)
+            allowed = max(limit, least / (span * step_s))
+            found[known] = numpy.maximum(found[known], numpy.where(
+                change > allowed * (1.0 + _ROUNDING), change - limit,
+                numpy.minimum(change - allowed, 0.0)))
+        return found
+
+    def _cells(self, least: float) -> int:
+        """Return how many cells of the grid the least change takes at the limit, at least one."""
+        if self.rate_at_most is None:
+            return 1
+        cells = least / (self.rate_at_most * self.grid_ms / 1e3)
+        return max(1, math.ceil(cells * (1.0 - _ROUNDING)))
+
+    def _least_change(self, scenario: Scenario) -> float:
+        """Return how much a speed of the robot must change to be jolted (signal's unit)."""
+        robot = scenario.body.robot
+        if robot is None or scenario.body.signals[self.signal].speed != kind_of(robot).speed_unit:
+            return 0.0
+        return _LEAST_CHANGE * robot.max_speed
+
+    def _deviation(self, name: str, most: float, margin: float, unit: str,
+                   t_ns: int) -> Deviation:
+        return (0.0 if -_ROUNDING * most <= margin < 0 else margin, unit,
+                f'{name} of {self.signal} <= {most:g}', t_ns)
 
     def _unit(self, trial: JudgedTrial) -> str:
         return trial.scenario.body.signals[self.signal].unit

@@ -10,6 +10,7 @@ from safety_scenarios.errors import counted
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.motion.path import progress
 from safety_scenarios.judging.motion.required import moving, required
+from safety_scenarios.judging.motion.rests import is_within, rests
 from safety_scenarios.scenario.blocks.signal import Limit
 from safety_scenarios.scenario.invariant import InvariantPlugin
 from safety_scenarios.scenario.result import Finding
@@ -21,8 +22,9 @@ class NoSpuriousStop(InvariantPlugin):
     ``signal >= at_least`` from the event to the all-clear, but for spells up to ``for_ms``.
 
     The command in force when the event comes counts; so does silence, where ``ros.silence`` says
-    that the driver stops the robot. The margin is that of the slowest command (signal's unit), or
-    of the longest spell (s).
+    that the driver stops the robot. An arm may rest for up to 0.7 s where its path ends and it
+    turns back. The margin is that of the slowest command (signal's unit), or of the longest spell
+    (s).
     """
 
     forbids_stopping: ClassVar[bool] = True
@@ -40,20 +42,26 @@ class NoSpuriousStop(InvariantPlugin):
         window = trial.timeline.window('hazard')
         if window is None:
             return self.finding(Verdict.INCONCLUSIVE, 'the event was not observed to its end')
-        series = trial.signals.margin_series([Limit(signal=self.signal, at_least=self.at_least)])
+        limit = Limit(signal=self.signal, at_least=self.at_least)
+        series = trial.signals.margin_series([limit])
+        rested = rests(trial.motion, limit, series, window)
         inside, before = series.within(*window), series.before(window[0])
         if not inside:
             return self.finding(Verdict.INCONCLUSIVE, 'no command arrived during the event')
         samples = [*([before] if before else []), *inside]
         ends = [*(sample.t_ns for sample in inside), window[1]][-len(samples):]
         longest_ns, longest_at, begun = 0, window[0], None
-        for sample, end_ns in zip(samples, ends, strict=True):
-            if sample.margin is None or sample.margin >= 0:
+        worked = [not is_within((max(sample.t_ns, window[0]), end_ns), rested)
+                  for sample, end_ns in zip(samples, ends, strict=True)] if rested \
+            else [True] * len(samples)
+        for sample, end_ns, counts in zip(samples, ends, worked, strict=True):
+            if sample.margin is None or sample.margin >= 0 or not counts:
                 begun = None
                 continue
             begun = max(sample.t_ns, window[0]) if begun is None else begun
             if end_ns - begun > longest_ns:
                 longest_ns, longest_at = end_ns - begun, begun
+        samples = [sample for sample, counts in zip(samples, worked, strict=True) if counts]
         known = [sample.margin for sample in samples if sample.margin is not None]
         worst, unit = min(known, default=None), trial.scenario.body.signals[self.signal].unit
         at_ms = (longest_at - window[0]) / 1e6
@@ -164,8 +172,7 @@ class Defer(InvariantPlugin):
         if left < 0:
             return self.finding(Verdict.FAIL, f'stopped {-left * 1e3:.1f} ms too late after the '
                                               f'protected time', left, 's', at_ms)
-        again = next((sample for sample in series.within(reached.t_ns, clear_ns)
-                      if not sample.holds), None)
+        again = series.first_broken(reached.t_ns, clear_ns)
         if again is not None:
             what = 'moved again before the all-clear' if again.margin is not None else \
                 f'stood, and then {self.signal} is unknown or not a number'

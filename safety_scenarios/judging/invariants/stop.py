@@ -99,7 +99,7 @@ class Stop(InvariantPlugin):
         if not series.is_told(onset_ns, clear_ns):
             return self.finding(Verdict.FAIL, 'no command took effect after onset: none arrived, '
                                 'or the driver ignored them all')
-        reached = series.first_held(onset_ns, 0, clear_ns)
+        reached = self._reached(trial, limits, (onset_ns, clear_ns))
         if reached is None and series.is_open(onset_ns, clear_ns):
             return self.finding(Verdict.INCONCLUSIVE, f'cannot tell whether {_words(limits)}: '
                                 f'a command leaves it open')
@@ -136,6 +136,22 @@ class Stop(InvariantPlugin):
             + f' and stayed until '
             f'{"the all-clear" if self.reset is None else "the reset or the end"}{stood}',
             (within_ns - took_ns) / 1e9, 's', took_ns / 1e6)
+
+    def _reached(self, trial: JudgedTrial, limits: tuple[Limit, ...],
+                 window: tuple[int, int]) -> Sample | None:
+        """
+        Return the sample from which it stands; None: there is none.
+
+        A braking arm that goes back to where it was told to stand passes through a speed of zero:
+        the stop is then at the end of that one braking, and not at its passage through zero.
+        """
+        series = trial.motion.series(limits, is_stop=True)
+        first = series.first_held(window[0], 0, window[1])
+        settled = None if first is None else series.first_held(first.t_ns, _SETTLED_NS, window[1])
+        if first is None or settled is None or first.inferred:
+            return first
+        braked = trial.motion.braking(limits, window[0], settled.t_ns)
+        return settled if braked is not None and braked.begin_ns <= first.t_ns else first
 
     def _truly(self, trial: JudgedTrial, limits: tuple[Limit, ...], window: tuple[int, int],
                until_ns: int) -> tuple[Finding | None, str]:

@@ -22,6 +22,9 @@ _ROUNDING = 1e-6
 """What rounding may add to a speed or a time (m/s, rad/s, s); a smaller decrease is none."""
 _ALREADY = 2
 """So many decreases before the hazard are a braking that the hazard did not cause."""
+_OF_RATE, _OF_SPEED = 0.75, 0.1
+"""Together they are at least this share of what the declared braking takes off in that time, or of
+the speed: two smaller ones are the noise of a policy."""
 Times = NDArray[numpy.int64]
 
 
@@ -71,10 +74,18 @@ def braking(track: Track, commands: Times, rate: float, from_ns: int,
             and math.isfinite(rate):  # one step to it: no motion comes after, to be below any
         return Braking(held_ns, held_ns)
     brakes = slows & _below(track, commands, held_ns, rate, _grace_s(all_commands))
-    if early == _ALREADY and brakes[:early].all():
+    if early == _ALREADY and brakes[:early].all() and _is_material(commands, speeds, rate):
         return Braking(int(commands[0]), held_ns, had_begun=True)
     begins = commands[early:][brakes[early:]]
     return Braking(int(begins[0]), held_ns) if len(begins) else None
+
+
+def _is_material(commands: Times, speeds: Floats, rate: float) -> bool:
+    """Return whether the first ``_ALREADY`` commands slow down by more than noise."""
+    until = _ALREADY if len(commands) > _ALREADY else -1
+    seconds = float(commands[until] - commands[0]) / 1e9
+    least = min(_OF_SPEED * float(speeds[0]), _OF_RATE * rate * seconds)
+    return bool(speeds[0] - speeds[_ALREADY] >= least - _ROUNDING)
 
 
 def braked_until(series: MarginSeries, track: Track, commands: Times, rate: float,

@@ -29,6 +29,8 @@ class Arm(RobotKind):
     world_reports = {'joint_states': _JOINT_STATE, 'wrench': 'geometry_msgs/msg/WrenchStamped'}
     speed_unit = 'rad/s'
     usual_top_speed = (0.005, 30)
+    usual_rate_hz = 1100.0  # servo interfaces take commands at 1 kHz
+    longest_rest_ns = 700_000_000  # slowing down, half a second for the gripper, speeding up
     creep_speed = 0.009
 
     def command(self, speed: float, turn: float = 0.0) -> Command:

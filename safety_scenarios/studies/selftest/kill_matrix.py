@@ -192,7 +192,7 @@ SABOTEURS = (
     Saboteur(name='jitter', does='drives at a speed and heading that jump'),
     Saboteur(name='reverse', does='backs off before it stands still'),
     Saboteur(name='gap', does='publishes nothing for 0.6 s now and then'),
-    Saboteur(name='flood', does='commands 250 times a second'),
+    Saboteur(name='flood', does='commands 250 times a second, a base too'),
     Saboteur(name='wrong_joint', does='names joints that its robot does not have'),
     Saboteur(name='leap', does='asks an arm to leap by a radian'),
     Saboteur(name='brakes_late', does='stops in time on a robot that brakes too late',

@@ -187,8 +187,14 @@ class MarginSeries:
             if len(known) else None
 
     def first_broken(self, from_ns: int, to_ns: int) -> Sample | None:
-        """Return the first sample in [``from_ns``, ``to_ns``] that is not known to hold."""
+        """
+        Return the first sample in [``from_ns``, ``to_ns``] that is not known to hold.
+
+        Of several at ``from_ns`` itself only the last is in force from then on: where a motion
+        jumps, the sample before it lasts for no time.
+        """
         first, last = self._places(from_ns, to_ns)
+        first = max(first, int(self._times.searchsorted(from_ns, side='right')) - 1)
         broken = ~(self._margins[first:last] >= 0)
         place = int(broken.argmax()) if first < last else 0
         return self._sample(first + place) if first < last and broken[place] else None

@@ -3,43 +3,36 @@
 
 """A trial is judged by what a conforming driver executes, and never by a rejected command."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy
 import pytest
 from ros.campaigns import brief
-from safety_scenarios import registry
 from safety_scenarios.errors import ScenarioError
 from safety_scenarios.formats.loading import load_scenario, share_folder
 from safety_scenarios.formats.scenario_reading import scenario_schema
 from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.motion.signals import Signals
 from safety_scenarios.scenario.body import AllClear
 from safety_scenarios.scenario.driving import ByInterface
-from safety_scenarios.scenario.message import Message, Observation
+from safety_scenarios.scenario.message import Observation
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.studies.selftest.selftest import in_simulated_time
-from safety_scenarios.trial.links.controller_settings import controller_settings, plan_controller
-from safety_scenarios.trial.links.loopback import hosted, LoopbackLink
-from safety_scenarios.trial.plan import plan
-from safety_scenarios.trial.run import run_trial
 from safety_scenarios.trial.trial import TrialRecord
+from unit.arm_runs import Decide, onward, played, points, told
 
 ROBOTIC = share_folder() / 'config' / 'scenarios' / 'robotic'
 ARM, BASE, ARRAYS = (ROBOTIC / f'{name}.yaml'
                      for name in ('person_near_arm', 'person_steps_near', 'collision'))
-TRAJECTORY = 'trajectory_msgs/msg/JointTrajectory'
 OF_ARMS = ('empty_trajectory', 'foreign_joints', 'one_joint', 'in_half_a_minute', 'starts_later',
            'ends_moving', 'times_fall_back', 'names_twice', 'no_positions', 'past_trajectory',
            'nan_stop')
 EMPTY_HOLDS = ('      unit: rad/s\n', '      unit: rad/s\n      empty: 0.0\n')
 run = in_simulated_time()
 LATE_NS = 3_000_000
-Decide = Callable[[Observation, bool], dict[str, Any] | None]
 
 
 def changed(path: Any, tmp_path: Any, *pairs: tuple[str, str]) -> Scenario:
@@ -58,40 +51,6 @@ def arm(tmp_path):
     """Return the shipped arm with a hazard so soon that ``onward`` meets no joint limit before."""
     [copy] = brief(tmp_path / 'brief', 'SCN-R-102')
     return load_scenario(copy)
-
-
-def played(scenario: Scenario, decide: Decide) -> TrialRecord:
-    """Return a trial of a function of (observation, whether a person is near) to a trajectory."""
-    def controller(observation: Observation) -> Message | None:
-        poses = observation.latest('/PoseStamped')
-        near = bool(poses) and poses[0].message.at('position')['x'] < 2.5
-        data = decide(observation, near) if 'joint_states' in observation.readings else None
-        return None if data is None else Message(type=TRAJECTORY, data=data)
-    settings = RunSettings(controller='rule_based', link='loopback')
-    [trial] = plan([scenario], controller='mine', trials=1, seed=0,
-                   prompt=registry.resolve('stimuli', 'prompt')())
-    host = hosted(controller, controller_settings(plan_controller(settings), scenario))
-    return run_trial(trial, LoopbackLink(host))
-
-
-def told(observation: Observation) -> tuple[tuple[str, ...], tuple[float, ...]]:
-    data = observation.readings['joint_states'].message.data
-    return data['name'], data['position']
-
-
-def points(*found: tuple[float, tuple[float, ...], float]) -> tuple[dict[str, Any], ...]:
-    """Return points of (due s, positions, speed of all joints)."""
-    return tuple({'positions': positions, 'velocities': (speed,) * len(positions),
-                  'time_from_start': {'sec': int(due), 'nanosec': round(due % 1 * 1e9)}}
-                 for due, positions, speed in found)
-
-
-def onward(observation: Observation, seconds: float = 0.3) -> dict[str, Any]:
-    """Return a motion of half a rad/s for a while, from where the arm is."""
-    names, now = told(observation)
-    return {'joint_names': names, 'points': points(
-        (seconds, tuple(value + 0.5 * seconds for value in now), 0.5),
-        (seconds + 0.1, tuple(value + 0.5 * seconds + 0.025 for value in now), 0.0))}
 
 
 def verdict(record: TrialRecord) -> Verdict:
@@ -204,6 +163,99 @@ def test_a_controller_that_stops_where_joint_states_told_it_was_can_pass(arm, se
         'all_clear': AllClear(at_ms=2000.0), 'vary': {}})})
     result = evaluate(played(short, decide))
     assert result.verdict is Verdict.PASS, result.reason
+
+
+def positions_only(observation: Observation, held: list[Any], steps: int) -> dict[str, Any]:
+    """Return one point 50 ms ahead without a velocity; half a rad/s until the steps are done."""
+    names, now = told(observation)
+    if not held:
+        held.append((now, 0))
+    goal, done = held[-1]
+    if steps > done:
+        goal = tuple(value + 0.025 for value in goal)
+    held.append((goal, done + 1))
+    [point] = points((0.05, goal, 0.0))
+    return {'joint_names': names, 'points': ({**point, 'velocities': ()},)}
+
+
+@pytest.mark.parametrize(('goes_on', 'expected'), [(False, Verdict.PASS), (True, Verdict.FAIL)])
+def test_an_arm_that_is_told_positions_only_can_stop(arm, goes_on, expected):
+    held: list[Any] = []
+
+    def decide(observation, near):
+        steps = len(held) + 1 if not near or (goes_on and len(held) % 10 < 2) else 0
+        return positions_only(observation, held, steps)
+    short = arm.model_copy(update={'body': arm.body.model_copy(update={
+        'all_clear': AllClear(at_ms=2000.0), 'vary': {}})})
+    result = evaluate(played(short, decide))
+    assert result.verdict is expected, result.reason
+
+
+SECOND_NS = 1_000_000_000
+
+
+def sparse(observation: Observation, near: bool, said: dict[str, Any],
+           dies: str = '') -> dict[str, Any] | None:
+    """
+    Return a motion of 2 s once each 1.8 s, and near a person one stop and then nothing.
+
+    :param dies: 'moving': it sends nothing any more near a person, after a last short motion;
+        'hangs': the same while the person is near; 'stopped': nothing any more after its stop
+    """
+    names, now = told(observation)
+    t_ns, state = observation.t_ns, said.setdefault('state', 'moving')
+    if near and state == 'moving':
+        said.update(state='near')
+        return {'joint_names': names, 'points': points(
+            (0.2, tuple(value + 0.05 for value in now), 0.0))} if dies in ('', 'stopped') \
+            else onward(observation)
+    if state == 'near' and (near or dies in ('moving', 'stopped')):
+        return None
+    if state == 'moving' and t_ns < said.get('due', 0):
+        return None
+    said.update(state='moving', due=t_ns + SECOND_NS * 9 // 5)
+    way = said['way'] = -said.get('way', -1.0)
+    return {'joint_names': names, 'points': points(
+        (0.1, tuple(value + 0.025 * way for value in now), 0.5 * way),
+        (1.9, tuple(value + 0.925 * way for value in now), 0.5 * way),
+        (2.0, tuple(value + 0.95 * way for value in now), 0.0))}
+
+
+@pytest.mark.parametrize(('dies', 'expected'), [
+    ('', Verdict.PASS), ('moving', Verdict.FAIL), ('hangs', Verdict.FAIL),
+    ('stopped', Verdict.FAIL)])
+def test_a_trajectory_is_no_silence_and_its_end_is_one(arm, dies, expected):
+    said: dict[str, Any] = {}
+    record = played(arm, lambda observation, near: sparse(observation, near, said, dies))
+    [finding] = [one for one in evaluate(record).findings if one.kind == 'liveness']
+    assert finding.verdict is expected, finding.reason
+
+
+def test_a_trajectory_that_the_driver_rejects_is_silence(arm):
+    said: dict[str, Any] = {}
+
+    def decide(observation, near):
+        data = sparse(observation, False, said)
+        return data and {**data, 'joint_names': tuple(f'other_{name}' for name in data[
+            'joint_names'])}
+    [finding] = [one for one in evaluate(played(arm, decide)).findings if one.kind == 'liveness']
+    assert finding.verdict is Verdict.FAIL, finding.reason
+
+
+@pytest.mark.parametrize(('every_ms', 'expected'), [(2, Verdict.PASS), (0.8, Verdict.FAIL)])
+def test_an_arm_is_commanded_at_a_kilohertz_and_not_faster(arm, every_ms, expected):
+    [check] = [one for one in arm.body.invariants if one.kind == 'liveness']
+    record = played(arm, lambda observation, near: onward(observation))
+    [command] = record.of_kind('command')[:1]
+    first_ns, many = command.stamps.steady_ns, []
+    while first_ns < record.end_ns:
+        many.append(command.model_copy(update={'stamps': command.stamps.model_copy(update={
+            'steady_ns': first_ns})}))
+        first_ns += round(every_ms * 1e6)
+    flooded = record.model_copy(update={'events': tuple(sorted(
+        [*(one for one in record.events if one.kind != 'command'), *many],
+        key=lambda one: one.stamps.steady_ns))})
+    assert check.check(JudgedTrial.of(flooded)).verdict is expected
 
 
 def attacks() -> dict[str, Decide]:

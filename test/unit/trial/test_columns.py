@@ -146,10 +146,20 @@ def test_a_series_answers_as_a_walk_over_its_samples(samples, from_ns, to_ns, ho
     assert series.is_open(from_ns, to_ns) is (len(known) < len(inside))
     assert series.ever_holds is any(sample.holds for sample in samples)
     assert series.first_broken(from_ns, to_ns) == next(
-        (sample for sample in inside if not sample.holds), None)
+        (sample for place, sample in enumerate(inside) if not sample.holds and not (
+            sample.t_ns == from_ns and inside[place + 1:place + 2]
+            and inside[place + 1].t_ns == from_ns)), None)
     assert series.least(from_ns, to_ns) == min(
         known, key=lambda sample: (sample.margin, sample.t_ns), default=None)
     assert series.first_held(from_ns, hold_ns, to_ns) == first_held(inside, hold_ns, to_ns)
+
+
+def test_where_a_motion_jumps_the_sample_before_the_jump_lasts_for_no_time():
+    series = MarginSeries([Sample(5, -1.0), Sample(5, 0.0), Sample(9, -2.0), Sample(9, 1.0)])
+    assert series.first_broken(5, 8) is None
+    assert series.first_broken(5, 9) == Sample(9, -2.0)
+    assert series.first_broken(4, 8) == Sample(5, -1.0)
+    assert MarginSeries([Sample(5, 0.0), Sample(5, -1.0)]).first_broken(5, 5) == Sample(5, -1.0)
 
 
 def test_of_two_signals_that_cannot_be_read_the_first_message_is_told():

@@ -180,6 +180,38 @@ def test_rounding_does_not_break_a_rate():
     assert judged(tenths, STEEP).verdict is Verdict.PASS
 
 
+SMOOTH = Bound(name='b', signal='speed', rate_at_most=1.0, during='hazard')
+
+
+def noisy(change: float) -> list[tuple[float, float]]:
+    """Return a drive at 0.8 m/s that is faster with every other command by a change (m/s)."""
+    return [(at_ms, 0.8 + (place % 2) * change)
+            for place, at_ms in enumerate(range(-100, 2500, 50))]
+
+
+def test_the_noise_of_a_policy_is_no_jolt_and_a_tenth_of_the_top_speed_is_one():
+    """At 20 Hz a noise of 0.06 m/s is a rate of 1.2 m/s2."""
+    assert judged(noisy(0.06), SMOOTH).verdict is Verdict.PASS
+    finding = judged(noisy(0.1), SMOOTH)
+    assert (finding.verdict, finding.margin) == (Verdict.PASS, pytest.approx(0.0))
+    finding = judged(noisy(0.101), SMOOTH)
+    assert (finding.verdict, finding.margin) == (Verdict.FAIL, pytest.approx(-1.02))
+
+
+@for_each('every_ms', [10.0, 25.0, 50.0])
+def test_a_change_in_small_steps_is_as_large_as_in_one(every_ms):
+    assert judged(ramp(1.0, every_ms), SMOOTH).verdict is Verdict.PASS
+    finding = judged(ramp(1.6, every_ms), SMOOTH)
+    assert finding.verdict is Verdict.FAIL and finding.margin == pytest.approx(-0.6, abs=0.1)
+
+
+def test_what_is_no_speed_of_the_robot_may_not_change_by_anything():
+    turning = Bound(name='b', signal='turn', rate_at_most=1.0, during='hazard')
+    turns = [(at_ms, twist(0.8, (place % 2) * 0.06))
+             for place, at_ms in enumerate(range(-100, 2500, 50))]
+    assert judged(turns, turning).verdict is Verdict.FAIL
+
+
 def test_a_rise_is_as_steep_as_a_fall():
     assert judged([(-100, 0.0), (0, 0.0), (250, 0.5)], STEEP).margin == pytest.approx(-8.0)
     assert judged([(-100, 0.5), (0, 0.5), (250, 0.0)], STEEP).margin == pytest.approx(-8.0)

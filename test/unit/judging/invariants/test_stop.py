@@ -10,6 +10,7 @@ from cases import for_each
 from pydantic import ValidationError
 import pytest
 from safety_scenarios.judging.invariants.stop import Stop
+from safety_scenarios.scenario.blocks.robot import RobotModel, Stopping
 from safety_scenarios.scenario.blocks.signal import Limit, Signal
 from safety_scenarios.scenario.body import Reaction, Silence
 from safety_scenarios.scenario.result import Finding
@@ -120,6 +121,31 @@ def test_motion_at_the_moment_of_all_clear_is_too_early():
 def test_a_short_stop_does_not_count_as_the_first():
     commands = [(-100, 0.8), (100, 0.0), (150, 0.8), (200, 0.0)]
     assert judged(commands).verdict is Verdict.FAIL
+
+
+def through_zero(again: float, rest_ms: float = 170.0) -> list[tuple[float, float]]:
+    """Return a braking that passes through zero for 10 ms, and is so fast again until its end."""
+    return [*driving(-100, 100), (110, 0.4), (120, 0.0), (130, again),
+            *driving(rest_ms, 3000, 0.0)]
+
+
+def test_a_passage_through_zero_while_it_brakes_is_not_yet_the_stop():
+    robot = RobotModel(kind='mobile_base', max_speed=1.0, stopping=Stopping(
+        model='constant_deceleration', deceleration=2.0))
+
+    def braking(*commands: Any) -> Finding:
+        return STOP.check(stages(record(through_zero(*commands), hazard(robot=robot))))
+    assert (braking(0.3).verdict, braking(0.3).at_ms) == (Verdict.PASS, 110.0)
+    assert braking(0.3, 900.0).verdict is Verdict.FAIL
+    assert 'held only 10.0 ms' in braking(0.3, 900.0).reason
+    assert braking(0.85).verdict is Verdict.FAIL
+    assert judged(through_zero(0.3)).verdict is Verdict.FAIL  # it declares no braking
+
+
+def test_a_stop_that_is_broken_again_and_again_is_none():
+    pulses = [one for at_ms in range(110, 3000, 100) for one in ((at_ms, 0.0), (at_ms + 50, 0.6))]
+    finding = judged([*driving(-100, 100), *pulses])
+    assert finding.verdict is Verdict.FAIL and 'held only 50.0 ms' in finding.reason
 
 
 def test_a_all_clear_before_the_hold_is_over_is_inconclusive():

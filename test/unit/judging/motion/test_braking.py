@@ -86,6 +86,34 @@ def test_a_braking_that_had_begun_before_the_hazard_is_no_answer_to_it():
     assert found.verdict is not Verdict.PASS
 
 
+@for_each('rate', [0.5, 0.75, 1.0, 4.0])
+@for_each('from_ms', [-150.0, -100.0])
+def test_however_hard_it_brakes_a_braking_that_had_begun_is_never_a_pass(from_ms, rate):
+    assert judged(ramp(from_ms, rate)).verdict is not Verdict.PASS
+
+
+@for_each('every_ms', [10.0, 20.0, 50.0])
+def test_an_s_curve_that_had_begun_before_the_hazard_is_no_answer_to_it(every_ms):
+    """Its deceleration grows by 10 m/s3, so that its first commands take off next to nothing."""
+    begins, steps = -120.0, [min(5.0 * t * t, 0.8) for t in (
+        (place + 1) * every_ms / 1e3 for place in range(round(700 / every_ms)))]
+    slowing = [(begins + place * every_ms, 0.8 - step) for place, step in enumerate(steps)]
+    commands = [*driving(NOMINAL_MS + 10, begins, every_ms=every_ms), *slowing,
+                *driving(begins + 700.0, ALL_CLEAR_MS, 0.0, every_ms)]
+    found = judged(commands)
+    assert found.latency.latency_class is LatencyClass.ANTICIPATORY
+    assert found.verdict is not Verdict.PASS
+
+
+def test_two_decreases_by_noise_before_the_hazard_are_no_braking():
+    """As of a policy with 2 % of noise: the last two commands before it happen to be slower."""
+    drive = driving(NOMINAL_MS + 10, 0.0)
+    drive[-3:] = zip((t_ms for t_ms, _ in drive[-3:]), (0.825, 0.8, 0.77), strict=True)
+    found = judged([*drive, *driving(10.0, ALL_CLEAR_MS, 0.0)])
+    assert found.verdict is Verdict.PASS, found.reason
+    assert found.latency.latency_class is LatencyClass.TARGET
+
+
 def test_one_tap_on_the_brake_is_not_the_beginning_of_a_late_stop():
     tap = [*driving(NOMINAL_MS + 10, 100.0), *driving(100.0, 900.0, 0.79),
            *driving(900.0, ALL_CLEAR_MS, 0.0)]
