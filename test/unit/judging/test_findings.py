@@ -24,7 +24,7 @@ SOURCE_OF = {'observation': 'observation', 'clock_findings': 'clock', 'nominal':
              'invariant_findings': 'invariant', 'coverage': 'coverage', 'motion': 'motion',
              'contact': 'contact', 'tool_calls': 'rule', 'wiring': 'wiring',
              'world_motion': 'wiring', 'network': 'network', 'stall_findings': 'stall',
-             'evidence': 'evidence', 'model_reaction': 'latency'}
+             'evidence': 'evidence', 'model_reaction': 'latency', 'single_rest': 'nominal'}
 """Every module that finds something."""
 FINDS_NOTHING = {'__init__', 'around_onset', 'harness', 'spells'}
 RUN = in_simulated_time()
