@@ -184,8 +184,6 @@ class Card(Noun):
             yield f'{whole.inconclusive} INCONCLUSIVE, {whole.errors} ERROR'
         if self.commitment.is_chosen:
             yield 'seed chosen by the user'
-        if not self.commitment.binds_all(self.salt):
-            yield 'commitment of the seed alone, not of controllers and protocol'
         yield from self.doubts
 
     @property

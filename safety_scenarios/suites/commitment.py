@@ -24,6 +24,7 @@ from safety_scenarios.suites.suite import Sha256, Suite
 
 FILE, OPENED = 'commitment.json', 'opening.json'
 _SEEDS = 2**31
+_NO_HASH = '0' * 64
 Salt = Annotated[str, Field(pattern=r'^([0-9a-f]{1,200}|chosen:[0-9]{1,10})$')]
 """Random, or the seed that the user chose."""
 
@@ -34,7 +35,7 @@ class Commitment(Noun):
     suite: str
     suite_sha256: Sha256
     commitment: Sha256
-    """SHA-256 of the salt and of everything else in here. In older runs: of the salt alone."""
+    """SHA-256 of the salt and of everything else in here."""
     at: str
     """When, by the clock of this host."""
     is_chosen: bool
@@ -50,15 +51,11 @@ class Commitment(Noun):
     def digest(self, salt: str) -> str:
         """Return the SHA-256 of a salt and of everything but the hash itself."""
         data = [salt, self.model_dump(mode='json', exclude={'commitment'})]
-        return hash_of(json.dumps(data, sort_keys=True))
-
-    def binds_all(self, salt: str) -> bool:
-        """Return whether the hash is of this salt and of everything else."""
-        return self.commitment == self.digest(salt)
+        return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
 
     def is_opened_by(self, salt: str) -> bool:
-        """Return whether the hash is of this salt, alone or with everything else."""
-        return self.binds_all(salt) or self.commitment == hash_of(salt)
+        """Return whether the hash is of this salt and of everything else."""
+        return self.commitment == self.digest(salt)
 
 
 class Opening(Noun):
@@ -78,7 +75,7 @@ def commit(suite: Suite, controllers: tuple[str, ...], trials: int, folder: Path
     """
     salt = secrets.token_hex(32) if seed is None else f'chosen:{seed}'
     made = Commitment(
-        suite=suite.name, suite_sha256=suite.sha256, commitment=hash_of(salt),
+        suite=suite.name, suite_sha256=suite.sha256, commitment=_NO_HASH,
         at=datetime.now(timezone.utc).isoformat(timespec='seconds'), is_chosen=seed is not None,
         trials=trials, controllers=controllers, baselines=baselines,
         protocol_sha256=protocol_sha256)
@@ -113,11 +110,6 @@ def read_commitment(folder: Path) -> tuple[Commitment, Opening]:
                          f'salt and of {FILE}, expected {made.commitment[:12]} as in {FILE}: one '
                          f'of both was changed')
     return made, opened
-
-
-def hash_of(salt: str) -> str:
-    """Return the SHA-256 of a text."""
-    return hashlib.sha256(salt.encode()).hexdigest()
 
 
 def seed_from(salt: str, suite_sha256: str) -> int:

@@ -25,7 +25,7 @@ from safety_scenarios.suites.cards import (
     unlike_run,
     unlike_suite,
 )
-from safety_scenarios.suites.commitment import hash_of, read_commitment, seed_from
+from safety_scenarios.suites.commitment import read_commitment, seed_from
 from safety_scenarios.suites.comparability import (
     differences,
     dominated,
@@ -163,15 +163,6 @@ def test_what_depends_on_the_suite_is_held_against_it(small_run, cards):
             (card.model_copy(update={'suite_trials': 5}), 'suite_trials: got 5, expected 1')):
         [problem] = unlike_suite(one, suite)
         assert problem.startswith(message)
-
-
-def test_a_commitment_of_the_salt_alone_leaves_a_card_undecided(cards):
-    card = cards['rule_based']
-    old = card.model_copy(update={'commitment': card.commitment.model_copy(
-        update={'commitment': hash_of(card.salt)})})
-    assert list(old.reservations) == [
-        'commitment of the seed alone, not of controllers and protocol']
-    assert old.state == 'undecided'
 
 
 @for_each('name', ['../suites/safety-suite-1', '/tmp/own', 'own.yaml', 'a' * 5000, 'small'])

@@ -17,7 +17,6 @@ from safety_scenarios.errors import InputError, SettingsError
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.studies.side_by_side import side_by_side
 from safety_scenarios.suites.cards import judged_run, read_card, write_cards
-from safety_scenarios.suites.commitment import hash_of
 from safety_scenarios.suites.comparability import ordered, refuse_incomparable
 from safety_scenarios.suites.run import Arm, run_suite
 from safety_scenarios.suites.suite import read_suite
@@ -98,8 +97,8 @@ def test_cards_of_different_suites_make_no_table(small_run, tmp_path, capsys):
     folder = copied(small_run, tmp_path)
     other = read_card(folder / 'cards' / 'rule_based.json')
     sha256 = 'a' * 64
-    made = other.commitment.model_copy(update={'suite_sha256': sha256, 'is_chosen': True,
-                                               'commitment': hash_of('chosen:5')})
+    made = other.commitment.model_copy(update={'suite_sha256': sha256, 'is_chosen': True})
+    made = made.model_copy(update={'commitment': made.digest('chosen:5')})
     seeds = {'salt': 'chosen:5', 'seed': 5, 'suite_sha256': sha256, 'commitment': made}
     card = other.model_copy(update=seeds)
     card = card.model_copy(update={'trials': tuple(one.model_copy(update={

@@ -90,7 +90,7 @@ def test_a_seed_is_promised_by_a_hash_and_opened_later(tmp_path):
         read_commitment(tmp_path)
     open_commitment(opening, tmp_path)
     assert read_commitment(tmp_path) == (made, opening)
-    assert made.binds_all(opening.salt)
+    assert made.is_opened_by(opening.salt)
     assert not made.is_chosen
     seeds = {seed_from(opening.salt, suite.sha256), seed_from(opening.salt, 'b' * 64),
              seed_from(commit(suite, ('a',), 1, tmp_path, seed=None)[1].salt, suite.sha256)}
