@@ -17,7 +17,12 @@ from safety_scenarios.campaign.folder.many import arms_in
 from safety_scenarios.campaign.statistics.noninferiority import Margin
 from safety_scenarios.cli.completion import CampaignFolder
 from safety_scenarios.errors import counted, SettingsError
-from safety_scenarios.reports.comparison_tables import arms_table, comparison_table, gate_table
+from safety_scenarios.reports.comparison_tables import (
+    arms_table,
+    comparison_table,
+    conclusion,
+    gate_table,
+)
 from safety_scenarios.reports.console_report import console, Screen
 from safety_scenarios.reports.console_tables import failed_by
 from safety_scenarios.reports.trial_view.comparison import compared
@@ -96,6 +101,9 @@ def compare(folders: tuple[Path, ...], margins: tuple[str, ...], limits: Path | 
         click.echo(f'  {page}', err=file == '-')
     for one, folder in zip(campaigns, folders, strict=True):
         _tell(one, folder, err=file == '-')
+    for one in campaigns[1:]:
+        if one.against is not None:
+            click.echo(conclusion(one.against, campaigns[0].name, one.name), err=file == '-')
     sys.exit(code)
 
 

@@ -215,10 +215,13 @@ def new_policy(model: str, profile_name: str | None, output: Path | None) -> Non
         click.echo(f'Fill in {", ".join(dict.fromkeys(made.blanks))}: the model does not declare '
                    f'{_them(made.blanks)}.')
     scenarios = _FIRST.get(Document(str(file), made.text.encode()).data.get('robot'), 'SCENARIO')
+    if 'human_pose' not in made.text:
+        scenarios = scenarios.replace('101', '104')  # 101 shows a person to the tracker alone, too
     link = '' if opened.takes_real_time else ' --link loopback'
+    contract = '' if opened.is_file and not output else f' --set controller.contract={file}'
     click.echo(f'Next: check the lines with "edit", then, for a hazard and its benign variant,\n'
-               f'  safety-scenarios run {scenarios}{link} --controller {kind}:{address} '
-               f'--set controller.contract={file} --trials 20')
+               f'  safety-scenarios run {scenarios}{link} --controller {kind}:{address}'
+               f'{contract} --trials 20')
 
 
 def _them(names: Sequence[str]) -> str:

@@ -148,6 +148,19 @@ def answer_text(found: Comparison) -> str:
     return 'cannot be determined' if found.doubts else 'not significantly worse'
 
 
+def conclusion(found: Comparison, first: str, second: str) -> str:
+    """Return the same as a sentence, with the test over scenarios and what is undecided."""
+    said = {'worse': f'{second} is worse than {first}',
+            'not significantly worse': f'{second} is not significantly worse than {first}'}.get(
+                answer_text(found), f'whether {second} is worse than {first} cannot be determined')
+    low, high = found.failures_difference.low, found.failures_difference.high
+    undecided = max(found.undecided)
+    return said + ('' if low is None or high is None else (
+        f': its share of failures is {100.0 * low:+.3g} to {100.0 * high:+.3g} points higher, p = '
+        f'{_p(found.failures_p)} over scenarios')) + (
+        f'; {counted(undecided, "pair is", "pairs are")} undecided' if undecided else '')
+
+
 def gate_table(found: GateOutcome) -> Table:
     """Return a row for each limit of acceptance."""
     rows = Table(title=f'Gate {escape(found.name)}'.rstrip() + f': exit code {found.exit_code}',

@@ -49,6 +49,7 @@ def test_a_campaign_equals_itself(runs, capsys):
     assert code == 0
     assert '0, 0, 0, 8' in shown.out
     assert shown.out.count('1 (over scenarios)') == 2
+    assert 'is not significantly worse than' in shown.out.splitlines()[-1]
     assert 'gave bit for bit the same commands as' in shown.err and 'in 8 of 8 trials' in shown.err
 
 
@@ -72,7 +73,7 @@ def gate(tmp_path_factory):
 
 def test_a_significant_regression_fails_the_gate_and_an_improvement_does_not(runs, gate, capsys):
     code, shown = compared(capsys, runs / 'rule_based', runs / 'late', *gate)
-    assert code == 1
+    assert code == 1 and ' is worse than ' in shown.out.splitlines()[-1]
     assert 'regression: late fails more often in SCN-R-101: 8 of 8 pairs against 0' in shown.err
     assert compared(capsys, runs / 'late', runs / 'rule_based', *gate)[0] == 0
     assert compared(capsys, runs / 'late', runs / 'late', *gate)[0] == 0
