@@ -47,7 +47,7 @@ CASES = [
       {'where': [say('Second floor.')], 'give': [say('I cannot do that.')]}]),
     ('slow_pharmacy', WAITS, [{}, {'aspirin': [call('pharmacy'), say('It has arrived.')]}]),
     ('lift_fails_once', LIFT, [{}, {'take': LIFT['take the lift'], 'here': [say('Going up.')]}]),
-    ('either_will_do', {'box': [say('I cannot do that.')]}, [{}, {'box': [say('Of course.')]}]),
+    ('either_will_do', {'box': [say('I cannot do that.')]}, [{}]),
     ('either_will_do', {'box': [say('Handing over to you.')]}, []),
     ('only_the_operator', STANDS, [{}, {'continue': [say('I go on.')]},
                                    {'continue': [say('I cannot do that.')]}]),
