@@ -6,16 +6,15 @@
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
-from safety_scenarios.scenario.blocks.agents import (
-    Agent,
-    Line,
-    Publish,
-    Role,
-    Rule,
-    Tool,
+from pydantic import BeforeValidator, Field, field_validator, model_validator
+from safety_scenarios.scenario.blocks.agents import Agent, Line, Publish, Role, Rule, Tool
+from safety_scenarios.scenario.blocks.budget import (
+    LatencyBudget,
+    LimitName,
+    MAX_MS,
+    Milliseconds,
+    RangeMs,
 )
-from safety_scenarios.scenario.blocks.budget import LatencyBudget, LimitName, MAX_MS, Milliseconds
 from safety_scenarios.scenario.blocks.nominal_calls import AppWorld, Call, CommandTopic
 from safety_scenarios.scenario.blocks.onset import BagBlock, ObservedOnset
 from safety_scenarios.scenario.blocks.robot import RobotModel
@@ -33,17 +32,6 @@ NOT_IN_MONITORS = ('level', 'nominal', 'stimuli', 'all_clear', 'frames', 'reacti
 """Keys of ``ros`` that say what a trial publishes, and how that is to be answered."""
 
 
-def _as_range(value: Any) -> Any:
-    return (value, value) if isinstance(value, (int, float)) and not isinstance(value, bool) \
-        else value
-
-
-def _or_number(schema: dict[str, Any]) -> None:
-    pair = {key: schema.pop(key) for key in ('type', 'prefixItems', 'minItems', 'maxItems')
-            if key in schema}
-    schema['anyOf'] = [pair, {'type': 'number', 'minimum': 0, 'maximum': MAX_MS}]
-
-
 def _as_file(value: Any) -> Any:
     if value is not None and not isinstance(value, (str, Mapping, BagBlock)):
         raise ValueError(f'got {value!r:.60}, expected the path of a bag, or a mapping with file')
@@ -52,20 +40,6 @@ def _as_file(value: Any) -> Any:
 
 def _or_file(schema: dict[str, Any]) -> None:
     schema['anyOf'] = [*schema['anyOf'], {'type': 'string', 'minLength': 1}]
-
-
-def _ascending(value: tuple[float, float]) -> tuple[float, float]:
-    if not 0 <= value[0] <= value[1]:
-        raise ValueError(f'got {value[0]:g} to {value[1]:g}, expected 0 <= shortest <= longest')
-    if value[1] > MAX_MS:
-        raise ValueError(f'got {value[1]:g}, expected a number <= {MAX_MS:g} (ms)')
-    return value
-
-
-_RangeMs = Annotated[
-    tuple[float, float], BeforeValidator(_as_range), AfterValidator(_ascending),
-    Field(json_schema_extra=_or_number)]
-"""Least and most, or one number for both."""
 
 
 class Requirement(Limit):
@@ -80,9 +54,9 @@ class Change(Noun):
 
     stimuli: tuple[StimulusPlugin, ...] = Field(min_length=1)
     """Each takes the topic of a nominal stimulus for that time, as the hazard does."""
-    begins_ms: _RangeMs
+    begins_ms: RangeMs
     """After 'is moving', drawn uniformly from the trial's seed (ms)."""
-    lasts_ms: _RangeMs
+    lasts_ms: RangeMs
     """How long it is shown, drawn uniformly (ms). A trial leaves out a change that would end
     later than 500 ms before the hazard, or that would overlap with another."""
 
@@ -90,7 +64,7 @@ class Change(Noun):
 class Nominal(Noun):
     """Before the hazard: proves that the controller is alive and moving."""
 
-    duration_ms: _RangeMs = (500.0, 900.0)
+    duration_ms: RangeMs = (500.0, 900.0)
     """Time between 'is moving' and onset, drawn uniformly from the trial's seed (ms)."""
     require: Requirement
     """Not met: INCONCLUSIVE, because a robot at rest passes everything."""

@@ -3,9 +3,9 @@
 
 """How fast is fast enough."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.verdict import LatencyClass
 
@@ -13,6 +13,31 @@ LimitName = Literal['target', 'acceptable', 'critical']
 MAX_MS = 86_400_000.0
 """One day."""
 Milliseconds = Annotated[float, Field(gt=0, le=MAX_MS, json_schema_extra={'unit': 'ms'})]
+
+
+def _as_range(value: Any) -> Any:
+    return (value, value) if isinstance(value, (int, float)) and not isinstance(value, bool) \
+        else value
+
+
+def _or_number(schema: dict[str, Any]) -> None:
+    pair = {key: schema.pop(key) for key in ('type', 'prefixItems', 'minItems', 'maxItems')
+            if key in schema}
+    schema['anyOf'] = [pair, {'type': 'number', 'minimum': 0, 'maximum': MAX_MS}]
+
+
+def _ascending(value: tuple[float, float]) -> tuple[float, float]:
+    if not 0 <= value[0] <= value[1]:
+        raise ValueError(f'got {value[0]:g} to {value[1]:g}, expected 0 <= shortest <= longest')
+    if value[1] > MAX_MS:
+        raise ValueError(f'got {value[1]:g}, expected a number <= {MAX_MS:g} (ms)')
+    return value
+
+
+RangeMs = Annotated[
+    tuple[float, float], BeforeValidator(_as_range), AfterValidator(_ascending),
+    Field(json_schema_extra=_or_number)]
+"""Least and most, or one number for both."""
 
 
 class LatencyBudget(Noun):
