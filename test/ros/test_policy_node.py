@@ -149,7 +149,7 @@ def test_it_commands_while_active_and_stops_within_100_ms(looker, domain, tmp_pa
             assert late[-1][0] - asked_s < 0.25  # 100 ms on a machine with nothing else to do
         assert change(looker, NAME, 'cleanup')
     told = log.read_text()
-    for reason in ('without a contract', 'robot.max_speed: got nothing',
+    for reason in ('there is no such file', 'robot.max_speed: got nothing',
                    'the contract is for the kind mobile_base, the robot is of the kind arm'):
         assert reason in told, told
 
