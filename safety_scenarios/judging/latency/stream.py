@@ -207,7 +207,13 @@ def _clock_of(events: Sequence[Event]) -> str:
 
 
 def stream_rows(record: TrialRecord) -> tuple[PreflightRow, ...]:
-    """Return the preflight's questions that only a running stream answers, before a hazard."""
+    """
+    Return the preflight's questions that only a running stream answers, before a hazard.
+
+    Where a robot is to be commanded and nobody did, there is nothing to say of a stream.
+    """
+    if record.trial.scenario.body.commands and not record.by_topic('command'):
+        return ()
     onset = None if record.trial.scenario.body.is_conversation else record.index.marks.get(ONSET)
     until_ns = onset.stamps.steady_ns if onset else record.end_ns + 1
     rows = []

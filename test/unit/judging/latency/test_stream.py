@@ -298,6 +298,10 @@ def test_a_good_stream_is_three_good_rows():
         'stamps': ('ok', 'nothing odd')}
 
 
+def test_of_no_stream_nothing_is_said():
+    assert rows([]) == {}
+
+
 def test_the_rate_is_that_before_the_hazard():
     slow_then_fast = [*driving(-690, 0, every_ms=200.0), *driving(5, 2500, every_ms=5.0)]
     assert rows(slow_then_fast)['rate'] == ('ok', 'cmd_vel: a command each 200 ms')
