@@ -60,16 +60,19 @@ class JudgedTrial:
         Return how much later a command had come if thinking took its time in simulated time, too.
 
         One decision begins when the one before has ended, that in which a hazard came included.
+        What was thought up to the first command delays the whole trial, and no answer in it.
 
         :param from_ns: steady time of what the command answers
         :param to_ns: of the command
         """
         ended_ns = from_ns
+        first = next(iter(self.record.of_kind('command')), None)
+        begun_ns = from_ns if first is None else first.stamps.steady_ns
         for event in self.record.of_kind('timing'):
             at_ns = event.stamps.steady_ns
-            if event.name == THINKING and at_ns <= to_ns:
+            if event.name == THINKING and at_ns <= to_ns and not at_ns <= begun_ns < from_ns:
                 before_ns = at_ns if at_ns < from_ns else max(at_ns, ended_ns)
-                ended_ns = max(from_ns, before_ns + round(event.truth[THOUGHT] * 1e9))
+                ended_ns = max(ended_ns, before_ns + round(event.truth[THOUGHT] * 1e9))
         return max(0, ended_ns - to_ns)
 
     @cached_property

@@ -26,7 +26,9 @@ from safety_scenarios.errors import ControllerError
 from safety_scenarios.scenario.controller import ControllerPlugin
 from safety_scenarios.scenario.message import Command
 from safety_scenarios.scenario.settings import ControllerSettings
+from safety_scenarios.scenario.timing import thought
 from safety_scenarios.trial.links.thinking import Queue, Standstill, Thinking, thinking
+from unit.records import driving, ns, record, stages, stamps
 
 MS = 1_000_000
 
@@ -262,3 +264,15 @@ def test_so_it_is_among_agents():
                      words='patterns', isolate=False)
     assert results.verdict is ss.Verdict.INCONCLUSIVE
     assert 'in real time it would come 14' in results.trials[0].reason
+
+
+@pytest.mark.parametrize(('thoughts', 'left_out_ms'), [
+    ([(-690, 5000)], 0),  # warming up, before the first command
+    ([(-300, 900)], 500), ([(-300, 900), (-100, 60)], 500),  # under way when the hazard comes
+    ([(-300, 200)], 0), ([(20, 120)], 40), ([(0, 60), (50, 60), (100, 60)], 80),
+    ([(150, 900)], 0)])  # after the reaction
+def test_what_thinking_adds_to_a_reaction_after_100_ms(thoughts, left_out_ms):
+    trial = stages(record(driving(-690, 3000), extra=[
+        thought(ns(lasts_ms), stamps(at_ms)) for at_ms, lasts_ms in thoughts]))
+    onset_ns = stamps(0).steady_ns
+    assert trial.left_out_ns(onset_ns, onset_ns + ns(100)) == ns(left_out_ms)
