@@ -32,8 +32,8 @@ def plan(claim: str | None, measured: Path | None, assume: tuple[float, ...],
     r"""
     Say what a claim takes, or lock a design before its first trial.
 
-    A claim takes trials, hours and processes; looking early costs more of them. A lock (doc/
-    designs.md) writes FILE.lock, and run --design FILE runs exactly that.
+    A claim takes trials, hours and processes; looking early costs more of them. A lock
+    writes FILE.lock, and run --design FILE runs exactly that: see doc/manual/compare.md.
 
     \b
     safety-scenarios plan --claim 'miss rate <= 1e-3 at 95 %'

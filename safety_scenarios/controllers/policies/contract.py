@@ -405,14 +405,15 @@ def load_contract(path: str | Path) -> PolicyContract:
     return found
 
 
-def contract_of(model: Path) -> Path:
+def contract_of(address: str) -> Path:
     """
     Return the file of the contract that belongs to a model.
 
-    :param model: what stands behind the colon: a file, whose contract has the same name or is
+    :param address: what stands behind the colon: a file, whose contract has the same name or is
         policy.yaml beside it, or a server or code, whose contract is policy.yaml in this folder
     :raises InputError: there is none
     """
+    model = Path(address)
     own = model.with_suffix('.yaml') if model.name else Path(_USUAL)
     for path in (own, model.parent / _USUAL, Path(_USUAL)):
         if path.is_file():
@@ -422,9 +423,9 @@ def contract_of(model: Path) -> Path:
                          f'what its inputs and outputs mean. Write it by: safety-scenarios new '
                          f'policy {model}')
     if model.suffix in _MODELS:
-        raise InputError(f'controller: got {model}, and there is no such file in {Path.cwd()}. '
+        raise InputError(f'controller: got {address}, and there is no such file in {Path.cwd()}. '
                          f'Correct the path')
-    raise InputError(f'controller: got {model} without a contract, expected {_USUAL} in '
+    raise InputError(f'controller: got {address} without a contract, expected {_USUAL} in '
                      f'{Path.cwd()}, which says what its inputs and outputs mean. Or name it by '
                      f'--set controller.contract=FILE')
 

@@ -112,7 +112,7 @@ class PolicyController(ControllerPlugin):
 
         :raises InputError: none is named, and none is beside the model
         """
-        return Path(self.contract) if self.contract else contract_of(Path(self.address))
+        return Path(self.contract) if self.contract else contract_of(self.address)
 
     @cached_property
     def terms(self) -> PolicyContract:

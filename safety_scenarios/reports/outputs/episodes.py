@@ -159,7 +159,7 @@ def contract_used(spec: ControllerSpec) -> PolicyContract | None:
     if not colon or not registry.is_known('policies', kind):
         return None
     own = spec.parameters.get('contract')
-    return load_contract(Path(str(own)) if own else contract_of(Path(address)))
+    return load_contract(Path(str(own)) if own else contract_of(address))
 
 
 def plain_contract(trials: Sequence[Recorded]) -> tuple[PolicyContract, Sequence[str]]:

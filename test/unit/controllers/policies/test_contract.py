@@ -7,8 +7,12 @@ from typing import Any
 
 from cases import for_each
 import pytest
-from safety_scenarios.controllers.policies.contract import load_contract, PolicyContract
-from safety_scenarios.errors import ScenarioError
+from safety_scenarios.controllers.policies.contract import (
+    contract_of,
+    load_contract,
+    PolicyContract,
+)
+from safety_scenarios.errors import InputError, ScenarioError
 
 SCAN = {'role': 'scan', 'rays': 4, 'clip': [0.0, 10.0]}
 PERSON = {'role': 'human_pose', 'fields': ['pose.position.x']}
@@ -81,3 +85,9 @@ outputs: {action: {quantity: velocity}}
     path.write_text(path.read_text().replace(', missing: .nan', ''))
     with pytest.raises(ScenarioError, match='expected robot: mobile_base, or another quantity'):
         load_contract(path)
+
+
+def test_a_server_without_a_contract_is_named_as_it_was_given(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match='got http://gpu-box:8000/act without a contract'):
+        contract_of('http://gpu-box:8000/act')
