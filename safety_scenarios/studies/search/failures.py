@@ -33,8 +33,6 @@ class Failure:
     """At the point."""
     first: int
     """Number of the trial that found it, from 1."""
-    found_at: Point
-    """Where that trial was."""
     seed: int
     """From which whatever else is drawn at the point."""
     alike: int = 1
@@ -94,8 +92,7 @@ def different_failures(space: Space, evaluate: Evaluate, history: History,
                 simple_point, needed = simple.point, simple.needed
             same = _same_as(space, found, simple_point, last.failed, fails_like)
             if same is None:
-                found.append(Failure(simple_point, needed, last.failed, last, place + 1, point,
-                                     seed))
+                found.append(Failure(simple_point, needed, last.failed, last, place + 1, seed))
                 continue
         if same is not None:
             before = found[same]
