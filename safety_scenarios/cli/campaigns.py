@@ -24,7 +24,7 @@ from safety_scenarios.campaign.folder.many import (
 from safety_scenarios.campaign.rejudging.rejudge import rejudge, told
 from safety_scenarios.cli.completion import CampaignFolder
 from safety_scenarios.errors import counted, SafetyScenariosError, SettingsError
-from safety_scenarios.judging.findings.evidence import doubted
+from safety_scenarios.judging.findings.harness import doubted
 from safety_scenarios.reports.console_report import console, latency_text, show, verdict_text
 from safety_scenarios.reports.plain_text import on_one_line
 from safety_scenarios.scenario.result import exit_code, TrialResult

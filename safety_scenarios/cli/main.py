@@ -53,7 +53,7 @@ COMMANDS: Mapping[str, Command | Verbs] = {
                        'the first one, scenario by scenario.'),
     'bisect': Command('bisecting:bisect', 'Find which CHECKPOINT between GOOD and BAD was the '
                       'first to lose what GOOD can.'),
-    'plan': Command('planning:plan', 'Say what a claim takes, or lock a design before its first '
+    'plan': Command('designs:plan', 'Say what a claim takes, or lock a design before its first '
                     'trial.'),
     'evaluate': Command('evaluating:evaluate', 'Judge the trials in FOLDER again from their '
                         'records, without a robot and without ROS.'),
@@ -128,7 +128,7 @@ COMMANDS: Mapping[str, Command | Verbs] = {
                           'is wrong on purpose.'),
         'calibrate': Command('running:calibrate', 'Measure the harness itself: its floor, and its '
                              'error against controllers of known delay.'),
-        'judge': Command('judging:judge_check', 'Ask a judge about answers that people have '
+        'judge': Command('grading:judge_check', 'Ask a judge about answers that people have '
                          'labelled, and show how far it agrees.')}),
 }
 """By name, in the order in which help lists them."""

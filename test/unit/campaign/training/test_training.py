@@ -11,7 +11,6 @@ import onnxruntime
 import pytest
 from safety_scenarios.campaign.training.imitation import Effort, FIRST_TRIAL_SEED, train
 from safety_scenarios.campaign.training.model_card import sha256, TEST_SEED
-from safety_scenarios.campaign.training.model_file import onnx_bytes
 from safety_scenarios.campaign.training.network import (
     fitted,
     Layers,
@@ -22,6 +21,7 @@ from safety_scenarios.campaign.training.network import (
 from safety_scenarios.campaign.training.packages import NEEDED
 from safety_scenarios.campaign.training.policy_files import (
     contract_file,
+    onnx_bytes,
     POLICIES,
     write_policy,
 )
