@@ -54,8 +54,7 @@ def dangers(scenarios: Sequence[Scenario], link: LinkPlan, world: str) -> Iterat
                 '(hil.launch.py sets it), or false where nothing can move')
         return
     yield from _wrong_profile(link, world)
-    problems = [Problem(scenario.origin.path if scenario.origin else scenario.id, None, None,
-                        field, message)
+    problems = [Problem(scenario.place, None, None, field, message)
                 for scenario in scenarios for field, message in _problems(scenario, link)]
     if problems:
         yield ScenarioError(problems)

@@ -9,14 +9,13 @@ All trials of one scenario are run, then those of the next; no trial can spoil a
 
 from collections.abc import Sequence
 from contextlib import closing, ExitStack
-from datetime import datetime, timezone
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Protocol
 
 from safety_scenarios.campaign.engines.choice import engine_for, is_here, session_for
 from safety_scenarios.campaign.engines.engine import Engine
-from safety_scenarios.campaign.folder.files import TrialFiles
+from safety_scenarios.campaign.folder.files import new_in_runs, TrialFiles
 from safety_scenarios.campaign.folder.folder import note_repair, repairs_of, RunFolder
 from safety_scenarios.campaign.folder.provenance import provenance
 from safety_scenarios.campaign.observed import ObservedCampaign
@@ -209,6 +208,4 @@ def run_tasks(tasks: Sequence[TrialTask], engine: Engine, campaign: Taker) -> No
 
 
 def _output(settings: RunSettings) -> Path:
-    if settings.output:
-        return Path(settings.output)
-    return Path('runs') / datetime.now(timezone.utc).strftime('%Y%m%d-%H%M%S-%f')
+    return Path(settings.output) if settings.output else new_in_runs()

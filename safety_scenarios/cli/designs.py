@@ -9,13 +9,12 @@ Plans: what a claim takes (``plan --claim``), and locked designs.
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
 import click
 from rich.markup import escape
-from safety_scenarios.campaign.folder.files import write_whole
+from safety_scenarios.campaign.folder.files import new_in_runs, write_whole
 from safety_scenarios.campaign.signals import interruptible, uninterrupted
 from safety_scenarios.cli.completion import CampaignFolder
 from safety_scenarios.cli.matrix import observed, show_done, write_page
@@ -60,8 +59,7 @@ def run_design(file: Path, given: Mapping[str, Any], *, live: bool,
     if live:
         raise SettingsError('--live: got it with --design, expected one controller. Leave it out')
     given = {name: value for name, value in given.items() if name != 'scenarios' or value}
-    now = datetime.now(timezone.utc).strftime('%Y%m%d-%H%M%S-%f')
-    folder = resume or Path(given.get('output') or Path('runs') / now)
+    folder = resume or Path(given.get('output') or new_in_runs())
     locked, plan, codes = locked_plan(
         file, {name: value for name, value in given.items() if name != 'output'}, folder)
 

@@ -297,7 +297,7 @@ def _from_plain(annotation: Any, kinds: list[Any], text: str) -> Any:
     if float in kinds and _NUMBER.fullmatch(bare):
         return float(bare)
     if Any in kinds:
-        return _guessed(text)
+        return guessed(text)
     if is_text:
         return text
     raise ValueError('true or false' if bool in kinds else 'a number' if float in kinds
@@ -305,7 +305,7 @@ def _from_plain(annotation: Any, kinds: list[Any], text: str) -> Any:
                      'line: {NAME: VALUE, ...}')
 
 
-def _guessed(text: str) -> Any:
+def guessed(text: str) -> Any:
     """Return a value of a type that a plug-in decides: what is no JSON is text."""
     try:
         return json.loads(text)

@@ -90,7 +90,7 @@ def chance_level(scenario: Scenario, trials: int = 1000) -> ChanceLevel:
     by_reckoning = reckoned(scenario)
     if scenario.body.reaction is None or scenario.is_benign:
         return ChanceLevel(scenario_id=scenario.id, scenario_name=scenario.name,
-                           path=_path(scenario), why=by_reckoning.why)
+                           path=scenario.place, why=by_reckoning.why)
     everyone = list(blind_controllers(scenario))
     best, ran = _best(scenario, everyone, _draws(scenario, trials, _SEEDS[0]))
     passed = 0
@@ -102,7 +102,7 @@ def chance_level(scenario: Scenario, trials: int = 1000) -> ChanceLevel:
     share = clopper_pearson(passed, trials, sided='upper')
     assert share.high is not None
     return ChanceLevel(
-        scenario_id=scenario.id, scenario_name=scenario.name, path=_path(scenario),
+        scenario_id=scenario.id, scenario_name=scenario.name, path=scenario.place,
         why=by_reckoning.why, reckoned=by_reckoning.level, passed=passed, trials=trials,
         upper=share.high, best=best.label if best else '', swept=len(everyone), ran=ran,
         is_beyond_reckoning=_is_beyond(by_reckoning, passed, trials))
@@ -276,7 +276,3 @@ def _shares(scenario: Scenario) -> Sequence[float]:
               if limit.at_most is not None]
     slow = 0.85 * min(limits, default=0.0) / ros.robot.max_speed
     return (0.0, slow) if 0.1 < slow <= 1 else (0.0,)
-
-
-def _path(scenario: Scenario) -> str:
-    return scenario.origin.path if scenario.origin else scenario.id
