@@ -22,12 +22,12 @@ from safety_scenarios.scenario.dotted_names import (
     kind_of_group,
     nested,
     setting_at,
+    SHORT_NAMES,
     suggestion,
 )
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
-from safety_scenarios.scenario.short_names import SHORT_NAMES
 from safety_scenarios.trial.links.controller_facts import is_bundled
 from safety_scenarios.trial.links.isolated_controller import IsolatedController
 from safety_scenarios.trial.parameters import to_text

@@ -25,9 +25,9 @@ from safety_scenarios.errors import (
 from safety_scenarios.scenario.blocks.nominal_calls import ActionGoal
 from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.hil import HilSettings
-from safety_scenarios.scenario.ros_names import RosNames
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.stimulus import StimulusContext, StimulusPlugin
+from safety_scenarios.scenario.topic_rules import RosNames
 from safety_scenarios.trial.link_plan import LinkPlan
 
 _RULE = re.compile(r'(?!__)/?\w+(/\w+)*:=/?\w+(/\w+)*', re.ASCII)

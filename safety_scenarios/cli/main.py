@@ -105,7 +105,7 @@ COMMANDS: Mapping[str, Command | Verbs] = {
         'verify': Command('evaluating:verify_folder', 'Check whether the files in FOLDER are '
                           'those that the campaign wrote.'),
         'sign': Command('evaluating:sign_folder', 'Sign the campaign in FOLDER with an SSH key.'),
-        'merge': Command('merging:merge_shards', 'Make one campaign of its shards, run with '
+        'merge': Command('campaigns:merge_shards', 'Make one campaign of its shards, run with '
                          '--shard on several machines.'),
         'repair': Command('evaluating:repair_folder', 'Complete FOLDER after a crash; nothing '
                           'that was measured is lost.'),

@@ -12,7 +12,7 @@ from typing import Any
 
 from safety_scenarios.formats.agents.reader import skeleton, without_meaning
 from safety_scenarios.formats.agents.topics import SUFFIXES
-from safety_scenarios.formats.document.blanks import BLANK
+from safety_scenarios.formats.document.noun_file import BLANK
 from safety_scenarios.lint.pairs import hazards_of
 from safety_scenarios.scenario.blocks.agents import Pattern, Publish, Rule
 from safety_scenarios.scenario.blocks.vary import Draw, steps_to, unit_at

@@ -17,13 +17,14 @@ from safety_scenarios.campaign.folder.files import write_whole
 from safety_scenarios.campaign.training.imitation import (
     Effort,
     FULL,
+    NEEDED,
     one_thread,
+    package,
     Tell,
     train,
 )
 from safety_scenarios.campaign.training.model_card import judge_policy, model_card, sha256
 from safety_scenarios.campaign.training.network import Layers, Network
-from safety_scenarios.campaign.training.packages import NEEDED, package
 from safety_scenarios.controllers.policies.contract import load_contract
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.formats.loading import load_scenarios
