@@ -37,7 +37,6 @@ _SCATTERED = 0.6
 """Share of the trials in which the objects of the hazard are somewhere else, and move."""
 
 
-
 class PolicyDriver:
     """
     Drives a robot by a network.
