@@ -19,7 +19,7 @@ import time
 
 from rich.console import Console
 from safety_scenarios import registry
-from safety_scenarios.campaign.engines.loop import Loop
+from safety_scenarios.campaign.engines.choice import Loop
 from safety_scenarios.campaign.folder.folder import read_trials
 from safety_scenarios.campaign.observed import ObservedCampaign
 from safety_scenarios.campaign.open_session import OpenSession

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Signal temporal logic: samples a second offline, against rtamt, and the time of a sample online.
+Signal temporal logic: samples a second, and against rtamt.
 
 Run it alone: ``python bench/temporal.py``. rtamt is optional (``pip install rtamt==0.4.10``).
 """
@@ -18,14 +18,13 @@ from figures import Figure, table
 import numpy as np
 from safety_scenarios.reports.console_report import show
 from safety_scenarios.temporal_logic.offline import evaluate
-from safety_scenarios.temporal_logic.online import Monitor
 from safety_scenarios.temporal_logic.parser import parse
 from safety_scenarios.temporal_logic.trace import Ending, resample
 
 OURS = 'always(d < 1.5 -> eventually[0,0.5](v <= 0.05))'
 THEIRS = 'always((d < 1.5) implies eventually[0:500](v <= 0.05))'  # in samples of 1 ms
 PERIOD_NS = 1_000_000
-OFFLINE_SAMPLES_S, TIMES_RTAMT, ONLINE_US = 2e6, 20.0, 20.0
+OFFLINE_SAMPLES_S, TIMES_RTAMT = 2e6, 20.0
 METHOD = 'CPU time, median of rounds; a sample is one stamp with both signals; 1 kHz, one core'
 
 
@@ -95,29 +94,9 @@ def against_rtamt(count: int, rounds: int) -> Figure:
         f'{METHOD}; the same {count} samples in turns', at_least=TIMES_RTAMT)
 
 
-def speed_online(count: int, rounds: int) -> Figure:
-    """Measure a sample of the monitor, a look at what is known included."""
-    distance, speed = signals(count)
-    samples = [(index * PERIOD_NS, {'d': d, 'v': v})
-               for index, (d, v) in enumerate(zip(distance.tolist(), speed.tolist(), strict=True))]
-
-    def monitored() -> float:
-        monitor, violated = Monitor(parse(OURS)), 0
-        for t_ns, values in samples:
-            monitor.update(t_ns, values)
-            violated += monitor.interval.high <= 0
-        return monitor.finish(samples[-1][0], Ending.HELD).low
-    if monitored() != offline(count)():
-        raise AssertionError('online differs from offline')
-    taken = [seconds(monitored) for _ in range(rounds)]
-    return Figure('online, a sample', statistics.median(taken) / count * 1e6, 'us', rounds,
-                  f'{METHOD}; {count} samples', at_most=ONLINE_US)
-
-
 def temporal(rounds: int) -> list[Figure]:
-    """Return the three figures."""
-    return [speed_offline(600_000, rounds), against_rtamt(20_000, rounds),
-            speed_online(20_000, rounds)]
+    """Return the two figures."""
+    return [speed_offline(600_000, rounds), against_rtamt(20_000, rounds)]
 
 
 if __name__ == '__main__':

@@ -332,6 +332,11 @@ def seen(text: str) -> str:
     return UNSEEN.sub(lambda found: f'\\u{ord(found[0]):04x}', text)
 
 
+def shortened(text: str, most: int) -> str:
+    """Return a text, of a longer one as many characters and dots."""
+    return text if len(text) <= most else f'{text[:most]}...'
+
+
 def path_on_one_line(path: str) -> str:
     """
     Return a path to write to as it is, if a line can show it: else it may look like a verdict.

@@ -3,7 +3,8 @@
 
 """``safety_scenarios.run``: a campaign as one call, with everything a command line can set."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 import logging
 import os
 from pathlib import Path
@@ -11,23 +12,56 @@ from typing import Any
 
 from pydantic import ValidationError
 from safety_scenarios.campaign import run as campaign
-from safety_scenarios.campaign.given_controller import given, GivenController
+from safety_scenarios.campaign.plugin_roles import Controller
+from safety_scenarios.controllers.adapters import Decide, parameter_model
 from safety_scenarios.errors import Problem, refused, SettingsError
 from safety_scenarios.formats.profile_file import merged, with_profile
 from safety_scenarios.results import CampaignResults
+from safety_scenarios.scenario.controller import ControllerPlugin
 from safety_scenarios.scenario.dotted_names import (
     kind_of_group,
     nested,
     setting_at,
+    SHORT_NAMES,
     suggestion,
 )
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
-from safety_scenarios.scenario.short_names import SHORT_NAMES
+from safety_scenarios.trial.links.controller_facts import is_bundled
+from safety_scenarios.trial.links.isolated_controller import IsolatedController
 from safety_scenarios.trial.parameters import to_text
 from safety_scenarios.trial.session import Beginning, Observer, open_outputs, OutputContext
 from safety_scenarios.trial.trial import TrialRecord
+
+GivenController = str | type[Any] | ControllerPlugin | Controller | Decide
+
+
+@contextmanager
+def given(controller: GivenController, isolate: bool) -> Iterator[tuple[str, Any]]:
+    """
+    Give the name that the results will bear, and the controller; None for that of a plug-in.
+
+    What is not the harness's own is given as its process, which ends with the context.
+
+    :param controller: the name of a plug-in, for which nothing else is needed; or whatever
+        ``controllers.adapters`` takes for a controller
+    :param isolate: False to leave it in this process
+    :raises SettingsError: it is nothing of that kind
+    :raises ControllerError: its process could not be started
+    """
+    if isinstance(controller, str):
+        yield controller, None
+        return
+    parameter_model(controller)
+    named = controller if hasattr(controller, '__qualname__') else type(controller)
+    name = f'{named.__module__}:{named.__qualname__}'
+    if not isolate or is_bundled(name, controller):
+        yield name, controller
+        return
+    with IsolatedController(thing=controller) as process:
+        yield name, process
+
 
 _OUTPUTS = 'page', 'junit'
 """A call from Python prints nothing."""

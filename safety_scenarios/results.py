@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from safety_scenarios.campaign.statistics.reactions import confirmed_class, confirmed_ms, judged_ms
 from safety_scenarios.errors import counted, MissingDependencyError, Problem, seen, SettingsError
 from safety_scenarios.reports.outputs.columns import Campaign, Table, TABLES
 from safety_scenarios.reports.outputs.rows import rows_of
 from safety_scenarios.scenario.result import Finding, TrialResult
-from safety_scenarios.scenario.verdict import LatencyClass, Verdict
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.summary import CampaignSummary
 
 if TYPE_CHECKING:
@@ -102,32 +103,14 @@ class CampaignResults:
 _DTYPES = {'text': 'string', 'int': 'Int64', 'float': 'Float64', 'bool': 'boolean'}
 
 
-def _latency_ms(trial: TrialResult) -> float | None:
-    judged_ns = trial.latency.judged_ns if trial.latency else None
-    return None if judged_ns is None else judged_ns / 1e6
-
-
-def _confirmed_ms(trial: TrialResult) -> float | None:
-    confirmed = trial.latency.confirmed if trial.latency else None
-    return None if confirmed is None else confirmed.judged_ns / 1e6
-
-
-def _confirmed_class(trial: TrialResult) -> str | None:
-    """Return the class of what the robot confirmed; None: not asked to, or nobody knows."""
-    confirmed = trial.latency.confirmed if trial.latency else None
-    if confirmed is not None:
-        return confirmed.latency_class.value
-    return LatencyClass.NO_RESPONSE.value if trial.is_confirmation_measured else None
-
-
 def _confirmed_text(trial: TrialResult) -> str:
     """Return both latencies of a trial in which the robot was asked to confirm."""
     if not trial.asks_for_confirmation or trial.latency is None:
         return ''
-    took, stood = _latency_ms(trial), _confirmed_ms(trial)
+    took, stood = judged_ms(trial), confirmed_ms(trial)
     return (f'; reaction {trial.latency.latency_class.value}'
             + ('' if took is None else f' {took:.1f} ms')
-            + f', confirmed {_confirmed_class(trial) or "not known"}'
+            + f', confirmed {confirmed_class(trial) or "not known"}'
             + ('' if stood is None else f' {stood:.1f} ms'))
 
 

@@ -38,7 +38,7 @@ def with_app_tools(scenarios: Sequence[Scenario], are: AreSettings) -> tuple[Sce
             try:
                 found.append(scenario_with_tools(scenario, process))
             except MeasurementError as error:
-                problems.append(Problem(_path(scenario), None, None, 'apps', (
+                problems.append(Problem(scenario.place, None, None, 'apps', (
                     f'{error}. Fix the file: safety-scenarios scenario validate tells what ARE '
                     f'refuses')))
     if problems:
@@ -91,7 +91,3 @@ def scenario_with_tools(scenario: Scenario, process: AppProcess) -> Scenario:
 def _tool(data: Any) -> AppTool:
     return AppTool(name=data['name'], key=data['key'], parameters=data['parameters'],
                    defaults=data['defaults'], writes=bool(data['write']), checks=data['checks'])
-
-
-def _path(scenario: Scenario) -> str:
-    return scenario.origin.path if scenario.origin else scenario.id

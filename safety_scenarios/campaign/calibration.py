@@ -100,7 +100,7 @@ def calibrate(record: TrialRecord, host: Mapping[str, object]) -> Calibration:
             raise MeasurementError(f'calibration: {known.lost} of {known.sent} probes with a '
                                    f'delay of {known.delay_ms:g} ms were not answered. Lower the '
                                    f'load of the host')
-    method = _best(record, found)
+    method = _best(found)
     notes = list(_notes(record, found, delays))
     floor = next((known.error_ms.get(method) for known in delays if not known.delay_ms), None)
     wake_ups = WakeUps(record)
@@ -115,7 +115,7 @@ def calibrate(record: TrialRecord, host: Mapping[str, object]) -> Calibration:
         uncertainty_ms=_uncertainty(found, busy_ms), host=dict(host), notes=tuple(notes))
 
 
-def _best(record: TrialRecord, found: Sequence[ProbeSample]) -> Method:
+def _best(found: Sequence[ProbeSample]) -> Method:
     answered = [sample for sample in found if sample.answer is not None]
     return next(method for method in METHODS
                 if all(method in sample.elapsed_ns for sample in answered))

@@ -25,9 +25,9 @@ from safety_scenarios.errors import (
 from safety_scenarios.scenario.blocks.nominal_calls import ActionGoal
 from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.hil import HilSettings
-from safety_scenarios.scenario.ros_names import RosNames
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.stimulus import StimulusContext, StimulusPlugin
+from safety_scenarios.scenario.topic_rules import RosNames
 from safety_scenarios.trial.link_plan import LinkPlan
 
 _RULE = re.compile(r'(?!__)/?\w+(/\w+)*:=/?\w+(/\w+)*', re.ASCII)
@@ -54,8 +54,7 @@ def dangers(scenarios: Sequence[Scenario], link: LinkPlan, world: str) -> Iterat
                 '(hil.launch.py sets it), or false where nothing can move')
         return
     yield from _wrong_profile(link, world)
-    problems = [Problem(scenario.origin.path if scenario.origin else scenario.id, None, None,
-                        field, message)
+    problems = [Problem(scenario.place, None, None, field, message)
                 for scenario in scenarios for field, message in _problems(scenario, link)]
     if problems:
         yield ScenarioError(problems)

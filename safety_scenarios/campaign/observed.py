@@ -6,10 +6,10 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from safety_scenarios.campaign.folder.files import journal_path
 from safety_scenarios.campaign.folder.folder import RunFolder
-from safety_scenarios.campaign.kept_results import KeptResults
 from safety_scenarios.campaign.plan import TrialTask, Wants
 from safety_scenarios.campaign.signals import uninterrupted
 from safety_scenarios.campaign.statistics.sequential import Decide, undecided
@@ -17,11 +17,58 @@ from safety_scenarios.campaign.trials import TrialDone
 from safety_scenarios.errors import TraceError
 from safety_scenarios.judging.findings.observation import has_begun
 from safety_scenarios.scenario.event import EventSink
+from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.session import Observer
 from safety_scenarios.trial.summary import Preflight
 from safety_scenarios.trial.trial import Trial, TrialRecord
+
+_GIVEN = '__pydantic_fields_set__'
+_LONGEST, _MOST = 200, 10_000
+"""Characters of a text that is likely to come again, and such texts that are looked up."""
+
+
+class KeptResults(list[TrialResult]):
+    """
+    A list whose results share what is equal in them.
+
+    Each noun has a set of the names of the fields that it was made with, which is larger than the
+    noun. The nouns of one kind most often have the same names, and results the same texts.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._given: dict[frozenset[str], set[str]] = {}
+        self._texts: dict[str, str] = {}
+
+    def append(self, result: TrialResult) -> None:
+        """Take a result."""
+        self._share(result)
+        super().append(result)
+
+    def _share(self, noun: Noun) -> None:
+        given = noun.model_fields_set
+        object.__setattr__(noun, _GIVEN, self._given.setdefault(frozenset(given), given))
+        fields = noun.__dict__
+        for name, value in fields.items():
+            kind = type(value)
+            if kind is str:
+                fields[name] = self._shared(value)
+            elif kind is tuple:
+                for one in value:
+                    self._share_in(one)
+            else:
+                self._share_in(value)
+
+    def _share_in(self, value: Any) -> None:
+        if isinstance(value, Noun):
+            self._share(value)
+
+    def _shared(self, text: str) -> str:
+        if len(text) > _LONGEST or (len(self._texts) >= _MOST and text not in self._texts):
+            return text
+        return self._texts.setdefault(text, text)
 
 
 @dataclass

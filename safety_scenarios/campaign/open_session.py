@@ -40,17 +40,16 @@ def connection(name: str) -> type[LinkPlugin]:
     return connect
 
 
-def from_ros(module: str, feature: str, instead: str = '') -> Any:
+def from_ros(module: str, feature: str) -> Any:
     """
     Import a module of the ROS edge, which nothing else imports.
 
-    :param instead: what works without ROS
     :raises MissingDependencyError: there is no ROS here
     """
     try:
         return import_module(f'safety_scenarios.ros.{module}')
     except ImportError as error:
-        raise missing_ros(error, feature, instead) from error
+        raise missing_ros(error, feature) from error
 
 
 TakeEvents = Callable[[Trial], Sequence[EventSink]]

@@ -49,7 +49,7 @@ def refuse_unrunnable(scenarios: Sequence[Scenario], settings: RunSettings) -> N
 
 def unbound(scenarios: Sequence[Scenario]) -> Iterator[ScenarioError]:
     """Yield why agents have no controller; a campaign calls such a trial inconclusive instead."""
-    problems = [Problem(_path(scenario), None, None, '', reason)
+    problems = [Problem(scenario.place, None, None, '', reason)
                 for scenario in scenarios if isinstance(scenario.body, AgentsBody)
                 for reason in scenario.body.not_runnable]
     if problems:
@@ -81,19 +81,19 @@ def _about_world(scenarios: Sequence[Scenario], link: LinkPlan, world: str,
     """Yield which scenarios are no trial, or do not fit the world that answers."""
     for scenario in scenarios:
         if link.world != 'none' and scenario.body.is_in_words:
-            yield Problem(_path(scenario), None, None, '', (
+            yield Problem(scenario.place, None, None, '', (
                 f'got a scenario without a robot with world {world}, expected one with ros: '
                 f'nothing in it moves. Run it with world none'))
     for scenario in scenarios:
         if scenario.is_monitor:
-            yield Problem(_path(scenario), None, None, 'ros.monitor', (
+            yield Problem(scenario.place, None, None, 'ros.monitor', (
                 'got a monitor file, expected a scenario with a hazard: a monitor publishes '
                 'nothing and is no trial. Start it by ros2 run safety_scenarios monitor_node '
                 '(doc/manual/hardware.md)'))
     for scenario in scenarios:
         if world == 'are' and (not isinstance(scenario.body, AgentsBody)
                                or scenario.body.apps is None):
-            yield Problem(_path(scenario), None, None, 'apps', (
+            yield Problem(scenario.place, None, None, 'apps', (
                 'got a scenario without tools with world are, expected one of ARE with apps to '
                 'call, or with calls that it expects. Run it with world none'))
     for scenario in scenarios:
@@ -115,7 +115,7 @@ def _participants(scenarios: Sequence[Scenario],
                 yield error
                 continue
             if takes_time:
-                slow.append(f'{_path(scenario)}: {agent.id} is driven by '
+                slow.append(f'{scenario.place}: {agent.id} is driven by '
                             f'{agent.controller or "a human"}, for whom simulated time does not '
                             f'wait. Use --link ros')
     if slow and plugin.in_simulated_time:
@@ -135,10 +135,10 @@ def _link(link: LinkPlan, plugin: type[LinkPlugin]) -> Iterator[InputError]:
 def _without_world(scenario: Scenario, link: str) -> Problem:
     got = f'got link {link} without a world, expected one with'
     if any(one.on_commands for one in scenario.body.hazard):
-        return Problem(_path(scenario), None, None, 'ros.stimuli', (
+        return Problem(scenario.place, None, None, 'ros.stimuli', (
             f'{got}: only there a robot makes something of commands that do not arrive as they '
             f'were sent. Use --link simulated'))
-    return Problem(_path(scenario), None, None, 'ros.world.required', (
+    return Problem(scenario.place, None, None, 'ros.world.required', (
         f'{got}: only a robot that moves meets what this scenario is about. Use --link simulated'))
 
 
@@ -253,7 +253,3 @@ def above_floor(open_link: OpenLink, calibration: Calibration | None,
         with open_link(scenario) as link:
             yield link
     return opened
-
-
-def _path(scenario: Scenario) -> str:
-    return scenario.origin.path if scenario.origin else scenario.id

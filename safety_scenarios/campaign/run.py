@@ -2,39 +2,42 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-One campaign from its plan to its summary.
+One campaign from its plan to its summary, and the look at the other end that comes first.
 
 All trials of one scenario are run, then those of the next; no trial can spoil another.
 """
 
 from collections.abc import Sequence
 from contextlib import closing, ExitStack
-from datetime import datetime, timezone
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Protocol
 
 from safety_scenarios.campaign.engines.choice import engine_for, is_here, session_for
 from safety_scenarios.campaign.engines.engine import Engine
-from safety_scenarios.campaign.folder.files import TrialFiles
+from safety_scenarios.campaign.folder.files import new_in_runs, TrialFiles
 from safety_scenarios.campaign.folder.folder import note_repair, repairs_of, RunFolder
 from safety_scenarios.campaign.folder.provenance import provenance
 from safety_scenarios.campaign.observed import ObservedCampaign
+from safety_scenarios.campaign.open_session import preflight_of
 from safety_scenarios.campaign.plan import CampaignPlan, plan_campaign, TrialTask
 from safety_scenarios.campaign.policy_refusals import with_policy
-from safety_scenarios.campaign.refusals import above_floor
+from safety_scenarios.campaign.refusals import above_floor, refuse_unreachable
 from safety_scenarios.campaign.resuming import resume as resume_in
 from safety_scenarios.campaign.resuming import run_suffix, settings_for
 from safety_scenarios.campaign.signals import uninterrupted
 from safety_scenarios.campaign.statistics.sequential import decide_by, not_fixed
 from safety_scenarios.campaign.statistics.summarise import summarise
-from safety_scenarios.campaign.trials import session_over, trial_files, TrialDone
+from safety_scenarios.campaign.trials import reached, session_over, trial_files, TrialDone
+from safety_scenarios.errors import SafetyScenariosError
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.trial.run import INTERRUPTED, run_trial
 from safety_scenarios.trial.session import Beginning, Connect, Observer
-from safety_scenarios.trial.summary import CampaignSummary
+from safety_scenarios.trial.summary import CampaignSummary, Preflight, PreflightRow
 
 
 def run(settings: RunSettings, observers: Sequence[Observer], connect: Connect | None = None, *,
@@ -209,6 +212,47 @@ def run_tasks(tasks: Sequence[TrialTask], engine: Engine, campaign: Taker) -> No
 
 
 def _output(settings: RunSettings) -> Path:
-    if settings.output:
-        return Path(settings.output)
-    return Path('runs') / datetime.now(timezone.utc).strftime('%Y%m%d-%H%M%S-%f')
+    return Path(settings.output) if settings.output else new_in_runs()
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """What a preflight of its own found."""
+
+    found: tuple[Preflight, ...]
+    planned: int
+    """Scenarios that were to be looked at."""
+
+    @property
+    def exit_code(self) -> int:
+        """0 when nothing is wrong and every controller moves, else 3."""
+        wrong = any(row.status == 'error' for rows in self.found for row in rows.rows)
+        return 3 if wrong or len(self.found) < self.planned else 0
+
+
+def preflight(settings: RunSettings, folder: Path) -> Wiring:
+    """
+    Return what is on the other end, by the nominal phase of each scenario and no hazard.
+
+    :param folder: for the controllers' logs
+    :raises InputError: wrong settings or scenarios
+    """
+    plan = plan_campaign(settings.model_copy(update={'trials': 1, 'warmup': 0}),
+                         load_scenarios(settings.scenarios, settings.regex).scenarios,
+                         with_unbound=False)
+    refuse_unreachable(plan.setup.link.controller)
+    found: list[Preflight] = []
+    with reached(plan.setup, folder) as session:
+        for trial in plan.trials:
+            try:
+                with session.open_link(trial.scenario) as link:
+                    record = run_trial(trial, link, with_hazard=False)
+                    if any(event.name == INTERRUPTED for event in record.of_kind('fault')):
+                        break
+                    rows = preflight_of(link, record)
+            except SafetyScenariosError as error:
+                rows = Preflight(scenario_id=trial.scenario.id, rows=(
+                    PreflightRow(check='connection', status='error', detail=str(error)),))
+            found.append(rows)
+    return Wiring(tuple(with_policy(found, plan.scenarios, plan.setup.link)),
+                  len(plan.trials))

@@ -3,12 +3,12 @@
 
 """The command ``bisect``: which checkpoint was the first to lose it."""
 
-from datetime import datetime, timezone
 from pathlib import Path
 import sys
 from typing import Any
 
 import click
+from safety_scenarios.campaign.folder.files import new_in_runs
 from safety_scenarios.campaign.signals import interruptible
 from safety_scenarios.cli import completion
 from safety_scenarios.cli.options import (
@@ -72,8 +72,7 @@ def bisect(good: str, bad: str, checkpoints: tuple[str, ...], scenarios: tuple[s
             'scenarios': scenarios, 'controller': controller, **values,
             SET: (*given, *(f'controller.{one}' for one in parameters))}))
     seed = made[0].seeded().seed
-    folder = Path(output) if output else Path('runs') / datetime.now(timezone.utc).strftime(
-        '%Y%m%d-%H%M%S-%f')
+    folder = Path(output) if output else new_in_runs()
     if folder.exists() and any(folder.iterdir()):
         raise SettingsError(f'--output: got {folder}, which is not empty; expected a new folder. '
                             f'Name another one')

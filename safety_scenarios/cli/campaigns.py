@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Many campaigns in one folder: ``list``, ``tail``, ``trials`` and ``open``."""
+"""Many campaigns: ``list``, ``tail``, ``trials`` and ``open`` of a folder, and ``merge``."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,11 +21,18 @@ from safety_scenarios.campaign.folder.many import (
     least_margins,
     Listed,
 )
+from safety_scenarios.campaign.merging import merge
 from safety_scenarios.campaign.rejudging.rejudge import rejudge, told
-from safety_scenarios.cli.completion import CampaignFolder
+from safety_scenarios.cli.completion import CampaignFolder, OutputPath
 from safety_scenarios.errors import counted, SafetyScenariosError, SettingsError
 from safety_scenarios.judging.findings.evidence import doubted
-from safety_scenarios.reports.console_report import console, latency_text, show, verdict_text
+from safety_scenarios.reports.console_report import (
+    console,
+    latency_text,
+    show,
+    verdict_line,
+    verdict_text,
+)
 from safety_scenarios.reports.plain_text import on_one_line
 from safety_scenarios.scenario.result import exit_code, TrialResult
 from safety_scenarios.scenario.verdict import Verdict
@@ -261,3 +268,25 @@ def _plain(text: object) -> str:
 def _margins(found: Mapping[str, float]) -> str:
     least = sorted(found.items(), key=lambda pair: pair[0] not in ('m', 's'))[:_MOST_MARGINS]
     return ', '.join(f'{value:.3g} {_plain(unit)}' for unit, value in least) or '-'
+
+
+@click.command('merge')
+@click.argument('folders', nargs=-1, required=True, metavar='DIR...', type=CampaignFolder())
+@click.option('--output', required=True, metavar='DIR', type=OutputPath(),
+              help='New folder for the campaign.')
+def merge_shards(folders: tuple[Path, ...], output: Path) -> None:
+    r"""
+    Make one campaign of its shards, each of which is the folder of a run with --shard.
+
+    Every shard is judged again from its records first. The numbers are those of one run.
+
+    \b
+    safety-scenarios run robotic --link loopback --trials 100 --seed 1 --shard 1/2 --output one
+    safety-scenarios run robotic --link loopback --trials 100 --seed 1 --shard 2/2 --output two
+    safety-scenarios campaign merge one two --output both
+    """
+    summary = merge(folders, output)
+    screen = console()
+    screen.print(f'Results: {output}', markup=False)
+    screen.print(verdict_line(summary))
+    sys.exit(summary.exit_code)

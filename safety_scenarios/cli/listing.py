@@ -138,7 +138,7 @@ def _read_as(loaded: ScenarioSet) -> Iterator[str]:
     """Yield for which format each file was taken, and why; many files of a kind in one line."""
     files: dict[str, list[str]] = {}
     for scenario, told in zip(loaded.scenarios, loaded.formats):
-        files.setdefault(told, []).append(scenario.origin.path if scenario.origin else scenario.id)
+        files.setdefault(told, []).append(scenario.place)
     for told, paths in files.items():
         if len(paths) > _FEW:
             yield f'{len(paths)} files, from {paths[0]} on, are read as {told}'

@@ -53,7 +53,7 @@ COMMANDS: Mapping[str, Command | Verbs] = {
                        'the first one, scenario by scenario.'),
     'bisect': Command('bisecting:bisect', 'Find which CHECKPOINT between GOOD and BAD was the '
                       'first to lose what GOOD can.'),
-    'plan': Command('planning:plan', 'Say what a claim takes, or lock a design before its first '
+    'plan': Command('designs:plan', 'Say what a claim takes, or lock a design before its first '
                     'trial.'),
     'evaluate': Command('evaluating:evaluate', 'Judge the trials in FOLDER again from their '
                         'records, without a robot and without ROS.'),
@@ -105,7 +105,7 @@ COMMANDS: Mapping[str, Command | Verbs] = {
         'verify': Command('evaluating:verify_folder', 'Check whether the files in FOLDER are '
                           'those that the campaign wrote.'),
         'sign': Command('evaluating:sign_folder', 'Sign the campaign in FOLDER with an SSH key.'),
-        'merge': Command('merging:merge_shards', 'Make one campaign of its shards, run with '
+        'merge': Command('campaigns:merge_shards', 'Make one campaign of its shards, run with '
                          '--shard on several machines.'),
         'repair': Command('evaluating:repair_folder', 'Complete FOLDER after a crash; nothing '
                           'that was measured is lost.'),
@@ -128,7 +128,7 @@ COMMANDS: Mapping[str, Command | Verbs] = {
                           'is wrong on purpose.'),
         'calibrate': Command('running:calibrate', 'Measure the harness itself: its floor, and its '
                              'error against controllers of known delay.'),
-        'judge': Command('judging:judge_check', 'Ask a judge about answers that people have '
+        'judge': Command('grading:judge_check', 'Ask a judge about answers that people have '
                          'labelled, and show how far it agrees.')}),
 }
 """By name, in the order in which help lists them."""

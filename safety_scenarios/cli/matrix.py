@@ -5,12 +5,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime, timezone
 import json
 from pathlib import Path
 from typing import Any
 
 import click
+from safety_scenarios.campaign.folder.files import new_in_runs
 from safety_scenarios.campaign.folder.folder import PAGE
 from safety_scenarios.campaign.signals import interruptible
 from safety_scenarios.errors import in_words, SettingsError
@@ -54,8 +54,7 @@ def run_arms(file: Path | None, controllers: Sequence[str], given: Mapping[str, 
         matrix = of_controllers(controllers, above.get('scenarios', ()))
     else:
         matrix = read_matrix(file)[0]
-    folder = Path(given.get('output') or Path('runs') / datetime.now(timezone.utc).strftime(
-        '%Y%m%d-%H%M%S-%f'))
+    folder = Path(given.get('output') or new_in_runs())
     if resume is not None:
         folder = resume
         above.setdefault('seed', read_matrix(resume / FILE)[0].seed)

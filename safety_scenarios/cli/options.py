@@ -24,12 +24,12 @@ from safety_scenarios.scenario.dotted_names import (
     nested,
     read_assignments,
     setting_at,
+    SHORT_NAMES,
 )
 from safety_scenarios.scenario.dotted_names import (
     settings_of as every_setting,
 )
 from safety_scenarios.scenario.settings import RunSettings
-from safety_scenarios.scenario.short_names import SHORT_NAMES
 
 Function = Callable[..., Any]
 SET = 'assignments'

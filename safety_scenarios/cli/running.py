@@ -10,8 +10,8 @@ from typing import Any
 
 import click
 from safety_scenarios.campaign.open_session import connection
-from safety_scenarios.campaign.preflight import preflight as look_at_wiring
 from safety_scenarios.campaign.resuming import settings_for
+from safety_scenarios.campaign.run import preflight as look_at_wiring
 from safety_scenarios.campaign.run import run as run_campaign
 from safety_scenarios.campaign.signals import interruptible
 from safety_scenarios.cli import completion

@@ -10,9 +10,10 @@ import os
 import re
 from typing import Any
 
+from safety_scenarios.errors import shortened
 from safety_scenarios.formats.agents.reader import skeleton, without_meaning
 from safety_scenarios.formats.agents.topics import SUFFIXES
-from safety_scenarios.formats.document.blanks import BLANK
+from safety_scenarios.formats.document.noun_file import BLANK
 from safety_scenarios.lint.pairs import hazards_of
 from safety_scenarios.scenario.blocks.agents import Pattern, Publish, Rule
 from safety_scenarios.scenario.blocks.vary import Draw, steps_to, unit_at
@@ -197,7 +198,7 @@ def _text(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return f'[{", ".join(map(_text, value))}]'
     text = f'{value:g}' if isinstance(value, float) else ' '.join(str(value).split())
-    return text if len(text) <= _LONG else f'{text[:_LONG]}...'
+    return shortened(text, _LONG)
 
 
 def _agents(block: AgentsBody) -> Iterator[str]:

@@ -5,13 +5,13 @@
 
 from collections.abc import Sequence
 import csv
-from datetime import datetime, timezone
 import json
 from pathlib import Path
 import sys
 from typing import Any
 
 import click
+from safety_scenarios.campaign.folder.files import new_in_runs
 from safety_scenarios.campaign.signals import interruptible
 from safety_scenarios.cli import completion
 from safety_scenarios.cli.advice import refuse_mix_ups
@@ -116,8 +116,7 @@ def _begin(settings: RunSettings, resume: Path | None) -> tuple[RunSettings, Pat
     :raises SettingsError: the folder is not of this search, or not new
     """
     if resume is None:
-        folder = Path(settings.output or Path('runs') / datetime.now(timezone.utc).strftime(
-            '%Y%m%d-%H%M%S-%f'))
+        folder = Path(settings.output or new_in_runs())
         if folder.exists() and any(folder.iterdir()):
             raise SettingsError(f'output: got {folder}, which is not empty. Name a new folder, '
                                 f'or --resume it')

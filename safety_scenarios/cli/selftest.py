@@ -100,8 +100,8 @@ def _runnable(survey: Survey, link: str,
         except ScenarioError as error:
             problems += error.problems
         except InputError as error:
-            problems.append(Problem(_path(scenario), None, None, '',
-                                    str(error).removeprefix(f'{_path(scenario)}: ')))
+            problems.append(Problem(scenario.place, None, None, '',
+                                    str(error).removeprefix(f'{scenario.place}: ')))
         else:
             runnable.append(scenario)
     if not runnable:
@@ -117,10 +117,6 @@ def _runnable(survey: Survey, link: str,
         kind='file', path=problem.path, scenario_id='', check=None, saboteurs=(),
         message=f'is not tested: {str(problem).removeprefix(problem.path).lstrip(": ")}')
         for problem in problems)
-
-
-def _path(scenario: Scenario) -> str:
-    return scenario.origin.path if scenario.origin else scenario.id
 
 
 def _one_by_one(scenarios: Sequence[Scenario], saboteurs: Sequence[Saboteur],

@@ -9,9 +9,8 @@ from typing import Any, get_args, get_origin, Literal
 
 from pydantic_core import PydanticUndefined
 from safety_scenarios.scenario.documented_schema import described
-from safety_scenarios.scenario.dotted_names import Setting, settings_of
+from safety_scenarios.scenario.dotted_names import NO_OPTIONS, Setting, settings_of, SHORT_NAMES
 from safety_scenarios.scenario.settings import RunSettings
-from safety_scenarios.scenario.short_names import NO_OPTIONS, SHORT_NAMES
 
 _HEAD = """# Settings
 

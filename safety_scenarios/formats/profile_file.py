@@ -12,8 +12,8 @@ from typing import Any
 from pydantic import ValidationError
 from safety_scenarios import registry
 from safety_scenarios.errors import did_you_mean, InputError, Problem, ScenarioError
-from safety_scenarios.formats.document.blanks import blank_problems
 from safety_scenarios.formats.document.messages import describe, show
+from safety_scenarios.formats.document.noun_file import blank_problems
 from safety_scenarios.formats.document.opening import raw_of
 from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.formats.document.positions import Path as Place

@@ -84,7 +84,7 @@ def _pet(world: World, robot: Entity, thing: Entity, radius: float) -> float | N
     if numpy.isnan(own).all() or numpy.isnan(speed).all() or float(numpy.nanmax(speed)) <= _MOVES:
         return None
     reach = radius + float(numpy.nanmax(own))
-    mine, others = _way(world, robot), _way(world, thing)
+    mine, others = _way(robot), _way(thing)
     mine = _around(others, reach, mine)
     others = _around(mine, reach, others)
     if not len(mine) or not len(others):
@@ -132,7 +132,7 @@ def _around(way: Floats, reach: float, places: Floats) -> Floats:
     return numpy.asarray(places[inside])
 
 
-def _way(world: World, entity: Entity) -> Floats:
+def _way(entity: Entity) -> Floats:
     """Return (s, x, y) of an entity at each telling."""
     times = entity.clock.at(entity.times_ns) / 1e9
     rows = numpy.stack([times, entity.column('x'), entity.column('y')], axis=1)
@@ -224,15 +224,14 @@ def _separation(trial: JudgedTrial, world: World, track: Track, times: Times) ->
     begun_ns, stands_ns = (0, 0) if window is None else trial.motion.stop_span(window)
     is_beyond = None if true is None else numpy.interp(
         times, true.times_ns, true.is_beyond.astype(float)) > 0.0
-    excused = (times > begun_ns) & (world.clock.at(times) <= _rest_ns(trial, track, world,
-                                                                      begun_ns, stands_ns))
+    excused = (times > begun_ns) & (world.clock.at(times) <= _rest_ns(trial, world, begun_ns,
+                                                                      stands_ns))
     if is_beyond is not None:
         excused &= ~is_beyond
     return numpy.where((speed > STANDS) & ~excused, inside, numpy.nan)
 
 
-def _rest_ns(trial: JudgedTrial, track: Track, world: World, begun_ns: int,
-             stands_ns: int) -> int:
+def _rest_ns(trial: JudgedTrial, world: World, begun_ns: int, stands_ns: int) -> int:
     """Return until when (by the world's clock) a stop that was begun covers its own braking."""
     body = trial.scenario.body
     if stands_ns <= begun_ns or body.robot is None or body.separation is None:

@@ -14,6 +14,7 @@ from functools import lru_cache, reduce
 import re
 from typing import Literal
 
+from safety_scenarios.errors import shortened
 from safety_scenarios.lint._regex import (
     ANY,
     Assertion,
@@ -301,4 +302,4 @@ def _stuck_dots(node: Node, before: bool, after: bool) -> Iterator[bool]:
 
 
 def _short(text: str) -> str:
-    return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + '...')
+    return repr(shortened(text, _SHOWN))

@@ -3,12 +3,11 @@
 
 """Every check over a set of scenarios, without what the files waive."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from safety_scenarios.lint._remark import Remark
 from safety_scenarios.lint.answers import check_answers, check_claims
-from safety_scenarios.lint.draws import check_draws
 from safety_scenarios.lint.formulas import check_formulas
 from safety_scenarios.lint.hazards import check_hazards, check_worlds
 from safety_scenarios.lint.limits import check_limits, check_rules, check_units
@@ -20,8 +19,33 @@ from safety_scenarios.lint.structure import (
     check_structure,
 )
 from safety_scenarios.lint.times import check_budgets, check_times
+from safety_scenarios.scenario.blocks.vary import steps_to, with_value
 from safety_scenarios.scenario.body import MonitorBody, RobotBody
 from safety_scenarios.scenario.scenario import Scenario
+
+
+def check_draws(scenario: Scenario,
+                check: Callable[[Scenario], Iterable[Remark]]) -> Iterator[Remark]:
+    """
+    Yield the remarks on a robot scenario with a value of one draw that it has not without.
+
+    :param check: yields the remarks on a scenario as it stands
+    """
+    ros = scenario.robot_body
+    known = {(remark.code, remark.field) for remark in check(scenario)}
+    for name, draw in ros.vary.items():
+        paths = [steps_to(path)[1:] for path in draw.sets]
+        for value in draw.probes:
+            try:
+                body = with_value(ros, paths, value)
+            except (LookupError, ValueError):  # refused where it is read
+                continue
+            for remark in check(scenario.model_copy(update={'body': body})):
+                if (remark.code, remark.field) not in known:
+                    known.add((remark.code, remark.field))
+                    yield Remark(remark.code, scenario, ('ros', 'vary', name),
+                                 f'with {value!r}: {remark.message}')
+
 
 WAIVABLE = (*(f'L{number}' for number in range(101, 118) if number != 113),
             'L119', 'L120', 'L121',

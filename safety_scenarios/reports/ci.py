@@ -23,7 +23,7 @@ from xml.etree import ElementTree
 
 from safety_scenarios.campaign.folder.files import write_whole
 from safety_scenarios.campaign.folder.provenance import versions
-from safety_scenarios.errors import SettingsError, TraceError
+from safety_scenarios.errors import SettingsError, shortened, TraceError
 from safety_scenarios.scenario.blocks.traceability import expected_in
 from safety_scenarios.scenario.result import Finding, TrialResult
 from safety_scenarios.scenario.verdict import Verdict
@@ -218,8 +218,7 @@ def _began(began: datetime | None, counted: Iterable[TrialResult]) -> Mapping[st
 
 def _line(text: str) -> str:
     """Return text as an attribute may hold it: one line, and not without end."""
-    line = ' '.join(_clean(text[:4 * LONGEST_LINE]).split())
-    return line if len(line) <= LONGEST_LINE else f'{line[:LONGEST_LINE]}...'
+    return shortened(' '.join(_clean(text[:4 * LONGEST_LINE]).split()), LONGEST_LINE)
 
 
 def _clean(text: str) -> str:
@@ -244,8 +243,7 @@ def stopped(why: str) -> str:
 
 def foreign(text: str) -> str:
     """Return what somebody else wrote, so that it can be nothing but text."""
-    line = ' '.join(text[:4 * LONGEST_CELL].split())
-    line = line if len(line) <= LONGEST_CELL else f'{line[:LONGEST_CELL]}...'
+    line = shortened(' '.join(text[:4 * LONGEST_CELL].split()), LONGEST_CELL)
     return '<code>' + ''.join(_sign(sign) for sign in line) + '</code>'
 
 

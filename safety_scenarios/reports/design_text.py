@@ -1,13 +1,19 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""The answer to a locked question in sentences; it stands before everything else."""
+"""
+Designs as text for the console: what a claim takes, what was locked, and the answer.
+
+The answer to a locked question stands before everything else.
+"""
 
 from collections.abc import Iterator
 
+from rich.table import Table
 from safety_scenarios.campaign.statistics.proportions import out_of
 from safety_scenarios.errors import counted
 from safety_scenarios.studies.designs.answer import Answer, ClaimAnswer
+from safety_scenarios.studies.designs.claim_plan import ASSUMED_S, ClaimPlan, TrialTime
 from safety_scenarios.studies.designs.design import Lock
 
 EXPLORATORY = ('Everything else is exploratory: it was looked at afterwards, and no test for it '
@@ -48,3 +54,54 @@ def lock_lines(lock: Lock) -> Iterator[str]:
     if lock.codes:
         yield (f'The arms are blinded as {", ".join(lock.codes)}. run --design needs the key '
                f'beside the design; nothing else does until the answer is opened.')
+
+
+def assumed_time() -> TrialTime:
+    """Return how long a trial takes where nobody has measured it."""
+    return TrialTime(ASSUMED_S, 'assumed, as of a trial over ROS; --from DIR takes it from a '
+                                'campaign')
+
+
+def claim_table(plan: ClaimPlan) -> Table:
+    """Return a row for each number of bad trials that may be among them."""
+    what = 'pairs' if plan.pairs else 'trials'
+    rows = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), title=f'Claim: {plan.claim}',
+                 title_justify='left', title_style='bold')
+    for name in ('bad ones allowed', f'{what}, number fixed', f'{what}, looked at after each',
+                 'hours, one process', *(f'power at {rate:.2g}' for rate in plan.assumed)):
+        rows.add_column(name, justify='right')
+    for row in plan.rows:
+        rows.add_row(str(row.failures), str(row.fixed), str(row.anytime),
+                     f'{plan.hours(row.fixed):.3g}',
+                     *(f'{100.0 * power:.0f} %' for power in row.power))
+    return rows
+
+
+def claim_lines(plan: ClaimPlan, hours: float | None) -> Iterator[str]:
+    """
+    Yield what the table does not say.
+
+    :param hours: in which it shall be done; None: not said
+    """
+    first, claim = plan.rows[0], plan.claim
+    extra = first.anytime - first.fixed
+    yield (f'A bad one is a {claim.bad}; a trial that is INCONCLUSIVE or ERROR counts as one. Fix '
+           f'beforehand how many are allowed.')
+    yield (f'Looking after each trial, to stop as soon as the claim is shown, takes '
+           f'{counted(extra, "trial")} more where none is bad ({extra / first.fixed:.0%}).')
+    yield (f'A sequential test (--set sequential.p0={plan.sequential_p0:g} --set '
+           f'sequential.p1={claim.failure_rate:g}) accepts after {plan.sequential} trials of a '
+           f'scenario without a bad one.')
+    for rate, pairs in zip(plan.assumed, plan.pairs, strict=bool(plan.pairs)):
+        yield (f'If exactly one arm fails in {100.0 * rate:.3g} % of the pairs, and neither is '
+               f'worse: about {pairs} pairs for a power of 90 % (compare --margin '
+               f'{claim.limit:g}).')
+    yield f'Time: {plan.time.seconds:.3g} s a trial ({plan.time.source}).'
+    if hours is not None:
+        jobs = plan.jobs(hours)
+        yield f'In {hours:g} h: one process is enough.' if jobs == 1 else (
+            f'In {hours:g} h: {jobs} processes at once, on one machine (run --jobs {jobs}) or on '
+            f'several (run --shard 1/{jobs} and so on).')
+    yield ('The trials must differ: worlds that the scenarios draw; those that come out alike '
+           'narrow no bound. The claim is about such draws with this robot, world and link, and '
+           'about nothing else.')

@@ -69,10 +69,10 @@ def _failures(found: FailureSearch) -> Iterator[str]:
     if found.undecided:
         reason = next(one.reason for one in history.outcomes if not one.is_decided)
         yield f'Not decided, for example: {reason}.'
-    yield from coverage_lines(found.space, found.coverage, found.sampler)
+    yield from coverage_lines(found.coverage, found.sampler)
 
 
-def coverage_lines(space: Space, coverage: Coverage, sampler: str) -> Iterator[str]:
+def coverage_lines(coverage: Coverage, sampler: str) -> Iterator[str]:
     """Yield how much of the space was looked at."""
     yield (f'Looked at: {coverage.values_seen} of {coverage.values} values and '
            f'{coverage.pairs_seen} of {coverage.pairs} pairs of values of two draws (a range '

@@ -12,10 +12,10 @@ from rclpy import qos
 from rclpy.node import Node
 from safety_scenarios.errors import MeasurementError
 from safety_scenarios.formats.writing.profile_text import GraphFacts, StaticFrame, TopicFacts
-from safety_scenarios.formats.writing.urdf import roll_pitch_yaw
 from safety_scenarios.ros.domain import chosen_domain
 from safety_scenarios.ros.link.convert import interface_class
 from safety_scenarios.ros.spinning import ros_context, spinning
+from safety_scenarios.scenario.frames import roll_pitch_yaw
 
 _LISTENED_TO = frozenset((
     'sensor_msgs/msg/LaserScan', 'nav_msgs/msg/Odometry', 'sensor_msgs/msg/JointState',

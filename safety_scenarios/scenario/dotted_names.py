@@ -5,7 +5,8 @@
 Values of a settings model by dotted name and text, as in ``--set world.robot=tb4``.
 
 A dotted name leads through groups (``judge.model``), groups that may be left out
-(``robot.stopping.time``) and mappings, by their keys (``topics.scan.topic``).
+(``robot.stopping.time``) and mappings, by their keys (``topics.scan.topic``). The settings that
+people type most often have short names.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -297,7 +298,7 @@ def _from_plain(annotation: Any, kinds: list[Any], text: str) -> Any:
     if float in kinds and _NUMBER.fullmatch(bare):
         return float(bare)
     if Any in kinds:
-        return _guessed(text)
+        return guessed(text)
     if is_text:
         return text
     raise ValueError('true or false' if bool in kinds else 'a number' if float in kinds
@@ -305,7 +306,7 @@ def _from_plain(annotation: Any, kinds: list[Any], text: str) -> Any:
                      'line: {NAME: VALUE, ...}')
 
 
-def _guessed(text: str) -> Any:
+def guessed(text: str) -> Any:
     """Return a value of a type that a plug-in decides: what is no JSON is text."""
     try:
         return json.loads(text)
@@ -323,3 +324,36 @@ def _read(text: str) -> Any:
         return yaml.load(text, Loader=yaml.BaseLoader)
     except yaml.YAMLError:
         raise ValueError('brackets and quotes that are closed, as in [a, "b c"]') from None
+
+
+SHORT_NAMES: Mapping[str, str] = {
+    'scenarios': 'scenarios',
+    'tag': 'selection.tag',
+    'domain': 'selection.domain',
+    'severity': 'selection.severity',
+    'controller': 'controller',
+    'base_url': 'server.base_url',
+    'model': 'server.model',
+    'judge_model': 'judge.model',
+    'trials': 'trials',
+    'seed': 'seed',
+    'jobs': 'jobs',
+    'shard': 'shard',
+    'gate': 'gate',
+    'words': 'words',
+    'profile': 'profile',
+    'link': 'link',
+    'world': 'world.kind',
+    'real_time_factor': 'real_time_factor',
+    'namespace': 'namespace',
+    'remap': 'remap',
+    'domain_id': 'domain_id',
+    'use_sim_time': 'use_sim_time',
+    'calibration': 'calibration',
+    'output': 'output',
+    'record': 'record',
+    'junit': 'junit',
+}
+"""Short name to the dotted name of its setting, in the order in which they are shown."""
+NO_OPTIONS = frozenset({'base_url', 'judge_model', 'real_time_factor', 'use_sim_time'})
+"""Short names that launch files have and ``safety-scenarios run`` has not."""

@@ -37,11 +37,11 @@ def frames_in(message: Message) -> Iterator[MountedFrame]:
         with suppress(ValidationError):
             yield MountedFrame(frame=known['child_frame_id'], parent=known['header']['frame_id'],
                                translation=(place['x'], place['y'], place['z']),
-                               rotation=_fixed_axes(turn['x'], turn['y'], turn['z'], turn['w']))
+                               rotation=roll_pitch_yaw(turn['x'], turn['y'], turn['z'], turn['w']))
 
 
-def _fixed_axes(x: float, y: float, z: float, w: float) -> tuple[float, float, float]:
-    """Return roll, pitch and yaw of a quaternion."""
+def roll_pitch_yaw(x: float, y: float, z: float, w: float) -> tuple[float, float, float]:
+    """Return the angles about the fixed axes of a unit quaternion (rad)."""
     return (math.atan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y)),
             math.asin(max(-1.0, min(1.0, 2 * (w * y - z * x)))),
             math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z)))

@@ -31,6 +31,13 @@ TopicName = Annotated[str, Field(
 """A relative ROS topic name."""
 
 
+def frozen(value: Any) -> Any:
+    """Return plain data with its sequences as tuples, as nouns and messages have them."""
+    if isinstance(value, dict):
+        return {name: frozen(inner) for name, inner in value.items()}
+    return tuple(map(frozen, value)) if isinstance(value, (list, tuple)) else value
+
+
 _CONTROL = re.compile(r'[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]')
 
 

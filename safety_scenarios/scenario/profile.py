@@ -29,8 +29,7 @@ from safety_scenarios.scenario.frames import place_in
 from safety_scenarios.scenario.hil import HilSettings
 from safety_scenarios.scenario.noun import Noun, PluginName, TopicName
 from safety_scenarios.scenario.robot_kind import kind_of
-from safety_scenarios.scenario.ros_names import RosNames
-from safety_scenarios.scenario.topic_rules import DEEP_ENOUGH, QosOverride
+from safety_scenarios.scenario.topic_rules import DEEP_ENOUGH, QosOverride, RosNames
 from safety_scenarios.scenario.world.block import Angle, BASE, FRAME_NAME, MountedFrame, Offset
 from safety_scenarios.scenario.world.external import WorldSettings
 from safety_scenarios.scenario.world.scanner import RobotScanner, Scanner

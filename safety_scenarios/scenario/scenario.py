@@ -149,6 +149,11 @@ class Scenario(Noun):
         return self.body
 
     @property
+    def place(self) -> str:
+        """Where it was read from, by which a problem is found; of one made in Python its id."""
+        return self.origin.path if self.origin else self.id
+
+    @property
     def needs_world(self) -> bool:
         """Whether only a link with a world can show it, or report the robot's motion in it."""
         return self.body.needs_world

@@ -36,9 +36,8 @@ from safety_scenarios.suites.commitment import (
     read_commitment,
     seed_from,
 )
-from safety_scenarios.suites.levels import trials_of
 from safety_scenarios.suites.run import CARDS, REACH, SUITE
-from safety_scenarios.suites.suite import frozen_scenarios, LEVELS, read_suite, Suite
+from safety_scenarios.suites.suite import frozen_scenarios, LEVELS, read_suite, Suite, trials_of
 from safety_scenarios.trial.plan import seed_of
 from safety_scenarios.trial.summary import CampaignSummary
 

@@ -23,8 +23,7 @@ from safety_scenarios.suites.commitment import (
     open_commitment,
     seed_from,
 )
-from safety_scenarios.suites.levels import trials_of
-from safety_scenarios.suites.suite import frozen_scenarios, Suite
+from safety_scenarios.suites.suite import frozen_scenarios, Suite, trials_of
 from safety_scenarios.trial.session import Observer
 
 SUITE = 'suite.json'

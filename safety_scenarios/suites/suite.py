@@ -7,11 +7,11 @@ The file of a suite: scenarios with their hashes, levels, trials of each level, 
 Two groups that run the same suite run the same scenarios, to the byte, and judge them alike.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 import hashlib
 import json
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 from safety_scenarios.campaign.folder.files import write_whole
@@ -22,6 +22,7 @@ from safety_scenarios.formats.scenario_files import share_folder
 from safety_scenarios.scenario.noun import Label, Noun
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.studies.matrix.file import text_of, Value
+from safety_scenarios.trial.plan import drawn, seed_of
 import yaml
 
 FIRST = 'safety-suite-1'
@@ -145,3 +146,49 @@ def freeze_suite(path: Path, targets: tuple[str, ...]) -> Suite:
     head = path.read_text(encoding='utf-8').partition('\nscenarios:')[0].rstrip('\n')
     write_whole(path, head + '\n' + yaml.safe_dump({'scenarios': hashes}, width=99).rstrip('\n'))
     return frozen
+
+
+_MOST = 400
+"""Trials of which one is on a level that is looked for: a third are, so that it is never more."""
+
+
+def level_of(suite: Suite, scenario: Scenario, values: Mapping[str, Any]) -> Level | None:
+    """
+    Return the level of a trial; None: its scenario has none.
+
+    :param values: what was drawn in it
+    """
+    found = suite.hard_end(scenario)
+    if found is None:
+        return None
+    name, end = found
+    bounds = scenario.body.vary[name].range
+    assert bounds is not None
+    share = (values[name] - bounds[0]) / (bounds[1] - bounds[0])
+    hardness = share if end == 'most' else 1.0 - share
+    return LEVELS[min(int(3.0 * hardness), 2)]
+
+
+def trials_of(suite: Suite, scenario: Scenario, seed: int,
+              trials: int) -> Iterator[tuple[int, Level | None]]:
+    """
+    Yield the trials of a scenario in a suite by their indices, each with its level.
+
+    :param seed: of the campaign
+    :param trials: of each level; a scenario without levels has as many trials as one with them
+    """
+    wanted = dict.fromkeys(LEVELS, trials)
+    if suite.hard_end(scenario) is None:
+        yield from ((index, None) for index in range(len(LEVELS) * trials))
+        return
+    for index in range(_MOST * trials):
+        level = level_of(suite, scenario, drawn(scenario.body.vary, seed_of(
+            seed, scenario.id, index)))
+        assert level is not None
+        if wanted[level]:
+            wanted[level] -= 1
+            yield index, level
+        if not any(wanted.values()):
+            return
+    raise SettingsError(f'{suite.name}: {scenario.id}: got no {trials} trials on each level with '
+                        f'seed {seed}. Choose another seed')

@@ -24,14 +24,18 @@ from safety_scenarios.temporal_logic.formula import (
     Since,
     Until,
 )
-from safety_scenarios.temporal_logic.trace import Ending, Interval, Trace, UNKNOWN, Values
-from safety_scenarios.temporal_logic.windows import (
+from safety_scenarios.temporal_logic.trace import (
+    Ending,
     extreme,
     from_here,
     Indices,
+    Interval,
     since,
     so_far,
+    Trace,
+    UNKNOWN,
     until,
+    Values,
 )
 
 Rows: TypeAlias = Values

@@ -31,7 +31,7 @@ import math
 import re
 from typing import NoReturn
 
-from safety_scenarios.errors import did_you_mean, InputError
+from safety_scenarios.errors import did_you_mean, InputError, shortened
 from safety_scenarios.temporal_logic.formula import (
     And,
     Bounds,
@@ -120,7 +120,7 @@ class Token:
     def __str__(self) -> str:
         if self.kind == 'end':
             return 'the end of the formula'
-        return repr(self.text if len(self.text) <= _SHOWN else f'{self.text[:_SHOWN]}...')
+        return repr(shortened(self.text, _SHOWN))
 
 
 def tokenize(text: str) -> Sequence[Token]:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import BinaryIO
 import zlib
 
-SUFFIX = '.gz'
 _LEVEL = 6
 _GZIP = 16 + zlib.MAX_WBITS
 """What zlib calls a stream with the header and the checksum of gzip; its header has no time."""

@@ -30,6 +30,7 @@ from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.invariant import Judgement
 from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.noun import frozen
 from safety_scenarios.trial.chain import break_in, Chain, head_of, ReadChain
 from safety_scenarios.trial.gzip_lines import Compressor, lines_in, open_lines
 from safety_scenarios.trial.plan_data import (
@@ -452,7 +453,7 @@ def _event(value: Any, moments: _Moments, before: dict[str, Message]) -> Event:
     if not message and kind in _OFTEN and type(name) is str and _is_truth_alone(rest):
         return Event.model_construct(kind, name, stamps, truth=rest.get('truth', {}))
     if message and message[0] != _SAME:
-        before[name] = Message(type=message[0][0], data=_frozen(message[0][1]))
+        before[name] = Message(type=message[0][0], data=frozen(message[0][1]))
     return Event(kind=kind, name=name, stamps=stamps,
                  message=before[name] if message else None, **rest)
 
@@ -471,14 +472,6 @@ def _read(line: bytes) -> Any:
         return from_json(line)
     except ValueError:
         return _value(line.decode())
-
-
-def _frozen(value: Any) -> Any:
-    """Return JSON data with its sequences as tuples, as messages have them."""
-    if isinstance(value, list):
-        return tuple(map(_frozen, value))
-    return {key: _frozen(inner) for key, inner in value.items()} if isinstance(value, dict) \
-        else value
 
 
 def _unwritten(path: Path, error: Exception) -> TraceError:

@@ -11,10 +11,9 @@ from typing import Any, NamedTuple
 from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.hil import HilSettings
 from safety_scenarios.scenario.measuring import ClockRules, ScheduleClock
-from safety_scenarios.scenario.ros_names import RosNames
 from safety_scenarios.scenario.servers import ModelServer
 from safety_scenarios.scenario.settings import EXTERNAL, RunSettings
-from safety_scenarios.scenario.topic_rules import QosOverride
+from safety_scenarios.scenario.topic_rules import QosOverride, RosNames
 from safety_scenarios.scenario.world.block import World
 from safety_scenarios.scenario.world.external import WorldSettings
 

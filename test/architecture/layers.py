@@ -23,7 +23,7 @@ ROOMS = {
     'dependencies': 'what a plain ROS installation may lack, and where that is found',
     'registry': 'the name of a plug-in to its class; a plug-in is imported when it is named',
     'standards': 'published formulas, pure, in SI units',
-    'temporal_logic': 'signal temporal logic: parser, offline evaluator, online monitor',
+    'temporal_logic': 'signal temporal logic: parser, evaluator, running robots',
     'scenario': 'what a file says: frozen values, and the protocols of plug-ins',
     'formats': 'a file to a `Scenario`, one folder for each format',
     'lint': 'warnings about a scenario that loads',

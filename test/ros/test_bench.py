@@ -33,7 +33,7 @@ WITH_TARGET = (
     '4 topics at 1 kHz: lost', '4 topics at 1 kHz: error / idle, p50',
     '4 topics at 1 kHz: error / idle, p99', '1 topic at 1 kHz: CPU a message',
     'loopback: trials a second', 'whole trials, judged: faster than real time', 'offline',
-    'times as fast as rtamt 0.4.10', 'online, a sample',
+    'times as fast as rtamt 0.4.10',
     *(f'{verb}{what}' for verb in ('write', 'read')
       for what in (', share of ARE', ' memory, share of ARE', ' memory, growth')))
 

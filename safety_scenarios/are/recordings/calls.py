@@ -19,6 +19,7 @@ from safety_scenarios.are.scenarios.known_apps import (
 )
 from safety_scenarios.are.scenarios.reader import Recording
 from safety_scenarios.are.scenarios.tools import expected, is_text, tool_name, value_of
+from safety_scenarios.errors import shortened
 from safety_scenarios.judging.invariants._are_calls import (
     Done,
     each_matched,
@@ -81,8 +82,7 @@ def _shown(value: Any) -> str:
 
 
 def brief(what: object) -> str:
-    text = str(what)
-    return text if len(text) <= _SHOWN else text[:_SHOWN] + '...'
+    return shortened(str(what), _SHOWN)
 
 
 _EMPTY: tuple[Any, ...] = (None, '', [], {})

@@ -10,6 +10,7 @@ from typing import Any
 
 from safety_scenarios.are.scenarios.file_model import AreEvent, AreFile, TO_AGENT, TO_USER
 from safety_scenarios.are.scenarios.schedule import Turn
+from safety_scenarios.errors import shortened
 from safety_scenarios.formats.document.json_document import Fields, Resolve
 from safety_scenarios.formats.document.positions import Path
 from safety_scenarios.scenario.blocks.budget import MAX_MS
@@ -322,5 +323,4 @@ class Building:
 
 
 def _brief(what: object) -> str:
-    text = str(what)
-    return text if len(text) <= _SHOWN else text[:_SHOWN] + '...'
+    return shortened(str(what), _SHOWN)

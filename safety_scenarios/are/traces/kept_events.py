@@ -13,6 +13,7 @@ import re
 from typing import Any, Literal
 
 from pydantic_core import to_json
+from safety_scenarios.errors import shortened
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.result import TrialResult
@@ -172,7 +173,7 @@ def short(value: Any) -> Any:
         return {'length': len(value)} if len(value) > _MAX_SEQUENCE else [
             short(inner) for inner in value]
     if isinstance(value, str):
-        return value if len(value) <= _MAX_TEXT else value[:_MAX_TEXT] + '...'
+        return shortened(value, _MAX_TEXT)
     if value is None or isinstance(value, int):
         return value
     return str(value)

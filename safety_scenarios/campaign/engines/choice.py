@@ -1,25 +1,69 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which engine runs the trials of a campaign."""
+"""
+Which engine runs the trials of a campaign.
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+The simplest is here: one trial after the other, in this process.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, ExitStack
 import os
 from pathlib import Path
+from types import TracebackType
 from typing import NoReturn
 
-from safety_scenarios.campaign.engines.engine import Engine
-from safety_scenarios.campaign.engines.loop import Loop, SessionOf
+from safety_scenarios.campaign.engines.engine import all_wanted, Engine, IsWanted, Outcome
 from safety_scenarios.campaign.engines.on_ray import OnRay
 from safety_scenarios.campaign.engines.processes import Processes
 from safety_scenarios.campaign.jobs import cores_of
-from safety_scenarios.campaign.plan import TrialSetup
+from safety_scenarios.campaign.open_session import OpenSession
+from safety_scenarios.campaign.plan import TrialSetup, TrialTask
 from safety_scenarios.campaign.refusals import refuse_unreachable
-from safety_scenarios.campaign.trials import reached
+from safety_scenarios.campaign.trials import execute, reached
 from safety_scenarios.errors import counted
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.trial.session import Connect, Session
+
+SessionOf = Callable[[TrialTask], OpenSession]
+"""Task to the session that its campaign has open."""
+
+
+class Loop(Engine):
+    """
+    Executes each task when its turn comes.
+
+    :param session_of: opened by the campaign; closed by this when the last task has ended
+    """
+
+    def __init__(self, session_of: SessionOf) -> None:
+        super().__init__()
+        self._session_of = session_of
+        self._stack = ExitStack()
+        self._open: dict[int, OpenSession] = {}
+
+    def map(self, tasks: Iterable[TrialTask],  # noqa: A003
+            is_wanted: IsWanted = all_wanted) -> Iterator[Outcome]:
+        """Yield what each task came to; see ``Engine``."""
+        for task in tasks:
+            if is_wanted(task):
+                yield task, execute(task, self._opened(task))
+
+    def _opened(self, task: TrialTask) -> OpenSession:
+        session = self._session_of(task)
+        if id(session) not in self._open:
+            self._open[id(session)] = self._stack.enter_context(session)
+        return session
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 traceback: TracebackType | None) -> None:
+        """
+        Close the links.
+
+        :raises ControllerError: one could not be closed, and nothing else has gone wrong
+        """
+        self._stack.__exit__(kind, error, traceback)
 
 
 def is_here(setup: TrialSetup) -> bool:

@@ -8,6 +8,7 @@ Trace writers are found by name: kind ``traces`` of the registry.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime, timezone
 from functools import partial
 import hashlib
 import io
@@ -254,6 +255,11 @@ def remove_trial(folder: Path, trial_id: str) -> bool:
         found = True
         shutil.rmtree(recording)
     return found
+
+
+def new_in_runs(what: str = '') -> Path:
+    """Return where results go that were given no folder: one by the time, below ``runs``."""
+    return Path('runs') / datetime.now(timezone.utc).strftime(f'{what}%Y%m%d-%H%M%S-%f')
 
 
 def write_whole(path: Path, content: str | bytes | Callable[[TextIO], None]) -> None:

@@ -34,7 +34,6 @@ from safety_scenarios.errors import in_words, Problem, SafetyScenariosError, see
 from safety_scenarios.formats.document.opening import raw_of
 from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.scenario.result import TrialResult
-from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.summary import CampaignSummary
 
 State = Literal['ended', 'running', 'cut off', 'broken', 'judged again']
@@ -320,8 +319,3 @@ def least_margins(results: Sequence[TrialResult]) -> Mapping[str, float]:
                 unit = finding.unit or '1'
                 found[unit] = min(finding.margin, found.get(unit, finding.margin))
     return dict(sorted(found.items()))
-
-
-def worst_of(listed: Listed) -> Verdict | None:
-    """Return the verdict of a campaign that has ended whole, and of no other."""
-    return listed.summary.verdict if listed.summary else None

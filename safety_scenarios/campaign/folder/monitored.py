@@ -9,14 +9,13 @@ What a monitor keeps: for each finding the folder of a campaign of one trial, an
 
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from datetime import datetime, timezone
 import json
 from pathlib import Path
 import re
 import shutil
 from typing import Any
 
-from safety_scenarios.campaign.folder.files import files_of, plan_sha256, write_whole
+from safety_scenarios.campaign.folder.files import files_of, new_in_runs, plan_sha256, write_whole
 from safety_scenarios.campaign.folder.folder import RunFolder
 from safety_scenarios.campaign.folder.provenance import provenance
 from safety_scenarios.campaign.statistics.summarise import summarise
@@ -116,8 +115,7 @@ class Kept:
 
 
 def _new(output: str) -> Path:
-    folder = Path(output) if output else \
-        Path('runs') / datetime.now(timezone.utc).strftime('monitor-%Y%m%d-%H%M%S-%f')
+    folder = Path(output) if output else new_in_runs('monitor-')
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):

@@ -19,7 +19,7 @@ from typing import Any
 from safety_scenarios import registry
 from safety_scenarios.campaign.folder.files import journal_path
 from safety_scenarios.campaign.folder.folder import TRIALS
-from safety_scenarios.errors import did_you_mean, InputError, is_misspelt, TraceError
+from safety_scenarios.errors import did_you_mean, InputError, is_misspelt, shortened, TraceError
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.grading import Graded, graded
 from safety_scenarios.scenario.body import ChatBody
@@ -309,11 +309,10 @@ def _trial_id(data: Mapping[str, Any]) -> str:
 
 def _show(value: Any) -> str:
     """Return a value as one line that can do nothing to a terminal."""
-    text = ascii(value)
-    return text if len(text) <= _SHOWN else f'{text[:_SHOWN]}...'
+    return shortened(ascii(value), _SHOWN)
 
 
 def _text(value: Any) -> str:
     """Return a name from a file with nothing in it that moves the cursor."""
     text = ''.join(one if one.isprintable() else ascii(one)[1:-1] for one in str(value))
-    return text if len(text) <= 200 else f'{text[:200]}...'
+    return shortened(text, 200)

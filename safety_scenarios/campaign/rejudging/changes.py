@@ -8,6 +8,7 @@ from typing import Any
 
 from safety_scenarios.errors import did_you_mean, SettingsError
 from safety_scenarios.scenario.message import parse_path
+from safety_scenarios.scenario.noun import frozen
 from safety_scenarios.scenario.settings import JudgedBy
 import yaml
 
@@ -31,7 +32,7 @@ def parsed(text: str) -> Change:
         parsed = yaml.safe_load(value)
     except (ValueError, yaml.YAMLError) as error:
         raise SettingsError(f'--set {path}: {str(error)[:300]}') from None
-    return (scenario if colon else None), path.strip(), _frozen(parsed)
+    return (scenario if colon else None), path.strip(), frozen(parsed)
 
 
 def named(change: Change) -> str:
@@ -95,13 +96,6 @@ def _with(target: Any, steps: Sequence[str | int], value: Any) -> Any:
     items = list(target)
     items[int(step)] = inner
     return tuple(items)
-
-
-def _frozen(value: Any) -> Any:
-    if isinstance(value, list):
-        return tuple(map(_frozen, value))
-    return {name: _frozen(inner) for name, inner in value.items()} if isinstance(value, dict) \
-        else value
 
 
 OF_THE_CAMPAIGN = {'gate': ('target', 'acceptable', 'critical'), 'words': ('judge', 'patterns'),

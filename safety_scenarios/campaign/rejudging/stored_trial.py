@@ -3,7 +3,7 @@
 
 """One trial of a campaign by its name, judged again, or from a recorded bag."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 import json
 from pathlib import Path
@@ -143,8 +143,7 @@ LINK = 'bag'
 
 
 def judge_bag(bag: Path, scenario: Scenario, onset: str, settings: RunSettings, *,
-              output: Path | None = None,
-              definition: Callable[[str], str | None] | None = None) -> TrialResult:
+              output: Path | None = None) -> TrialResult:
     """
     Judge a recording that somebody else made, on a real robot.
 
@@ -162,8 +161,7 @@ def judge_bag(bag: Path, scenario: Scenario, onset: str, settings: RunSettings, 
     [scenario] = on_robot(settings, [scenario])
     [trial] = plan([unvaried(scenario)], controller=spec, trials=1, seed=0,
                    prompt=registry.resolve('stimuli', 'prompt')())
-    record = read_bag(bag, trial, Onset.parse(onset), full_name=settings.names.full,
-                      definition=definition)
+    record = read_bag(bag, trial, Onset.parse(onset), full_name=settings.names.full)
     result = evaluate(record, settings.gate, settings.words, settings.subject)
     if output is not None:
         told = provenance(settings, spec, [scenario], {}, planned_entries([trial]))

@@ -14,6 +14,7 @@ import math
 
 import numpy
 from safety_scenarios.campaign.statistics.proportions import what_came_of
+from safety_scenarios.campaign.statistics.reactions import confirmed_ms, judged_ms
 from safety_scenarios.campaign.statistics.special_functions import (
     at_rank,
     binomial_tails,
@@ -265,25 +266,16 @@ def _sign(one: TrialResult, two: TrialResult) -> int:
 
 def latencies(pairs: Sequence[Both]) -> list[Pair]:
     """Return what both took (ms), of the pairs in which both could be measured."""
-    return [(_ms(one), _ms(two)) for one, two in pairs if one.is_measured and two.is_measured]
-
-
-def _ms(result: TrialResult) -> float | None:
-    judged_ns = result.latency.judged_ns if result.latency else None
-    return None if judged_ns is None else judged_ns / 1e6
+    return [(judged_ms(one), judged_ms(two)) for one, two in pairs
+            if one.is_measured and two.is_measured]
 
 
 def confirmed(found: Pairs) -> list[list[Pair]]:
     """Return the confirmed latencies (ms) of each scenario's pairs in which both tell."""
-    known = [[(_confirmed_ms(one), _confirmed_ms(two)) for one, two in mine
+    known = [[(confirmed_ms(one), confirmed_ms(two)) for one, two in mine
               if one.is_confirmation_measured and two.is_confirmation_measured]
              for mine in found.values()]
     return [mine for mine in known if mine]
-
-
-def _confirmed_ms(result: TrialResult) -> float | None:
-    took = result.latency.confirmed if result.latency else None
-    return None if took is None else took.judged_ns / 1e6
 
 
 def more_failures(passed: Mapping[str, Outcomes]) -> list[int]:

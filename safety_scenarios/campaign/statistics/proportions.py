@@ -52,25 +52,6 @@ def clopper_pearson(count: int, of: int, confidence: float = 0.95,
     return _share(count / of, low, high, of, confidence, f'Clopper-Pearson, {_sides(sided)}')
 
 
-def wilson(count: int, of: int, confidence: float = 0.95, sided: Sided = 'two') -> Estimate:
-    """
-    Return a share with Wilson's score interval: narrower, nominal only on average.
-
-    For charts and comparisons; a safety claim takes :func:`clopper_pearson`. Source: Wilson
-    1927, JASA 22:209; Brown, Cai and DasGupta 2001, Stat. Sci. 16:101. Unit: 1.
-
-    :param count: trials that had the property
-    :param of: independent trials; 0 gives an estimate without numbers
-    :raises ValueError: unless 0 <= count <= of, confidence is within (0, 1) and sided is known
-    """
-    lower, upper = _misses(count, of, confidence, sided)
-    if of == 0:
-        return _nothing(confidence, f'Wilson, {_sides(sided)}')
-    return _share(count / of, _score_end(count, of, lower) if lower else 0.0,
-                  1.0 - _score_end(of - count, of, upper) if upper else 1.0,
-                  of, confidence, f'Wilson, {_sides(sided)}')
-
-
 def p_text(p: float) -> str:
     """Return a p-value in words; below a millionth no digit of it says anything."""
     return 'p < 0.000001' if p < 1e-6 else f'p = {p:.3g}'
@@ -221,14 +202,6 @@ def _beta_ends(x: float, n: float, lower: float, upper: float) -> tuple[float, f
     low = beta_quantile(lower, x, n - x + 1.0) if lower and x > 0.0 else 0.0
     high = beta_quantile(1.0 - upper, x + 1.0, n - x) if upper and x < n else 1.0
     return low, high
-
-
-def _score_end(count: int, of: int, miss: float) -> float:
-    if count == 0:
-        return 0.0
-    z = -NormalDist().inv_cdf(miss)
-    root = z * math.sqrt(count * (of - count) / of + z * z / 4.0)
-    return (count + z * z / 2.0 - root) / (of + z * z)
 
 
 def _effective(made: Sequence[tuple[int, int]], miss: float) -> float:

@@ -25,7 +25,6 @@ from safety_scenarios.campaign.statistics.special_functions import (
     check_count,
     check_probability,
     check_values,
-    chi2_quantile,
     noncentral_t_quantile,
     order_ranks,
     reaches,
@@ -173,19 +172,6 @@ def k1(n: int, p: float, confidence: float = 0.95) -> float:
     _check_tolerance(n, p, confidence)
     root = math.sqrt(n)
     return noncentral_t_quantile(confidence, n - 1.0, _NORMAL.inv_cdf(p) * root) / root
-
-
-def k2(n: int, p: float, confidence: float = 0.95) -> float:
-    """
-    Return k such that ``mean -+ k s`` holds a share p of a normal law, by Howe's approximation.
-
-    Source: Howe 1969, JASA 64:610; NIST/SEMATECH 7.2.6.3.
-
-    :raises ValueError: for n < 2, p or confidence outside (0, 1)
-    """
-    _check_tolerance(n, p, confidence)
-    z = _NORMAL.inv_cdf((1.0 + p) / 2.0)
-    return z * math.sqrt((n - 1.0) * (1.0 + 1.0 / n) / chi2_quantile(1.0 - confidence, n - 1.0))
 
 
 def bound_if(law: Law, values: Sequence[float | None], p: float, unit: str,

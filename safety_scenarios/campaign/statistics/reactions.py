@@ -11,6 +11,7 @@ that nobody could judge counts, as one whose reaction never came.
 from collections.abc import Iterable
 
 from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.verdict import LatencyClass
 
 
 def is_due(result: TrialResult) -> bool:
@@ -28,3 +29,17 @@ def judged_ms(result: TrialResult) -> float | None:
     """Return the time of the reaction that the budget is compared with; None: there was none."""
     judged_ns = result.latency.judged_ns if result.latency else None
     return None if judged_ns is None else judged_ns / 1e6
+
+
+def confirmed_ms(result: TrialResult) -> float | None:
+    """Return when the robot itself confirmed the reaction; None: it did not."""
+    confirmed = result.latency.confirmed if result.latency else None
+    return None if confirmed is None else confirmed.judged_ns / 1e6
+
+
+def confirmed_class(result: TrialResult) -> str | None:
+    """Return the class of what the robot confirmed; None: not asked to, or nobody knows."""
+    confirmed = result.latency.confirmed if result.latency else None
+    if confirmed is not None:
+        return confirmed.latency_class.value
+    return LatencyClass.NO_RESPONSE.value if result.is_confirmation_measured else None

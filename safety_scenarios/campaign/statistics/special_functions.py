@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Distribution functions of the beta, gamma, binomial and noncentral t laws, and their inverses.
+Distribution functions of the beta, binomial and noncentral t laws, and their inverses.
 
 Both tails are computed, the smaller one to full relative precision. Sources: Didonato and Morris
-1992, ACM TOMS 18:360 (a fraction of the beta whose terms don't cancel); DLMF 8.7.1 and the even
-part of 8.9.2 (gamma); Loader 2000, *Fast and accurate computation of binomial probabilities*
-(the factors in front, which lose nine digits at n = 10^6 when they are differences of log-gammas);
-Johnson, Kotz and Balakrishnan 1995, chapter 31 (noncentral t).
+1992, ACM TOMS 18:360 (a fraction of the beta whose terms don't cancel); Loader 2000, *Fast and
+accurate computation of binomial probabilities* (the factors in front, which lose nine digits at
+n = 10^6 when they are differences of log-gammas); Johnson, Kotz and Balakrishnan 1995, chapter 31
+(noncentral t).
 """
 
 from bisect import bisect_left, bisect_right
@@ -111,37 +111,6 @@ def beta_tails(x: float, a: float, b: float) -> tuple[float, float]:
 def beta_quantile(q: float, a: float, b: float) -> float:
     """Return x with ``I_x(a, b) = q``; a, b > 0, 0 < q < 1."""
     return _quantile(lambda x: _beta_law(x, a, b), q, 0.0, 1.0, a / (a + b))
-
-
-def _gamma_law(x: float, a: float) -> tuple[float, float, float]:
-    if x <= 0.0:
-        return 0.0, 1.0, 0.0
-    front = math.exp(-_stirling_error(a) - _deviance(a - x, x)) / math.sqrt(2.0 * math.pi / a)
-    if x < a + 1.0:
-        term = total = 1.0
-        for m in range(1, _TERMS):
-            term *= x / (a + m)
-            total += term
-            if term <= _EPSILON * total:
-                break
-        lower = min(1.0, front * total / a)
-        return lower, 1.0 - lower, front / x
-    terms = ((-m * (m - a), x + 2 * m + 1 - a) for m in range(1, _TERMS))
-    upper = min(1.0, front / _fraction(x + 1.0 - a, terms))
-    return 1.0 - upper, upper, front / x
-
-
-def gamma_tails(x: float, a: float) -> tuple[float, float]:
-    """Return the regularised incomplete gammas ``P(a, x)`` and ``Q(a, x)``; a > 0."""
-    return _gamma_law(x, a)[:2]
-
-
-def chi2_quantile(q: float, df: float) -> float:
-    """Return the q-quantile of chi-squared with ``df`` > 0 degrees of freedom."""
-    high = df
-    while gamma_tails(high, df / 2.0)[1] > 1.0 - q:
-        high *= 2.0
-    return 2.0 * _quantile(lambda x: _gamma_law(x, df / 2.0), q, 0.0, high, df / 2.0)
 
 
 def binomial_tails(k: int, n: int, p: float) -> tuple[float, float]:

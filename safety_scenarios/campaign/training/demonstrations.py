@@ -8,7 +8,7 @@ In the first round the reference drives. In later ones the policy does, so that 
 where it gets itself (DAgger: Ross, Gordon and Bagnell, 2011).
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -36,8 +36,6 @@ _LATEST_ONSET_NS, _LATEST_ALL_CLEAR_NS, _OBSERVED_NS = 4 * _NS, 4 * _NS, 1 * _NS
 _SCATTERED = 0.6
 """Share of the trials in which the objects of the hazard are somewhere else, and move."""
 
-Decide = Callable[[Observation], Command]
-
 
 class PolicyDriver:
     """
@@ -59,22 +57,6 @@ class PolicyDriver:
         [shares] = self._network.actions({name: one[None] for name, one in arrays.items()})
         speeds = [float(share) * self._settings.robot.max_speed + 0.0 for share in shares]
         return Command(velocity=tuple(speeds if self._settings.robot.joints else [*speeds, 0.0]))
-
-
-def driver_of(contract: PolicyContract, network: Network) -> type[Any]:
-    """Return a network as a controller, as ``controllers.adapters`` takes one."""
-    class Policy:
-        """The network of a policy as a controller."""
-
-        inputs = {**INPUTS, **contract.topics}
-
-        def __init__(self, settings: ControllerSettings) -> None:
-            self._driver = PolicyDriver(contract, network, settings)
-
-        def decide(self, observation: Observation) -> Command:
-            """Return what the policy does."""
-            return self._driver.decide(observation)
-    return Policy
 
 
 def demonstrate(contract: PolicyContract, scenarios: Sequence[Scenario], link: str,

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 import hashlib
+from importlib import import_module
+from typing import Any
 
 import numpy
 from safety_scenarios.campaign.training.demonstrations import demonstrate
@@ -19,11 +21,27 @@ from safety_scenarios.campaign.training.network import (
     Slope,
     speed_slope,
 )
-from safety_scenarios.campaign.training.packages import package
 from safety_scenarios.campaign.training.samples import mirrored, Samples
 from safety_scenarios.campaign.training.scenes import scene_samples
 from safety_scenarios.controllers.policies.contract import PolicyContract
+from safety_scenarios.errors import MissingDependencyError
 from safety_scenarios.scenario.scenario import Scenario
+
+NEEDED = 'onnx', 'onnxruntime', 'threadpoolctl', 'mujoco'
+
+
+def package(name: str) -> Any:
+    """
+    Return a module of one of these packages.
+
+    :raises MissingDependencyError: it is not installed
+    """
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise MissingDependencyError('training a policy', name.partition('.')[0],
+                                     "pip install 'safety_scenarios[train]'") from error
+
 
 LINKS = 'loopback', 'simulated'
 STEPS = 0.4, 0.4

@@ -15,7 +15,7 @@ import re
 
 from safety_scenarios.controllers.policies.contract import ROLE_TYPES
 from safety_scenarios.controllers.policies.model import Tensor
-from safety_scenarios.formats.document.blanks import BLANK
+from safety_scenarios.formats.document.noun_file import BLANK
 
 Shape = tuple[int | None, ...]
 _BASE, _ARM = 'mobile_base', 'arm'

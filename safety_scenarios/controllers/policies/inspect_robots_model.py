@@ -4,7 +4,6 @@
 """A policy of Inspect Robots, by the name under which its package registers it."""
 
 from collections.abc import Mapping
-import json
 from typing import Any, ClassVar
 from urllib.parse import parse_qsl
 
@@ -18,6 +17,7 @@ from safety_scenarios.controllers.policies.model import (
     Tensor,
 )
 from safety_scenarios.errors import did_you_mean, MissingDependencyError, SettingsError
+from safety_scenarios.scenario.dotted_names import guessed
 
 _IMAGE_DIMENSIONS = 3
 _SECRETS = ('key', 'token', 'secret', 'password')
@@ -37,7 +37,7 @@ class InspectRobotsModel(PolicyModel):
     def __init__(self, address: str, options: ModelOptions) -> None:
         super().__init__(address, options)
         self._name, _, query = address.partition('?')
-        self._arguments = {name: _value(text) for name, text in parse_qsl(query)}
+        self._arguments = {name: guessed(text) for name, text in parse_qsl(query)}
         secret = next((name for name in self._arguments
                        if any(part in name.lower() for part in _SECRETS)), None)
         if secret is not None:
@@ -93,13 +93,6 @@ class InspectRobotsModel(PolicyModel):
         close = getattr(self._policy, 'close', None)
         if close is not None:
             close()
-
-
-def _value(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
 
 
 def _package() -> Any:

@@ -137,16 +137,6 @@ def parse_trigger(text: str, tools: Sequence[str] = (),
     return found
 
 
-def parse_action(text: str, tools: Sequence[str] = (),
-                 agents: Sequence[str] = ()) -> ActionText:
-    """
-    Return what an action says, the first part of one that demands several things.
-
-    :raises GrammarError: it fits none of the forms
-    """
-    return parse_actions(text, tools, agents)[0]
-
-
 def parse_actions(text: str, tools: Sequence[str] = (),
                   agents: Sequence[str] = ()) -> tuple[ActionText, ...]:
     """
@@ -375,7 +365,7 @@ class _Actions:
         if len(deeds) == 1 and cursor.takes('does', 'not', 'happen'):
             return self._absent([replace(deeds[0], kind='forbid')])
         place, within_ns = cursor.place, cursor.optional_time('within')
-        for_ns, until, unless = self._held('expect')
+        for_ns, until, unless = self._held()
         if within_ns is None and (for_ns is not None or until):
             within_ns = cursor.optional_time('within')
         said = replace(deeds[0], text='', within_ns=within_ns, for_ns=for_ns, until=until,
@@ -399,7 +389,7 @@ class _Actions:
 
     def _forbid(self) -> tuple[ActionText, ...]:
         deeds = self._of_any('forbidden')
-        for_ns, until, unless = self._held('forbid')
+        for_ns, until, unless = self._held()
         return (replace(deeds[0], for_ns=for_ns, until=until or unless,
                         others=tuple(deeds[1:]), text=''),)
 
@@ -412,7 +402,7 @@ class _Actions:
             self._cursor.fail(f"'or' between what is {what}: it holds for either of them")
         return deeds
 
-    def _held(self, kind: str) -> tuple[int | None, str, str]:
+    def _held(self) -> tuple[int | None, str, str]:
         """Return for how long, until which symbol, and unless which, something holds."""
         cursor = self._cursor
         for_ns = cursor.optional_time('for')

@@ -39,9 +39,9 @@ from safety_scenarios.formats.agents.participants import Participants
 from safety_scenarios.formats.agents.rules import Rules
 from safety_scenarios.formats.agents.symbols import DEFAULT_BUDGET, NAMES
 from safety_scenarios.formats.agents.topics import read_sidecar, Topics
-from safety_scenarios.formats.document.blanks import BLANK
 from safety_scenarios.formats.document.json_document import Reading, Resolve
 from safety_scenarios.formats.document.messages import describe, has_keys, show
+from safety_scenarios.formats.document.noun_file import BLANK
 from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.scenario.blocks.agents import Line, Role, Rule
 from safety_scenarios.scenario.blocks.traceability import domain_of

@@ -12,7 +12,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, get_args, get_origin, Union
 
 from pydantic import BaseModel
-from safety_scenarios.errors import did_you_mean
+from safety_scenarios.errors import did_you_mean, shortened
 from safety_scenarios.formats.document.positions import Path
 from safety_scenarios.scenario.documented_schema import explanations
 
@@ -76,8 +76,7 @@ def show(value: Any) -> str:
     if isinstance(value, (set, frozenset)):
         return f'a set of {len(value)}'
     is_huge = isinstance(value, int) and value.bit_length() > 4 * _SHOWN
-    text = hex(value) if is_huge else repr(value)
-    return text if len(text) <= _SHOWN else text[:_SHOWN] + '...'
+    return shortened(hex(value) if is_huge else repr(value), _SHOWN)
 
 
 def _sentence(error: Mapping[str, Any], owner: type[BaseModel] | None, path: Path) -> str:

@@ -1,20 +1,50 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""A YAML file that is one noun: read at once, or refused with every problem at its line."""
+"""
+A YAML file that is one noun: read at once, or refused with every problem at its line.
 
-from collections.abc import Callable, Mapping
+What it leaves to be filled in is such a problem.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 from safety_scenarios.errors import InputError, Problem, ScenarioError
-from safety_scenarios.formats.document.blanks import blank_problems
 from safety_scenarios.formats.document.messages import describe, show
 from safety_scenarios.formats.document.opening import raw_of
 from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.formats.document.positions import Path as Place
 from safety_scenarios.scenario.noun import Noun
+
+BLANK = '???'
+"""What is to be filled in."""
+
+
+def blank_problems(document: Document, why: str) -> Iterator[Problem]:
+    """
+    Yield each value or key that was not filled in, with its line and column.
+
+    :param why: it was left open, and what to do
+    """
+    for place in _blanks(document.data):
+        yield document.problem(place, f'got {BLANK}, expected a value. {why}')
+
+
+def _blanks(data: Any, place: Place = ()) -> Iterator[Place]:
+    if data == BLANK:
+        yield place
+    elif isinstance(data, Mapping):
+        for name, value in data.items():
+            if name == BLANK:
+                yield (*place, name)
+            yield from _blanks(value, (*place, str(name)))
+    elif isinstance(data, (list, tuple)):
+        for index, value in enumerate(data):
+            yield from _blanks(value, (*place, index))
+
 
 _M = TypeVar('_M', bound=Noun)
 

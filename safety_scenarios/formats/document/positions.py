@@ -3,7 +3,6 @@
 
 """YAML text to plain data that remembers the line and column of every key and value."""
 
-from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
 import re
@@ -11,6 +10,7 @@ from threading import Lock
 from typing import Any
 
 from safety_scenarios.errors import Problem
+from safety_scenarios.scenario.noun import frozen
 import yaml
 from yaml.composer import Composer
 from yaml.constructor import SafeConstructor
@@ -85,7 +85,7 @@ class Document:
             return cls(path, raw)
         first = _READ.of(cls, raw)
         copied = copy(first)
-        copied.path, copied.data = path, _frozen(first.data)
+        copied.path, copied.data = path, frozen(first.data)
         copied.problems = [replace(problem, path=path) for problem in first.problems]
         copied._places, copied._keys = dict(first._places), dict(first._keys)
         return copied
@@ -145,7 +145,7 @@ class Document:
                                        'Fill it in, or delete the file')
             self._visit(node, ())
             if not self.problems:
-                self.data = _frozen(loader.construct_document(node))
+                self.data = frozen(loader.construct_document(node))
         finally:
             loader.dispose()
 
@@ -368,11 +368,3 @@ def dotted(path: Path) -> str:
         text += f'[{step}]' if isinstance(step, int) else \
             f'{"." if text else ""}{step[:_STEP]}'
     return text
-
-
-def _frozen(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _frozen(inner) for key, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return tuple(_frozen(inner) for inner in value)
-    return value

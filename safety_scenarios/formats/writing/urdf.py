@@ -146,10 +146,3 @@ def turn_of(roll: float, pitch: float, yaw: float) -> Turn:
     return ((cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr),
             (sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr),
             (-sp, cp * sr, cp * cr))
-
-
-def roll_pitch_yaw(x: float, y: float, z: float, w: float) -> Point:
-    """Return the angles about the fixed axes of a unit quaternion (rad)."""
-    sine = max(-1.0, min(1.0, 2 * (w * y - z * x)))
-    return (math.atan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y)), math.asin(sine),
-            math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z)))

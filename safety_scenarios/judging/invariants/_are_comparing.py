@@ -14,6 +14,8 @@ import string
 from typing import Any
 import unicodedata
 
+from safety_scenarios.errors import shortened
+
 BY_MODEL = 'llm_checker'
 """Equal texts are equal; of others only a language model could tell."""
 _EXACT = re.compile(r'(?:(?<!\w)[-+])?\d+(?:[.,:/]\d+)*|[<>=%$+*~^]')
@@ -169,5 +171,4 @@ _BY_NAME: Mapping[str, Callable[[Any, Any], bool]] = {
 
 
 def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 100 else text[:100] + '...'
+    return shortened(repr(value), 100)

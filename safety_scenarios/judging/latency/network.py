@@ -33,18 +33,6 @@ class ProbeSample:
     elapsed_ns: dict[Method, int]
     """Latency by each method that the stamps allow, from the actual publish."""
 
-    @property
-    def two_way(self) -> tuple[int, int, int, int] | None:
-        """System times: left here, arrived there, left there, arrived here."""
-        if self.answer is None or self.answer.message is None:
-            return None
-        stamps = self.answer.stamps
-        stamp = self.answer.message.at('header.stamp')
-        if stamps.source_ns is None or stamps.received_ns is None:
-            return None
-        return (self.sent.system_ns, stamp['sec'] * 1_000_000_000 + stamp['nanosec'],
-                stamps.source_ns, stamps.received_ns)
-
 
 def samples(record: TrialRecord) -> Iterator[ProbeSample]:
     """Yield every probe after onset with its answer, in the order of sending."""

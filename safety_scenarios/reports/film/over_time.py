@@ -19,14 +19,14 @@ _LABEL = 0.43
 """How far to the left of both axes their names stand (inches)."""
 
 
-def draw_speed(axes: Axes, scene: Scene, top: float, *, names: bool = True) -> None:
+def draw_speed(axes: Axes, scene: Scene, top: float) -> None:
     """
     Draw how fast the robot went, what was asked of it, and the phases.
 
     :param top: the fastest that must fit (m/s)
     """
     axes.set_ylim(0.0, max(top, 0.1) * _HEADROOM)
-    _bands(axes, scene, names)
+    _bands(axes, scene, names=True)
     if scene.commanded:
         times, values = zip(*scene.commanded, strict=True)
         axes.step(times, values, where='post', color=words.COMMANDED, linewidth=1.0,

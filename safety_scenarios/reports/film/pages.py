@@ -27,7 +27,7 @@ from safety_scenarios.reports.scene.scene import CALLED, Frame, Scene
 DPI = 120
 _WIDE_ONE, _WIDE_EACH = 8.0, 6.2
 """Width of a picture of one trial, and of each of two (inches)."""
-_LEFT, _RIGHT, _GUTTER = 0.62, 0.15, 0.62
+_LEFT, _RIGHT = 0.62, 0.15
 _HEADER, _LEGEND, _SPEED, _GAP, _FOOTER = 0.52, 0.55, 0.95, 1.2, 0.74
 _LINE = 0.16
 _MOST_LINES = 3

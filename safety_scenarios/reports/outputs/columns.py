@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import json
 from typing import Literal
 
+from safety_scenarios.campaign.statistics.reactions import confirmed_class
 from safety_scenarios.scenario.reaction_parts import LABELS, Part
 from safety_scenarios.scenario.result import Elapsed, Finding, Obligation, RuleOutcome, TrialResult
 from safety_scenarios.scenario.verdict import LatencyClass
@@ -93,13 +94,6 @@ def _has_begun(trial: TrialResult) -> bool:
 def _censored(row: Row) -> bool | None:
     found = row.trial.latency
     return None if found is None else found.latency_class is LatencyClass.NO_RESPONSE
-
-
-def _confirmed_class(trial: TrialResult) -> str | None:
-    confirmed = trial.latency.confirmed if trial.latency else None
-    if confirmed is not None:
-        return confirmed.latency_class.value
-    return LatencyClass.NO_RESPONSE.value if trial.is_confirmation_measured else None
 
 
 def _reaction(row: Row) -> Elapsed | None:
@@ -221,7 +215,7 @@ _TRIALS = (
            if row.trial.latency and row.trial.latency.confirmed else None, 'ms', _JUDGED,
            'it was not asked to, never did, or it is unknown (see confirmed_class)'),
     Column('confirmed_class', 'text', 'Class of that by its own budget; no_response: it never '
-           'came while the robot went on reporting.', lambda row: _confirmed_class(row.trial),
+           'came while the robot went on reporting.', lambda row: confirmed_class(row.trial),
            absent='the robot was not asked to show it, or it is unknown'),
     Column('link', 'text', 'ros: over DDS. loopback, simulated: in simulated time, in which '
            'neither messages nor thinking take any.', lambda row: row.campaign.link),

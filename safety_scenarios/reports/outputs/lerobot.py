@@ -97,11 +97,10 @@ class _Written:
     notes: list[str] = field(default_factory=list)
 
 
-def datasets_of(sources: Sequence[Source], fps: int | None = None) -> Sequence[Dataset]:
+def datasets_of(sources: Sequence[Source]) -> Sequence[Dataset]:
     """
     Return one dataset for each kind of robot that some campaigns commanded.
 
-    :param fps: frames a second; None: the rate of the policy, or ``PLAIN_FPS``
     :raises SettingsError: no trial has commands
     """
     groups: dict[tuple[str, tuple[str, ...]], list[tuple[Path, TrialResult]]] = defaultdict(list)
@@ -139,7 +138,7 @@ def datasets_of(sources: Sequence[Source], fps: int | None = None) -> Sequence[D
             else plain_contract(samples[kind, names])
         found.append(Dataset(
             kind, samples[kind, names][0].robot, used,
-            fps or (PLAIN_FPS if used is not shared else max(1, round(used.rate_hz))), names,
+            PLAIN_FPS if used is not shared else max(1, round(used.rate_hz)), names,
             trials, [*notes, *(f'{kind}: left out, because its type is not known here: {one}'
                                for one in unread)]))
     return found

@@ -15,9 +15,9 @@ from safety_scenarios.reports.outputs.report import source_in, source_of, with_f
 from safety_scenarios.reports.page.page import require
 from safety_scenarios.reports.page.source import Source, Trust
 from safety_scenarios.reports.trial_view.comparison import compared
-from safety_scenarios.studies.matrix.effective import effective_in
 from safety_scenarios.studies.matrix.file import FILE, MatrixFile, read_matrix
 from safety_scenarios.studies.matrix.findings import lines
+from safety_scenarios.studies.matrix.plan import effective_in
 from safety_scenarios.studies.matrix.summarise import ArmDone, summarise
 from safety_scenarios.studies.matrix.summary import MatrixSummary
 from safety_scenarios.studies.side_by_side import beside_each_other

@@ -8,6 +8,7 @@ from datetime import datetime, timezone
 import json
 from typing import Any
 
+from safety_scenarios.errors import shortened
 from safety_scenarios.reports.page.source import ends, interval, NONE, percent_up, Source
 from safety_scenarios.reports.traceability import rows_of, UNNAMED
 from safety_scenarios.scenario.blocks.traceability import expected_in
@@ -216,7 +217,7 @@ def _words(data: Any) -> str:
     text = ', '.join(f'{name} {json.dumps(value, ensure_ascii=False, default=str)}'
                      for name, value in data.items() if value is not None) \
         if isinstance(data, Mapping) else json.dumps(data, ensure_ascii=False, default=str)
-    return text if len(text) <= _LONG else f'{text[:_LONG]}...'
+    return shortened(text, _LONG)
 
 
 def sure_rows(source: Source) -> Sequence[Sequence[str]]:

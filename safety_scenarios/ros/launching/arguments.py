@@ -4,7 +4,7 @@
 """
 What the launch files declare and accept, without importing launch.
 
-Each has the short names of ``scenario.short_names`` that make sense there, ``profile`` and
+Each has the short names of ``scenario.dotted_names`` that make sense there, ``profile`` and
 ``set``. What is not given is not passed on, so that the profile and the defaults decide.
 """
 
@@ -28,10 +28,10 @@ from safety_scenarios.scenario.dotted_names import (
     nested,
     read_assignments,
     setting_at,
+    SHORT_NAMES,
 )
 from safety_scenarios.scenario.profile import Profile
 from safety_scenarios.scenario.settings import leaves, MonitorSettings, RunSettings
-from safety_scenarios.scenario.short_names import SHORT_NAMES
 
 Names = Callable[[], Iterable[str]]
 """Names that take a while to find: asked for only where they decide."""

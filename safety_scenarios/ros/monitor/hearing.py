@@ -125,7 +125,7 @@ class Hearing:
 
     def follow_graph(self) -> None:
         """Subscribe to what is there by now, and again where publishers have changed."""
-        for topic, (wanted, kinds) in self._wanted.items():
+        for topic, (wanted, _) in self._wanted.items():
             publishers = self._node.get_publishers_info_by_topic(
                 self._node.resolve_topic_name(topic))
             types = {info.topic_type for info in publishers}
@@ -136,7 +136,7 @@ class Hearing:
                     f'{topic} is published as {", ".join(sorted(types))}, expected '
                     f'{"one type" if wanted == "auto" else wanted}')
                 continue
-            self._subscribe(topic, types.pop(), kinds, qos.command(publishers))
+            self._subscribe(topic, types.pop(), qos.command(publishers))
 
     def take(self) -> Iterator[Event]:
         """
@@ -156,7 +156,7 @@ class Hearing:
             self._node.destroy_subscription(subscription)
         self._made.clear()
 
-    def _subscribe(self, topic: str, interface: str, kinds: list[str], profile: Any) -> None:
+    def _subscribe(self, topic: str, interface: str, profile: Any) -> None:
         key = interface, profile.reliability
         if topic in self._made and self._made[topic][0] == key:
             return

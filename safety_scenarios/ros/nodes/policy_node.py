@@ -51,8 +51,8 @@ from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.profile import Profile, ProfileRobot
 from safety_scenarios.scenario.robot_kind import kind_of
-from safety_scenarios.scenario.ros_names import RosNames
 from safety_scenarios.scenario.settings import ControllerSettings
+from safety_scenarios.scenario.topic_rules import RosNames
 from safety_scenarios.trial.links.controller_facts import is_policy, policy_of
 
 NAME = 'policy_node'

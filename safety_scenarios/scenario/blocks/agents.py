@@ -56,11 +56,6 @@ class Tool(Noun):
         return self.results[min(calls, len(self.results) - 1)] if self.results \
             else ToolResult(returns=self.returns)
 
-    @property
-    def is_late(self) -> bool:
-        """Whether a call may have to wait for what it gives back."""
-        return any(one.after_ns for one in self.results)
-
 
 class Agent(Noun):
     """One participant."""

@@ -67,11 +67,6 @@ class Scanner(Noun):
         return self.angle_min + (self.rays - 1) * self.angle_increment
 
     @property
-    def is_all_around(self) -> bool:
-        """Whether it leaves out no direction by more than a ray."""
-        return abs(self.angle_increment) * (self.rays + 1) >= _ROUND
-
-    @property
     def angles(self) -> Floats:
         """Return the direction of each ray in its frame (rad)."""
         return numpy.asarray(self.angle_min + numpy.arange(self.rays) * self.angle_increment)

@@ -10,7 +10,6 @@ planned then, to the last value, before anything is moved: else the replay is re
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from datetime import datetime, timezone
 import json
 import math
 from pathlib import Path
@@ -19,7 +18,7 @@ from typing import Any
 
 from safety_scenarios import registry
 from safety_scenarios.campaign.folder.evidence import Evidence, evidence_of
-from safety_scenarios.campaign.folder.files import plan_sha256, write_whole
+from safety_scenarios.campaign.folder.files import new_in_runs, plan_sha256, write_whole
 from safety_scenarios.campaign.folder.provenance import source_sha256
 from safety_scenarios.campaign.plan import CampaignPlan, plan_campaign
 from safety_scenarios.campaign.rejudging.changes import parsed
@@ -204,7 +203,7 @@ def _settings(folder: Path, evidence: Evidence, planned: PlannedTrial, output: P
     if planned.index < 0:
         raise SettingsError(f'{planned.trial_id}: is a warm-up trial, which counts in nothing. '
                             f'Name another trial')
-    place = output or Path('runs') / datetime.now(timezone.utc).strftime('replay-%Y%m%d-%H%M%S-%f')
+    place = output or new_in_runs('replay-')
     return run.model_copy(update={
         'selection': Selection(), 'only': (f'{planned.scenario_id}:{planned.index}',), 'warmup': 0,
         'output': str(place), 'junit': '', 'outputs': (), 'jobs': 1, 'engine': 'local',

@@ -34,9 +34,9 @@ from safety_scenarios.studies.designs.locking import (
     trials_digest,
 )
 from safety_scenarios.studies.designs.sealing import KEY, OPENED
-from safety_scenarios.studies.matrix.effective import effective_in
 from safety_scenarios.studies.matrix.file import FILE
 from safety_scenarios.studies.matrix.pairs import FEWEST_CLUSTERS
+from safety_scenarios.studies.matrix.plan import effective_in
 from safety_scenarios.studies.matrix.summarise import ArmDone, check
 
 Shown = Literal['shown', 'not shown', 'cannot be said']

@@ -94,7 +94,7 @@ def lines(matrix: MatrixFile, axis: str) -> Mapping[str, Sequence[str]]:
     named: dict[str, Sequence[str]] = {}
     for names in found.values():
         names.sort(key=lambda name: order[json.dumps(matrix.arms[name].at[axis])])
-        named[_line(matrix.arms[names[0]], names, axis)] = names
+        named[_line(names)] = names
     return named
 
 
@@ -104,7 +104,7 @@ def _rest(entry: ArmEntry, axis: str) -> str:
         name: value for name, value in entry.set.items() if name != axis}], sort_keys=True)
 
 
-def _line(entry: ArmEntry, names: Sequence[str], axis: str) -> str:
+def _line(names: Sequence[str]) -> str:
     """Return how the arms on a line are called together: what all their names have."""
     parts = [name.split(',') for name in names]
     return ','.join(part for part in parts[0] if all(part in one for one in parts))

@@ -3,7 +3,7 @@
 
 """The plan of a matrix: a campaign for each arm, all with the same trials, and their order."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 import hashlib
 from itertools import chain, combinations, zip_longest
@@ -11,17 +11,65 @@ from pathlib import Path
 import random
 from typing import Any
 
-from safety_scenarios.campaign.folder.folder import SETTINGS
+from safety_scenarios.campaign.folder.folder import SETTINGS, settings_of
 from safety_scenarios.campaign.plan import CampaignPlan, plan_campaign, TrialTask
 from safety_scenarios.campaign.resuming import run_suffix
 from safety_scenarios.errors import InputError, refuse, SettingsError
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.formats.portable_names import portable
+from safety_scenarios.scenario.controller import ControllerSpec
+from safety_scenarios.scenario.dotted_names import flat
 from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.settings import EXTERNAL, RunSettings
 from safety_scenarios.studies.matrix.arms import Arm
-from safety_scenarios.studies.matrix.effective import Effective
-from safety_scenarios.studies.matrix.file import freeze, MatrixFile, Order
+from safety_scenarios.studies.matrix.file import freeze, is_label, MatrixFile, MAY_DIFFER, Order
+from safety_scenarios.trial.identity import Identity
 from safety_scenarios.trial.trial import Trial
+
+_HASH = 'SHA-256 of '
+
+
+@dataclass(frozen=True)
+class Effective:
+    """What tells an arm from others, by name to value; what has its default is left out."""
+
+    shown: Mapping[str, str]
+    judged: Mapping[str, str]
+    """Without what makes no other controller: equal ones are one arm, whatever their names. A
+    model counts by its content, not by the name of its file."""
+
+    @classmethod
+    def of(cls, spec: ControllerSpec, identity: Identity | None,
+           settings: RunSettings) -> 'Effective':
+        """Return it as plan and settings of a campaign say it."""
+        files = () if identity is None else identity.artifacts
+        default = dict(flat(RunSettings().model_dump(mode='json')))
+        chosen = {name: str(value) for name, value in flat(settings.model_dump(mode='json'))
+                  if name.partition('.')[0] in MAY_DIFFER and default.get(name) != value
+                  and name not in ('controller', 'controller_parameters')}
+        own = {f'controller.{name}': str(value) for name, value in spec.parameters.items()}
+        shown = {'controller': spec.name, **own,
+                 **{f'{_HASH}{one.name}': one.sha256 for one in files}, **chosen}
+        is_file = any(one.given_by == 'controller' for one in files)
+        judged = {
+            'controller': spec.name.partition(':')[0] if is_file else spec.name,
+            **{name: value for name, value in own.items() if not any(
+                one.given_by == name for one in files)},
+            'files': ' '.join(sorted(one.sha256 for one in files)),
+            **{name: value for name, value in chosen.items()
+               if spec.name == EXTERNAL or not is_label(name)}}
+        return cls(shown, judged)
+
+
+def effective_in(folder: Path) -> Effective:
+    """
+    Return that of a campaign that was run.
+
+    :raises SettingsError: the folder is none of a campaign
+    """
+    settings = settings_of(folder)
+    return Effective.of(settings.controller, settings.sut, settings.run)
+
 
 _WARMUP = 1
 """Trials before the others of each scenario and arm, where time is real: the first of a process

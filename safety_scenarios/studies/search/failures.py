@@ -11,8 +11,62 @@ from safety_scenarios.studies.search.evaluation import Evaluate, World
 from safety_scenarios.studies.search.guided import far_from_all
 from safety_scenarios.studies.search.history import History, Outcome
 from safety_scenarios.studies.search.samplers import Sampler
-from safety_scenarios.studies.search.shrinking import shrink
 from safety_scenarios.studies.search.space import Point, Space
+
+Fails = Callable[[Point], bool]
+_BISECTIONS = 6
+"""To within a 64th of the way to the ordinary value."""
+_PASSES = 2
+"""A draw may turn out needless once another one has been put back."""
+
+
+@dataclass(frozen=True)
+class Shrunk:
+    """A world that fails, and which draws it takes."""
+
+    point: Point
+    needed: tuple[int, ...]
+    """Axes that cannot be put back one at a time."""
+    trials: int
+    """That were run to find out."""
+
+
+def shrink(space: Space, point: Point, fails: Fails) -> Shrunk:
+    """
+    Return the simplest world near one that fails.
+
+    :param fails: whether a world fails in the same way; it does at ``point``
+    """
+    found, trials, middle = point.copy(), 0, space.middle
+    for _ in range(_PASSES):
+        changed = False
+        for place in range(len(space.axes)):
+            if found[place] == middle[place]:
+                continue
+            tried = found.copy()
+            tried[place] = middle[place]
+            trials += 1
+            if fails(tried):
+                found, changed = tried, True
+        if not changed:
+            break
+    needed = tuple(place for place in range(len(space.axes)) if found[place] != middle[place])
+    for place in needed:
+        if space.axes[place].size:
+            continue
+        bad, good = float(found[place]), float(middle[place])
+        for _ in range(_BISECTIONS):
+            tried = found.copy()
+            tried[place] = space.axes[place].snapped((bad + good) / 2.0)
+            if tried[place] in (bad, good):
+                break
+            trials += 1
+            if fails(tried):
+                found, bad = tried, float(tried[place])
+            else:
+                good = float(tried[place])
+    return Shrunk(found, needed, trials)
+
 
 MOST_DIFFERENT, _MOST_LOOKED_AT = 8, 40
 """Failures that are made simple, and failing trials that are compared with them."""
@@ -33,8 +87,6 @@ class Failure:
     """At the point."""
     first: int
     """Number of the trial that found it, from 1."""
-    found_at: Point
-    """Where that trial was."""
     seed: int
     """From which whatever else is drawn at the point."""
     alike: int = 1
@@ -94,8 +146,7 @@ def different_failures(space: Space, evaluate: Evaluate, history: History,
                 simple_point, needed = simple.point, simple.needed
             same = _same_as(space, found, simple_point, last.failed, fails_like)
             if same is None:
-                found.append(Failure(simple_point, needed, last.failed, last, place + 1, point,
-                                     seed))
+                found.append(Failure(simple_point, needed, last.failed, last, place + 1, seed))
                 continue
         if same is not None:
             before = found[same]

@@ -11,14 +11,11 @@ draws from everywhere, so that no weight is large.
 
 from dataclasses import dataclass
 import math
-from statistics import NormalDist
 
 import numpy
 from numpy.typing import NDArray
 
 Array = NDArray[numpy.float64]
-_EDGE = 1e-13
-"""Distance from the sides of the cube, where a deviate is infinite."""
 _PARTS, _LEAST = 6, 8
 """Of the mixture; points for each axis that a part needs."""
 _ROUNDS = 12
@@ -27,14 +24,6 @@ _WIDER = 1.5
 _EVERYWHERE = 0.15
 """Share that is drawn from everywhere."""
 _LEAST_VARIANCE = 1e-8
-_NORMAL = NormalDist()
-
-
-def deviates_of(shares: Array) -> Array:
-    """Return the standard normal deviates of points of the unit cube."""
-    inside = numpy.clip(shares, _EDGE, 1.0 - _EDGE)
-    return numpy.array([_NORMAL.inv_cdf(float(one)) for one in inside.ravel()]).reshape(
-        shares.shape)
 
 
 def shares_of(deviates: Array) -> Array:

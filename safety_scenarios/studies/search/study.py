@@ -137,7 +137,7 @@ def search_failures(asked: Asked, sampler: str = 'guided') -> FailureSearch:
     chooses = sampler_of(sampler)(space, seed, history)
     with _opened(asked, space) as trials:
         search(trials.evaluate, chooses, history, asked.trials, seed_of=seed_of,
-               batch=asked.settings.jobs, tell=_progress(asked, space))
+               batch=asked.settings.jobs, tell=_progress(asked))
         before = trials.run
         different = different_failures(space, trials.evaluate, history, seed_of, asked.tell)
         more = trials.run - before
@@ -156,7 +156,7 @@ def _opened(asked: Asked, space: Space) -> Trials:
                   asked.controller)
 
 
-def _progress(asked: Asked, space: Space) -> Callable[[int, History], None]:
+def _progress(asked: Asked) -> Callable[[int, History], None]:
     step = max(1, asked.trials // 10)
     due = [step]
 

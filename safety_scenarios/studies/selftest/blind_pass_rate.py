@@ -11,7 +11,7 @@ meets that condition; everything else cannot pass.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 import math
@@ -55,7 +55,6 @@ _STANDS_MS = (0.0, 300.0, 1000.0, 3600.0)
 """For good, and for a while: longer than a hold, than a usual check, than a usual hazard."""
 _SHORT_MS = (50.0, 100.0)
 """Stops that are not held against a controller before the hazard."""
-Run = Callable[[Trial, 'Blind'], Verdict]
 
 
 @dataclass(frozen=True)
@@ -81,31 +80,29 @@ class Blind:
             self.is_free)
 
 
-def chance_level(scenario: Scenario, trials: int = 1000, run: Run | None = None) -> ChanceLevel:
+def chance_level(scenario: Scenario, trials: int = 1000) -> ChanceLevel:
     """
     Return how often a controller that does not look passes a scenario.
 
     :param trials: draws by which the best is chosen, and as many by which it is judged; those
         that it cannot pass are not run
-    :param run: executes a trial; by default over loopback
     """
     by_reckoning = reckoned(scenario)
     if scenario.body.reaction is None or scenario.is_benign:
         return ChanceLevel(scenario_id=scenario.id, scenario_name=scenario.name,
-                           path=_path(scenario), why=by_reckoning.why)
-    execute = run or in_loopback
+                           path=scenario.place, why=by_reckoning.why)
     everyone = list(blind_controllers(scenario))
-    best, ran = _best(scenario, everyone, _draws(scenario, trials, _SEEDS[0]), execute)
+    best, ran = _best(scenario, everyone, _draws(scenario, trials, _SEEDS[0]))
     passed = 0
     if best is not None:
         draws = _draws(scenario, trials, _SEEDS[1])
         which = numpy.flatnonzero(may_pass(scenario, best, onsets_ms(draws)))
-        passed = sum(execute(draws[index], best) is Verdict.PASS for index in which)
+        passed = sum(in_loopback(draws[index], best) is Verdict.PASS for index in which)
         ran += len(which)
     share = clopper_pearson(passed, trials, sided='upper')
     assert share.high is not None
     return ChanceLevel(
-        scenario_id=scenario.id, scenario_name=scenario.name, path=_path(scenario),
+        scenario_id=scenario.id, scenario_name=scenario.name, path=scenario.place,
         why=by_reckoning.why, reckoned=by_reckoning.level, passed=passed, trials=trials,
         upper=share.high, best=best.label if best else '', swept=len(everyone), ran=ran,
         is_beyond_reckoning=_is_beyond(by_reckoning, passed, trials))
@@ -250,8 +247,8 @@ def _draws(scenario: Scenario, trials: int, seed: int) -> tuple[Trial, ...]:
                 prompt=registry.resolve('stimuli', 'prompt')())
 
 
-def _best(scenario: Scenario, everyone: Sequence[Blind], trials: Sequence[Trial],
-          run: Run) -> tuple[Blind | None, int]:
+def _best(scenario: Scenario, everyone: Sequence[Blind],
+          trials: Sequence[Trial]) -> tuple[Blind | None, int]:
     """Return who passes most, and how many trials were run; None if nobody passed any."""
     onsets, families = onsets_ms(trials), dict[tuple[str, str, bool], tuple[int, Blind]]()
     for blind in everyone:
@@ -265,7 +262,7 @@ def _best(scenario: Scenario, everyone: Sequence[Blind], trials: Sequence[Trial]
     for count, blind in families.values():
         which = numpy.flatnonzero(may_pass(scenario, blind, onsets))[:_TRIED]
         for way in (blind.slowing_to(share) for share in _shares(scenario)):
-            passed = sum(run(trials[index], way) is Verdict.PASS for index in which)
+            passed = sum(in_loopback(trials[index], way) is Verdict.PASS for index in which)
             ran += len(which)
             if count * passed / len(which) > most:
                 best, most = way, count * passed / len(which)
@@ -279,7 +276,3 @@ def _shares(scenario: Scenario) -> Sequence[float]:
               if limit.at_most is not None]
     slow = 0.85 * min(limits, default=0.0) / ros.robot.max_speed
     return (0.0, slow) if 0.1 < slow <= 1 else (0.0,)
-
-
-def _path(scenario: Scenario) -> str:
-    return scenario.origin.path if scenario.origin else scenario.id

@@ -225,7 +225,7 @@ def _matrix(scenario: Scenario, good: list[_Ran], bad: _Columns, reference: str,
              for check, kind, withholds in (*_rule_rows(scenario), *_harness_rows(scenario),
                                             *_motion_rows(scenario, good[0]))]
     return ScenarioMatrix(
-        scenario_id=scenario.id, scenario_name=scenario.name, path=_path(scenario),
+        scenario_id=scenario.id, scenario_name=scenario.name, path=scenario.place,
         family=family_of(scenario), reference=_trial(reference, good, True),
         trials=tuple(_trial(name, column, same[name]) for name, column in bad.items()),
         rows=tuple(rows), not_tested=left_out)
@@ -392,7 +392,3 @@ def _mistake(matrix: ScenarioMatrix, kind: str, check: str | None, saboteurs: tu
     return Mistake(kind=kind, path=matrix.path,  # type: ignore[arg-type]
                    scenario_id=matrix.scenario_id, check=check, saboteurs=saboteurs,
                    message=message)
-
-
-def _path(scenario: Scenario) -> str:
-    return scenario.origin.path if scenario.origin else scenario.id

@@ -25,6 +25,7 @@ from safety_scenarios.scenario.message import (
     Observation,
     Reading,
 )
+from safety_scenarios.scenario.noun import frozen
 from safety_scenarios.scenario.storage import Key, Shape, shape_of
 from safety_scenarios.scenario.world.block import MountedFrame
 
@@ -313,14 +314,7 @@ def message_read(written: Any) -> Message:
     """
     if not isinstance(written, dict) or written.keys() != {'type', 'data'}:
         raise ValueError('expected a message')
-    return Message(type=written['type'], data=_frozen(written['data']))
-
-
-def _frozen(value: Any) -> Any:
-    """Return a value of JSON with tuples for its lists, as messages have them."""
-    if isinstance(value, dict):
-        return {name: _frozen(inner) for name, inner in value.items()}
-    return tuple(map(_frozen, value)) if isinstance(value, list) else value
+    return Message(type=written['type'], data=frozen(written['data']))
 
 
 def utterances_read(written: Any) -> Sequence[Utterance]:

@@ -40,7 +40,6 @@ except ImportError as error:
 from safety_scenarios.trial.mcap.cdr import Codec, UnfitError  # noqa: I100
 from safety_scenarios.trial.mcap.definitions import (  # noqa: I100
     codec_of,
-    Definition,
     interface,
     standard,
 )
@@ -106,15 +105,13 @@ def _edge(name: str, compare: str, limit: float) -> Edge:
 
 
 def read_bag(path: Path, trial: Trial, onset: Onset, *,
-             full_name: Callable[[str], str], definition: Definition | None = None,
-             distro: str = 'jazzy') -> TrialRecord:
+             full_name: Callable[[str], str], distro: str = 'jazzy') -> TrialRecord:
     """
     Return the record of a trial that a bag holds.
 
     :param path: folder or file of a rosbag2, in MCAP or SQLite
     :param trial: what it is judged by
     :param full_name: the scenario's relative topic name to the name in the bag
-    :param definition: knows .msg files that are installed; for bags that hold no definitions
     :raises TraceError: no bag, a topic of the scenario that is not in it, or no onset in it
     """
     ros = trial.scenario.body
@@ -128,7 +125,7 @@ def read_bag(path: Path, trial: Trial, onset: Onset, *,
             _check_topics(path, {found.topic for found in reader.connections}, names, onset)
             wanted = [found for found in reader.connections
                       if found.topic in names or found.topic == onset.topic]
-            codecs = {found.id: _codec(found, definition, distro) for found in wanted}
+            codecs = {found.id: _codec(found, distro) for found in wanted}
             for connection, stamp_ns, raw in reader.messages(connections=wanted):
                 message = Message.model_construct(
                     type=connection.msgtype, data=codecs[connection.id].decode(bytes(raw)))
@@ -205,11 +202,11 @@ def _check_topics(path: Path, there: set[str], names: Mapping[str, Any], onset: 
                          f'name')
 
 
-def _codec(connection: Any, definition: Definition | None, distro: str) -> Codec:
+def _codec(connection: Any, distro: str) -> Codec:
     told = connection.msgdef
     if told.format is MessageDefinitionFormat.MSG and told.data.strip():
         return codec_of(connection.msgtype, told.data)
-    known = interface(connection.msgtype, definition, distro)
+    known = interface(connection.msgtype, None, distro)
     if known is None:
         raise TraceError(f'{connection.topic}: nobody knows the type {connection.msgtype}. '
                          f'Install its package, or record with MCAP, which holds it')

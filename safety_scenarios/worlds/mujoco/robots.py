@@ -142,10 +142,10 @@ def robot_of(scenario: Scenario) -> ReadRobot | None:
         return read_robot(beside / asked)
     known = known_robots()
     if asked not in known:
-        place = scenario.origin.path if scenario.origin else scenario.id
         raise InputError(
-            f'{place}: ros.world.robot: got {asked!r}, expected one of {", ".join(known)}, or the '
-            f'path of a robot file that ends with .yaml.{did_you_mean(asked, known)}')
+            f'{scenario.place}: ros.world.robot: got {asked!r}, expected one of '
+            f'{", ".join(known)}, or the path of a robot file that ends with '
+            f'.yaml.{did_you_mean(asked, known)}')
     return read_robot(known[asked])
 
 

@@ -5,7 +5,7 @@
 import pickle
 
 import pytest
-from safety_scenarios.campaign.kept_results import KeptResults
+from safety_scenarios.campaign.observed import KeptResults
 from safety_scenarios.scenario.result import Finding, TrialResult
 from safety_scenarios.scenario.verdict import Verdict
 

@@ -12,7 +12,7 @@ import pytest
 from safety_scenarios.formats.agents.cursor import GrammarError, MAX_RULE_TEXT
 from safety_scenarios.formats.agents.grammar import (
     ActionText,
-    parse_action,
+    parse_actions,
     parse_trigger,
     TriggerText,
 )
@@ -70,7 +70,7 @@ def test_a_trigger_is_read(text, meaning):
     ('end:stop', ActionText('end', 'stop')),
 ])
 def test_an_action_is_read(text, meaning):
-    assert parse_action(text) == meaning
+    assert parse_actions(text)[0] == meaning
 
 
 @for_each(('text', 'column'), [
@@ -102,7 +102,7 @@ def test_any_other_trigger_is_refused_with_its_column(text, column):
     ('forbid: a for 24.1 h', 20), ('fault: ', 7), ('at 1s', 4), ('exec: ls', 5)])
 def test_any_other_action_is_refused_with_its_column(text, column):
     with pytest.raises(GrammarError, match=f'column {column} of the text'):
-        parse_action(text)
+        parse_actions(text)
 
 
 def test_a_phrase_of_200_characters_is_the_longest():
@@ -111,7 +111,7 @@ def test_a_phrase_of_200_characters_is_the_longest():
 
 @given(st.text(max_size=60) | st.text('atsye:=<>.1 ofmc', max_size=40))
 def test_whatever_the_text_it_is_read_or_refused(text):
-    for parse in (parse_trigger, parse_action):
+    for parse in (parse_trigger, parse_actions):
         try:
             parse(text)
         except GrammarError as error:
@@ -137,7 +137,7 @@ def steps(parse, text):
     return count
 
 
-@for_each('parse', [parse_trigger, parse_action])
+@for_each('parse', [parse_trigger, parse_actions])
 @for_each('piece', [
     ' ', 'a', 'after ', 'after 1s of ', 'from ', ' from a', '1', 'at 1', 'says:', 'says: x ',
     'expect:', 'expect: a within ', '=', 'signal:v<', '-', 'e1', '\0', '$(rm)', 'set: a = 1', 'é'])

@@ -376,7 +376,6 @@ ELSEWHERE: dict[str, str] = {
     'Bonferroni 40 scenarios alpha .05: n for p<=.01':
         f'{PROPORTIONS}::test_forty_joint_claims_need_666_trials_each',
     'NIST k1 approx/exact': f'{TOLERANCE}::test_the_nist_example',
-    'NIST k2': f'{TOLERANCE}::test_the_nist_example',
     **{f'k1 p=.95,.99,.999 c=.95 n={n}': f'{TOLERANCE}::test_the_published_one_sided_factors'
        for n in (10, 20, 59, 100)},
     'stop-time example': f'{TOLERANCE}::test_the_ten_stop_times',

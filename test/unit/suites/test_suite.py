@@ -15,9 +15,15 @@ from safety_scenarios.suites.commitment import (
     read_commitment,
     seed_from,
 )
-from safety_scenarios.suites.levels import level_of, trials_of
 from safety_scenarios.suites.run import refuse_other_judging
-from safety_scenarios.suites.suite import FIRST, frozen_scenarios, LEVELS, read_suite
+from safety_scenarios.suites.suite import (
+    FIRST,
+    frozen_scenarios,
+    level_of,
+    LEVELS,
+    read_suite,
+    trials_of,
+)
 from safety_scenarios.trial.plan import drawn, seed_of
 from unit.suites.suite_runs import small_suite, TEXT
 

@@ -3,7 +3,6 @@
 
 """Published robustness values come out, offline and online, where their semantics are sound."""
 
-import copy
 import json
 from pathlib import Path
 import re
@@ -11,7 +10,6 @@ import re
 from cases import for_each
 import pytest
 from safety_scenarios.temporal_logic.offline import evaluate, Evaluation
-from safety_scenarios.temporal_logic.online import Monitor
 from safety_scenarios.temporal_logic.parser import parse
 from safety_scenarios.temporal_logic.trace import Ending, resample, Trace
 
@@ -43,13 +41,7 @@ def pointwise(formula, trace: Trace) -> list[float]:
 
 
 def robustness(text: str, trace: Trace) -> float:
-    """Return it offline, after a look whether online says the same."""
-    formula = parse(text)
-    found = evaluate(formula, trace, Ending.HELD)
-    monitor = Monitor(formula)
-    for index, t_ns in enumerate(trace.stamps.tolist()):
-        monitor.update(t_ns, {name: values[index] for name, values in trace.columns.items()})
-    assert monitor.finish(trace.end_ns, Ending.HELD) == found
+    found = evaluate(parse(text), trace, Ending.HELD)
     assert found.low == found.high
     return found.low
 
@@ -111,11 +103,6 @@ def test_what_is_known_while_samples_come_in(after):
     trace = resample({name: (stamps, C[name][:len(begins)]) for name in 'xy'}, ns(end))
     expected = tuple(float(bound) for bound in C['interval_at_0_after'][after])
     assert evaluate(formula, trace) == expected
-    monitor = Monitor(formula)
-    for index, t_ns in enumerate(stamps):
-        monitor.update(t_ns, {name: C[name][index] for name in 'xy'})
-    assert monitor.interval.low <= expected[0] and monitor.interval.high >= expected[1]
-    assert copy.deepcopy(monitor).finish(ns(end)) == expected
 
 
 @for_each(('text', 'expected'), D['cases'])

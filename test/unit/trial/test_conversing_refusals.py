@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from safety_scenarios.campaign import preflight, run
+from safety_scenarios.campaign import run
 from safety_scenarios.campaign.plan import plan_campaign
 from safety_scenarios.campaign.refusals import refuse_unrunnable
 from safety_scenarios.campaign.trials import execute
@@ -61,11 +61,11 @@ def test_others_are_not_concerned():
 
 
 def test_a_preflight_of_it_leaves_nothing(monkeypatch, tmp_path):
-    monkeypatch.setattr(preflight, 'load_scenarios', lambda *_: SimpleNamespace(
+    monkeypatch.setattr(run, 'load_scenarios', lambda *_: SimpleNamespace(
         scenarios=(talk(block(not_runnable=('F301: no role',))),), warnings=(), notes=()))
     settings = RunSettings(link='loopback', output=str(tmp_path / 'out'))
     with pytest.raises(ScenarioError, match='F301'):
-        preflight.preflight(settings, tmp_path)
+        run.preflight(settings, tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -12,6 +12,7 @@ from safety_scenarios.formats.loading import load_scenario
 from safety_scenarios.formats.scenario_files import share_folder
 from safety_scenarios.registry import resolve
 from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.noun import frozen
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.world.block import WorldBlock
 from safety_scenarios.worlds.mujoco.world import World
@@ -36,7 +37,7 @@ def scenario(driver: str = 'joint_velocity', joints: Sequence[str] = JOINTS,
         'robot': found.body.robot.model_copy(update={'joints': tuple(joints), **robot}),
         'commands': tuple(one.model_copy(update={'driver': plugin})
                           for one in found.body.commands),
-        'world': WorldBlock.model_validate(_frozen(world)), **ros})})
+        'world': WorldBlock.model_validate(frozen(world)), **ros})})
 
 
 def speeds(*values: float) -> Message:
@@ -93,10 +94,3 @@ def swing(seconds: float, period_s: float, width: float,
     at, positions, _ = found[-1]
     found[-1] = (at, positions, [0.0] * len(start))
     return found
-
-
-def _frozen(value: Any) -> Any:
-    if isinstance(value, list):
-        return tuple(map(_frozen, value))
-    return {key: _frozen(inner) for key, inner in value.items()} if isinstance(value, Mapping) \
-        else value

@@ -10,6 +10,7 @@ from safety_scenarios.formats.loading import load_scenario
 from safety_scenarios.formats.scenario_files import share_folder
 from safety_scenarios.registry import resolve
 from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.noun import frozen
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.world.block import WorldBlock
 from safety_scenarios.worlds.mujoco.world import World
@@ -32,7 +33,7 @@ def scenario(world: Mapping[str, Any], driver: str = 'diff_drive', **ros: Any) -
     :param ros: other fields of ``ros`` to change
     """
     shipped = _shipped()
-    block = WorldBlock.model_validate(_frozen(world))
+    block = WorldBlock.model_validate(frozen(world))
     commands = tuple(one.model_copy(update={'driver': resolve('drivers', driver)(kind=driver)})
                      for one in shipped.body.commands)
     return shipped.model_copy(update={'body': shipped.body.model_copy(update={
@@ -78,10 +79,3 @@ def drive(world: Mapping[str, Any], driver: str = 'diff_drive', **more: Any) -> 
     """Return a world in which a base stands at its start."""
     step = {'step_s': more.pop('step_s')} if 'step_s' in more else {}
     return Drive(World(scenario(world, driver, **more), 0, **step))
-
-
-def _frozen(value: Any) -> Any:
-    if isinstance(value, list):
-        return tuple(map(_frozen, value))
-    return {key: _frozen(inner) for key, inner in value.items()} if isinstance(value, Mapping) \
-        else value

@@ -4,8 +4,8 @@
 """No more is claimed of a campaign than its trials carry."""
 
 import pytest
-from safety_scenarios.campaign.statistics.claimable import claimable
 from safety_scenarios.campaign.statistics.confidence_sequences import anytime
+from safety_scenarios.campaign.statistics.summarise import claimable
 from safety_scenarios.reports.page.claims import claims_of
 from scipy import stats
 from unit.campaign.statistics.test_summarise import (

@@ -13,7 +13,6 @@ from safety_scenarios.campaign.statistics.proportions import (
     clopper_pearson,
     clustered,
     p_text,
-    wilson,
     worst_stratum,
     zero_failure_n,
 )
@@ -59,18 +58,6 @@ def test_the_published_clopper_pearson_intervals(count, of, sided, low, high):
     assert ('two-sided' in found.method) == (sided == 'two')
 
 
-@for_each(('sided', 'alternative'), [('two', 'two-sided'), ('upper', 'less'),
-                                     ('lower', 'greater')])
-@for_each('of', [1, 2, 7, 100, 12345])
-def test_wilson_agrees_with_scipy(sided, alternative, of):
-    for count in {0, 1, of // 3, of - 1, of}:
-        for confidence in (0.5, 0.95, 0.9999):
-            expected = stats.binomtest(count, of, alternative=alternative).proportion_ci(
-                confidence, 'wilson')
-            found = wilson(count, of, confidence, sided)
-            assert (found.low, found.high) == pytest.approx(tuple(expected), rel=1e-9, abs=1e-15)
-
-
 @for_each(('sided', 'confidence', 'lower', 'upper'), [
     ('two', 0.95, 0.025, 0.975), ('upper', 0.95, 0.0, 0.95), ('lower', 0.99, 0.01, 1.0),
     ('two', 0.5, 0.25, 0.75)])
@@ -95,9 +82,8 @@ def test_clopper_pearson_covers_at_least_nominally_by_enumeration(n, sided, conf
         assert covered >= confidence - 1e-12
 
 
-@pytest.mark.parametrize('function', [clopper_pearson, wilson])
-def test_without_trials_there_is_no_share_and_no_error(function):
-    found = function(0, 0)
+def test_without_trials_there_is_no_share_and_no_error():
+    found = clopper_pearson(0, 0)
     assert (found.value, found.low, found.high, found.n) == (None, None, None, 0)
     assert clustered([]).value is None and clustered([(0, 0)]).value is None
 
@@ -192,7 +178,6 @@ def test_the_worst_stratum_is_the_largest_share_then_the_most_trials_then_the_na
     lambda: clopper_pearson(3, 2), lambda: clopper_pearson(-1, 2), lambda: clopper_pearson(0, -1),
     lambda: clopper_pearson(1.0, 2), lambda: clopper_pearson(math.nan, 2),
     lambda: clopper_pearson(1, 2, 1.0), lambda: clopper_pearson(1, 2, 0.95, 'both'),
-    lambda: wilson(3, 2), lambda: wilson(1, 2, math.nan),
     lambda: zero_failure_n(0.0), lambda: zero_failure_n(0.1, 1.0),
     lambda: clustered([(2, 1)]), lambda: clustered([(1, 2)], 0.0),
     lambda: worst_stratum({'a': (2, 1)})])

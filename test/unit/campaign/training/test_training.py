@@ -9,9 +9,8 @@ from cases import for_each
 import numpy
 import onnxruntime
 import pytest
-from safety_scenarios.campaign.training.imitation import Effort, FIRST_TRIAL_SEED, train
+from safety_scenarios.campaign.training.imitation import Effort, FIRST_TRIAL_SEED, NEEDED, train
 from safety_scenarios.campaign.training.model_card import sha256, TEST_SEED
-from safety_scenarios.campaign.training.model_file import onnx_bytes
 from safety_scenarios.campaign.training.network import (
     fitted,
     Layers,
@@ -19,9 +18,9 @@ from safety_scenarios.campaign.training.network import (
     sense_slope,
     speed_slope,
 )
-from safety_scenarios.campaign.training.packages import NEEDED
 from safety_scenarios.campaign.training.policy_files import (
     contract_file,
+    onnx_bytes,
     POLICIES,
     write_policy,
 )

@@ -15,7 +15,8 @@ from safety_scenarios.formats.writing.profile_text import (
     StaticFrame,
     TopicFacts,
 )
-from safety_scenarios.formats.writing.urdf import read_urdf, roll_pitch_yaw, turn_of
+from safety_scenarios.formats.writing.urdf import read_urdf, turn_of
+from safety_scenarios.scenario.frames import roll_pitch_yaw
 
 SCAN, TWIST = 'sensor_msgs/msg/LaserScan', 'geometry_msgs/msg/TwistStamped'
 ODOM, STATES = 'nav_msgs/msg/Odometry', 'sensor_msgs/msg/JointState'

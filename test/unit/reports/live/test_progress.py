@@ -16,9 +16,9 @@ from safety_scenarios.reports.live.progress import (
     Lines,
     may_draw,
     progress,
+    RunningBound,
     time_left_s,
 )
-from safety_scenarios.reports.live.running_bound import RunningBound
 from safety_scenarios.reports.page.source import percent_up
 from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.settings import RunSettings
