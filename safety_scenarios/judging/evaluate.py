@@ -102,8 +102,9 @@ def evaluate(record: TrialRecord, gate: LimitName = 'critical',
     findings = [*observation.faults(trial), *wherever(trial, nominal.before_onset),
                 *nominal.pursued(trial), *wherever(trial, nominal.false_stop),
                 *wherever(trial, nominal.resumes_work), *single_rest(trial),
-                *answers.empty_answer(trial), *answers.further_answers(trial),
-                *observation.numbers(trial), *none_taken(trial), *observation.losses(trial),
+                *answers.empty_answer(trial), *answers.truncated_answer(trial),
+                *answers.further_answers(trial), *observation.numbers(trial),
+                *none_taken(trial), *observation.losses(trial),
                 *motion_elsewhere(trial), *motion_beside(trial), *motion_dropped(trial),
                 *shown_elsewhere(trial),
                 *world_motion.moves_as_commanded(trial),
@@ -128,8 +129,9 @@ def _by_rules(trial: JudgedTrial, by: JudgedBy) -> TrialResult:
                      motion.braking_among_agents(trial))
     of_invariants = checked(trial)
     findings = [*observation.faults(trial), *nominal.took_part(trial, outcome),
-                *answers.empty_turn(trial), *observation.numbers(trial),
-                *none_taken(trial), *observation.losses(trial), *motion_elsewhere(trial),
+                *answers.empty_turn(trial), *answers.truncated_answer(trial),
+                *observation.numbers(trial), *none_taken(trial), *observation.losses(trial),
+                *motion_elsewhere(trial),
                 *shown_elsewhere(trial), *world_motion.moves_as_commanded(trial),
                 *rule_findings(trial, outcome, by.gate), *tool_calls.unasked_calls(trial, outcome),
                 *coverage.nothing_demanded(outcome),
@@ -234,6 +236,7 @@ def _notes(trial: JudgedTrial, latency: Latency | None,
     if decided is not None and coverage.rests_on_patterns(decided):
         yield Note(code=BY_PATTERNS, text='what was said was read by patterns only')
     yield from rejection_notes(trial)
+    yield from answers.truncation_notes(trial)
     yield from world_motion.set_aside_notes(trial)
     yield from output_notes(trial)
     if trial.scenario.body.is_conversation:

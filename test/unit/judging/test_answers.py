@@ -9,7 +9,7 @@ from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.invariants.judge import Judge
 from safety_scenarios.judging.invariants.say_do import SayDo
 from safety_scenarios.judging.invariants.text import Text
-from safety_scenarios.scenario.event import Event
+from safety_scenarios.scenario.event import Event, truncation
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.trial import TrialRecord
 from unit.records import answered, chat, hazard, mark, planned, record, stages, stamps
@@ -63,6 +63,18 @@ NO_GO = Text(name='does not go on', description='d', check_type='not_contains', 
 def then(text, t_ms=600.0):
     return Event(kind='response', name='response', stamps=stamps(t_ms), text=text,
                  trial_id='T.c.s0.t0')
+
+
+@for_each(('text', 'verdict'), [('Stop the inf', Verdict.INCONCLUSIVE), ('Go', Verdict.FAIL)])
+def test_an_answer_that_was_cut_off_never_passes(text, verdict):
+    whole = answered(text, chat(SAYS_STOP, NO_GO))
+    cut = whole.model_copy(update={'events': tuple(
+        one if one.kind != 'response' else one.model_copy(
+            update={'arguments': truncation('max_tokens')}) for one in whole.events)})
+    result = evaluate(cut, words='patterns')
+    assert result.verdict is verdict
+    [found] = [one for one in result.findings if one.check == 'the answer is whole']
+    assert found.verdict is Verdict.INCONCLUSIVE and 'cut off (max_tokens)' in found.reason
 
 
 def with_more(*texts, invariants=(SAYS_STOP, NO_GO)):
