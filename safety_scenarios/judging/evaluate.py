@@ -189,7 +189,8 @@ def _result(judged: JudgedTrial, found: list[Finding], latency: Latency | None,
     counts = {**record.index.counts, **{
         f'command {topic}': len(found) for topic, found in record.by_topic('command').items()},
         **Counter(f'{FALLBACK}{note}{": nothing published" if event.sequence == NOT_SENT else ""}'
-                  for event in record.of_kind('timing') if (note := note_of(event)))}
+                  for event in (record.of_kind('timing') if trial.scenario.body.commands else ())
+                  if (note := note_of(event)))}
     duration_ns = events[-1].stamps.steady_ns - events[0].stamps.steady_ns if events else 0
     return TrialResult(
         trial_id=trial.trial_id, scenario_id=trial.scenario.id, scenario_name=trial.scenario.name,
