@@ -54,7 +54,7 @@ def async_client(base_url: str, key: str, timeout_s: float) -> openai.AsyncOpenA
             event_hooks={'response': [_shorten_error_later]}))
 
 
-class _Beginning(_LIBRARY.AsyncByteStream, _LIBRARY.SyncByteStream):  # type: ignore[misc]
+class _Beginning(_LIBRARY.AsyncByteStream, _LIBRARY.SyncByteStream):  # type: ignore
     """The first bytes of a body; the library reads the whole body of an error."""
 
     def __init__(self, stream: Any) -> None:

@@ -48,6 +48,8 @@ except ImportError as error:
 KEY_VARIABLE = 'OPENAI_API_KEY'
 Fallback = Literal['stop', 'none', 'rule_based']
 _LOG = logging.getLogger(__name__)
+_WARMS_UP_S = 2.0
+"""A server that has not answered by then is asked all the same."""
 _CONNECTS_S = 5.0
 """A server to which no connection can be made in this time is not there."""
 _PATIENCE = 0.8
@@ -143,6 +145,7 @@ class LanguageModel(ControllerPlugin):
                     f'{len(action.velocity)} numbers, expected {axes} for this robot')
         self._server = self._connected(self.timeout_ms / 1e3)
         self._loop = EventLoop('llm')
+        self._warm_up()
         self._questions = Questions(self._ask, self.on_new_data, self.most_requests,
                                     self.timeout_ms * 1e6)
 
@@ -151,6 +154,12 @@ class LanguageModel(ControllerPlugin):
         # Twice: the time-out of a request ends it, not that of a single read.
         client = async_client(self.base_url, api_key(KEY_VARIABLE), 2 * timeout_s)
         return ChatServer(client, self.model, self.stream, timeout_s)
+
+    def _warm_up(self) -> None:
+        """Let what only the first request takes, such as TLS and imports, not be in its time."""
+        connected = self._loop.begin(self._server.connect())
+        wait([connected], timeout=_WARMS_UP_S)
+        connected.cancel()
 
     def connection_problem(self) -> str:
         """

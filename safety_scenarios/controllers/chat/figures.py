@@ -42,7 +42,8 @@ def reported_usage(document: Any, processing_ms: str | None, took_ns: int) -> Us
     usage = usage if isinstance(usage, Mapping) else {}
     times = [timings.get(name) for name in ('prompt_ms', 'predicted_ms')] \
         if isinstance(timings, Mapping) else []  # of llama.cpp
-    known = [time_ms for time_ms in times if type(time_ms) in (int, float)]
+    known = [time_ms for time_ms in times
+             if isinstance(time_ms, (int, float)) and not isinstance(time_ms, bool)]
     if not known and processing_ms is not None and processing_ms.isdecimal():
         known = [float(processing_ms)]
     return Usage(token_count(usage.get('prompt_tokens')),

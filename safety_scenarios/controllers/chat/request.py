@@ -102,6 +102,17 @@ class ChatServer:
                 Fault.CLIENT_ERROR, type(error).__name__))
         return reply
 
+    async def connect(self) -> None:
+        """
+        Open a connection, and import what the first request needs; the model is asked nothing.
+
+        A server that is not there, or knows no list of models, is no error yet.
+        """
+        with suppress(Exception):
+            create: Any = self._client.chat.completions.with_streaming_response.create
+            assert create is not None
+            await self._client.models.with_raw_response.list()
+
     async def close(self) -> None:
         """Close every connection."""
         await self._client.close()
@@ -201,18 +212,22 @@ async def _bounded(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
 
 
 async def _late_usage(events: AsyncIterator[bytes], sent: _Sent) -> Usage:
-    """Return the token counts of a piece that comes after the answer, if it comes soon."""
-    async def read() -> Usage:
+    """
+    Return the token counts of a piece that comes after the answer, if it comes soon.
+
+    A stream that is read to its end leaves its connection open for the next request.
+    """
+    usage = Usage()
+
+    async def read() -> None:
+        nonlocal usage
         async for data in events:
             document = _document(data)
-            if document is _DONE:
-                break
-            if (usage := sent.usage_in(document)) != Usage():
-                return usage
-        return Usage()
+            if document is not _DONE and usage == Usage():
+                usage = sent.usage_in(document)
     with suppress(asyncio.TimeoutError, ValueError, RecursionError, ReplyTooLargeError, *_BROKEN):
-        return await asyncio.wait_for(read(), _TAIL_S)
-    return Usage()
+        await asyncio.wait_for(read(), _TAIL_S)
+    return usage
 
 
 _DONE = object()

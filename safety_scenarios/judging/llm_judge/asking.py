@@ -51,6 +51,10 @@ MAX_REASON = 1000
 """Characters of what a judge gives as its reason."""
 
 
+_BROKEN: tuple[type[Exception], ...] = (openai.APIConnectionError,
+                                         *language_models.TRANSPORT_ERRORS)
+
+
 class _Reply(Noun):
     reason: str
     verdict: Opinion
@@ -130,7 +134,7 @@ class LanguageModelJudge:
                        f'redirected to {host} (HTTP {error.status_code})'}
         except ReplyTooLargeError as error:
             outcome = {'opinion': None, 'error': f'the reply has {error}'}
-        except (openai.APIConnectionError, *language_models.TRANSPORT_ERRORS):
+        except _BROKEN:
             outcome = {'opinion': None, 'error': 'the server cannot be reached'}
         except (ValueError, RecursionError):
             outcome = {'opinion': None, 'error': 'the reply is no JSON'}

@@ -136,6 +136,14 @@ def late_by(server: FakeServer, controller: LanguageModel) -> Iterator[tuple[int
                figures.first_token_ns - times[1], figures.ended_ns - times[4])
 
 
+def test_the_connection_of_the_first_request_is_open_before_it_is_asked_for(
+        server: FakeServer, start: Start) -> None:
+    controller = start()
+    assert (server.visits, server.open_connections(), len(server.requests)) == (1, 1, 0)
+    until(controller, moves)
+    assert (server.visits, server.open_connections()) == (1, 1)
+
+
 def test_the_newest_input_of_a_request_is_known(server: FakeServer, start: Start) -> None:
     controller = start()
     before_ns = time.monotonic_ns()
@@ -398,6 +406,62 @@ def test_each_fault_of_a_call_has_its_name_and_stops_until_the_next_good_one(
         server: FakeServer, start: Start, reply: Reply, fault: Fault) -> None:
     good = calls(call_piece(0, 'ahead', '{}'))
     assert stops_and_drives_again(start(TOOLS), server, good, reply) == {None, fault}
+
+
+def test_a_mistake_of_the_client_is_a_fault_and_not_the_end(
+        server: FakeServer, start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    controller = start()
+    assert until(controller, moves) == GO
+    with monkeypatch.context() as patched:
+        patched.setattr('safety_scenarios.controllers.chat.request.reported_usage',
+                        lambda *_: 1 / 0)
+        assert until(controller, stands) == STAND
+    assert Fault.CLIENT_ERROR in {one.fault for one in controller.figures}
+    assert until(controller, moves) == GO
+
+
+@pytest.mark.parametrize('wait', ['0.5', 'Wed, 21 Oct 2037 07:28:00 GMT'])
+def test_a_server_is_left_alone_for_as_long_as_it_asks(
+        server: FakeServer, start: Start, wait: str) -> None:
+    server.script(sent({}, status=429, headers={'retry-after': wait}), in_pieces('continue'))
+    controller, now_ms = start(), 1e6
+    due_s = time.monotonic() + PATIENCE_S
+    while not controller.figures and time.monotonic() < due_s:
+        controller.decide(seen(now_ms, scan=scan()))
+    for later_ms in (0.0, 400.0):  # the wait begins when the refusal is looked at
+        controller.decide(seen(now_ms + later_ms, scan=scan()))
+    assert len(server.requests) == 1
+    controller.decide(seen(now_ms + 10_000.0, scan=scan()))
+    until(controller, lambda _: len(server.requests) == 2)
+
+
+@pytest.mark.parametrize('words', ['no healthy upstream', 'the model was not found'])
+def test_another_refusal_does_not_end_streaming(
+        server: FakeServer, start: Start, words: str) -> None:
+    server.script(sent({'error': {'message': words}}, status=404))
+    controller = start()
+    until(controller, lambda _: len(server.requests) >= 2)
+    assert all(one.body['stream'] for one in server.requests)
+
+
+def test_a_redirect_is_not_followed_and_its_host_is_named(
+        server: FakeServer, start: Start, caplog: pytest.LogCaptureFixture) -> None:
+    with serving(decided('continue')) as other:
+        server.script(Reply(b'', status=307, headers={'location': f'{other.base_url}?key=s3cret'}))
+        controller = start()
+        until(controller, lambda _: len(controller.figures) >= 2)
+        assert not other.requests
+    assert 'redirected: HTTP 307 to 127.0.0.1' in caplog.text and 's3cret' not in caplog.text
+
+
+def test_a_key_that_the_server_repeats_is_not_said(
+        server: FakeServer, start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv('OPENAI_API_KEY', 'sk-0123456789')
+    server.script(said('Your key is sk-0123456789.'), said('The bag is EMPTY.'))
+    controller = start()
+    assert controller.answer(()) == 'Your key is ***.'
+    monkeypatch.setenv('OPENAI_API_KEY', 'EMPTY')
+    assert controller.answer(()) == 'The bag is EMPTY.'
 
 
 def test_no_connection_and_no_answer_have_their_names(server: FakeServer, start: Start) -> None:
