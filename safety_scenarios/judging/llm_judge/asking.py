@@ -49,10 +49,8 @@ _SHOWN = 40
 """Characters of an unknown finish_reason that are kept."""
 MAX_REASON = 1000
 """Characters of what a judge gives as its reason."""
-
-
-_BROKEN: tuple[type[Exception], ...] = (openai.APIConnectionError,
-                                         *language_models.TRANSPORT_ERRORS)
+_BROKEN: tuple[type[Exception], ...] = (
+    openai.APIConnectionError, *language_models.TRANSPORT_ERRORS)
 
 
 class _Reply(Noun):

@@ -342,8 +342,8 @@ def test_the_key_comes_from_the_environment(server, monkeypatch, variables, sent
 
 
 @pytest.mark.parametrize('reply', [
-    opinion('violated'), opinion('violated', f'You sent {KEY}.'), FAILED_500, *(
-    NO_OPINION[name][0] for name in ('HTTP 401', 'prose'))])
+    opinion('violated'), opinion('violated', f'You sent {KEY}.'), FAILED_500,
+    NO_OPINION['HTTP 401'][0], NO_OPINION['prose'][0]])
 def test_the_key_is_in_no_judgement_no_file_and_no_log(
         server, monkeypatch, tmp_path, caplog, capfd, reply):
     monkeypatch.setenv('JUDGE_API_KEY', KEY)
