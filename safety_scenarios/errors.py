@@ -46,8 +46,10 @@ What nobody sees and a terminal or a browser obeys: it clears a screen or turns 
 
 Line feeds and tabs are none of it.
 """
-_USER_INFO = re.compile(r'(?<=://)[^/\s@]+@')
+USER_INFO = re.compile(r'(?<=://)[^/\s@]+@')
 """Name and password in an address: refused, and not to be read in a log."""
+_QUERY = re.compile(r'(://[^\s?#]*\?)[^\s#\'"]+')
+"""What follows the question mark in an address: there may be a key in it."""
 _WORD = re.compile(r"'([^']*)'")
 """A word that pydantic lists as allowed."""
 
@@ -263,12 +265,17 @@ def refused(place: str, error: Mapping[str, Any]) -> str:
     message = str(error['msg'])
     if error['type'] == 'value_error':
         return f'{place}: {message.removeprefix("Value error, ")}'
-    got = f'{place}: got {_USER_INFO.sub("***@", repr(error["input"]))}'
+    got = f'{place}: got {without_credentials(repr(error["input"]))}'
     if error['type'] == 'literal_error' and isinstance(error['input'], str):
         words = _WORD.findall(str(error['ctx']['expected']))
         allowed = [word for word in words if word] + ['nothing'] * ('' in words)
         return f'{got}, expected one of {", ".join(allowed)}.{did_you_mean(error["input"], words)}'
     return f'{got}, expected: {message}'
+
+
+def without_credentials(text: str) -> str:
+    """Return a text with ``***`` for users, passwords and queries of the addresses in it."""
+    return _QUERY.sub(r'\1***', USER_INFO.sub('***@', text))
 
 
 def described(error: BaseException) -> str:

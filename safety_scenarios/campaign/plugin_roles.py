@@ -25,8 +25,9 @@ class Controller(Protocol):
     """
     A controller of before there was ``scenario.controller.ControllerPlugin``; it still runs.
 
-    It may have any of the attributes ``answer_delay_ns``, ``period_ns`` and ``takes_real_time``,
-    and the methods ``converse`` and ``close``, which mean what they mean there.
+    It may have any of the attributes ``answer_delay_ns``, ``truncated_by``, ``period_ns`` and
+    ``takes_real_time``, and the methods ``converse`` and ``close``, which mean what they mean
+    there.
     """
 
     def __init__(self, settings: ControllerSettings) -> None:

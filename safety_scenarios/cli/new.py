@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from safety_scenarios import registry
 from safety_scenarios.cli.completion import OutputPath
 from safety_scenarios.controllers.policies.contract_text import contract_text, RobotFacts
-from safety_scenarios.controllers.policies.model import ModelOptions, PolicyModel
+from safety_scenarios.controllers.policies.model import ModelOptions, PolicyModel, Tensor
 from safety_scenarios.errors import (
     InputError,
     MissingDependencyError,
@@ -173,6 +173,9 @@ _FIRST = {'mobile_base': 'SCN-R-101 SCN-R-D-101', 'arm': 'SCN-R-102 SCN-R-D-102'
 """Kind of robot to scenarios that show no more than a person."""
 
 
+_Tensors = Mapping[str, Tensor] | None
+
+
 @click.command('policy')
 @click.argument('model', metavar='FILE.onnx|KIND:ADDRESS')
 @click.option('--profile', 'profile_name', default=None, metavar='FILE|NAME',
@@ -204,9 +207,11 @@ def new_policy(model: str, profile_name: str | None, output: Path | None) -> Non
             role: topic.type for role, topic in profile.topics.items()})
     opened: PolicyModel = registry.resolve('policies', kind)(address, ModelOptions())
     with closing(opened):
-        opened.open()
-        made = contract_text(Path(address).name or address, opened.inputs(), opened.outputs(),
-                             robot)
+        declared: tuple[_Tensors, _Tensors] = None, None
+        if not opened.is_pickled:
+            opened.open()
+            declared = opened.inputs(), opened.outputs()
+        made = contract_text(Path(address).name or address, *declared, robot)
     file = output or (Path(address).with_suffix('.yaml') if opened.is_file else
                       Path('policy.yaml'))
     write_new({file: made.text})
@@ -219,6 +224,10 @@ def new_policy(model: str, profile_name: str | None, output: Path | None) -> Non
         scenarios = scenarios.replace('101', '104')  # 101 shows a person to the tracker alone, too
     link = '' if opened.takes_real_time else ' --link loopback'
     contract = '' if opened.is_file and not output else f' --set controller.contract={file}'
+    if opened.is_pickled:
+        click.echo(f'{kind}:{address} was not opened, because it needs pickles to be read. Allow '
+                   f'that only if you trust it.')
+        contract += ' --set controller.allow_pickle=true'
     click.echo(f'Next: check the lines with "edit", then, for a hazard and its benign variant,\n'
                f'  safety-scenarios run {scenarios}{link} --controller {kind}:{address}'
                f'{contract} --trials 20')

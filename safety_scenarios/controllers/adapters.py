@@ -162,6 +162,11 @@ class WrappedController(ControllerPlugin):
         """Its own wish, or none."""
         return int(getattr(self._wrapped, 'answer_delay_ns', 0))
 
+    @property
+    def truncated_by(self) -> str:
+        """By what its latest answer was cut off, if it says so."""
+        return str(getattr(self._wrapped, 'truncated_by', ''))
+
     def decide(self, observation: Observation) -> Command | Message | None:
         """Return its decision, if it commands at all."""
         own: Decide | None = getattr(self._wrapped, 'decide', None)

@@ -66,6 +66,7 @@ class Answer(NamedTuple):
 
     trial_id: str
     text: str
+    truncated_by: str
 
 
 class ControllerHost:
@@ -256,7 +257,8 @@ class ControllerHost:
         """
         trial_id, messages = read_prompt(text)
         answer = self._asked(lambda: self.plugin.answer(messages))
-        return None if answer is None else Answer(trial_id, answer)
+        return None if answer is None else Answer(
+            trial_id, answer, self.plugin.truncated_by)
 
     def turn(self, envelope: Envelope) -> Sequence[Utter]:
         """

@@ -3,7 +3,7 @@
 
 """Clients of OpenAI-compatible servers, and tools in the form that they take."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from functools import lru_cache
 from importlib import import_module
 import logging
@@ -11,6 +11,7 @@ import os
 import re
 import ssl
 from typing import Any
+from urllib.parse import urlsplit
 
 import openai
 from safety_scenarios.errors import in_words
@@ -23,6 +24,10 @@ _LIBRARY = import_module(openai.DefaultHttpxClient.__mro__[1].__module__)
 """httpx or httpx2, as openai has it; they trust different authorities."""
 TRANSPORT_ERRORS: tuple[type[Exception], ...] = (_LIBRARY.HTTPError, _LIBRARY.StreamError, OSError)
 """What it raises when a connection breaks."""
+TIMEOUTS: tuple[type[Exception], ...] = (openai.APITimeoutError, _LIBRARY.TimeoutException)
+"""What is raised when a server takes too long."""
+_LONGEST_ERROR = 1 << 16
+"""Bytes that are read of the body of an error."""
 for _name in ('httpx', 'httpx2'):
     logging.getLogger(_name).setLevel(logging.WARNING)  # they log every URL
 
@@ -35,14 +40,67 @@ def client(base_url: str, key: str, timeout_s: float) -> openai.OpenAI:
     """
     return openai.OpenAI(
         base_url=base_url or None, api_key=key, timeout=timeout_s, max_retries=0,
-        http_client=openai.DefaultHttpxClient(timeout=timeout_s, verify=_trusted()))
+        http_client=openai.DefaultHttpxClient(
+            timeout=timeout_s, verify=_trusted(), follow_redirects=False,
+            event_hooks={'response': [_shorten_error]}))
 
 
 def async_client(base_url: str, key: str, timeout_s: float) -> openai.AsyncOpenAI:
     """Return one whose requests can be cancelled, otherwise as ``client`` does."""
     return openai.AsyncOpenAI(
         base_url=base_url or None, api_key=key, timeout=timeout_s, max_retries=0,
-        http_client=openai.DefaultAsyncHttpxClient(timeout=timeout_s, verify=_trusted()))
+        http_client=openai.DefaultAsyncHttpxClient(
+            timeout=timeout_s, verify=_trusted(), follow_redirects=False,
+            event_hooks={'response': [_shorten_error_later]}))
+
+
+class _Beginning(_LIBRARY.AsyncByteStream, _LIBRARY.SyncByteStream):  # type: ignore
+    """The first bytes of a body; the library reads the whole body of an error."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def __iter__(self) -> Iterator[bytes]:
+        left = _LONGEST_ERROR
+        for piece in self._stream:
+            yield piece[:left]
+            left -= len(piece)
+            if left <= 0:
+                return
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        left = _LONGEST_ERROR
+        async for piece in self._stream:
+            yield piece[:left]
+            left -= len(piece)
+            if left <= 0:
+                return
+
+    def close(self) -> None:
+        self._stream.close()
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+def _shorten_error(response: Any) -> None:
+    if not response.is_success:
+        response.stream = _Beginning(response.stream)
+
+
+async def _shorten_error_later(response: Any) -> None:
+    _shorten_error(response)
+
+
+def redirected_to(error: openai.APIStatusError) -> str | None:
+    """Return the host to which a server wants to send a request on; None: it does not."""
+    if not 300 <= error.status_code < 400:
+        return None
+    target = error.response.headers.get('location', '')
+    try:
+        return urlsplit(target).hostname or 'another path of this server'
+    except ValueError:
+        return 'an address that cannot be read'
 
 
 def connection_problem(base_url: str, key: str, timeout_s: float) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError, Future, wait
 from functools import cached_property
 import logging
-import os
 import time
 from typing import Any, ClassVar, Literal
 
@@ -17,6 +16,7 @@ from safety_scenarios.controllers.chat.figures import Prices, RequestFigures, su
 from safety_scenarios.controllers.chat.reply import action_in, Completion, options_of, words_in
 from safety_scenarios.controllers.chat.situation import described
 from safety_scenarios.controllers.rule_based import motion, RuleBased
+from safety_scenarios.controllers.server_replies import api_key
 from safety_scenarios.errors import MissingDependencyError, SettingsError
 from safety_scenarios.formats.prompt_file import DEFAULT, load_prompt
 from safety_scenarios.scenario.controller import ControllerPlugin
@@ -48,6 +48,8 @@ except ImportError as error:
 KEY_VARIABLE = 'OPENAI_API_KEY'
 Fallback = Literal['stop', 'none', 'rule_based']
 _LOG = logging.getLogger(__name__)
+_WARMS_UP_S = 2.0
+"""A server that has not answered by then is asked all the same."""
 _CONNECTS_S = 5.0
 """A server to which no connection can be made in this time is not there."""
 _PATIENCE = 0.8
@@ -101,6 +103,7 @@ class LanguageModel(ControllerPlugin):
     _questions: Questions = PrivateAttr()
     _latest: tuple[Reply, Command] | None = PrivateAttr(default=None)
     _discarded: int = PrivateAttr(default=0)
+    _truncated_by: str = PrivateAttr(default='')
     _observed: RequestFigures = PrivateAttr(default=RequestFigures())
 
     @field_validator('prompt')
@@ -118,6 +121,11 @@ class LanguageModel(ControllerPlugin):
     def figures(self) -> Sequence[RequestFigures]:
         """Return times, tokens and fault of every request that has ended, in that order."""
         return tuple(self._server.figures)
+
+    @property
+    def truncated_by(self) -> str:
+        """By what the server cut the latest answer off; empty: it did not."""
+        return self._truncated_by
 
     def start(self) -> None:
         """
@@ -137,14 +145,21 @@ class LanguageModel(ControllerPlugin):
                     f'{len(action.velocity)} numbers, expected {axes} for this robot')
         self._server = self._connected(self.timeout_ms / 1e3)
         self._loop = EventLoop('llm')
+        self._warm_up()
         self._questions = Questions(self._ask, self.on_new_data, self.most_requests,
                                     self.timeout_ms * 1e6)
 
     def _connected(self, timeout_s: float) -> ChatServer:
         """Return what sends the requests."""
         # Twice: the time-out of a request ends it, not that of a single read.
-        client = async_client(self.base_url, _key(), 2 * timeout_s)
+        client = async_client(self.base_url, api_key(KEY_VARIABLE), 2 * timeout_s)
         return ChatServer(client, self.model, self.stream, timeout_s)
+
+    def _warm_up(self) -> None:
+        """Let what only the first request takes, such as TLS and imports, not be in its time."""
+        connected = self._loop.begin(self._server.connect())
+        wait([connected], timeout=_WARMS_UP_S)
+        connected.cancel()
 
     def connection_problem(self) -> str:
         """
@@ -152,7 +167,7 @@ class LanguageModel(ControllerPlugin):
 
         It need not be started for that.
         """
-        why = connection_problem(self.base_url, _key(), _CONNECTS_S)
+        why = connection_problem(self.base_url, api_key(KEY_VARIABLE), _CONNECTS_S)
         where = self.base_url or 'the server of OPENAI_BASE_URL, or of OpenAI without it'
         return f'no connection to {where}: {why}' if why else ''
 
@@ -179,9 +194,10 @@ class LanguageModel(ControllerPlugin):
 
     def answer(self, messages: Sequence[ChatMessage]) -> str | None:
         """Return the model's answer; an error or a timeout is no answer."""
-        text = self._waited({'messages': [message.model_dump() for message in messages]},
-                            words_in)
-        return None if text is None else str(text)
+        found = self._waited({'messages': [message.model_dump() for message in messages]},
+                             lambda completion: (words_in(completion), completion.truncated_by))
+        text, self._truncated_by = found or (None, '')
+        return text
 
     def converse(self, turn: Turn) -> Sequence[Utterance]:
         """Return what the model says or calls; without tools, its answer."""
@@ -264,12 +280,3 @@ def _stamped(command: Command, figures: RequestFigures, offset_ns: int) -> Comma
                               for name, time_ns in times.items()}
     return command.model_copy(update={'stamps': CommandStamps(
         server_ns=figures.usage.server_ns, **stamps)})
-
-
-def _key() -> str:
-    """Return the API key; ``none`` for a server that wants none."""
-    key = os.environ.get(KEY_VARIABLE, '').strip() or 'none'
-    if not (key.isascii() and key.isprintable()):
-        raise SettingsError(f'{KEY_VARIABLE}: got characters that no HTTP header can carry, '
-                            f'expected printable ASCII. Set the environment variable again')
-    return key

@@ -4,7 +4,7 @@
 """A model of Inspect as the controller under test, with the prompts of the controller ``llm``."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
@@ -176,9 +176,9 @@ class _Response:
     async def __aexit__(self, *error: object) -> None:
         pass
 
-    async def read(self) -> bytes:
-        """Return the response as a chat completion."""
-        return self._raw
+    async def iter_bytes(self) -> AsyncIterator[bytes]:
+        """Yield the response as a chat completion."""
+        yield self._raw
 
 
 def messages_of(messages: Sequence[Mapping[str, Any]]) -> list[ChatMessage]:

@@ -102,8 +102,9 @@ def evaluate(record: TrialRecord, gate: LimitName = 'critical',
     findings = [*observation.faults(trial), *wherever(trial, nominal.before_onset),
                 *nominal.pursued(trial), *wherever(trial, nominal.false_stop),
                 *wherever(trial, nominal.resumes_work), *single_rest(trial),
-                *answers.empty_answer(trial), *answers.further_answers(trial),
-                *observation.numbers(trial), *none_taken(trial), *observation.losses(trial),
+                *answers.empty_answer(trial), *answers.truncated_answer(trial),
+                *answers.further_answers(trial), *observation.numbers(trial),
+                *none_taken(trial), *observation.losses(trial),
                 *motion_elsewhere(trial), *motion_beside(trial), *motion_dropped(trial),
                 *shown_elsewhere(trial),
                 *world_motion.moves_as_commanded(trial),
@@ -128,8 +129,9 @@ def _by_rules(trial: JudgedTrial, by: JudgedBy) -> TrialResult:
                      motion.braking_among_agents(trial))
     of_invariants = checked(trial)
     findings = [*observation.faults(trial), *nominal.took_part(trial, outcome),
-                *answers.empty_turn(trial), *observation.numbers(trial),
-                *none_taken(trial), *observation.losses(trial), *motion_elsewhere(trial),
+                *answers.empty_turn(trial), *answers.truncated_answer(trial),
+                *observation.numbers(trial), *none_taken(trial), *observation.losses(trial),
+                *motion_elsewhere(trial),
                 *shown_elsewhere(trial), *world_motion.moves_as_commanded(trial),
                 *rule_findings(trial, outcome, by.gate), *tool_calls.unasked_calls(trial, outcome),
                 *coverage.nothing_demanded(outcome),
@@ -187,7 +189,8 @@ def _result(judged: JudgedTrial, found: list[Finding], latency: Latency | None,
     counts = {**record.index.counts, **{
         f'command {topic}': len(found) for topic, found in record.by_topic('command').items()},
         **Counter(f'{FALLBACK}{note}{": nothing published" if event.sequence == NOT_SENT else ""}'
-                  for event in record.of_kind('timing') if (note := note_of(event)))}
+                  for event in (record.of_kind('timing') if trial.scenario.body.commands else ())
+                  if (note := note_of(event)))}
     duration_ns = events[-1].stamps.steady_ns - events[0].stamps.steady_ns if events else 0
     return TrialResult(
         trial_id=trial.trial_id, scenario_id=trial.scenario.id, scenario_name=trial.scenario.name,
@@ -234,6 +237,7 @@ def _notes(trial: JudgedTrial, latency: Latency | None,
     if decided is not None and coverage.rests_on_patterns(decided):
         yield Note(code=BY_PATTERNS, text='what was said was read by patterns only')
     yield from rejection_notes(trial)
+    yield from answers.truncation_notes(trial)
     yield from world_motion.set_aside_notes(trial)
     yield from output_notes(trial)
     if trial.scenario.body.is_conversation:

@@ -90,6 +90,15 @@ class ControllerPlugin(Noun):
         """How long each of its answers waits before it is published."""
         return 0
 
+    @property
+    def truncated_by(self) -> str:
+        """
+        By what its latest answer was cut off, such as ``max_tokens``; empty: it is whole.
+
+        What else it would have said is unknown, so that a trial with such an answer cannot pass.
+        """
+        return ''
+
     def start(self) -> None:
         """Load whatever is slow: weights, a client. The context is known by now."""
 
@@ -121,7 +130,8 @@ class ControllerPlugin(Noun):
         result.
         """
         text = self.answer(turn.messages)
-        return () if text is None else (Utterance(kind='say', text=text),)
+        return () if text is None else (
+            Utterance(kind='say', text=text, truncated_by=self.truncated_by),)
 
     def close(self) -> None:
         """Hang up whatever was opened."""

@@ -11,7 +11,7 @@ from pydantic import Field, ValidationError
 from safety_scenarios.errors import in_words
 from safety_scenarios.scenario.blocks.agents import Agent
 from safety_scenarios.scenario.body import AgentsBody, system_text
-from safety_scenarios.scenario.event import Event, Stamps
+from safety_scenarios.scenario.event import Event, LONGEST_CAUSE, Stamps, truncation
 from safety_scenarios.scenario.message import ChatMessage
 from safety_scenarios.scenario.noun import Noun
 
@@ -22,6 +22,8 @@ FAILED = 'failed'
 """Name of the event by which a participant says that it could not take its turn, and why."""
 MAX_TEXT = 100_000
 """Characters; a longer saying is a mistake, and every agent would have to hear it."""
+MAX_NAME = 200
+"""Characters of the name of a tool or of an event."""
 MAX_ENVELOPE = 1_000_000
 """Characters of the JSON: text and arguments with every character escaped."""
 
@@ -39,9 +41,11 @@ class Envelope(Noun):
     to: tuple[str, ...] = Field(default=('*',), max_length=1000)
     """Ids of those addressed; ``*`` is everybody."""
     kind: Literal['say', 'tool_call', 'tool_result', 'cmd', 'event']
-    name: str = Field(default='', max_length=200)
+    name: str = Field(default='', max_length=MAX_NAME)
     """Tool or event."""
     text: str = Field(default='', max_length=MAX_TEXT)
+    truncated_by: str = Field(default='', max_length=LONGEST_CAUSE)
+    """By what the text was cut off, such as ``max_tokens``; empty: it is whole."""
     args: Mapping[str, Any] = {}
     """Arguments of a call, or what it gave back."""
     t_ns: int = 0
@@ -51,7 +55,10 @@ class Envelope(Noun):
 
     def to_json(self) -> str:
         """Return the text to publish."""
-        return json.dumps(self.model_dump(by_alias=True), ensure_ascii=False)
+        data = self.model_dump(by_alias=True)
+        if not self.truncated_by:
+            del data['truncated_by']
+        return json.dumps(data, ensure_ascii=False)
 
 
 def read_envelope(text: str) -> Envelope:
@@ -88,7 +95,9 @@ class Utterance(Noun):
     kind: Literal['say', 'tool_call']
     text: str = Field(default='', max_length=MAX_TEXT)
     """say: the words."""
-    name: str = Field(default='', max_length=200)
+    truncated_by: str = Field(default='', max_length=LONGEST_CAUSE)
+    """say: by what they were cut off, such as ``max_tokens``; empty: they are whole."""
+    name: str = Field(default='', max_length=MAX_NAME)
     """tool_call: which tool."""
     args: Mapping[str, Any] = {}
     """tool_call: its arguments, as JSON can say them."""
@@ -173,7 +182,7 @@ class Conversation:
         return Envelope.model_validate({
             'trial_id': turn.heard.trial_id, 'seq': self._spoken - 1, 'from': self.agent_id,
             'kind': utterance.kind, 'name': utterance.name, 'text': utterance.text,
-            'args': utterance.args, 't_ns': t_ns})
+            'truncated_by': utterance.truncated_by, 'args': utterance.args, 't_ns': t_ns})
 
     def _begin(self, brief: Envelope) -> None:
         try:
@@ -260,7 +269,8 @@ def event_of(envelope: Envelope, agent: Agent, stamps: Stamps) -> Event | None:
     return Event.model_construct(
         kind=envelope.kind, name=f'{agent.space}/out' if said else envelope.name, stamps=stamps,
         agent=agent.id, text=envelope.text if said else None,
-        arguments=None if said else as_json(envelope.args), trial_id=envelope.trial_id)
+        arguments=truncation(envelope.truncated_by) if said else as_json(envelope.args),
+        trial_id=envelope.trial_id)
 
 
 def as_json(arguments: Mapping[str, Any]) -> str:

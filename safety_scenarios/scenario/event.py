@@ -4,6 +4,7 @@
 """One time-stamped thing that happened in a trial."""
 
 from collections.abc import Mapping
+import json
 from typing import Any, Literal, Protocol
 
 from pydantic import Field
@@ -15,6 +16,9 @@ _SAME_NS = 1_000_000_000
 """ROS time that is farther from the system's is another clock's, as that of a simulation."""
 _TRUTH, _NUMBER = 232, 24
 """Bytes of what is true, and of each number in it."""
+LONGEST_CAUSE = 100
+"""Characters of what cut an answer off."""
+_TRUNCATED_BY = 'truncated_by'
 STALL_BEGAN, STALL_ENDED, STALL_LOST = 'began', 'ended', 'lost'
 """What the truth of a stall tells."""
 _EVENT = 480
@@ -95,8 +99,10 @@ class Event(Slotted):
       stimulus has put into the world has the name of its topic
     - ``sensed``: a sensor of the link's world published on ``name``; its header stamp is kept, and
       what it showed follows from the truth
-    - ``response``: the controller answered a prompt
-    - ``say``: the agent ``agent`` said ``text``; one that the harness speaks for was ``scheduled``
+    - ``response``: the controller answered a prompt; ``arguments`` are by what its ``text`` was
+      cut off, if it was
+    - ``say``: the agent ``agent`` said ``text``; one that the harness speaks for was
+      ``scheduled``. Its ``arguments`` are as those of a response
     - ``tool_call``: the agent called the tool ``name`` with ``arguments``
     - ``tool_result``: the harness answered that call with ``arguments``
     - ``call``: the harness asked ``name``, an action or a service, for ``arguments``; ``text`` is
@@ -171,6 +177,17 @@ class Event(Slotted):
         return made  # type: ignore[no-any-return]
 
     @property
+    def truncated_by(self) -> str:
+        """By what a saying or a response was cut off; empty: nobody reported that it was."""
+        if self.kind not in ('say', 'response') or self.arguments is None:
+            return ''
+        try:
+            told = json.loads(self.arguments)
+        except (ValueError, RecursionError):
+            return ''
+        return str(told.get(_TRUNCATED_BY) or '') if isinstance(told, dict) else ''
+
+    @property
     def size(self) -> int:
         """About how many bytes of memory it takes, with its stamps and its message."""
         own = _EVENT if self.message is None else _EVENT + self.message.size
@@ -187,3 +204,8 @@ class EventSink(Protocol):
 
     def add(self, event: Event) -> None:
         """Take one event."""
+
+
+def truncation(truncated_by: str) -> str | None:
+    """Return the ``arguments`` of a saying or a response that was cut off; None: it was not."""
+    return json.dumps({_TRUNCATED_BY: truncated_by}) if truncated_by else None

@@ -10,11 +10,12 @@ from functools import lru_cache
 import json
 import math
 import sys
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy
 from numpy.typing import NDArray
 from safety_scenarios.errors import ControllerError, in_words, SafetyScenariosError
+from safety_scenarios.scenario.event import LONGEST_CAUSE
 from safety_scenarios.scenario.message import ChatMessage, Command, Message, Observation, Reading
 from safety_scenarios.scenario.storage import lead, Shape, shape_of
 from safety_scenarios.scenario.world.block import MountedFrame
@@ -369,18 +370,33 @@ def read_prompt(text: str) -> tuple[str, tuple[ChatMessage, ...]]:
         raise ValueError(in_words(error)) from error
 
 
-def read_answer(text: str) -> tuple[str, str | None]:
-    """Return (answer, trial id); a text that is no envelope belongs to no trial."""
+class ReadAnswer(NamedTuple):
+    """An answer as it was received."""
+
+    text: str
+    trial_id: str | None
+    truncated_by: str = ''
+
+
+def answer_json(trial_id: str, text: str, truncated_by: str) -> str:
+    """Return the envelope of an answer to a prompt."""
+    return json.dumps({'v': 1, 'trial_id': trial_id, 'text': text,
+                       **({'truncated_by': truncated_by} if truncated_by else {})})
+
+
+def read_answer(text: str) -> ReadAnswer:
+    """Return an answer; a text that is no envelope belongs to no trial."""
     if len(text) > _MAX_ANSWER:
-        return text[:_MAX_ANSWER], None
+        return ReadAnswer(text[:_MAX_ANSWER], None)
     try:
         envelope = json.loads(text)
     except (ValueError, RecursionError):
-        return text, None
+        return ReadAnswer(text, None)
     if not isinstance(envelope, dict) or not isinstance(envelope.get('text'), str):
-        return text, None
-    trial_id = envelope.get('trial_id')
-    return envelope['text'], trial_id if isinstance(trial_id, str) else None
+        return ReadAnswer(text, None)
+    trial_id, cause = envelope.get('trial_id'), envelope.get('truncated_by')
+    return ReadAnswer(envelope['text'], trial_id if isinstance(trial_id, str) else None,
+                      str(cause)[:LONGEST_CAUSE] if cause else '')
 
 
 def command_message(interface: str, command: Command, joints: Sequence[str],

@@ -75,7 +75,8 @@ class Prompt(StimulusPlugin):
     The scenario's chat messages, sent once on ``prompt`` as std_msgs/msg/String.
 
     The text is ``{"v": 1, "trial_id": ..., "messages": [{"role": ..., "content": ...}]}``; the
-    answer is expected on ``response`` as ``{"v": 1, "trial_id": ..., "text": ...}``.
+    answer is expected on ``response`` as ``{"v": 1, "trial_id": ..., "text": ...}``. With
+    ``"truncated_by": "max_tokens"`` in it the answer was cut off, and the trial cannot pass.
     """
 
     kind: Literal['prompt'] = 'prompt'

@@ -13,7 +13,7 @@ from typing import Annotated, Any, get_args, get_origin, Literal, Union
 
 from pydantic import SecretBytes, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
-from safety_scenarios.errors import did_you_mean, refused, SettingsError
+from safety_scenarios.errors import did_you_mean, refused, SettingsError, USER_INFO
 from safety_scenarios.scenario.controller import ControllerPlugin
 from safety_scenarios.scenario.servers import ModelServer
 from safety_scenarios.scenario.settings import leaves
@@ -22,8 +22,6 @@ WHERE = 'controller.'
 """Stands before a parameter's name on the command line and in messages."""
 _SECRET = re.compile(r'(^|_)(api_?key|access_?key|private_?key|token|password|passwd|secret|'
                      r'credentials?|auth|authorization|bearer|pwd|passphrase)$', re.IGNORECASE)
-_USER_INFO = re.compile(r'(?<=://)[^/\s@]+@')
-"""Name and password in an address."""
 
 
 def known_parameters(model: type[ControllerPlugin]) -> dict[str, FieldInfo]:
@@ -139,7 +137,7 @@ def _without_secrets(value: Any) -> Any:
                 if not _SECRET.search(str(key))}
     if isinstance(value, (list, tuple)):
         return [_without_secrets(inner) for inner in value]
-    return _USER_INFO.sub('', value) if isinstance(value, str) else value
+    return USER_INFO.sub('', value) if isinstance(value, str) else value
 
 
 def _is_secret(path: Sequence[str], field: FieldInfo) -> bool:

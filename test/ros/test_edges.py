@@ -122,7 +122,7 @@ def test_standstill_of_an_arm_is_one_point_where_it_comes_to_rest():
     ('[' * 100_000, ('[' * 100_000, None)),
 ])
 def test_only_an_envelope_with_a_trial_id_belongs_to_a_trial(text, expected):
-    assert read_answer(text) == expected
+    assert read_answer(text)[:2] == expected
 
 
 @pytest.fixture

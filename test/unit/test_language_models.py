@@ -5,8 +5,10 @@
 
 import ssl
 
+import openai
 import pytest
 from safety_scenarios.controllers.language_models import client
+from unit.controllers.fake_server import Reply, serving
 
 NOBODY = """-----BEGIN CERTIFICATE-----
 MIIBejCCAR+gAwIBAgIUdMxVakYs+/MCLIo52IvCwsglxgkwCgYIKoZIzj0EAwIw
@@ -56,3 +58,11 @@ def test_a_client_asks_once_and_waits_as_long_as_it_is_told():
     with client(SERVER, 'key', 1.5) as asking:
         assert (asking.max_retries, asking.timeout) == (0, 1.5)
         assert (str(asking.base_url), asking.api_key) == (f'{SERVER}/', 'key')
+
+
+def test_of_the_body_of_an_error_only_the_beginning_is_read():
+    with serving(Reply(bytes(1 << 20), status=500)) as server, \
+            client(server.base_url, 'key', 10.0) as asking:
+        with pytest.raises(openai.APIStatusError) as raised:
+            asking.chat.completions.create(model='m', messages=[])
+        assert len(raised.value.response.content) == 1 << 16

@@ -4,15 +4,19 @@
 """Times, tokens and faults of requests to a language model, and their summary as one line."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 import math
+from typing import Any
 
 from safety_scenarios.controllers.chat.reply import Fault
+from safety_scenarios.controllers.server_replies import token_count
 
 _TOKENS_OF_A_PRICE = 1_000_000
 _TAIL = 0.95
 """Of the requests: they are as fast as the figure ``p95``."""
+_ROUNDED_MS = 1.0
+"""So much longer than a request a server may report to have taken: some round up."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +27,36 @@ class Usage:
     completion_tokens: int | None = None
     server_ns: int | None = None
     """How long the server says it took."""
+
+
+def reported_usage(document: Any, processing_ms: str | None, took_ns: int) -> Usage:
+    """
+    Return what a server reports of a request, without figures that cannot be right.
+
+    :param processing_ms: by a header; that of OpenAI
+    :param took_ns: how long the whole request took: the server cannot have taken longer
+    """
+    if not isinstance(document, Mapping):
+        return Usage()
+    usage, timings = document.get('usage'), document.get('timings')
+    usage = usage if isinstance(usage, Mapping) else {}
+    times = [timings.get(name) for name in ('prompt_ms', 'predicted_ms')] \
+        if isinstance(timings, Mapping) else []  # of llama.cpp
+    known = [time_ms for time_ms in times
+             if isinstance(time_ms, (int, float)) and not isinstance(time_ms, bool)]
+    if not known and processing_ms is not None and processing_ms.isdecimal():
+        known = [float(processing_ms)]
+    return Usage(token_count(usage.get('prompt_tokens')),
+                 token_count(usage.get('completion_tokens')), _server_ns(known, took_ns))
+
+
+def _server_ns(times_ms: Sequence[float], took_ns: int) -> int | None:
+    """Return the sum of times; None without one, or if it cannot be part of the request."""
+    took_ms = took_ns / 1e6
+    if not times_ms or not all(0 <= time_ms <= took_ms + _ROUNDED_MS for time_ms in times_ms):
+        return None
+    total_ms = math.fsum(times_ms)
+    return min(round(total_ms * 1e6), took_ns) if total_ms <= took_ms + _ROUNDED_MS else None
 
 
 @dataclass(frozen=True)

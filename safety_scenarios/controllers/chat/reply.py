@@ -6,19 +6,25 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-import json
 import re
 from typing import Any
 
+from safety_scenarios.controllers.server_replies import read_json, without_keys
 from safety_scenarios.errors import ControllerError
+from safety_scenarios.scenario.conversation import MAX_TEXT
 from safety_scenarios.scenario.driving_prompt import DrivingPrompt
 
 _MOST_CALLS = 50
 """In one reply; more is a model that has lost its way."""
 _REASON = '^.{0,300}$'
 """One line of a reason, which takes time. As a pattern: not every server takes a maxLength."""
+_WHOLE = frozenset(('', 'stop'))
+_WITH_CALLS = _WHOLE | {'tool_calls', 'function_call'}
 _CUT = frozenset(('length', 'max_tokens'))
-_FILTERED = 'content_filter'
+_FILTERED = frozenset(('content_filter', 'safety'))
+_MAX_TOKENS = 'max_tokens'
+_SHOWN = 40
+"""Characters of an unknown finish_reason that are kept."""
 
 
 class Fault(str, Enum):
@@ -31,11 +37,13 @@ class Fault(str, Enum):
     RATE_LIMITED = 'rate_limited'
     """HTTP 429."""
     SERVER_ERROR = 'server_error'
-    """HTTP 5xx, or an error inside a stream."""
+    """HTTP 5xx, or an error inside a reply."""
+    REDIRECTED = 'redirected'
+    """HTTP 3xx. A model that is somewhere else is not asked: it may be another one."""
     REJECTED = 'rejected'
     """Another HTTP status that is no success: a wrong key, model name or option."""
     MALFORMED = 'malformed'
-    """No chat completion, no JSON, or JSON outside the schema."""
+    """No chat completion, no JSON, JSON outside the schema, or an unknown ``finish_reason``."""
     TRUNCATED = 'truncated'
     """The server cut the reply off (``finish_reason: length``)."""
     REFUSED = 'refused'
@@ -46,6 +54,8 @@ class Fault(str, Enum):
     """A call of a tool that was not offered."""
     SEVERAL_TOOLS = 'several_tools'
     """More than one call."""
+    CLIENT_ERROR = 'client_error'
+    """The client of the harness failed at the reply. This is a mistake of the harness."""
 
 
 class FaultyReplyError(ControllerError):
@@ -77,6 +87,38 @@ class Completion:
     calls: tuple[ToolCall, ...] = ()
     refusal: str = ''
     finish_reason: str = ''
+    """In small letters; empty: the server gave none."""
+
+    def raise_unfinished(self, *, with_calls: bool = False,
+                         may_be_truncated: bool = False) -> None:
+        """
+        Refuse a reply that is not whole, whatever else is in it.
+
+        :param with_calls: calls of tools end it as it should end
+        :param may_be_truncated: whoever reads it takes ``truncated_by`` with it
+        :raises FaultyReplyError: it was refused, filtered or cut, or ended for another reason
+        """
+        reason = self.finish_reason
+        if self.refusal or reason in _FILTERED:
+            raise FaultyReplyError(Fault.REFUSED)
+        if reason in _CUT:
+            if not may_be_truncated:
+                raise FaultyReplyError(Fault.TRUNCATED)
+        elif reason not in (_WITH_CALLS if with_calls else _WHOLE):
+            raise FaultyReplyError(Fault.MALFORMED, f'finish_reason: {reason[:_SHOWN]!r}')
+
+    @property
+    def truncated_by(self) -> str:
+        """Return by what the server cut it off, such as max_tokens; empty: it is whole."""
+        return _MAX_TOKENS if self.finish_reason in _CUT else ''
+
+    @property
+    def without_keys(self) -> 'Completion':
+        """Return the same without the keys of our environment, which a server may repeat."""
+        return Completion(
+            None if self.text is None else without_keys(self.text),
+            tuple(ToolCall(without_keys(call.name), without_keys(call.arguments))
+                  for call in self.calls), self.refusal, self.finish_reason)
 
 
 def completion_of(document: Any) -> Completion:
@@ -85,6 +127,8 @@ def completion_of(document: Any) -> Completion:
 
     :raises FaultyReplyError: it is none
     """
+    if isinstance(document, Mapping) and document.get('error'):
+        raise FaultyReplyError(Fault.SERVER_ERROR, 'an error inside the reply')
     choice = _first_choice(document)
     message = choice.get('message')
     if not isinstance(message, Mapping):
@@ -93,7 +137,7 @@ def completion_of(document: Any) -> Completion:
     if not isinstance(text, (str, type(None))) or not isinstance(calls, (list, tuple)):
         raise FaultyReplyError(Fault.MALFORMED, 'neither text nor calls')
     return Completion(text, tuple(map(_call, calls[:_MOST_CALLS + 1])),
-                      _text(message.get('refusal')), _text(choice.get('finish_reason')))
+                      _refusal(message), _finish_reason(choice))
 
 
 class StreamedCompletion:
@@ -120,8 +164,8 @@ class StreamedCompletion:
         delta = choice.get('delta') or {}
         if not isinstance(delta, Mapping):
             raise FaultyReplyError(Fault.MALFORMED, 'no delta')
-        self.finish_reason = _text(choice.get('finish_reason')) or self.finish_reason
-        text, refusal = delta.get('content'), _text(delta.get('refusal'))
+        self.finish_reason = _finish_reason(choice) or self.finish_reason
+        text, refusal = delta.get('content'), _refusal(delta)
         if not isinstance(text, (str, type(None))):
             raise FaultyReplyError(Fault.MALFORMED, 'content that is no text')
         if text:
@@ -154,7 +198,14 @@ class StreamedCompletion:
 
     @property
     def completion(self) -> Completion:
-        """Return what has come so far."""
+        """
+        Return what has come so far.
+
+        :raises FaultyReplyError: a call without arguments is the last that came of a stream that
+            did not say that it is whole: they may be missing
+        """
+        if not self.finish_reason and any(not arguments for _, arguments in self._calls):
+            raise FaultyReplyError(Fault.TRUNCATED, 'a call in a stream without finish_reason')
         calls = tuple(ToolCall(name, arguments) for name, arguments in self._calls)
         text = ''.join(self._texts) if self._texts or not calls else None
         return Completion(text, calls, self._refusal, self.finish_reason)
@@ -182,10 +233,7 @@ def action_in(completion: Completion, prompt: DrivingPrompt) -> str:
 
     :raises FaultyReplyError: it does not name exactly one that was offered
     """
-    if completion.refusal or completion.finish_reason == _FILTERED:
-        raise FaultyReplyError(Fault.REFUSED)
-    if completion.finish_reason in _CUT:
-        raise FaultyReplyError(Fault.TRUNCATED)
+    completion.raise_unfinished(with_calls=prompt.call == 'tools')
     return _called(completion, prompt) if prompt.call == 'tools' else _written(completion, prompt)
 
 
@@ -195,10 +243,11 @@ def words_in(completion: Completion) -> str:
 
     :raises FaultyReplyError: it has none, or the model refused
     """
-    if completion.refusal or completion.finish_reason == _FILTERED:
-        raise FaultyReplyError(Fault.REFUSED)
+    completion.raise_unfinished(may_be_truncated=True)
     if completion.text is None:
         raise FaultyReplyError(Fault.MALFORMED, 'no text')
+    if len(completion.text) > MAX_TEXT:
+        raise FaultyReplyError(Fault.MALFORMED, f'more than {MAX_TEXT} characters')
     return completion.text
 
 
@@ -235,7 +284,7 @@ def _is_reason(text: Any) -> bool:
 
 def _json(text: str) -> Any:
     try:
-        return json.loads(text)
+        return read_json(text)
     except (ValueError, RecursionError):
         raise FaultyReplyError(Fault.MALFORMED, 'no JSON') from None
 
@@ -260,6 +309,19 @@ def _call(call: Any) -> ToolCall:
     if not isinstance(name, str) or not isinstance(arguments, (str, type(None))):
         raise FaultyReplyError(Fault.MALFORMED, 'no call')
     return ToolCall(name, arguments or '')
+
+
+def _refusal(message: Mapping[str, Any]) -> str:
+    """Return in which words the model refused; whatever stands there is a refusal."""
+    refusal = message.get('refusal')
+    return str(refusal) if refusal else ''
+
+
+def _finish_reason(choice: Mapping[str, Any]) -> str:
+    reason = choice.get('finish_reason')
+    if not isinstance(reason, (str, type(None))):
+        raise FaultyReplyError(Fault.MALFORMED, 'a finish_reason that is no text')
+    return (reason or '').lower()
 
 
 def _text(value: Any) -> str:

@@ -4,16 +4,17 @@
 """One request to an OpenAI-compatible server, streamed where the server streams."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 import json
 import logging
+import re
 import time
 from typing import Any
 
 import openai
-from safety_scenarios.controllers.chat.figures import RequestFigures, Usage
+from safety_scenarios.controllers.chat.figures import reported_usage, RequestFigures, Usage
 from safety_scenarios.controllers.chat.reply import (
     Completion,
     completion_of,
@@ -21,7 +22,17 @@ from safety_scenarios.controllers.chat.reply import (
     FaultyReplyError,
     StreamedCompletion,
 )
-from safety_scenarios.controllers.language_models import TRANSPORT_ERRORS, why_broken
+from safety_scenarios.controllers.chat.server_events import event_data
+from safety_scenarios.controllers.language_models import (
+    redirected_to,
+    TRANSPORT_ERRORS,
+    why_broken,
+)
+from safety_scenarios.controllers.server_replies import (
+    ReplyBody,
+    ReplyTooLargeError,
+    retry_after_s,
+)
 
 _LOG = logging.getLogger(__name__)
 _TAIL_S = 0.05
@@ -30,6 +41,8 @@ _TOO_MANY = 429
 _FAILED = 500
 _NOT_STREAMED = frozenset((400, 404, 415, 422, 501))
 """HTTP statuses by which servers refuse an option."""
+_STREAMING = re.compile(r'\bstream', re.IGNORECASE)
+"""What such a refusal is about; that no upstream server is there is none."""
 _SSE = 'text/event-stream'
 _PROCESSING = 'openai-processing-ms'
 
@@ -74,7 +87,7 @@ class ChatServer:
         sent = _Sent(time.monotonic_ns())
         try:
             completion = await asyncio.wait_for(self._completed(body, sent), self._timeout_s)
-            reply = Reply(read(completion), self._note(sent, observed))
+            reply = Reply(read(completion.without_keys), self._note(sent, observed))
         except asyncio.CancelledError:
             self._note(sent, observed, is_cancelled=True)
             raise
@@ -83,7 +96,22 @@ class ChatServer:
         except (asyncio.TimeoutError, openai.APITimeoutError):
             reply = Reply(None, self._note(sent, observed, Fault.TIMEOUT), FaultyReplyError(
                 Fault.TIMEOUT, f'no answer within {self._timeout_s * 1e3:g} ms'))
+        except Exception as error:  # no reply of a server may end the process that asked
+            _LOG.exception('the client failed')
+            reply = Reply(None, self._note(sent, observed, Fault.CLIENT_ERROR), FaultyReplyError(
+                Fault.CLIENT_ERROR, type(error).__name__))
         return reply
+
+    async def connect(self) -> None:
+        """
+        Open a connection, and import what the first request needs; the model is asked nothing.
+
+        A server that is not there, or knows no list of models, is no error yet.
+        """
+        with suppress(Exception):
+            create: Any = self._client.chat.completions.with_streaming_response.create
+            assert create is not None
+            await self._client.models.with_raw_response.list()
 
     async def close(self) -> None:
         """Close every connection."""
@@ -103,19 +131,21 @@ class ChatServer:
         create: Any = self._client.chat.completions.with_streaming_response.create
         try:
             async with create(model=self._model, temperature=0, **body, **options) as response:
-                if response.headers.get('content-type', '').startswith(_SSE):
+                if response.headers.get('content-type', '').strip().lower().startswith(_SSE):
                     return await _streamed(response, sent)
                 if streams:
                     self._stop_streaming('the server answered in one piece')
                 return await _whole(response, sent)
         except openai.APIStatusError as error:
-            if streams and error.status_code in _NOT_STREAMED and 'stream' in str(error).lower():
+            if streams and error.status_code in _NOT_STREAMED and _STREAMING.search(str(error)):
                 self._stop_streaming(f'the server refused to stream: HTTP {error.status_code}')
             raise _by_status(error) from None
         except openai.APITimeoutError:
             raise
         except _BROKEN as error:
             raise FaultyReplyError(Fault.DISCONNECTED, why_broken(error)) from None
+        except ReplyTooLargeError as error:
+            raise FaultyReplyError(Fault.MALFORMED, str(error)) from None
         except (ValueError, RecursionError):
             raise FaultyReplyError(Fault.MALFORMED, 'no JSON') from None
 
@@ -134,22 +164,27 @@ class _Sent:
         self.ended_ns = 0
         self.usage = Usage()
 
+    def usage_in(self, document: Any, processing_ms: str | None = None) -> Usage:
+        """Return what a document of the reply reports; the answer is complete by now."""
+        return reported_usage(document, processing_ms, self.ended_ns - self.began_ns)
+
 
 async def _whole(response: Any, sent: _Sent) -> Completion:
-    raw = await response.read()
+    body = ReplyBody()
+    async for piece in response.iter_bytes():
+        body.add(piece)
     sent.ended_ns = time.monotonic_ns()
-    document = json.loads(raw)
+    document = json.loads(body.data)
     completion = completion_of(document)
-    sent.usage = _usage(document, response.headers.get(_PROCESSING))
+    sent.usage = sent.usage_in(document, response.headers.get(_PROCESSING))
     return completion
 
 
 async def _streamed(response: Any, sent: _Sent) -> Completion:
     """Read a stream up to the end of the answer, and for a moment longer the token counts."""
-    found = StreamedCompletion()
-    lines = response.iter_lines()
-    async for line in lines:
-        document = _document(line)
+    found, events = StreamedCompletion(), event_data(_bounded(response.iter_bytes()))
+    async for data in events:
+        document = _document(data)
         if document is _DONE:
             break
         if document is None:
@@ -158,9 +193,9 @@ async def _streamed(response: Any, sent: _Sent) -> Completion:
             sent.first_token_ns = time.monotonic_ns()
         if found.finish_reason:
             sent.ended_ns = time.monotonic_ns()
-            sent.usage = _usage(document)
+            sent.usage = sent.usage_in(document)
             if sent.usage == Usage():
-                sent.usage = await _late_usage(lines)
+                sent.usage = await _late_usage(events, sent)
             return found.completion
     else:
         raise FaultyReplyError(Fault.DISCONNECTED, 'the stream ended early')
@@ -168,55 +203,47 @@ async def _streamed(response: Any, sent: _Sent) -> Completion:
     return found.completion
 
 
-async def _late_usage(lines: Any) -> Usage:
-    """Return the token counts of a piece that comes after the answer, if it comes soon."""
-    async def read() -> Usage:
-        async for line in lines:
-            document = _document(line)
-            if document is _DONE:
-                break
-            if document is not None and _usage(document) != Usage():
-                return _usage(document)
-        return Usage()
-    with suppress(asyncio.TimeoutError, ValueError, RecursionError, *_BROKEN):
-        return await asyncio.wait_for(read(), _TAIL_S)
-    return Usage()
+async def _bounded(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """Yield the pieces of a stream, which has to be as small as a reply in one piece."""
+    body = ReplyBody()
+    async for piece in pieces:
+        body.add(piece)
+        yield piece
+
+
+async def _late_usage(events: AsyncIterator[bytes], sent: _Sent) -> Usage:
+    """
+    Return the token counts of a piece that comes after the answer, if it comes soon.
+
+    A stream that is read to its end leaves its connection open for the next request.
+    """
+    usage = Usage()
+
+    async def read() -> None:
+        nonlocal usage
+        async for data in events:
+            document = _document(data)
+            if document is not _DONE and usage == Usage():
+                usage = sent.usage_in(document)
+    with suppress(asyncio.TimeoutError, ValueError, RecursionError, ReplyTooLargeError, *_BROKEN):
+        await asyncio.wait_for(read(), _TAIL_S)
+    return usage
 
 
 _DONE = object()
 
 
-def _document(line: str) -> Any:
-    """Return the JSON document of a line of a stream; None: the line has none."""
-    if not line.startswith('data:'):
-        return None
-    text = line[len('data:'):].strip()
-    return _DONE if text == '[DONE]' else json.loads(text)
-
-
-def _usage(document: Any, processing_ms: str | None = None) -> Usage:
-    if not isinstance(document, Mapping):
-        return Usage()
-    usage, timings = document.get('usage'), document.get('timings')
-    usage = usage if isinstance(usage, Mapping) else {}
-    times = [timings.get(name) for name in ('prompt_ms', 'predicted_ms')] \
-        if isinstance(timings, Mapping) else []  # of llama.cpp
-    known = [time_ms for time_ms in times if isinstance(time_ms, (int, float))]
-    server_ns = round(sum(known) * 1e6) if known else None
-    if server_ns is None and processing_ms is not None and processing_ms.isdecimal():
-        server_ns = int(processing_ms) * 1_000_000
-    return Usage(_count(usage.get('prompt_tokens')), _count(usage.get('completion_tokens')),
-                 server_ns)
-
-
-def _count(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+def _document(data: bytes) -> Any:
+    """Return the JSON document of an event of a stream; None: it has none."""
+    text = data.strip()
+    return None if not text else _DONE if text == b'[DONE]' else json.loads(text)
 
 
 def _by_status(error: openai.APIStatusError) -> FaultyReplyError:
     status = error.status_code
+    if (host := redirected_to(error)) is not None:
+        return FaultyReplyError(Fault.REDIRECTED, f'HTTP {status} to {host}')
     fault = Fault.RATE_LIMITED if status == _TOO_MANY else \
         Fault.SERVER_ERROR if status >= _FAILED else Fault.REJECTED
-    wait = error.response.headers.get('retry-after', '')
     return FaultyReplyError(fault, f'HTTP {status} {type(error).__name__}',
-                            float(wait) if wait.isdecimal() else 0.0)
+                            retry_after_s(error.response.headers) or 0.0)

@@ -4,7 +4,6 @@
 """What a model says and calls among other agents, read from its reply."""
 
 from collections.abc import Mapping
-import json
 
 from safety_scenarios.controllers.chat.reply import (
     Completion,
@@ -14,7 +13,8 @@ from safety_scenarios.controllers.chat.reply import (
     words_in,
 )
 from safety_scenarios.controllers.language_models import names_of
-from safety_scenarios.scenario.conversation import Turn, Utterance
+from safety_scenarios.controllers.server_replies import read_json
+from safety_scenarios.scenario.conversation import as_json, MAX_NAME, Turn, Utterance
 
 _MOST_CALLS = 50
 """In one reply; more is a model that has lost its way."""
@@ -27,7 +27,11 @@ def uttered(completion: Completion, turn: Turn) -> tuple[Utterance, ...]:
     :raises FaultyReplyError: it is neither words nor calls that can be made
     """
     if not completion.calls:
-        return (Utterance(kind='say', text=words_in(completion)),)
+        text = words_in(completion)
+        if not _can_be_sent(text):
+            raise FaultyReplyError(Fault.MALFORMED, 'words with half a character')
+        return (Utterance(kind='say', text=text, truncated_by=completion.truncated_by),)
+    completion.raise_unfinished(with_calls=True)
     if len(completion.calls) > _MOST_CALLS:
         raise FaultyReplyError(Fault.MALFORMED, 'too many calls')
     given = {known: name for name, known in names_of(turn).items()}
@@ -36,9 +40,19 @@ def uttered(completion: Completion, turn: Turn) -> tuple[Utterance, ...]:
 
 def _called(call: ToolCall, given: Mapping[str, str]) -> Utterance:
     try:
-        arguments = json.loads(call.arguments or '{}')
+        arguments = read_json(call.arguments or '{}')
+        can_be_sent = _can_be_sent(call.name) and _can_be_sent(as_json(arguments))
     except (ValueError, RecursionError):
         arguments = None
-    if not call.name or not isinstance(arguments, dict):
+    if not 0 < len(call.name) <= MAX_NAME or not isinstance(arguments, dict) or not can_be_sent:
         raise FaultyReplyError(Fault.MALFORMED, 'a call that cannot be made')
     return Utterance(kind='tool_call', name=given.get(call.name, call.name), args=arguments)
+
+
+def _can_be_sent(text: str) -> bool:
+    """Return whether a text can be written as UTF-8; JSON can say half of a surrogate pair."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -4,6 +4,7 @@
 """A policy of Inspect Robots, by the name under which its package registers it."""
 
 from collections.abc import Mapping
+import re
 from typing import Any, ClassVar
 from urllib.parse import parse_qsl
 
@@ -16,11 +17,18 @@ from safety_scenarios.controllers.policies.model import (
     PolicyModel,
     Tensor,
 )
-from safety_scenarios.errors import did_you_mean, MissingDependencyError, SettingsError
+from safety_scenarios.errors import (
+    did_you_mean,
+    MissingDependencyError,
+    SettingsError,
+    USER_INFO,
+)
 from safety_scenarios.scenario.dotted_names import guessed
 
 _IMAGE_DIMENSIONS = 3
-_SECRETS = ('key', 'token', 'secret', 'password')
+_SECRET = re.compile('key|token|secret|passw|passphrase|pwd|auth|credential|bearer',
+                     re.IGNORECASE)
+"""In the name of an argument, or of one in the query of an address."""
 
 
 class InspectRobotsModel(PolicyModel):
@@ -38,11 +46,13 @@ class InspectRobotsModel(PolicyModel):
         super().__init__(address, options)
         self._name, _, query = address.partition('?')
         self._arguments = {name: guessed(text) for name, text in parse_qsl(query)}
-        secret = next((name for name in self._arguments
-                       if any(part in name.lower() for part in _SECRETS)), None)
+        secret = next((f'{name} with credentials' if _SECRET.search(name) is None else name
+                       for name, value in self._arguments.items()
+                       if _SECRET.search(name) or _has_credentials(value)), None)
         if secret is not None:
             raise SettingsError(f'controller: got {secret} in the name inspect-robots:'
-                                f'{self._name}, which is recorded, expected it in the environment')
+                                f'{self._name}, which is recorded, expected it in the '
+                                f'environment')
         self._policy: Any = None
 
     def open(self) -> None:  # noqa: A003
@@ -93,6 +103,20 @@ class InspectRobotsModel(PolicyModel):
         close = getattr(self._policy, 'close', None)
         if close is not None:
             close()
+
+
+def _has_credentials(value: Any) -> bool:
+    """Return whether there is an address in a value that is more than an address."""
+    if isinstance(value, (list, tuple)):
+        return any(map(_has_credentials, value))
+    if isinstance(value, Mapping):
+        return any(_SECRET.search(str(name)) or _has_credentials(one)
+                   for name, one in value.items())
+    if not isinstance(value, str):
+        return False
+    query = value.partition('?')[2] if '://' in value else ''
+    return bool(USER_INFO.search(value)) or any(
+        _SECRET.search(name) for name, _ in parse_qsl(query, keep_blank_values=True))
 
 
 def _package() -> Any:

@@ -82,6 +82,8 @@ class PolicyModel:
     is_file: ClassVar[bool] = False
     """Whether it is a file that can be opened before a campaign, with no server and no code."""
 
+    is_pickled: ClassVar[bool] = False
+    """Whether it can be used with ``allow_pickle`` alone."""
     is_streamed: ClassVar[bool] = False
     """Whether it takes newer observations while it infers: it is a ``StreamedModel``."""
 

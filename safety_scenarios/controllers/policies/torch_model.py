@@ -93,6 +93,7 @@ class TorchModel(TorchScriptModel):
     """Loads a module that ``torch.save`` has written: a pickle, which can run any code."""
 
     kind: ClassVar[str] = 'torch'
+    is_pickled: ClassVar[bool] = True
 
     def load(self) -> Any:
         """Return the module in the file."""

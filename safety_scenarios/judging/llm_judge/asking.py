@@ -3,17 +3,23 @@
 
 """The judge: a language model behind any OpenAI-compatible server."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
-from datetime import datetime, timezone
-from email.utils import parsedate_to_datetime
 import hashlib
 import json
-import math
-import os
 import time
 from typing import Any
 
+from safety_scenarios.controllers.chat.reply import completion_of, Fault, FaultyReplyError
+from safety_scenarios.controllers.server_replies import (
+    api_key,
+    read_json,
+    ReplyBody,
+    ReplyTooLargeError,
+    retry_after_s,
+    token_count,
+    without_keys,
+)
 from safety_scenarios.errors import MissingDependencyError, SettingsError
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.llm_judge.prompt import Cache, messages, SCHEMA
@@ -39,10 +45,12 @@ MAX_WAIT_S = 60.0
 """Longest wait that a server may ask for; whoever asks for more is not asked again."""
 _PASSING = frozenset((408, 425, 429, 500, 502, 503, 504, 529))
 """HTTP statuses of what may be over in a moment."""
-_CUT = frozenset(('length', 'max_tokens', 'tool_calls', 'function_call'))
-"""Why a completion ended that is no whole answer."""
+_SHOWN = 40
+"""Characters of an unknown finish_reason that are kept."""
 MAX_REASON = 1000
 """Characters of what a judge gives as its reason."""
+_BROKEN: tuple[type[Exception], ...] = (
+    openai.APIConnectionError, *language_models.TRANSPORT_ERRORS)
 
 
 class _Reply(Noun):
@@ -78,7 +86,7 @@ class LanguageModelJudge:
         self._server = server
         self._cache = cache
         self._reads_rules, self._sleep = reads_rules, sleep
-        self._key = _key()
+        self._key = api_key(*KEY_VARIABLES)
         with self._client() as client:
             self._address = str(client.base_url)  # which an environment variable may have set
 
@@ -119,10 +127,14 @@ class LanguageModelJudge:
         except _NoOpinionError as error:
             outcome = {'opinion': None, 'error': str(error)}
         except openai.APIStatusError as error:
-            outcome = {'opinion': None, 'error': f'HTTP {error.status_code}'}
-        except openai.APIConnectionError:
+            host = language_models.redirected_to(error)
+            outcome = {'opinion': None, 'error': f'HTTP {error.status_code}' if host is None else
+                       f'redirected to {host} (HTTP {error.status_code})'}
+        except ReplyTooLargeError as error:
+            outcome = {'opinion': None, 'error': f'the reply has {error}'}
+        except _BROKEN:
             outcome = {'opinion': None, 'error': 'the server cannot be reached'}
-        except ValueError:
+        except (ValueError, RecursionError):
             outcome = {'opinion': None, 'error': 'the reply is no JSON'}
         except Exception as error:  # a client can fail in any way, and none may cost the trial
             outcome = {'opinion': None, 'error': f'the client failed ({type(error).__name__})'}
@@ -140,7 +152,7 @@ class LanguageModelJudge:
             try:
                 return self._complete(question)
             except openai.APIStatusError as error:
-                told_s = _retry_after_s(error)
+                told_s = retry_after_s(error.response.headers)
                 if error.status_code not in _PASSING or attempt == MAX_ATTEMPTS \
                         or (told_s or 0.0) > MAX_WAIT_S:
                     raise
@@ -154,20 +166,31 @@ class LanguageModelJudge:
         client = self._client()
         worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix='judge')
         try:
-            create: Any = client.chat.completions.create
-            asked = worker.submit(
-                create, model=self._server.model, messages=messages(question), temperature=0,
-                response_format={'type': 'json_schema', 'json_schema': {
-                    'name': 'judgement', 'strict': True, 'schema': SCHEMA}})
+            asked = worker.submit(self._exchange, client, question)
             wait([asked], timeout=timeout_s)
             if not asked.done():
                 raise _NoOpinionError(f'timeout after {timeout_s:g} s')
             return asked.result()
-        except openai.APITimeoutError:
+        except language_models.TIMEOUTS:
             raise _NoOpinionError(f'timeout after {timeout_s:g} s') from None
         finally:
             client.close()
             worker.shutdown(wait=False)
+
+    def _exchange(self, client: openai.OpenAI, question: Question) -> Any:
+        """
+        Send one request, and return the JSON of the reply.
+
+        :raises ValueError: it has none
+        """
+        create: Any = client.chat.completions.with_streaming_response.create
+        body = ReplyBody()
+        with create(model=self._server.model, messages=messages(question), temperature=0,
+                    response_format={'type': 'json_schema', 'json_schema': {
+                        'name': 'judgement', 'strict': True, 'schema': SCHEMA}}) as response:
+            for piece in response.iter_bytes():
+                body.add(piece)
+        return json.loads(body.data)
 
     def _client(self) -> openai.OpenAI:
         return language_models.client(self._server.base_url, self._key,
@@ -184,76 +207,47 @@ class LanguageModelJudge:
         return hashlib.sha256(json.dumps(asked).encode('ascii')).hexdigest()
 
 
-def _read(completion: Any) -> dict[str, Any]:
+def _read(document: Any) -> dict[str, Any]:
     """
     Return the parts of a judgement that the server's answer gives.
 
     :raises _NoOpinionError: it gives none
     """
+    text = _text_of(document)
     try:
-        choice = completion.choices[0]
-        message = choice.message
-        text, refusal, ended = message.content, message.refusal, choice.finish_reason
-    except (AttributeError, LookupError, TypeError):  # the client builds its types unchecked
-        raise _NoOpinionError('the server sent no text') from None
-    if refusal or ended == 'content_filter':
-        raise _NoOpinionError('the judge refused to answer')
-    if isinstance(ended, str) and ended.lower() in _CUT:
-        raise _NoOpinionError(f'the reply broke off (finish_reason: {ended.lower()})')
-    if not isinstance(text, str) or not text:
-        raise _NoOpinionError('the server sent no text')
-    try:
-        reply = _Reply.model_validate(json.loads(text, object_pairs_hook=_each_once))
+        reply = _Reply.model_validate(read_json(text))
     except (ValueError, RecursionError):
         raise _NoOpinionError('the reply does not follow the schema') from None
-    usage = getattr(completion, 'usage', None)
-    return {'opinion': reply.verdict, 'reason': _printable(reply.reason),
-            'prompt_tokens': _count(usage, 'prompt_tokens'),
-            'completion_tokens': _count(usage, 'completion_tokens')}
+    usage = document.get('usage')
+    usage = usage if isinstance(usage, Mapping) else {}
+    return {'opinion': reply.verdict, 'reason': _printable(without_keys(reply.reason)),
+            'prompt_tokens': token_count(usage.get('prompt_tokens')),
+            'completion_tokens': token_count(usage.get('completion_tokens'))}
 
 
-def _retry_after_s(error: openai.APIStatusError) -> float | None:
-    """Return how long a server wants to be left alone (s); None where it does not say."""
-    told = error.response.headers.get('retry-after', '').strip()
+def _text_of(document: Any) -> str:
+    """
+    Return the text of a reply that is whole.
+
+    :raises _NoOpinionError: there is none
+    """
     try:
-        seconds = float(told)
-        return None if math.isnan(seconds) else max(0.0, seconds)
-    except ValueError:
-        pass
+        completion = completion_of(document)
+    except FaultyReplyError as error:
+        raise _NoOpinionError('the server reported an error' if error.fault is Fault.SERVER_ERROR
+                              else 'the server sent no text') from None
     try:
-        until = parsedate_to_datetime(told)
-    except (TypeError, ValueError):
-        return None
-    if until.tzinfo is None:
-        until = until.replace(tzinfo=timezone.utc)
-    return max(0.0, (until - datetime.now(timezone.utc)).total_seconds())
-
-
-def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError('a key occurs twice')
-    return found
+        completion.raise_unfinished()
+    except FaultyReplyError as error:
+        raise _NoOpinionError(
+            'the judge refused to answer' if error.fault is Fault.REFUSED else
+            f'the reply broke off (finish_reason: {completion.finish_reason[:_SHOWN]})') from None
+    if not completion.text:
+        raise _NoOpinionError('the server sent no text')
+    return completion.text
 
 
 def _printable(text: str) -> str:
     """Return text that can do nothing to a terminal or a file, on one line, of limited length."""
     words = ' '.join(text[:MAX_REASON].split())
     return ''.join(character if character.isprintable() else ' ' for character in words)
-
-
-def _count(usage: Any, name: str) -> int | None:
-    value = getattr(usage, name, None)
-    return value if type(value) is int and value >= 0 else None
-
-
-def _key() -> str:
-    """Return the API key; ``none`` for a server that wants none."""
-    for name in KEY_VARIABLES:
-        key = os.environ.get(name, '').strip()
-        if key and not (key.isascii() and key.isprintable()):
-            raise SettingsError(f'{name}: got characters that no HTTP header can carry, expected '
-                                f'printable ASCII. Set the environment variable again')
-        if key:
-            return key
-    return 'none'

@@ -43,7 +43,7 @@ from safety_scenarios.ros.spinning import Spin
 from safety_scenarios.scenario.blocks.agents import AGENTS, ros_token
 from safety_scenarios.scenario.blocks.nominal_calls import Call
 from safety_scenarios.scenario.conversation import Envelope
-from safety_scenarios.scenario.event import Event, Stamps
+from safety_scenarios.scenario.event import Event, Stamps, truncation
 from safety_scenarios.scenario.interfaces import read_answer, stamp_shifted
 from safety_scenarios.scenario.measuring import ANSWER, Measuring, PROBE, SPLIT_BOUND_NS
 from safety_scenarios.scenario.robot_kind import kind_of
@@ -426,9 +426,11 @@ class RosLink(Link):
         if kind in ('echo', 'lost', 'clock'):
             return self._own(kind, topic, stamps, info)
         if kind == 'response':
-            text, trial_id = read_answer(said.data)
-            return Event.model_construct(kind=kind, name=topic, stamps=stamps, text=text,
-                                         trial_id=self._participants.trial_id_of(trial_id))
+            answer = read_answer(said.data)
+            return Event.model_construct(
+                kind=kind, name=topic, stamps=stamps, text=answer.text,
+                trial_id=self._participants.trial_id_of(answer.trial_id),
+                arguments=truncation(answer.truncated_by))
         return Event.model_construct(
             kind=kind, name=topic, stamps=stamps, message=message,
             sequence=info.get('publication_sequence_number') if info else None)

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-import json
 import sys
 import threading
 import time
@@ -49,7 +48,7 @@ from safety_scenarios.ros.worlds.simulator_link.protocol import as_json, Turn
 from safety_scenarios.scenario.blocks.agents import AGENTS
 from safety_scenarios.scenario.conversation import Envelope, FAILED
 from safety_scenarios.scenario.frames import STATIC, TF
-from safety_scenarios.scenario.interfaces import stamp_of
+from safety_scenarios.scenario.interfaces import answer_json, stamp_of
 from safety_scenarios.scenario.measuring import (
     ANSWER,
     DECISIONS,
@@ -328,8 +327,7 @@ class ControllerNode(Node):
             _keep(error)
             return
         if answer is not None:
-            self._response.publish(String(data=json.dumps(
-                {'v': 1, 'trial_id': answer.trial_id, 'text': answer.text})))
+            self._response.publish(String(data=answer_json(*answer)))
 
 
 def _why(error: Exception) -> str:

@@ -15,9 +15,9 @@ from importlib.machinery import ModuleSpec, PathFinder
 import os
 from pathlib import Path
 import sys
-from typing import Any
+from typing import Any, cast
 
-from pydantic import create_model
+from pydantic import create_model, field_validator, ValidationInfo
 from safety_scenarios import registry
 from safety_scenarios.controllers.adapters import (
     answers_alone,
@@ -29,7 +29,7 @@ from safety_scenarios.controllers.adapters import (
 from safety_scenarios.controllers.own_code import FORM_EXPECTED, imported_object
 from safety_scenarios.controllers.policies.learned import Learned
 from safety_scenarios.controllers.policies.policy import policy_class, PolicyController
-from safety_scenarios.errors import SettingsError, UnknownPluginError
+from safety_scenarios.errors import SettingsError, UnknownPluginError, without_credentials
 from safety_scenarios.scenario.controller import ControllerPlugin
 from safety_scenarios.scenario.servers import ModelServer
 from safety_scenarios.trial.link_plan import ControllerFacts
@@ -118,12 +118,22 @@ def _chat_model(name: str) -> type[ControllerPlugin]:
     """Return the controller llm with server and model as a name says: openai:URL#MODEL."""
     url, _, model = name.removeprefix(_CHAT_MODEL).partition('#')
     if not url or not model:
-        raise SettingsError(f'controller: got {name!r}, expected {_CHAT_MODEL}URL#MODEL, such as '
+        raise SettingsError(f'controller: got {without_credentials(name)!r}, expected '
+                            f'{_CHAT_MODEL}URL#MODEL, such as '
                             f'{_CHAT_MODEL}http://127.0.0.1:8080/v1#my-model')
     plugin: type[ControllerPlugin] = registry.resolve('controllers', _ASKS_CHAT_MODEL)
-    configured(plugin, {'base_url': url, 'model': model})
+    named = {'base_url': url, 'model': model}
+    configured(plugin, named)
+
+    def refuse_another(value: str, info: ValidationInfo) -> str:
+        wanted = named[info.field_name or '']
+        if value != wanted:
+            raise ValueError(f'got {without_credentials(value)!r} beside the controller {name}, '
+                             f'expected {wanted!r} or nothing. Set it in one place')
+        return value
     made: type[ControllerPlugin] = create_model(
         plugin.__name__, __base__=plugin, __module__=plugin.__module__, __doc__=plugin.__doc__,
+        __validators__={'refuse_another': cast(Any, field_validator(*named)(refuse_another))},
         base_url=(str, url), model=(str, model))
     return made
 

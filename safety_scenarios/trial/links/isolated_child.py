@@ -144,7 +144,7 @@ class ControllerServer:
         text = self._controller.answer(content)
         if text is not None and not isinstance(text, str):
             raise TypeError(f'answer: got {text!r:.100}, expected a text or None')
-        return [text, self._controller.answer_delay_ns]
+        return [text, self._controller.answer_delay_ns, self._controller.truncated_by]
 
     def _converse(self, content: Any) -> Any:
         done: Sequence[Any] = self._controller.converse(content)

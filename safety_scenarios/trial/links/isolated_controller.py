@@ -266,6 +266,7 @@ class RemoteController(ControllerPlugin):
     _within_s: float = PrivateAttr()
     _took_ns: int = PrivateAttr(default=0)
     _delay_ns: int = PrivateAttr(default=0)
+    _truncated_by: str = PrivateAttr(default='')
     _trials: dict[str, int] = PrivateAttr(default_factory=dict)
     _seen_ns: Callable[[], int] = PrivateAttr()
     _late: Callable[[], None] = PrivateAttr()
@@ -324,6 +325,11 @@ class RemoteController(ControllerPlugin):
         """Return how long its last answer has to wait."""
         return self._delay_ns
 
+    @property
+    def truncated_by(self) -> str:
+        """Return by what its last answer was cut off."""
+        return self._truncated_by
+
     def decide(self, observation: Observation) -> Command | Message | None:
         """Return its decision."""
         written = self._observations.write(observation)
@@ -336,7 +342,7 @@ class RemoteController(ControllerPlugin):
 
     def answer(self, messages: Sequence[ChatMessage]) -> str | None:
         """Return its answer to a chat."""
-        text, self._delay_ns = self._asked('answer', tuple(messages))
+        text, self._delay_ns, self._truncated_by = self._asked('answer', tuple(messages))
         if text is not None and not isinstance(text, str):
             raise ValueError('expected a text or nothing')
         return text

@@ -22,7 +22,7 @@ from safety_scenarios.scenario.blocks.agents import Agent
 from safety_scenarios.scenario.blocks.nominal_calls import Call, NOT_MADE
 from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.conversation import Envelope, event_of, result_of, wait_of
-from safety_scenarios.scenario.event import Event, Stamps
+from safety_scenarios.scenario.event import Event, Stamps, truncation
 from safety_scenarios.scenario.frames import frames_message, STATIC
 from safety_scenarios.scenario.interfaces import has_header, stamp_of, stamp_shifted, stamped
 from safety_scenarios.scenario.measuring import ClockRules, Measuring
@@ -401,7 +401,8 @@ class LoopbackLink(Link):
         if answer is not None:
             self._later(self._controller.answer_delay_ns, lambda: (
                 Event.model_construct(kind='response', name=RESPONSE, stamps=self._stamp(),
-                                      text=answer.text, trial_id=answer.trial_id),))
+                                      text=answer.text, trial_id=answer.trial_id,
+                                      arguments=truncation(answer.truncated_by)),))
 
     def _later(self, delay_ns: int, answer: Callable[[], Sequence[Event]]) -> None:
         self._asked += 1

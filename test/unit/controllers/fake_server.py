@@ -115,6 +115,8 @@ class FakeServer(ThreadingHTTPServer):
     def __init__(self, *replies: Reply) -> None:
         super().__init__(('127.0.0.1', 0), _Handler)
         self.requests: list[Request] = []
+        self.visits = 0
+        """How often it was asked for something else, such as its models."""
         self.sent_ns: list[int] = []
         """When each piece of a stream, or the body of another reply, was sent."""
         self.closing = threading.Event()
@@ -173,6 +175,14 @@ class _Handler(BaseHTTPRequestHandler):
             super().handle()
         except ConnectionError:
             pass
+
+    def do_GET(self) -> None:
+        """Answer that no model is known; nobody decides by that, and no script has it."""
+        self.send_response(200)
+        self.send_header('content-length', '2')
+        self.end_headers()
+        self.wfile.write(b'{}')
+        self.server.visits += 1
 
     def do_POST(self) -> None:
         """Note the request and send what the script says."""

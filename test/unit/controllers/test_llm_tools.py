@@ -9,7 +9,17 @@ from typing import Any
 import pytest
 from safety_scenarios.controllers.llm import LanguageModel
 from safety_scenarios.scenario.conversation import Conversation, Envelope, Turn
-from unit.controllers.fake_server import called, FakeServer, Reply, said, sent, serving
+from unit.controllers.fake_server import (
+    call_piece,
+    called,
+    FakeServer,
+    piece,
+    Reply,
+    said,
+    sent,
+    serving,
+    streamed,
+)
 from unit.linked import begun
 
 SCHEMA = {'type': 'object', 'properties': {'hard': {'type': 'boolean'}}, 'required': ['hard']}
@@ -89,6 +99,50 @@ def test_nothing_is_asked_before_every_call_has_its_result(server, model, hears)
 def test_a_reply_that_is_neither_words_nor_calls_is_no_answer(server, model, hears, reply):
     server.script(reply)
     assert model.converse(hears('say', text='Stop!')) == ()
+
+
+def with_call(finish, **message):
+    """Return a reply that calls a tool and ends for a reason of its own."""
+    return sent({'choices': [{'finish_reason': finish, 'message': {
+        'content': None, 'tool_calls': [{'function': {
+            'name': 'Robot__halt', 'arguments': '{"hard": true}'}}], **message}}]})
+
+
+@pytest.mark.parametrize('reply', [
+    with_call('length'), with_call('LENGTH'), with_call('max_tokens'), with_call('content_filter'),
+    with_call('tool_calls', refusal='I cannot do that.'), with_call('error'), with_call({'a': 1}),
+    streamed(piece(tool_calls=[call_piece(0, 'Robot__halt', '')]), piece(finish='length')),
+    streamed(piece(tool_calls=[call_piece(0, 'Robot__halt', '')])),
+    Reply(with_call('stop').body.replace(b'"choices"', b'"error": {"code": 503}, "choices"')),
+    Reply(with_call('stop').body.replace(rb'true}', rb'true, \"hard\": false}'))])
+def test_no_call_is_made_of_a_reply_that_was_refused_or_cut_off(server, model, hears, reply):
+    server.script(reply)
+    assert model.converse(hears('say', text='Stop!')) == ()
+
+
+@pytest.mark.parametrize('finish', ['tool_calls', 'function_call', 'stop', 'STOP', '', None])
+def test_a_call_is_made_of_a_reply_that_ended_as_it_should(server, model, hears, finish):
+    server.script(with_call(finish))
+    [call] = model.converse(hears('say', text='Stop!'))
+    assert call.args == {'hard': True}
+
+
+def test_words_that_were_cut_off_are_said_with_what_cut_them(server, model, hears):
+    server.script(sent({'choices': [{'finish_reason': 'length', 'message': {
+        'content': 'Stop the inf'}}]}), said('Stop the infusion.'))
+    [cut] = model.converse(hears('say', text='What now?'))
+    assert (cut.text, cut.truncated_by) == ('Stop the inf', 'max_tokens')
+    [whole] = model.converse(hears('say', text='What now?'))
+    assert whole.truncated_by == ''
+
+
+@pytest.mark.parametrize('reply', [
+    called(('Robot__halt', {'hard': '\ud800'})), called(('Robot__halt\ud800', {})),
+    called(('R' * 201, {})), said('Stop \ud800'), said('help ' * 20_001)])
+def test_what_no_envelope_can_carry_is_no_answer_and_named(server, model, hears, reply, caplog):
+    server.script(reply)
+    assert model.converse(hears('say', text='Stop!')) == ()
+    assert 'no answer: malformed' in caplog.text
 
 
 def test_a_tool_that_was_never_offered_is_called_as_the_model_says(server, model, hears):

@@ -10,6 +10,7 @@ from cases import for_each
 import pytest
 from safety_scenarios.errors import ControllerError, SafetyScenariosError
 from safety_scenarios.scenario.interfaces import (
+    answer_json,
     command_message,
     joint_positions,
     observation,
@@ -135,11 +136,18 @@ def test_a_type_that_no_command_can_be_written_as_is_refused():
     ('["stop"]', ('["stop"]', None)), ('{"text": 3, "trial_id": "t"}', (
         '{"text": 3, "trial_id": "t"}', None)), ('[' * 100_000, ('[' * 100_000, None))])
 def test_only_an_envelope_with_a_trial_id_belongs_to_a_trial(text, expected):
-    assert read_answer(text) == expected
+    assert read_answer(text) == (*expected, '')
+
+
+@for_each('truncated_by', ['', 'max_tokens'])
+def test_by_what_an_answer_was_cut_off_is_in_its_envelope(truncated_by):
+    text = answer_json('t1', 'Sto', truncated_by)
+    assert read_answer(text) == ('Sto', 't1', truncated_by)
+    assert ('truncated_by' in text) is bool(truncated_by)
 
 
 def test_an_answer_without_end_is_cut():
-    text, trial_id = read_answer('{"text": "' + 'x' * 2_000_000 + '", "trial_id": "t"}')
+    text, trial_id, _ = read_answer('{"text": "' + 'x' * 2_000_000 + '", "trial_id": "t"}')
     assert (len(text), trial_id) == (1_000_000, None)
 
 

@@ -11,9 +11,10 @@ import time
 from typing import Any
 
 from safety_scenarios.controllers.policies.model import InferenceError
+from safety_scenarios.controllers.server_replies import LONGEST_REPLY, without_keys
 from safety_scenarios.errors import in_words, seen
 
-MAX_ANSWER = 64 << 20
+MAX_ANSWER = LONGEST_REPLY
 """Bytes of one answer; a chunk of actions has a few thousand."""
 _LONGEST = 300
 """Characters that are kept of what a server says."""
@@ -98,8 +99,8 @@ def http_error(status: int, body: bytes | bytearray) -> InferenceError:
 
 
 def shortened(text: str) -> str:
-    """Return what fits into a line of a log."""
-    return seen(' '.join(text.split()))[:_LONGEST] or 'without a text'
+    """Return what fits into a line of a log, without the keys that a server repeats."""
+    return seen(' '.join(without_keys(text).split()))[:_LONGEST] or 'without a text'
 
 
 def as_mapping(found: Any) -> Mapping[Any, Any]:

@@ -37,7 +37,10 @@ _BEGIN, _MIDDLE, _END = 1, 2, 3
 _IMAGES = 'observation.images.'
 _NEEDED = ('policy_type', 'pretrained_name_or_path', 'actions_per_chunk')
 _OPTIONS = (('grpc.max_receive_message_length', MAX_ANSWER), ('grpc.enable_retries', 0),
-            ('grpc.use_local_subchannel_pool', 1))
+            ('grpc.use_local_subchannel_pool', 1),
+            ('grpc.enable_http_proxy', 0))  # that it listens is looked up without one, too
+_OWN_LIMIT = 'message larger than max'
+"""What gRPC itself says of a message that is too large; of RESOURCE_EXHAUSTED there are others."""
 _VARINT, _BYTES = 0, 2
 """Wire types of protobuf: a number, and bytes with their count in front."""
 _MOST_KEPT = 5000
@@ -56,6 +59,7 @@ class LeRobotModel(ServerModel):
     kind: ClassVar[str] = 'lerobot'
     schemes: ClassVar[Mapping[str, int]] = {'grpc': 8080}
     is_streamed: ClassVar[bool] = True
+    is_pickled: ClassVar[bool] = True
 
     def __init__(self, address: str, options: ModelOptions) -> None:
         super().__init__(address if '://' in address else f'grpc://{address}', options)
@@ -218,7 +222,7 @@ class LeRobotModel(ServerModel):
             if code is grpc.StatusCode.UNIMPLEMENTED:
                 raise malformed(f'no asynchronous inference of LeRobot: {detail}') from None
             raise (too_large() if code is grpc.StatusCode.RESOURCE_EXHAUSTED
-                   else server_error(detail)) from None
+                   and _OWN_LIMIT in detail else server_error(detail)) from None
 
 
 def features(inputs: Mapping[str, Any]) -> dict[str, Any]:

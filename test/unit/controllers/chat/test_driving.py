@@ -4,6 +4,8 @@
 """Driving by a language model over HTTP: streams, tools, faults, cancelling, and their times."""
 
 from collections.abc import Callable, Iterator
+import gzip
+import json
 import logging
 from pathlib import Path
 import time
@@ -134,6 +136,14 @@ def late_by(server: FakeServer, controller: LanguageModel) -> Iterator[tuple[int
                figures.first_token_ns - times[1], figures.ended_ns - times[4])
 
 
+def test_the_connection_of_the_first_request_is_open_before_it_is_asked_for(
+        server: FakeServer, start: Start) -> None:
+    controller = start()
+    assert (server.visits, server.open_connections(), len(server.requests)) == (1, 1, 0)
+    until(controller, moves)
+    assert (server.visits, server.open_connections()) == (1, 1)
+
+
 def test_the_newest_input_of_a_request_is_known(server: FakeServer, start: Start) -> None:
     controller = start()
     before_ns = time.monotonic_ns()
@@ -179,11 +189,20 @@ def test_tokens_cost_and_faults_are_logged_once_as_one_line(
     assert {'first_token_ms_p50', 'first_token_ms_p95', 'complete_ms_max'} <= set(fields)
 
 
+def timed(prompt_ms: str, header: str = '') -> Reply:
+    """Return a reply of a server of which timings are known, after 20 ms."""
+    timings = f'"timings": {{"prompt_ms": {prompt_ms}, "predicted_ms": 6}}, "choices"'
+    return Reply(decided('continue').body.replace(b'"choices"', timings.encode()), delay_s=0.02,
+                 headers={'openai-processing-ms': header} if header else {})
+
+
 @pytest.mark.parametrize(('reply', 'server_ms'), [
-    (decided('continue'), None),
-    (Reply(decided('continue').body, headers={'openai-processing-ms': '120'}), 120),
-    (Reply(decided('continue').body.replace(
-        b'"choices"', b'"timings": {"prompt_ms": 40.5, "predicted_ms": 60}, "choices"')), 100.5)])
+    (decided('continue'), None), (timed('4.5'), 10.5),
+    (Reply(decided('continue').body, delay_s=0.02, headers={'openai-processing-ms': '20'}), 20),
+    *((timed(prompt_ms), None) for prompt_ms in (
+        'Infinity', 'NaN', '1e308', '1' + 400 * '0', '-50', '600000')),
+    *((Reply(decided('continue').body, headers={'openai-processing-ms': header}), None)
+      for header in (5000 * '9', 30 * '9', '600000', '-1', 'inf'))])
 def test_what_the_server_says_it_took_is_kept(
         server: FakeServer, start: Start, reply: Reply, server_ms: float | None) -> None:
     server.script(reply)
@@ -217,6 +236,50 @@ def test_a_server_that_does_not_stream_is_asked_without_and_the_log_says_why(
     assert ['stream' in one.body for one in server.requests[:3]] == [True, False, False]
     assert [one.getMessage() for one in caplog.records if 'no streaming' in one.getMessage()] == [
         f'no streaming: {reason}. The time to the first token is unknown']
+
+
+@pytest.mark.parametrize('last', ['Infinity', 'NaN', '1e308'])
+def test_times_that_no_clock_shows_do_not_cost_a_streamed_answer(
+        server: FakeServer, start: Start, last: str) -> None:
+    usage = f'{{"choices": [], "timings": {{"prompt_ms": {last}}}}}'
+    server.script(streamed(WHOLE, piece(finish='stop'), event(usage)))
+    controller = start()
+    assert until(controller, moves) == GO
+    assert controller.figures[0].usage.server_ns is None
+
+
+ANSWER = json.dumps({'choices': [{'delta': {'content': (
+    '{"action": "continue", "reason": "a\u2028b\u2029c\u0085d\u00e9"}')}}]}, ensure_ascii=False)
+END = json.dumps({'choices': [{'delta': {}, 'finish_reason': 'stop'}]}, indent=1)
+
+
+def in_bytes(text: str) -> Reply:
+    """Return a stream that comes byte for byte."""
+    return Reply(b'', content_type='Text/Event-Stream; charset=utf-8',
+                 pieces=tuple((0.0, bytes([byte])) for byte in text.encode()))
+
+
+@pytest.mark.parametrize('end', ['\n', '\r\n', '\r'])
+def test_a_stream_has_the_lines_that_its_standard_says(
+        server: FakeServer, start: Start, end: str) -> None:
+    several = ''.join(f'data: {line}\n' for line in END.split('\n'))
+    stream = f'\ufeffdata: {ANSWER}\n\n: alive\n\nevent: x\ndata:\n\n{several}\n'
+    server.script(in_bytes(stream.replace('\n', end)))
+    controller = start()
+    assert until(controller, moves) == GO
+    assert {one.fault for one in controller.figures} == {None}
+
+
+@pytest.mark.parametrize('reply', [
+    Reply(gzip.compress(bytes(2 << 20)), headers={'content-encoding': 'gzip'}),
+    streamed(event('x' * (1 << 20)))])
+def test_a_reply_without_end_is_not_kept(
+        server: FakeServer, start: Start, reply: Reply, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr('safety_scenarios.controllers.server_replies.LONGEST_REPLY', 1 << 20)
+    server.script(reply)
+    controller = start()
+    until(controller, lambda _: len(controller.figures) >= 1)
+    assert controller.figures[0].fault == Fault.MALFORMED
 
 
 def test_an_answer_in_words_is_put_together_from_its_pieces(
@@ -284,9 +347,21 @@ JSON_FAULTS = {
     'dropped before the end': (streamed(WHOLE, breaks_off=True), Fault.DISCONNECTED),
     'ended without an end': (Reply(WHOLE[1], content_type='text/event-stream'),
                              Fault.DISCONNECTED),
+    'filtered, in capitals': (cut('CONTENT_FILTER'), Fault.REFUSED),
+    'filtered, as Gemini says it': (streamed(WHOLE, piece(finish='SAFETY')), Fault.REFUSED),
+    'cut off, in capitals': (streamed(WHOLE, piece(finish='LENGTH')), Fault.TRUNCATED),
+    'ended by an error': (streamed(WHOLE, piece(finish='error')), Fault.MALFORMED),
+    'aborted': (streamed(WHOLE, piece(finish='abort')), Fault.MALFORMED),
+    'calls where none are due': (streamed(WHOLE, piece(finish='tool_calls')), Fault.MALFORMED),
+    'an error beside the choices': (Reply(decided('continue').body.replace(
+        b'"choices"', b'"error": {"code": 503}, "choices"')), Fault.SERVER_ERROR),
+    'two actions': (said('{"action": "stop", "action": "continue", "reason": ""}'),
+                    Fault.MALFORMED),
     'HTTP 429': (sent({}, status=429), Fault.RATE_LIMITED),
     'HTTP 500': (sent({}, status=500), Fault.SERVER_ERROR),
     'HTTP 401': (sent({}, status=401), Fault.REJECTED),
+    'a redirect': (Reply(b'', status=307, headers={'location': 'http://other.example/v1'}),
+                   Fault.REDIRECTED),
 }
 TOOL_FAULTS = {
     'text': (streamed(piece(content='ahead'), piece(finish='stop')), Fault.NO_TOOL),
@@ -301,6 +376,8 @@ TOOL_FAULTS = {
     'cut off': (calls(call_piece(0, 'ahead', ''), finish='length'), Fault.TRUNCATED),
     'no call at all': (streamed(piece(tool_calls=['ahead'])), Fault.MALFORMED),
     'refused': (streamed(piece(refusal='No.'), piece(finish='stop')), Fault.REFUSED),
+    'a stream that ends within a call': (
+        streamed(piece(tool_calls=[call_piece(0, 'ahead', '')])), Fault.TRUNCATED),
 }
 
 
@@ -329,6 +406,62 @@ def test_each_fault_of_a_call_has_its_name_and_stops_until_the_next_good_one(
         server: FakeServer, start: Start, reply: Reply, fault: Fault) -> None:
     good = calls(call_piece(0, 'ahead', '{}'))
     assert stops_and_drives_again(start(TOOLS), server, good, reply) == {None, fault}
+
+
+def test_a_mistake_of_the_client_is_a_fault_and_not_the_end(
+        server: FakeServer, start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    controller = start()
+    assert until(controller, moves) == GO
+    with monkeypatch.context() as patched:
+        patched.setattr('safety_scenarios.controllers.chat.request.reported_usage',
+                        lambda *_: 1 / 0)
+        assert until(controller, stands) == STAND
+    assert Fault.CLIENT_ERROR in {one.fault for one in controller.figures}
+    assert until(controller, moves) == GO
+
+
+@pytest.mark.parametrize('wait', ['0.5', 'Wed, 21 Oct 2037 07:28:00 GMT'])
+def test_a_server_is_left_alone_for_as_long_as_it_asks(
+        server: FakeServer, start: Start, wait: str) -> None:
+    server.script(sent({}, status=429, headers={'retry-after': wait}), in_pieces('continue'))
+    controller, now_ms = start(), 1e6
+    due_s = time.monotonic() + PATIENCE_S
+    while not controller.figures and time.monotonic() < due_s:
+        controller.decide(seen(now_ms, scan=scan()))
+    for later_ms in (0.0, 400.0):  # the wait begins when the refusal is looked at
+        controller.decide(seen(now_ms + later_ms, scan=scan()))
+    assert len(server.requests) == 1
+    controller.decide(seen(now_ms + 10_000.0, scan=scan()))
+    until(controller, lambda _: len(server.requests) == 2)
+
+
+@pytest.mark.parametrize('words', ['no healthy upstream', 'the model was not found'])
+def test_another_refusal_does_not_end_streaming(
+        server: FakeServer, start: Start, words: str) -> None:
+    server.script(sent({'error': {'message': words}}, status=404))
+    controller = start()
+    until(controller, lambda _: len(server.requests) >= 2)
+    assert all(one.body['stream'] for one in server.requests)
+
+
+def test_a_redirect_is_not_followed_and_its_host_is_named(
+        server: FakeServer, start: Start, caplog: pytest.LogCaptureFixture) -> None:
+    with serving(decided('continue')) as other:
+        server.script(Reply(b'', status=307, headers={'location': f'{other.base_url}?key=s3cret'}))
+        controller = start()
+        until(controller, lambda _: len(controller.figures) >= 2)
+        assert not other.requests
+    assert 'redirected: HTTP 307 to 127.0.0.1' in caplog.text and 's3cret' not in caplog.text
+
+
+def test_a_key_that_the_server_repeats_is_not_said(
+        server: FakeServer, start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv('OPENAI_API_KEY', 'sk-0123456789')
+    server.script(said('Your key is sk-0123456789.'), said('The bag is EMPTY.'))
+    controller = start()
+    assert controller.answer(()) == 'Your key is ***.'
+    monkeypatch.setenv('OPENAI_API_KEY', 'EMPTY')
+    assert controller.answer(()) == 'The bag is EMPTY.'
 
 
 def test_no_connection_and_no_answer_have_their_names(server: FakeServer, start: Start) -> None:

@@ -64,13 +64,14 @@ def listening(handle: Handle) -> Iterator[int]:
 
 
 @contextmanager
-def websocket(handle: Callable[[ServerConnection], None], port: int = 0) -> Iterator[str]:
+def websocket(handle: Callable[[ServerConnection], None], port: int = 0,
+              **options: Any) -> Iterator[str]:
     """Give each WebSocket to a function; yields the address."""
     def one(connection: ServerConnection) -> None:
         with suppress(ConnectionClosed):
             handle(connection)
     with serve(one, '127.0.0.1', port, compression=None, max_size=None,
-               close_timeout=0.1) as server:
+               close_timeout=0.1, **options) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         try:

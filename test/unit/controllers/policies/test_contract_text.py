@@ -110,6 +110,16 @@ def test_a_new_contract_is_refused_until_it_is_filled_in(tmp_path, monkeypatch, 
     assert 'exists already' in capsys.readouterr().err
 
 
+def test_the_contract_of_a_server_that_sends_pickles_is_written_without_one(
+        tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    pytest.importorskip('grpc', reason='the extra lerobot is not installed')
+    assert main(['new', 'policy', 'lerobot:127.0.0.1:9']) == 0
+    told = capsys.readouterr().out
+    assert 'was not opened, because it needs pickles' in told
+    assert '--set controller.contract=policy.yaml --set controller.allow_pickle=true' in told
+
+
 def test_what_is_no_model_is_refused(capsys):
     assert main(['new', 'policy', 'policy.txt']) == 2
     assert 'expected the file of a model' in capsys.readouterr().err

@@ -12,11 +12,13 @@ import time
 from typing import Any
 
 from cases import for_each
+import grpc
 import numpy
 import pytest
 from safety_scenarios.controllers.adapters import make_controller
 from safety_scenarios.controllers.policies.model import InferenceError, ModelOptions
 from safety_scenarios.controllers.policies.policy import policy_class, PolicyController
+from safety_scenarios.controllers.policies.servers.failures import MAX_ANSWER
 from safety_scenarios.controllers.policies.servers.lerobot import (
     bytes_field,
     LeRobotModel,
@@ -283,6 +285,41 @@ def test_each_failure_has_a_name_and_the_robot_stops(tmp_path_factory, answer, n
     told = [one for _, one in commands if one is not None]
     assert told and {one.velocity for one in told} == {(0.0, 0.0)}
     assert {one.stamps.note for one in told} == {name}
+
+
+class Full(LeRobotServer):
+    """Has no memory left on its GPU, or makes an answer that is too large."""
+
+    detail = ''
+
+    def actions(self, request: bytes, context: Any) -> bytes:
+        if not self.detail:
+            return bytes(MAX_ANSWER + 1)
+        context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, self.detail)
+
+
+@for_each(('detail', 'name', 'said'), [
+    ('CUDA out of memory', 'server_error', 'CUDA out of memory'),
+    ('', 'too_large', 'more than 64 MiB')])
+def test_a_server_without_memory_is_told_from_an_answer_that_is_too_large(detail, name, said):
+    server = Full(delayed([[0.5, 0.0]]))
+    server.detail = detail
+    with lerobot(server) as address:
+        model = LeRobotModel(address, OPTIONS)
+        model.open()
+        with pytest.raises(InferenceError, match=said) as caught:
+            model.infer(INPUTS)
+        model.close()
+    assert caught.value.name == name
+
+
+def test_a_proxy_of_the_environment_is_not_between_the_two(monkeypatch):
+    monkeypatch.setenv('http_proxy', 'http://127.0.0.1:9')
+    with lerobot(LeRobotServer(delayed([[0.5, 0.0]]))) as address:
+        model = LeRobotModel(address, OPTIONS)
+        model.open()
+        assert model.infer(INPUTS).outputs['actions'].tolist() == [[0.5, 0.0]]
+        model.close()
 
 
 def test_an_answer_that_is_late_is_a_timeout_and_the_next_one_counts(tmp_path):

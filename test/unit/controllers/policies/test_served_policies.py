@@ -32,6 +32,7 @@ from safety_scenarios.trial.links.controller_facts import (
     named_controller,
     source_of,
 )
+from safety_scenarios.trial.parameters import read_parameters
 from unit.controllers.fake_server import Reply, serving
 from unit.controllers.observations import box, pose, seen
 from unit.controllers.policies.scripted_servers import (
@@ -250,9 +251,32 @@ def test_a_chat_model_is_the_controller_llm_at_its_server():
     assert is_bundled('openai:http://127.0.0.1:8080/v1#smol')
     assert source_of('openai:http://127.0.0.1:8080/v1#smol') == source_of('llm')
     for wrong in ('openai:http://127.0.0.1:8080/v1', 'openai:#smol', 'openai:ftp://host#smol',
-                  'openai:http://me:secret@host/v1#smol'):
-        with pytest.raises(SettingsError):
+                  'openai:http://me:secret@host/v1#smol', 'openai:http://host/v1?key=secret#smol',
+                  'openai:http://host/v1?key=secret', 'openai:http://me:secret@host/v1'):
+        with pytest.raises(SettingsError) as caught:
             named_controller(wrong)
+        assert 'secret' not in str(caught.value)
+
+
+@pytest.mark.parametrize(('text', 'both'), [
+    ('model=other', ("'other'", "'smol'")), ('server.model=other', ("'other'", "'smol'")),
+    ('base_url=http://other/v1', ("'http://other/v1'", "'http://127.0.0.1:8080/v1'"))])
+def test_a_chat_model_is_named_in_one_place(text, both):
+    pytest.importorskip('openai', reason='the extra llm is not installed')
+    made = named_controller('openai:http://127.0.0.1:8080/v1#smol')
+    read_parameters(['model=smol'], made)
+    with pytest.raises(SettingsError, match='Set it in one place') as caught:
+        read_parameters([text], made)
+    assert all(one in str(caught.value) for one in both)
+
+
+@pytest.mark.parametrize('query', [
+    'api_key=hush', 'auth=hush', 'authorization=hush', 'url=http://u:hush@127.0.0.1:9',
+    'urls=["http://u:hush@h"]', 'url=http://h/?token%3Dhush', 'options={"password":"hush"}'])
+def test_credentials_in_the_name_of_a_policy_are_refused_before_they_are_recorded(query):
+    with pytest.raises(SettingsError, match='expected it in the environment') as caught:
+        policy_class('inspect-robots', f'noop?{query}')
+    assert 'hush' not in str(caught.value)
 
 
 def test_a_server_is_no_controller_where_time_stands_still():

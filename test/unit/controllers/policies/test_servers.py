@@ -413,6 +413,17 @@ def test_a_key_comes_from_the_environment_and_goes_to_the_server_alone(monkeypat
     assert not [one for one in ours if 'hush' in one.getMessage()]
 
 
+def test_a_key_that_the_server_repeats_is_kept_nowhere(monkeypatch):
+    monkeypatch.setenv('OPENPI_API_KEY', 'opk-0123456789')
+
+    def refuse(connection: Any, request: Any) -> Any:
+        return connection.respond(401, f'wrong: {request.headers["Authorization"]}')
+    with websocket(lambda _: None, process_request=refuse) as address, \
+            pytest.raises(InferenceError, match=r'wrong: Api-Key \*\*\*') as caught:
+        OpenpiModel(address, SHORT).open()
+    assert 'opk-' not in str(caught.value)
+
+
 FIELD = st.sampled_from(['__ndarray__', '__npgeneric__', 'nd', 'data', 'dtype', 'type', 'shape',
                          '__ndarray_class__', 'as_npy', '__numpy__', 'x'])
 VALUE = st.one_of(st.booleans(), st.integers(-5, 2 ** 60), st.floats(), st.binary(max_size=40),

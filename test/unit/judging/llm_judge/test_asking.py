@@ -4,6 +4,7 @@
 """The judge against a real HTTP server: whatever is no clean answer is no opinion."""
 
 from concurrent.futures import ThreadPoolExecutor
+import gzip
 import json
 import logging
 import time
@@ -55,10 +56,20 @@ NO_OPINION = {
     'a number': (completion(5), NO_TEXT),
     'no choices': (sent({'choices': []}), NO_TEXT),
     'null': (sent(None), NO_TEXT),
-    'a page': (Reply(b'<html>', content_type='text/html'), NO_TEXT),
+    'a page': (Reply(b'<html>', content_type='text/html'), 'the reply is no JSON'),
     'refusal': (completion(None, message={'refusal': 'I cannot help with that.'}), REFUSED),
     'refusal with text': (opinion('satisfied', message={'refusal': 'No.'}), REFUSED),
     'filtered': (opinion('satisfied', finish_reason='content_filter'), REFUSED),
+    'filtered, in capitals': (opinion('satisfied', finish_reason='CONTENT_FILTER'), REFUSED),
+    'ended by an error': (opinion('satisfied', finish_reason='error'),
+                          'the reply broke off (finish_reason: error)'),
+    'aborted': (opinion('satisfied', finish_reason='abort'),
+                'the reply broke off (finish_reason: abort)'),
+    'an error beside the choices': (
+        Reply(opinion('satisfied').body.replace(b'"choices"', b'"error": {"code": 1}, "choices"')),
+        'the server reported an error'),
+    'a redirect': (Reply(b'', status=307, headers={'location': 'http://other.example:1/v1?k=s'}),
+                   'redirected to other.example (HTTP 307)'),
     'HTTP 401': (sent({'error': {'message': f'wrong key {KEY}'}}, status=401), 'HTTP 401'),
     'no JSON': (Reply(b'{"choices": [{"mess'), 'the reply is no JSON'),
 }
@@ -106,7 +117,7 @@ def busy(**headers: str) -> Reply:
 @for_each(('replies', 'waits_s'), [
     ([FAILED_500], [0.5]), ([busy()], [0.5]), ([busy(), FAILED_500, busy()], [0.5, 1.0, 2.0]),
     ([busy(Retry_After='7')], [7.0]), ([busy(Retry_After='0'), busy()], [0.0, 1.0]),
-    ([busy(Retry_After='soon')], [0.5]),
+    ([busy(Retry_After='soon')], [0.5]), ([busy(Retry_After='0.25')], [0.25]),
     ([busy(Retry_After='Wed, 21 Oct 2015 07:28:00 GMT')], [0.0])])
 def test_a_server_that_is_busy_for_a_moment_is_asked_again(replies, waits_s):
     slept_s: list[float] = []
@@ -129,6 +140,19 @@ def test_a_server_that_stays_busy_is_not_asked_for_ever(tmp_path, reply, error, 
     assert len(server.requests) == asked == len(slept_s) + 1
     assert all(0 <= one <= 60.0 for one in slept_s)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_connection_that_breaks_within_the_reply_is_no_opinion(server):
+    server.script(Reply(b'', pieces=((0.0, b'{"choices"'),), breaks_off=True))
+    found = judge(server.base_url).ask('kind', QUESTION)
+    assert (found.opinion, found.error) == (None, 'the server cannot be reached')
+
+
+def test_a_reply_without_end_is_not_kept(server, monkeypatch):
+    monkeypatch.setattr('safety_scenarios.controllers.server_replies.LONGEST_REPLY', 1 << 20)
+    server.script(Reply(gzip.compress(bytes(2 << 20)), headers={'content-encoding': 'gzip'}))
+    found = judge(server.base_url).ask('kind', QUESTION)
+    assert (found.opinion, found.error) == (None, 'the reply has more than 1 MiB')
 
 
 def test_nobody_there_is_no_opinion():
@@ -157,6 +181,7 @@ def test_the_next_question_does_not_wait_for_one_that_was_given_up(server):
 @pytest.mark.parametrize(('usage', 'counted'), [
     (USAGE, (210, 17)), (None, (None, None)), ({'prompt_tokens': 3}, (3, None)),
     ({'prompt_tokens': -1, 'completion_tokens': True}, (None, None)),
+    ({'prompt_tokens': 10 ** 400, 'completion_tokens': 1}, (None, 1)), ('many', (None, None)),
     ({'prompt_tokens': '9', 'completion_tokens': 1.5}, (None, None))])
 def test_tokens_that_are_not_counted_are_unknown_and_never_zero(server, usage, counted):
     server.script(opinion('satisfied', usage=usage))
@@ -316,8 +341,9 @@ def test_the_key_comes_from_the_environment(server, monkeypatch, variables, sent
     assert server.requests[0].headers['authorization'] == f'Bearer {sent_key}'
 
 
-@pytest.mark.parametrize('reply', [opinion('violated'), FAILED_500, *(
-    NO_OPINION[name][0] for name in ('HTTP 401', 'prose'))])
+@pytest.mark.parametrize('reply', [
+    opinion('violated'), opinion('violated', f'You sent {KEY}.'), FAILED_500,
+    NO_OPINION['HTTP 401'][0], NO_OPINION['prose'][0]])
 def test_the_key_is_in_no_judgement_no_file_and_no_log(
         server, monkeypatch, tmp_path, caplog, capfd, reply):
     monkeypatch.setenv('JUDGE_API_KEY', KEY)

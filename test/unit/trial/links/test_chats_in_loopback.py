@@ -167,6 +167,25 @@ def test_an_answer_without_a_word_fails_as_it_does_for_a_single_prompt(scenario)
     assert 'turn 3' in of(result, 'the answer says something').reason
 
 
+class Truncated(Model):
+    """Knows that one of its answers was cut off."""
+
+    truncated_by = ''
+
+    def answer(self, messages: Sequence[ChatMessage]) -> str | None:
+        text = super().answer(messages)
+        self.truncated_by = 'max_tokens' if len(self.heard) == 2 else ''
+        return text
+
+
+def test_an_answer_that_was_cut_off_never_passes_and_its_turn_is_named(scenario):
+    result = evaluate(played(scenario, Truncated(firm)), words='patterns')
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert of(result, 'the answer is whole').reason.startswith('turn 2: it was cut off (max_t')
+    result = evaluate(played(scenario, Truncated(gives_in_at(3))), words='patterns')
+    assert result.verdict is Verdict.FAIL
+
+
 class InParts(Model):
     """Says two things in one of its turns, and so is always one turn behind from then on."""
 

@@ -125,6 +125,15 @@ class Talks(Drives):
         return super().decide(observation)
 
 
+class Truncated:
+    """Has an answer that was cut off."""
+
+    truncated_by = 'max_tokens'
+
+    def answer(self, messages):
+        return 'Stop the infusion now and call the rapid response team.'
+
+
 class Garbles(Drives):
     """Writes into every socket that it has."""
 
@@ -426,3 +435,10 @@ def test_arrays_are_sequences_and_what_json_cannot_say_is_refused():
     assert found[1]['is']['data'] == {'a': [0, 1], 'b': 0.5}
     with pytest.raises(ValueError, match='expected numbers'):
         reply(1, {'is': {1, 2}})
+
+
+def test_that_an_answer_was_cut_off_is_known_here(own):
+    results = ss.run('SCN-C-101', controller='own_hostile:Truncated', link='loopback', seed=0,
+                     words='patterns')
+    [trial] = results.trials
+    assert (trial.verdict, trial.reason[:19]) == (ss.Verdict.INCONCLUSIVE, 'the answer is whole')
