@@ -286,6 +286,19 @@ def test_values_of_the_robot_replace_those_of_the_scenario(profiles):
     assert [one.frame for one in body.frames] == ['laser']
 
 
+@pytest.mark.parametrize(('scenario', 'check', 'least'), [
+    ('SCN-R-D-101', 'does not stop for nothing', 0.3), ('SCN-R-109', 'clears the rails', 0.2),
+    ('SCN-R-107', 'goes on', 0.1)])
+def test_a_slower_robot_need_not_drive_on_faster_than_it_can(scenario, check, least):
+    """As much less as before the hazard; of a faster robot no more is asked."""
+    for speed, asked in ((0.6, 0.6 * least), (1.5, least)):
+        found = fit(settings_of('base', robot={'max_speed': speed}), load_scenario(scenario))
+        one, = (one for one in found.scenario.body.invariants if one.name.startswith(check))
+        assert one.at_least == pytest.approx(asked)
+        notes = [note for note in found.notes if 'at_least' in note]
+        assert len(notes) == (2 if speed < 1 else 0) and all('slower' in note for note in notes)
+
+
 def test_the_reach_of_an_arm_turns_its_speed_into_metres(tmp_path):
     """A longer arm needs more distance than the one of 1 m that the scenario is written for."""
     shipped, found = load_scenario('SCN-R-102'), []
