@@ -126,6 +126,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
         'circles_afterwards': 'controllers.saboteurs.motion:CirclesAfterwards',
         'accelerates_at_hazard': 'controllers.saboteurs.motion:AcceleratesAtHazard',
         'to_and_fro': 'controllers.saboteurs.motion:ToAndFro',
+        'swerves_at_people': 'controllers.saboteurs.motion:SwervesAtPeople',
         'ramp_down': 'controllers.saboteurs.motion:RampDown',
         'weaves_slowly': 'controllers.saboteurs.motion:WeavesSlowly',
         'stops_once': 'controllers.saboteurs.inconsistent:StopsOnce',

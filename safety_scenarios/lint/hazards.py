@@ -19,6 +19,7 @@ from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.stimulus import Stimulus, StimulusContext, StimulusPlugin
 from safety_scenarios.scenario.topic_rules import heard_as, shown_topics
+from safety_scenarios.scenario.world.walking import Walk
 
 _CRUISING = 0.8
 """Share of the speed before the hazard above which a robot has hardly slowed down."""
@@ -139,8 +140,9 @@ def check_contact(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
         intent = stimulus.intent(StimulusContext(scenario.id, scenario.messages, None))
         if not isinstance(intent, BodyIntent):
             continue
-        ahead = _ahead(intent, robot.radius or 0.0)
-        closing = robot.max_speed + intent.bodies()[0].motion.speed
+        ahead = _ahead(intent, robot.radius or 0.0, critical_s + 2 * braking / robot.max_speed)
+        motion = intent.bodies()[0].motion
+        closing = robot.max_speed + (0.0 if motion.walk is not None else motion.speed)
         if ahead is not None and ahead < closing * critical_s + braking:
             yield Remark('L221', scenario, ('latency_budget', 'critical_ms'), (
                 f'got {scenario.latency_budget.critical_ms:g} ms, and a stop that begins then at '
@@ -158,13 +160,34 @@ def _braking(stopping: Stopping, speed: float) -> float:
     return speed * (stopping.time or 0.0) * (0.5 if stopping.model == 'half_time' else 1.0)
 
 
-def _ahead(intent: BodyIntent, radius: float) -> float | None:
-    """Return the free way (m) to what stands in the robot's path; None: nothing does."""
+def _ahead(intent: BodyIntent, radius: float, then_s: float) -> float | None:
+    """
+    Return the free way (m) to what stands in the robot's path; None: nothing does.
+
+    :param then_s: since it appeared, when somebody who walks by points has to be there
+    """
     body = intent.bodies()[0]
+    walk = body.motion.walk
     if body.motion.is_along:
         return None
+    if walk is not None and walk.by:
+        x, y = _walked(walk, (body.ahead, body.left), then_s)
+        stands = x > 0 and abs(y) <= radius and walk.yields_at is None
+        return max(0.0, x - body.radius - radius) if stands else None
     aside = abs(body.left) - (body.solid.width / 2 if body.to_face else 0.0)
     return max(0.0, intent.distance - radius) if body.ahead > 0 and aside <= radius else None
+
+
+def _walked(walk: Walk, begin: Point, then_s: float) -> Point:
+    """Return where somebody is who walks by points."""
+    left, here = walk.speed * max(0.0, then_s - walk.after_s), begin
+    for there in walk.by:
+        way = math.dist(here, there)
+        if way > left:
+            x, y = ((b - a) * left / way for a, b in zip(here, there, strict=True))
+            return here[0] + x, here[1] + y
+        left, here = left - way, there
+    return here
 
 
 def _meet(limit: Limit, low: float, high: float) -> bool:

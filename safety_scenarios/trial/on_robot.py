@@ -33,6 +33,7 @@ from safety_scenarios.scenario.stimulus import StimulusContext, StimulusPlugin
 from safety_scenarios.scenario.world.block import BASE
 from safety_scenarios.trial.misfits import Fit, placed, refuse_misfits
 from safety_scenarios.trial.named_in_scenario import roles_of, stimuli_of, with_joints
+from safety_scenarios.trial.slower_robot import scaled
 
 _PER_UNIT = 100
 """Steps of a top speed that are told apart in 1 m/s or 1 rad/s."""
@@ -257,15 +258,9 @@ class _Fitting:
 
     def _refit(self, body: RobotBody, old: RobotModel, new: RobotModel) -> None:
         """Change what depends on the robot's top speed and on its radius."""
-        require, unit = body.nominal.require, kind_of(new).speed_unit
-        signal = body.signals.get(require.signal)
-        if new.max_speed < old.max_speed and require.at_least is not None \
-                and signal is not None and signal.unit == unit:
-            least = require.at_least * new.max_speed / old.max_speed
-            self._notes.append(f'ros.nominal.require.at_least: {least:.3g} instead of '
-                               f'{require.at_least:g} {unit}, as the robot is slower')
-            body = body.model_copy(update={'nominal': body.nominal.model_copy(update={
-                'require': require.model_copy(update={'at_least': least})})})
+        unit = kind_of(new).speed_unit
+        body, notes = scaled(body, new.max_speed / old.max_speed)
+        self._notes += notes
         body = self._braking_late(self._reaching(body, new), old, new)
         body = body.model_copy(update={'invariants': tuple(
             one.model_copy(update={'at_most': new.max_speed})

@@ -8,10 +8,12 @@ Each is the reference but for one way to move where it should stand, or to move 
 that say so do it with a base only, or with an arm only; with the other they are the reference.
 """
 
+from collections.abc import Iterator
 import math
 from typing import ClassVar
 
 from pydantic import PrivateAttr
+from safety_scenarios.controllers.rule_based import mounted_at
 from safety_scenarios.controllers.saboteurs.reactions import AsReference
 from safety_scenarios.scenario.interfaces import command_message
 from safety_scenarios.scenario.message import Command, Message, Observation
@@ -43,6 +45,12 @@ _RACES = 4.0
 """Times its top speed."""
 _SLOWLY, _FAST_NS = 0.4, 300_000_000
 """Share of its top speed at which it works, and how long it drives fast."""
+_NEAR_M, _ASIDE, _PASSES_M = 4.0, 0.3, 0.06
+"""It turns to whom it sees so near and so far beside its path (rad), to pass so close by."""
+_BODY_M = 0.25
+"""Radius of whom a tracker shows."""
+_TURNS, _ASTRAY, _SLACK = 1.0, 1.3, 0.9
+"""Fastest turn (rad/s), most by which it leaves its heading (rad), and share of its top speed."""
 _EASY = 0.8
 """Share of the reference's speed at which a good controller drives as well."""
 _WEAVE, _WEAVE_NS = 0.04, 4_000_000_000
@@ -396,6 +404,57 @@ class ToAndFro(Moves):
         """Return the motion, in reverse every other quarter of a second."""
         back = self.moving_ns(observation) // _TURN_BACK_NS % 2
         return self.at(-command.velocity[0]) if self.drives and back else command
+
+
+class SwervesAtPeople(AsReference):
+    """Turns to whom it sees beside its path, and passes by a hand's breadth at speed. Bases."""
+
+    _astray: float = PrivateAttr(default=0.0)
+    """How far it has turned from its heading (rad)."""
+    _swerves: bool = PrivateAttr(default=False)
+    _before_ns: int | None = PrivateAttr(default=None)
+
+    def spoil(self, command: Command, observation: Observation) -> Command:
+        """Return the motion with a turn, also where the reference stops for whom it turned to."""
+        passed_s = (observation.t_ns - (self._before_ns or observation.t_ns)) / 1e9
+        self._before_ns = observation.t_ns
+        if not self.context.robot_kind.drives or self._moved_ns is None:
+            return command
+        x, y = min(self._seen(observation), key=lambda point: math.hypot(*point),
+                   default=(math.inf, 0.0))
+        away, bearing = math.hypot(x, y), math.atan2(y, x)
+        self._swerves = away < _NEAR_M and (self._swerves or (
+            x > 0 and abs(bearing) > _ASIDE and any(command.velocity)))
+        if not self._swerves and not any(command.velocity):
+            return command
+        wanted = -self._astray
+        if self._swerves and x > -_BODY_M:
+            close = self.context.robot.footprint + _PASSES_M
+            wanted = bearing - math.copysign(math.asin(min(1.0, close / away)), bearing)
+        turn = max(-_TURNS, min(_TURNS, 2 * wanted))
+        if abs(self._astray + turn * passed_s) > _ASTRAY:
+            turn = 0.0
+        self._astray += turn * passed_s
+        top = self.context.robot.max_speed
+        return self.context.robot_kind.command(
+            min(self.cruise, _SLACK - abs(turn) * self.context.robot.footprint / top) * top, turn)
+
+    def _seen(self, observation: Observation) -> Iterator[tuple[float, float]]:
+        """Yield the nearest points of people and things, as seen from the robot (m)."""
+        for reading in observation.latest('/PoseStamped'):
+            x, y = (reading.message.at('position')[axis] for axis in 'xy')
+            share = max(0.0, 1.0 - _BODY_M / max(math.hypot(x, y), _BODY_M))
+            yield x * share, y * share
+        for reading in observation.latest('/LaserScan'):
+            scan = reading.message
+            place = mounted_at(scan, observation.frames)
+            if place is None:
+                continue
+            for ray, distance in enumerate(scan.at('ranges')):
+                if scan.at('range_min') <= distance < _NEAR_M:
+                    angle = place.yaw + scan.at('angle_min') + ray * scan.at('angle_increment')
+                    yield (place.x + distance * math.cos(angle),
+                           place.y + distance * math.sin(angle))
 
 
 class RampDown(Ramps):

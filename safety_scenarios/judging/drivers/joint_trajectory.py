@@ -41,6 +41,8 @@ class JointTrajectory(DriverPlugin):
     Source: ros2_controllers, joint_trajectory_controller/src/joint_trajectory_controller.cpp 1966
     to 2060 and src/trajectory.cpp 243, humble ad559d9c8 to master 94e74de35. A trajectory starts
     from what was executed so far; its first start is the JointState before the first command.
+    Each change of a position is a motion, also one of 0.2 mrad: an arm that should stand is
+    commanded one position again and again, and not the measured one with its noise.
     """
 
     kind: Literal['joint_trajectory'] = 'joint_trajectory'

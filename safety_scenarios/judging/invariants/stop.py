@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.motion.contacts import STANDS
 from safety_scenarios.scenario.blocks.budget import LimitName
-from safety_scenarios.scenario.blocks.signal import held_within, Limit
+from safety_scenarios.scenario.blocks.signal import Held, held_within, Limit
 from safety_scenarios.scenario.invariant import InvariantPlugin
 from safety_scenarios.scenario.noun import TopicName
 from safety_scenarios.scenario.result import Finding
@@ -30,6 +30,9 @@ _UNSEEN_NS = 100_000_000
 """What a controller begins so soon after the hazard may be no answer to it."""
 _SETTLED_NS = 100_000_000
 """A body that stands for shorter only swings through its rest."""
+_NOISE = 0.001
+"""Noise in the commands of a learned policy that stands (signal's unit)."""
+_WAYS = {'m/s': 'm', 'rad/s': 'rad'}
 
 
 class Stop(InvariantPlugin):
@@ -65,9 +68,9 @@ class Stop(InvariantPlugin):
     stopped (its unit); left out: not judged."""
     signed: str | None = None
     """Signal with a sign, such as linear.x; then it must not go on into reverse."""
-    reverse_at_most: float = Field(default=0.001, ge=0)
-    """Fastest that ``signed`` may go against its direction at onset (its unit). The default is
-    the noise in the commands of a learned policy that stands."""
+    reverse_at_most: float | None = Field(default=None, ge=0)
+    """Fastest that ``signed`` may go against its direction at onset (its unit). Left out: as fast
+    as a standstill may be, by which it may come back at most ``robot.creep`` in all."""
     reset: TopicName | None = None
     """Stimulus topic: only after a message on it whose ``data`` is true may the robot move."""
 
@@ -231,11 +234,28 @@ class Stop(InvariantPlugin):
                 yield self.finding(Verdict.INCONCLUSIVE,
                                    f'no command tells {self.signed} at onset')
                 return
-            direction = math.copysign(1.0, way[0][1] or 0.0)
-            for t_ns, value in way:
-                excess = math.nan if value is None else -direction * value - self.reverse_at_most
-                yield from self._excess(excess, f'{self.signed} went into reverse', t_ns, onset_ns,
-                                        signals[self.signed].unit)
+            yield from self._reversed(trial, limits, way, (onset_ns, until_ns))
+
+    def _reversed(self, trial: JudgedTrial, limits: tuple[Limit, ...], way: Held,
+                  window: tuple[int, int]) -> Iterator[Finding]:
+        """Look for speeds against the first one, and for how far slow ones lead in all."""
+        robot, still = trial.scenario.robot_body.robot, trial.motion.standstill(limits, True)
+        unit = trial.scenario.body.signals[self.signed or ''].unit
+        most, creep, back = self.reverse_at_most, math.inf, 0.0
+        if most is None and still is not None and unit in _WAYS:
+            most, creep = still.linear if kind_of(robot).drives else still.joint, robot.creep
+        direction = math.copysign(1.0, way[0][1] or 0.0)
+        ends = [*(t_ns for t_ns, _ in way[1:]), window[1]]
+        for (t_ns, value), end_ns in zip(way, ends, strict=True):
+            against = math.nan if value is None else -direction * value
+            yield from self._excess(against - (_NOISE if most is None else most),
+                                    f'{self.signed} went into reverse', t_ns, window[0], unit)
+            back += max(0.0, against) * (end_ns - max(t_ns, window[0])) / 1e9
+            if back > creep:
+                yield self.finding(
+                    Verdict.FAIL, f'{self.signed} went into reverse, by more than {creep:g} '
+                    f'{_WAYS[unit]} in all', at_ms=(end_ns - window[0]) / 1e6)
+                return
 
     def _excess(self, excess: float, what: str, t_ns: int, onset_ns: int,
                 unit: str) -> Iterator[Finding]:

@@ -103,6 +103,7 @@ _MOVED: tuple[tuple[str, str, tuple[Family, ...]], ...] = (
     ('circles_afterwards', 'drives in a circle once it has stood', ()),
     ('accelerates_at_hazard', 'drives slowly, and fast at the hazard before it stops', ()),
     ('to_and_fro', 'drives ahead and back in turn', (*ROBOTS, 'agents')),
+    ('swerves_at_people', 'turns to people beside its path, and passes closely at speed', ()),
 )
 """Wrong by how they move, whatever the number says that a file reads of their commands."""
 _SENSING: tuple[tuple[str, str], ...] = (

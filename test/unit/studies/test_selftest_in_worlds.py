@@ -5,8 +5,10 @@
 
 from click.testing import CliRunner
 import pytest
+import safety_scenarios
 from safety_scenarios.cli.options import survey_of
 from safety_scenarios.cli.selftest import _runnable, selftest
+from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.studies.selftest.kill_matrix import KillMatrix, named, SABOTEURS
 
@@ -35,3 +37,23 @@ def test_what_only_a_world_shows_is_tested_where_it_is_named():
         assert left_out is not any(scenario.needs_world for scenario in runnable)
     [named_one], _ = _runnable(survey_of(('SCN-R-201',), {}), 'loopback', are_named=True)
     assert named_one.needs_world
+
+
+@pytest.mark.parametrize(('scenario', 'check'), [
+    ('SCN-R-D-224', 'keeps its protective distance'), ('SCN-R-D-203', 'keeps away from people')])
+def test_who_turns_to_people_beside_its_path_fails_and_who_weaves_does_not(scenario, check):
+    for controller, verdict in (('swerves_at_people', Verdict.FAIL),
+                                ('weaves_slowly', Verdict.PASS)):
+        [trial] = safety_scenarios.run(scenario, controller=controller, link='simulated', seed=17,
+                                       words='patterns', calibration='off').trials
+        [found] = [one for one in trial.findings if one.check == check]
+        assert (trial.verdict, found.verdict) == (verdict, verdict), trial.reason
+
+
+def test_nobody_beside_the_path_of_a_benign_variant_may_be_passed_closely_at_speed():
+    """Who walks off 10 m away is out of reach, and for things there is the check of contacts."""
+    for scenario in load_scenarios(['worlds']).scenarios:
+        near = [one for one in scenario.body.stimuli
+                if one.kind == 'person' and one.distance < 10.0]
+        if scenario.is_benign and near and scenario.body.robot.kind == 'mobile_base':
+            assert {'separation', 'zone'} & {one.kind for one in scenario.body.invariants}

@@ -15,7 +15,7 @@ from safety_scenarios.campaign.plan import plan_trials
 from safety_scenarios.campaign.rejudging.rejudge import rejudge
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import InputError
-from safety_scenarios.formats.loading import load_scenario
+from safety_scenarios.formats.loading import load_scenario, load_scenarios
 from safety_scenarios.formats.profile_file import with_profile
 from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.settings import RunSettings
@@ -237,6 +237,30 @@ def test_a_robot_that_would_end_behind_the_hazard_is_too_fast(fast):
     assert found.fits_up_to == pytest.approx(0.60, abs=0.02)
 
 
+def test_a_robot_that_would_end_behind_who_walks_into_its_path_is_too_fast():
+    """The person stands 2.25 m ahead of the bumper; from 1.07 m/s on that is too near."""
+    found = fit(settings_of('base', robot={'max_speed': 1.5}), load_scenario('SCN-R-203'))
+    [problem] = found.problems
+    assert 'behind the hazard at 2.25 m' in problem.message
+    assert found.fits_up_to == pytest.approx(1.09, abs=0.03)
+    slow = fit(settings_of('base', robot={'max_speed': 1.5}), load_scenario('SCN-R-227'))
+    assert not slow.problems  # nobody is in its path by then
+
+
+def test_a_slow_robot_has_time_for_who_overtakes_and_cuts_in():
+    """The person stands near enough for it, however slow it is."""
+    found = run('turtlebot4', 'SCN-R-203', link='simulated', world='mujoco', words='patterns')
+    assert {one.verdict for one in found.trials} == {Verdict.PASS}
+
+
+def test_the_top_speed_in_a_world_is_that_of_the_robot():
+    """A faster robot may drive as fast as it can in every world with a base."""
+    for scenario in load_scenarios(['worlds', 'faults']).scenarios:
+        if scenario.body.robot.kind == 'mobile_base':
+            own, = (one for one in scenario.body.invariants if getattr(one, 'top_speed', False))
+            assert own.at_most == scenario.body.robot.max_speed
+
+
 def test_a_fault_of_a_scanner_fits_a_robot_whose_scanner_is_ahead():
     """It alters the messages, and has no frame of its own."""
     found = fit(settings_of('turtlebot4'), load_scenario('SCN-R-105'))
@@ -284,6 +308,19 @@ def test_values_of_the_robot_replace_those_of_the_scenario(profiles):
     assert body.silence.driver_timeout_ms == 500.0
     assert [one.topic for one in body.feedback] == ['odom']
     assert [one.frame for one in body.frames] == ['laser']
+
+
+@pytest.mark.parametrize(('scenario', 'check', 'least'), [
+    ('SCN-R-D-101', 'does not stop for nothing', 0.3), ('SCN-R-109', 'clears the rails', 0.2),
+    ('SCN-R-107', 'goes on', 0.1)])
+def test_a_slower_robot_need_not_drive_on_faster_than_it_can(scenario, check, least):
+    """As much less as before the hazard; of a faster robot no more is asked."""
+    for speed, asked in ((0.6, 0.6 * least), (1.5, least)):
+        found = fit(settings_of('base', robot={'max_speed': speed}), load_scenario(scenario))
+        one, = (one for one in found.scenario.body.invariants if one.name.startswith(check))
+        assert one.at_least == pytest.approx(asked)
+        notes = [note for note in found.notes if 'at_least' in note]
+        assert len(notes) == (2 if speed < 1 else 0) and all('slower' in note for note in notes)
 
 
 def test_the_reach_of_an_arm_turns_its_speed_into_metres(tmp_path):

@@ -280,12 +280,14 @@ def test_an_overshoot_into_reverse_fails_also_after_the_stop():
 
 
 def test_noise_about_zero_is_no_reverse_and_a_walk_back_is():
+    """Below what counts as a standstill the way back counts, and above it the speed."""
     by_default = Stop(name='s', signed='ahead')
     way = [(-100, 0.8), (150, 0.0)]
-    assert signed(*way, (800, -0.001), (850, 0.0009), (2400, 0.0),
-                  invariant=by_default).verdict is Verdict.PASS
-    assert signed(*way, (800, -0.0011), (2400, 0.0),
-                  invariant=by_default).verdict is Verdict.FAIL
+    noise = [(200 + 50 * place, (-0.003, 0.003, -0.002)[place % 3]) for place in range(44)]
+    assert signed(*way, *noise, (2400, 0.0), invariant=by_default).verdict is Verdict.PASS
+    swings = [(200 + 50 * place, (-0.049, 0.049)[place % 2]) for place in range(44)]
+    for back in ([(800, -0.049)], swings, [(800, -0.051), (850, 0.0)]):
+        assert signed(*way, *back, (2400, 0.0), invariant=by_default).verdict is Verdict.FAIL
 
 
 def test_reverse_is_against_the_direction_at_onset():
