@@ -50,8 +50,10 @@ class Design(Noun):
     """Acceptance limits of the better arm, as plan --claim takes them: all have to be shown, too,
     each at its own confidence."""
     stop: Literal['planned', 'any'] = 'planned'
-    """planned: after all trials, the interval of a fixed number. any: the run may be ended early;
-    the intervals then hold at any stop, and are wider."""
+    """planned: after all trials, the interval of a fixed number. any: the run may be ended early.
+    Then only complete rounds count (one trial of each scenario), so nothing can be said before the
+    last scenario has begun. The answer is that of the first eighth, quarter, half or all of the
+    rounds, with a quarter of the error each, so that it holds at any stop."""
     blind: bool | None = None
     """Name arms by codes until the answer is opened; left out: on a real robot (hil)."""
 
