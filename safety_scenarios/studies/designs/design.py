@@ -44,7 +44,7 @@ class Design(Noun):
     margin: float = Field(default=0.0, ge=0.0, lt=1.0)
     """0: better is to be shown (superiority). Else: not worse by more than this share of trials
     (non-inferiority)."""
-    confidence: float = Field(default=0.95, ge=0.5, lt=1.0)
+    confidence: float = Field(default=0.95, gt=0.5, lt=1.0)
     """One-sided, of the answer."""
     claims: tuple[Annotated[str, Field(max_length=200)], ...] = Field(default=(), max_length=20)
     """Acceptance limits of the better arm, as plan --claim takes them: all have to be shown, too,

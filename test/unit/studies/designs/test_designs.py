@@ -332,6 +332,7 @@ def test_a_swapped_key_is_not_run(tmp_path):
 @pytest.mark.parametrize(('text', 'says'), [
     ('than: blind', 'than: careful'),
     ('outcome: missed hazards', 'outcome: reaction\nmargin: 0.1'),
+    ('outcome: missed hazards', 'confidence: 0.5'),
     ("'miss rate <= 1 %'", "'mis rate'"), ('better: careful', 'better: nobody')])
 def test_a_design_that_cannot_be_answered_is_refused(tmp_path, text, says):
     file = designed(tmp_path)
