@@ -28,6 +28,7 @@ from safety_scenarios.campaign.statistics.paired import (
 from safety_scenarios.campaign.statistics.proportions import (
     difference_of_shares,
     no_narrower,
+    whatever_undecided,
     zero_failure_n,
 )
 from safety_scenarios.errors import counted
@@ -65,7 +66,7 @@ def held_against(found: Pairs, margin: Margin, link: str, *, confidence: float =
                  for against in (False, True))
     undecided = sum(not is_decided(pair) for mine in found.values() for pair in mine)
     bounds = estimate if low == high == estimate else estimate.model_copy(update={
-        'low': low.low, 'high': high.high, 'n': high.n,
+        **whatever_undecided(estimate.value, low.low, high.high), 'n': high.n,
         'method': f'{estimate.method}; whatever the undecided trials would have come to'})
     is_within = [end.high is not None and end.high <= margin.limit for end in (estimate, bounds)]
     answer: Answer
