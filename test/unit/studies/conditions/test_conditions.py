@@ -15,6 +15,7 @@ from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.studies.conditions import failures
 from safety_scenarios.studies.conditions.condition import (
     _between,
+    _Level,
     Axis,
     find_conditions,
     Search,
@@ -136,6 +137,25 @@ def test_too_few_failures_say_how_many_are_needed():
                              [place in (3, 17) for place in range(40)])
     assert not search.conditions
     assert search.needed > search.outcomes == 2
+
+
+def test_a_chance_that_no_permutations_can_show_still_finds_what_is_clear():
+    near = numpy.random.default_rng(0).uniform(size=200)
+    axes = [Axis('near', near.tolist())]
+    search = find_conditions(axes, (near < 0.3).tolist(), alpha=1e-6, most=1)
+    assert [one.p < 1e-6 for one in search.conditions] == [True]
+    few = find_conditions(axes, [place % 40 == 0 for place in range(200)], alpha=1e-6)
+    assert not few.conditions and few.needed > few.outcomes > 0
+
+
+def test_the_sum_of_exact_p_values_is_no_smaller_than_the_one_by_permutation():
+    chance = numpy.random.default_rng(3)
+    level = _Level([Axis('near', chance.uniform(size=60).tolist()),
+                    Axis('side', chance.uniform(size=60).tolist())], chance.random(60) < 0.3)
+    largest = level._by_chance(2000, chance)
+    for ratio in numpy.quantile(largest, [0.5, 0.9, 0.99]):
+        assert (largest >= ratio - 1e-9).mean() <= level._at_most(ratio) + 0.01
+    assert level._at_most(float(numpy.quantile(largest, 0.999))) < 0.2
 
 
 @pytest.mark.parametrize('outcomes', [[], [False] * 20, [True] * 20, [True]])
