@@ -186,6 +186,17 @@ def test_no_index_is_stated_where_the_model_predicts_nothing():
     assert found.effects == () and found.fit < 0.1
 
 
+def test_indices_of_few_trials_without_an_effect_are_stated_in_one_of_twenty():
+    stated = 0
+    for seed in range(60):
+        chance = numpy.random.default_rng(seed)
+        axes = [Axis('near', chance.uniform(size=20).tolist()),
+                Axis('word', [str(one) for one in chance.integers(0, 4, 20)])]
+        found = effects_of(axes, (chance.uniform(size=20) < 0.5).astype(float).tolist())
+        stated += bool(found is not None and found.effects)
+    assert stated <= 6  # 7 and more of 60 at 5 %: in 3 %
+
+
 BLIND_ON_THE_LEFT = """
 import math
 
