@@ -44,6 +44,9 @@ def _kind_lines(kind: Kind, meanings: Mapping[str, str]) -> Iterator[str]:
                f'[{outside.low:.0%} to {outside.high:.0%}]{lift}; {p}, corrected for '
                f'{search.candidates} conditions that were looked at')
         yield from (f'  {line}' for part in condition.parts for line in _ends(part))
+    if search.conditions:
+        yield ('these shares are of the trials that chose the condition: trials of another seed '
+               'will show a smaller difference')
     if not search.conditions and kind.what in (FAILED, UNJUDGED):
         yield (f'no condition stands out among {search.candidates} that were looked at'
                if search.candidates else 'no condition could be looked at: ' + (

@@ -13,6 +13,7 @@ from safety_scenarios.cli.main import main
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.studies.conditions import failures
+from safety_scenarios.reports.conditions import condition_lines
 from safety_scenarios.studies.conditions.condition import (
     _between,
     _Level,
@@ -124,6 +125,13 @@ def test_when_the_hazard_came_is_computed_from_the_seed_as_it_was_planned():
     assert found['onset_ms'] == [one.onset_delay_ns * 1e-6 for one in trials]
     assert found['onset_phase'] == [one.onset_phase for one in trials]
     assert found['changes'] == [len(one.changes) for one in trials]
+
+
+def test_the_shares_of_a_condition_are_said_to_be_of_the_trials_that_chose_it():
+    results = [(trial('FAIL' if number < 12 else 'PASS', drawn={'x': float(number)}), None)
+               for number in range(40)]
+    [found] = failures.conditions_of(results, 'ros')
+    assert any('of the trials that chose the condition' in line for line in condition_lines(found))
 
 
 def test_two_conditions_are_found_one_after_the_other():
