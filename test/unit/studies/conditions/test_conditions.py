@@ -11,9 +11,9 @@ import pytest
 from safety_scenarios import registry
 from safety_scenarios.cli.main import main
 from safety_scenarios.formats.loading import load_scenarios
+from safety_scenarios.reports.conditions import condition_lines
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.studies.conditions import failures
-from safety_scenarios.reports.conditions import condition_lines
 from safety_scenarios.studies.conditions.condition import (
     _between,
     _Level,
