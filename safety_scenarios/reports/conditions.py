@@ -44,6 +44,9 @@ def _kind_lines(kind: Kind, meanings: Mapping[str, str]) -> Iterator[str]:
                f'[{outside.low:.0%} to {outside.high:.0%}]{lift}; {p}, corrected for '
                f'{search.candidates} conditions that were looked at')
         yield from (f'  {line}' for part in condition.parts for line in _ends(part))
+    if search.conditions:
+        yield ('these shares are of the trials that chose the condition: trials of another seed '
+               'will show a smaller difference')
     if not search.conditions and kind.what in (FAILED, UNJUDGED):
         yield (f'no condition stands out among {search.candidates} that were looked at'
                if search.candidates else 'no condition could be looked at: ' + (
@@ -103,7 +106,9 @@ def effects_text(effects: Effects) -> str:
     fit = f'a fitted model predicts {max(0.0, effects.fit):.0%} of the variance of trials that ' \
           f'it has not seen'
     if not effects.effects:
-        return f'effects of the draws: not stated, {fit}'
+        chance = f'; where no draw matters, so good a fit has p = {effects.p:.2g}' \
+            if effects.fit > 0.0 else ''
+        return f'effects of the draws: not stated, {fit}{chance}'
     told = ', '.join(f'{one.axis} {one.alone:.0%} (with others {one.with_others:.0%})'
                      for one in effects.effects if one.with_others >= _LEAST_EFFECT)
     return f'shares of the variance of failures (Sobol indices): {told}; {fit}'
@@ -130,4 +135,5 @@ def _kind_data(kind: Kind, meanings: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _effects_data(effects: Effects) -> dict[str, Any]:
-    return {'fit': effects.fit, 'indices': [asdict(one) for one in effects.effects]}
+    return {'fit': effects.fit, 'p': effects.p, 'indices': [
+        asdict(one) for one in effects.effects]}

@@ -10,7 +10,7 @@ The answer to a locked question stands before everything else.
 from collections.abc import Iterator
 
 from rich.table import Table
-from safety_scenarios.campaign.statistics.proportions import out_of
+from safety_scenarios.campaign.statistics.proportions import out_of, zero_failure_n
 from safety_scenarios.errors import counted
 from safety_scenarios.studies.designs.answer import Answer, ClaimAnswer
 from safety_scenarios.studies.designs.claim_plan import ASSUMED_S, ClaimPlan, TrialTime
@@ -19,6 +19,8 @@ from safety_scenarios.studies.designs.design import Lock
 EXPLORATORY = ('Everything else is exploratory: it was looked at afterwards, and no test for it '
                'was chosen beforehand.')
 _MOST = 20
+_ONE_SIDE = 0.975
+"""Confidence of each end of the interval of ``compare --margin``."""
 
 
 def answer_lines(found: Answer) -> Iterator[str]:
@@ -94,8 +96,12 @@ def claim_lines(plan: ClaimPlan, hours: float | None) -> Iterator[str]:
            f'scenario without a bad one.')
     for rate, pairs in zip(plan.assumed, plan.pairs, strict=bool(plan.pairs)):
         yield (f'If exactly one arm fails in {100.0 * rate:.3g} % of the pairs, and neither is '
-               f'worse: about {pairs} pairs for a power of 90 % (compare --margin '
-               f'{claim.limit:g}).')
+               f'worse: about {pairs} pairs for a power of 90 %.')
+    if plan.pairs:
+        yield (f'These pairs are for a one-sided bound: a gate (more_failures) or a design with a '
+               f'margin. compare --margin {claim.limit:g} has a two-sided interval of 95 % and '
+               f'takes {zero_failure_n(claim.limit, _ONE_SIDE)} pairs without a failure: plan for '
+               f"it by 'at {100.0 * _ONE_SIDE:g} %'.")
     yield f'Time: {plan.time.seconds:.3g} s a trial ({plan.time.source}).'
     if hours is not None:
         jobs = plan.jobs(hours)

@@ -64,16 +64,22 @@ def dominated(cards: Mapping[str, Card]) -> Mapping[str, Sequence[str]]:
     """
     Return for each card those that are no worse in every figure, and better in one at least.
 
-    It goes by the figures alone: intervals may overlap. Undecided trials help no card: to be no
-    worse, it must be so if its own undecided trials had failed, and the other's had passed.
+    Of all levels together, by the figures alone: intervals may overlap. Undecided trials help no
+    card: to be no worse, it must be so if its own undecided trials had failed, and the other's had
+    passed. Nor does a figure that is known of the other one alone.
     """
-    worst = {name: _point(card, undecided_as_bad=True) for name, card in cards.items()}
-    best = {name: _point(card, undecided_as_bad=False) for name, card in cards.items()}
+    worst = {name: list(_figures(card, undecided_as_bad=True)) for name, card in cards.items()}
+    best = {name: list(_figures(card, undecided_as_bad=False)) for name, card in cards.items()}
 
-    def is_no_worse(other: str, name: str) -> bool:
-        return worst[other] != best[name] and all(
-            theirs <= mine for theirs, mine in zip(worst[other], best[name], strict=True))
-    return {name: [other for other in cards if other != name and is_no_worse(other, name)]
+    def beats(other: str, name: str) -> bool:
+        pairs = [(theirs, mine) for theirs, mine in zip(worst[other], best[name], strict=True)
+                 if (theirs, mine) != (None, None)]
+        known = [(theirs, mine) for theirs, mine in pairs
+                 if theirs is not None and mine is not None]
+        return len(known) == len(pairs) and all(
+            theirs <= mine for theirs, mine in known) and any(
+            theirs < mine for theirs, mine in known)
+    return {name: [other for other in cards if other != name and beats(other, name)]
             for name in cards}
 
 
@@ -84,6 +90,21 @@ def ordered(cards: Mapping[str, Card]) -> Mapping[str, Card]:
     An undecided trial counts as a failed one here: a card is never first because of it.
     """
     return dict(sorted(cards.items(), key=lambda item: _point(item[1], undecided_as_bad=True)))
+
+
+def _figures(card: Card, *, undecided_as_bad: bool) -> Iterator[float | None]:
+    """Yield every figure of a card so that less is better; None: it is unknown."""
+    whole = card.whole
+    for rate in (whole.missed, whole.false_stops, whole.failed_otherwise, whole.words,
+                 whole.wire_faults):
+        yield _share(rate, undecided_as_bad)
+    yield float(whole.no_reaction)
+    for late in (whole.reaction_ms.value, whole.slowest_ms, whole.budget_used.value,
+                 whole.most_budget_used, whole.stop_m.value):
+        yield _or_infinite(late) if whole.no_reaction else late
+    for more in (whole.gap_m.value, whole.least_gap_m, whole.task_done.value):
+        yield None if more is None else -more
+    yield whole.time_lost_s.value
 
 
 def _point(card: Card, *, undecided_as_bad: bool) -> list[float]:

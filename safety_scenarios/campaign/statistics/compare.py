@@ -46,7 +46,7 @@ from safety_scenarios.campaign.statistics.paired import (
     Pairs,
     without,
 )
-from safety_scenarios.campaign.statistics.proportions import no_narrower
+from safety_scenarios.campaign.statistics.proportions import no_narrower, whatever_undecided
 from safety_scenarios.campaign.statistics.regressions import (
     ALPHA,
     if_undecided_had_failed,
@@ -179,7 +179,8 @@ class _Against:
         low, high = (no_narrower(*(difference_of_failures(list(outcomes(one, against).values()))
                                    for one in some)) for against in (False, True))
         return high.model_copy(update={
-            'value': difference.value, 'low': low.low,
+            'value': difference.value,
+            **whatever_undecided(difference.value, low.low, high.high),
             'method': f'{high.method}; whatever the undecided trials would have come to'})
 
 

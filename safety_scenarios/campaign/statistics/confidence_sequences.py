@@ -14,7 +14,6 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 import math
 
-import numpy
 from safety_scenarios.campaign.statistics.proportions import Sided
 from safety_scenarios.campaign.statistics.special_functions import (
     at_rank,
@@ -28,8 +27,6 @@ from safety_scenarios.scenario.verdict import Estimate
 AT_ANY_STOP = 'at any stop'
 """In the method of every estimate from here."""
 _HALVINGS = 200
-_MOST_BET = 0.5
-"""Share of the capital that one bet may lose; Waudby-Smith and Ramdas take 1/2 or 3/4."""
 _MOST_TRIALS = 1 << 40
 
 
@@ -184,55 +181,3 @@ def anytime_quantile(values: Sequence[float | None], p: float, unit: str,
         high=at_rank(ordered, max(high, rank)), n=n, unit=unit, confidence=confidence,
         method=f'p{100.0 * p:.12g}: order statistics, confidence sequence, '
                f'{"two-sided" if sided == "two" else "one-sided"}, {AT_ANY_STOP}')
-
-
-def anytime_mean(values: Sequence[float], least: float, most: float, unit: str = '1',
-                 confidence: float = 0.95, sided: Sided = 'two') -> Estimate:
-    """
-    Return the mean of bounded values, such as paired differences, that holds at any stop.
-
-    A bet against each mean, predictable from the values before: a mean that would have made the
-    bettor rich is excluded. The hedged capital process with predictable plug-in bets of
-    Waudby-Smith and Ramdas 2024 (J. R. Stat. Soc. B 86:1), section 4; narrow where the values
-    vary little. The mean is the same for all values, given those before.
-
-    :param values: in the order in which they were measured
-    :param least: no value can be below it
-    :param most: no value can be above it
-    :raises ValueError: for NaN, a value outside [least, most], a confidence outside (0, 1)
-    """
-    check_probability('confidence', confidence)
-    check_values([*values, least, most])
-    if least >= most or not all(least <= value <= most for value in values):
-        raise ValueError(f'values: got {list(values)[:3]!r}..., expected numbers from {least!r} '
-                         f'to {most!r}')
-    name = 'two-sided' if sided == 'two' else f'one-sided {sided}'
-    method = f'mean by betting, confidence sequence, {name}, {AT_ANY_STOP}'
-    n, width = len(values), most - least
-    if not n:
-        return Estimate(value=None, low=None, high=None, n=0, unit=unit, confidence=confidence,
-                        method=method)
-    error = (1.0 - confidence) / (2.0 if sided == 'two' else 1.0)
-    x = (numpy.asarray(values, dtype=float) - least) / width
-    mean = float(x.mean())
-    high = 1.0 if sided == 'lower' else _bettor_end(x, mean, error)
-    low = 0.0 if sided == 'upper' else 1.0 - _bettor_end(1.0 - x, 1.0 - mean, error)
-    value = min(most, max(least, least + mean * width))
-    return Estimate(value=value, low=min(value, max(least, least + low * width)),
-                    high=max(value, min(most, least + high * width)), n=n, unit=unit,
-                    confidence=confidence, method=method)
-
-
-def _bettor_end(x: 'numpy.ndarray[tuple[int], numpy.dtype[numpy.float64]]', mean: float,
-                error: float) -> float:
-    """Return the least mean above the observed one that the bettor excludes, 1 if none."""
-    ranks = numpy.arange(1, len(x) + 1)
-    means = (0.5 + numpy.cumsum(x)) / (ranks + 1.0)
-    variances = (0.25 + numpy.cumsum((x - means)**2)) / (ranks + 1.0)
-    before = numpy.concatenate(([0.25], variances[:-1]))
-    bets = numpy.sqrt(2.0 * -math.log(error) / (before * ranks * numpy.log(1.0 + ranks)))
-
-    def is_excluded(rate: float) -> bool:
-        stakes = numpy.minimum(bets, _MOST_BET / (1.0 - rate)) if rate < 1.0 else bets
-        return float(numpy.log1p(-stakes * (x - rate)).sum()) >= -math.log(error)
-    return _first(is_excluded, mean, 1.0)

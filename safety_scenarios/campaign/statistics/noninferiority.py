@@ -28,6 +28,7 @@ from safety_scenarios.campaign.statistics.paired import (
 from safety_scenarios.campaign.statistics.proportions import (
     difference_of_shares,
     no_narrower,
+    whatever_undecided,
     zero_failure_n,
 )
 from safety_scenarios.errors import counted
@@ -65,20 +66,26 @@ def held_against(found: Pairs, margin: Margin, link: str, *, confidence: float =
                  for against in (False, True))
     undecided = sum(not is_decided(pair) for mine in found.values() for pair in mine)
     bounds = estimate if low == high == estimate else estimate.model_copy(update={
-        'low': low.low, 'high': high.high, 'n': high.n,
+        **whatever_undecided(estimate.value, low.low, high.high), 'n': high.n,
         'method': f'{estimate.method}; whatever the undecided trials would have come to'})
+    is_above = [end.low is not None and end.low > margin.limit for end in (estimate, bounds)]
     is_within = [end.high is not None and end.high <= margin.limit for end in (estimate, bounds)]
     answer: Answer
     if is_stopped:
         answer, why = 'not shown', 'a sequential test chose how many trials there are, so that ' \
             'no interval holds. Run a fixed number of trials'
+    elif all(is_above):
+        answer, why = 'shown worse', ''
+    elif margin.figure == 'reaction' and (never := _never(found)):
+        answer, why = 'not shown', (f'in {counted(never, "pair")} only the second never reacts, '
+                                    f'which a median does not count. Hold the failures against a '
+                                    f'margin, too')
     elif all(is_within):
         answer, why = 'accepted', ''
-    elif estimate.low is not None and estimate.low > margin.limit:
-        answer, why = 'shown worse', ''
-    elif is_within[0]:
+    elif is_within[0] or is_above[0]:
+        way = 'against it' if is_within[0] else 'in its favour'
         answer, why = 'not shown', (f'{counted(undecided, "pair")} INCONCLUSIVE or ERROR: if '
-                                    f'these had come out against it, it would not be')
+                                    f'these had come out {way}, it would not be')
     else:
         answer, why = 'not shown', _needs(margin, estimate)
     return NonInferiority(figure=margin.figure, margin=margin.limit, answer=answer, why=why,
@@ -126,6 +133,12 @@ def _latencies(found: Pairs, against: bool | None, confidence: float) -> Estimat
             known += [(0.0, None) if against else (None, 0.0)] * _unmeasured(mine, len(measured))
     return median_over_clusters([[pair] for pair in known], 'ms', confidence).model_copy(
         update={'method': _MEDIAN})
+
+
+def _never(found: Pairs) -> int:
+    """Return in how many decided pairs the first reacts and the second never does."""
+    return sum(one is not None and two is None for mine in found.values()
+               for one, two in latencies([pair for pair in mine if is_decided(pair)]))
 
 
 def _unmeasured(pairs: Sequence[Both], measured: int) -> int:

@@ -303,6 +303,22 @@ def no_narrower(of_all: Estimate, of_distinct: Estimate, *, is_bound: bool = Fal
         'n': of_distinct.n, 'method': f'{of_distinct.method}; {only(of_distinct.n, of_all.n)}'})
 
 
+def whatever_undecided(value: float | None, low: float | None,
+                       high: float | None) -> dict[str, float | None]:
+    """
+    Return the ends of an interval whatever the undecided trials would have come to.
+
+    They hold the number of the decided trials too: undecided ones may lie on one side of it alone.
+
+    :param low: as if each had come out in favour
+    :param high: as if each had come out against
+    """
+    if value is None:
+        return {'low': low, 'high': high}
+    return {'low': None if low is None else min(low, value),
+            'high': None if high is None else max(high, value)}
+
+
 def out_of(trials: int, differing: int) -> str:
     """Return in words how many trials there are, and how many of them differ."""
     return counted(trials, 'distinct trial') if trials == differing else \

@@ -9,9 +9,13 @@ one is found whose likelihood ratio against a constant rate is the largest, amon
 the rate is above the rest's. Its p-value is the share of permutations of the outcomes whose own
 largest ratio is as large: so it counts every candidate that was looked at (Westfall and Young
 1993, *Resampling-Based Multiple Testing*). Trials are permuted within their scenario's ties to
-nothing: what was drawn is independent of everything but the outcome.
+nothing: what was drawn is independent of everything but the outcome. A p-value smaller than so
+many permutations can show is bounded by the sum over candidates of the exact one of each, which
+is hypergeometric (Bonferroni).
 """
 
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -83,7 +87,7 @@ class Condition:
     """Outcomes, and trials, that meet the condition."""
     outside: tuple[int, int]
     p: float
-    """Of the largest likelihood ratio among all candidates, by permutation."""
+    """Of the largest likelihood ratio among all candidates, by permutation, or at most so much."""
     trials: tuple[int, ...]
     """Places of the trials that meet it."""
 
@@ -153,6 +157,7 @@ class _Level:
         self._ratios = _table(self._hits, total)
         self._single = _Candidates(total, self._ratios)
         self._joint = _Candidates(total, self._ratios)
+        self._sizes: Counter[int] = Counter()
         self.needed: int | None = None
         usable = [axis for axis in axes if len(set(map(_key, axis.values))) > 1]
         if not 0 < self._hits < total:
@@ -166,6 +171,8 @@ class _Level:
                 self._joint.add((part,), (
                     (more, meets & also) for more, also in coarse[other.name]))
         self.candidates = len(self._single.parts) + len(self._joint.parts)
+        self._sizes.update(self._single.sizes)
+        self._sizes.update(self._joint.sizes)
 
     def clearest(self, alpha: float, chance: numpy.random.Generator) -> Condition | None:
         """Return the candidate with the largest ratio, if chance does not give one as large."""
@@ -174,12 +181,10 @@ class _Level:
         outcomes = self._outcomes
         best = max((self._single.best(outcomes), self._joint.best(outcomes)),
                    key=lambda one: one[0])
-        largest = self._by_chance(_PERMUTATIONS, chance)
-        self.needed = self._needed(float(numpy.quantile(largest, 1 - alpha)))
-        p = _share(largest, best[0])
-        if p <= max(alpha, 2 / _PERMUTATIONS) and alpha < 5 / _PERMUTATIONS:
-            more = min(_MOST_PERMUTATIONS, math.ceil(5 / alpha)) - _PERMUTATIONS
-            p = _share(numpy.concatenate([largest, self._by_chance(more, chance)]), best[0])
+        if alpha * (1 + _MOST_PERMUTATIONS) < 1.0:
+            p, self.needed = self._at_most(best[0]), self._needed_at_most(alpha)
+        else:
+            p = self._by_permutation(best[0], alpha, chance)
         if p > alpha:
             return None
         parts = _refined(_needed(best[1], self._known, outcomes, alpha, self._ratios),
@@ -188,6 +193,42 @@ class _Level:
         return Condition(parts, (int(outcomes[meets].sum()), int(meets.sum())),
                          (int(outcomes[~meets].sum()), int((~meets).sum())), p,
                          tuple(int(place) for place in numpy.flatnonzero(meets)))
+
+    def _by_permutation(self, ratio: float, alpha: float,
+                        chance: numpy.random.Generator) -> float:
+        """Return the p-value of a largest ratio, and note how many outcomes are needed."""
+        largest = self._by_chance(_PERMUTATIONS, chance)
+        p = _share(largest, ratio)
+        if p <= max(alpha, 2 / _PERMUTATIONS) and alpha < 5 / _PERMUTATIONS:
+            more = min(_MOST_PERMUTATIONS, math.ceil(5 / alpha)) - _PERMUTATIONS
+            largest = numpy.concatenate([largest, self._by_chance(more, chance)])
+            p = _share(largest, ratio)
+        self.needed = self._needed(float(numpy.quantile(largest, 1 - alpha))) \
+            if alpha * (1 + _PERMUTATIONS) >= 1.0 else self._needed_at_most(alpha)
+        return p
+
+    def _at_most(self, ratio: float) -> float:
+        """Return the sum over candidates of the exact p-value of such a ratio."""
+        hits, total = self._hits, len(self._outcomes)
+        ways = _log_gamma(numpy.arange(total + 2) + 1.0)
+        found = 0.0
+        for size, many in self._sizes.items():
+            some = numpy.flatnonzero(self._ratios[size] >= ratio - 1e-9)
+            found += many * float(numpy.exp(
+                ways[hits] - ways[some] - ways[hits - some] + ways[total - hits]
+                - ways[size - some] - ways[total - hits - size + some]
+                - ways[total] + ways[size] + ways[total - size]).sum())
+        return min(1.0, found)
+
+    def _needed_at_most(self, alpha: float) -> int:
+        """Return how many outcomes in a quarter of the trials have such a p-value for certain."""
+        quarter = max(1, len(self._outcomes) // 4)
+        possible = numpy.flatnonzero(self._ratios[quarter] > 0.0)
+        place = bisect_left(range(len(possible)), True, key=lambda at: self._at_most(
+            float(self._ratios[quarter, possible[at]])) <= alpha)
+        if place < len(possible):
+            return int(possible[place])
+        return max(self._hits + 1, math.ceil(math.log(self.candidates / alpha) / math.log(4)))
 
     def _by_chance(self, count: int, chance: numpy.random.Generator) -> Numbers:
         """Return the largest ratio for each of so many permutations of the outcomes."""
@@ -213,13 +254,18 @@ def _share(largest: Numbers, ratio: float) -> float:
 
 
 class _Candidates:
-    """Conditions that are looked at, as rows of trials that meet them."""
+    """
+    Conditions that are looked at, as rows of trials that meet them.
+
+    :ivar sizes: how many trials meet each
+    """
 
     def __init__(self, trials: int, ratios: Numbers) -> None:
         self.parts: list[tuple[Part, ...]] = []
         self._rows: list[Booleans] = []
         self._trials = trials
         self._ratios = ratios
+        self.sizes: list[int] = []
 
     def add(self, before: tuple[Part, ...], more: Iterable[tuple[Part, Booleans]]) -> None:
         """Take those that enough trials meet, and enough do not."""
@@ -227,6 +273,7 @@ class _Candidates:
             if _FEWEST <= meets.sum() <= self._trials - _FEWEST:
                 self.parts.append((*before, part))
                 self._rows.append(meets)
+                self.sizes.append(int(meets.sum()))
 
     def largest(self, orders: Booleans) -> Numbers:
         """Return the largest ratio of any candidate for each column of outcomes."""

@@ -8,6 +8,7 @@ A polynomial chaos expansion is fitted to the trials: products of orthonormal po
 each draw, by least squares. Its coefficients are the variances of the effects, so the indices
 follow without another trial (Sudret 2008, Reliab. Eng. Syst. Saf. 93:964). The degree is the one
 with the best leave-one-out fit. Indices of a poor fit mean nothing; the fit is stated with them.
+Of many degrees one may fit noise: so the best fit is also compared with that of permuted values.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,6 +26,8 @@ _FEWEST_A_TERM = 2.5
 _FEWEST = 20
 _LEAST_FIT = 0.1
 """Below this share of explained variance no index is stated."""
+_PERMUTATIONS, _ALPHA = 99, 0.05
+"""Nor where so many permutations of the values fit as well with a larger probability."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,8 @@ class Effects:
     fit: float
     """Share of the variance that the fitted model predicts of trials it has not seen (Q2)."""
     trials: int
+    p: float
+    """Of such a fit where no draw matters, by permutation."""
 
 
 def effects_of(axes: Sequence[Axis], values: Sequence[float]) -> Effects | None:
@@ -62,17 +67,25 @@ def effects_of(axes: Sequence[Axis], values: Sequence[float]) -> Effects | None:
     columns = {name: some for name, some in columns.items() if some}
     if len(told) < _FEWEST or not columns or told.std() == 0:
         return None
-    best: tuple[float, list[tuple[tuple[str, int], ...]], Numbers] | None = None
+    chance = numpy.random.default_rng(0)
+    rows = numpy.stack([told, *(chance.permutation(told) for _ in range(_PERMUTATIONS))], axis=1)
+    largest = numpy.full(1 + _PERMUTATIONS, -numpy.inf)
+    best: list[tuple[tuple[str, int], ...]] = []
     for degree, ways in product(range(1, _MOST_DEGREE + 1), (1, 2)):
         terms = list(_terms(columns, degree, ways))
         if _FEWEST_A_TERM * (len(terms) + 1) > len(told):
             break
-        fit, weights = _fitted(columns, terms, told)
-        if best is None or fit > best[0]:
-            best = fit, terms, weights
-    if best is None or best[0] < _LEAST_FIT:
-        return Effects((), 0.0 if best is None else best[0], len(told))
-    fit, terms, weights = best
+        fits = _fits(_matrix(columns, terms), rows)
+        if fits[0] > largest[0]:
+            best = terms
+        largest = numpy.maximum(largest, fits)
+    if not best:
+        return Effects((), 0.0, len(told), 1.0)
+    fit, terms = float(largest[0]), best
+    p = float((largest >= fit - 1e-9).mean())
+    if fit < _LEAST_FIT or p > _ALPHA:
+        return Effects((), fit, len(told), p)
+    weights, *_ = numpy.linalg.lstsq(_matrix(columns, terms), told, rcond=None)
     parts = weights[1:] ** 2
     total = float(parts.sum())
     found = [Effect(name,
@@ -81,7 +94,7 @@ def effects_of(axes: Sequence[Axis], values: Sequence[float]) -> Effects | None:
                     float(sum(part for term, part in zip(terms, parts, strict=True)
                               if name in {axis for axis, _ in term})) / total)
              for name in columns]
-    return Effects(tuple(sorted(found, key=lambda one: -one.with_others)), fit, len(told))
+    return Effects(tuple(sorted(found, key=lambda one: -one.with_others)), fit, len(told), p)
 
 
 def _columns(axis: Axis) -> list[tuple[int, Numbers]]:
@@ -117,15 +130,19 @@ def _terms(columns: Mapping[str, Sequence[tuple[int, Numbers]]], degree: int, wa
                     yield tuple(zip(names, places, strict=True))
 
 
-def _fitted(columns: Mapping[str, Sequence[tuple[int, Numbers]]],
-            terms: Sequence[tuple[tuple[str, int], ...]],
-            values: Numbers) -> tuple[float, Numbers]:
-    """Return the leave-one-out fit and the coefficients, the constant first."""
-    matrix = numpy.stack([numpy.ones(len(values)), *(
+def _matrix(columns: Mapping[str, Sequence[tuple[int, Numbers]]],
+            terms: Sequence[tuple[tuple[str, int], ...]]) -> Numbers:
+    """Return the terms of each trial, the constant first."""
+    rows = len(next(iter(columns.values()))[0][1])
+    return numpy.stack([numpy.ones(rows), *(
         numpy.prod([columns[name][place][1] for name, place in term], axis=0)
         for term in terms)], axis=1)
-    weights, *_ = numpy.linalg.lstsq(matrix, values, rcond=None)
+
+
+def _fits(matrix: Numbers, values: Numbers) -> Numbers:
+    """Return the leave-one-out fit of each column of values."""
     orthogonal, _ = numpy.linalg.qr(matrix)
     leverage = numpy.minimum((orthogonal ** 2).sum(axis=1), 1 - 1e-9)
-    left_out = (values - matrix @ weights) / (1 - leverage)
-    return 1 - float((left_out ** 2).mean() / values.var()), weights
+    left_out = (values - orthogonal @ (orthogonal.T @ values)) / (1 - leverage)[:, None]
+    found: Numbers = 1 - (left_out ** 2).mean(axis=0) / values.var(axis=0)
+    return found

@@ -44,7 +44,8 @@ class Kind:
     """``fails``, ``could not be judged``, ``hazard missed``, ``false stop``, or a check."""
     search: Search
     rates: tuple[tuple[Estimate, Estimate], ...]
-    """For each condition: its rate, and that of the rest (Clopper-Pearson)."""
+    """For each condition: its rate, and that of the rest (Clopper-Pearson), in the trials that
+    chose it. So they are too far apart, and an interval may lie beyond the true rate."""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Literal
 
 from safety_scenarios.campaign.folder.folder import SETTINGS, Settings, settings_of
 from safety_scenarios.campaign.rejudging.rejudge import NOT_RUN, rejudge, Rejudging, told
-from safety_scenarios.campaign.statistics.confidence_sequences import anytime, anytime_mean
+from safety_scenarios.campaign.statistics.confidence_sequences import anytime
 from safety_scenarios.campaign.statistics.paired import Both, differing, Pairs, signs
 from safety_scenarios.campaign.statistics.proportions import (
     clopper_pearson,
@@ -34,10 +34,12 @@ from safety_scenarios.studies.designs.locking import (
     trials_digest,
 )
 from safety_scenarios.studies.designs.sealing import KEY, OPENED
+from safety_scenarios.studies.designs.stops import Key, Rounds
 from safety_scenarios.studies.matrix.file import FILE
 from safety_scenarios.studies.matrix.pairs import FEWEST_CLUSTERS
 from safety_scenarios.studies.matrix.plan import effective_in
 from safety_scenarios.studies.matrix.summarise import ArmDone, check
+from safety_scenarios.trial.record.planned_trial import PlannedTrial
 
 Shown = Literal['shown', 'not shown', 'cannot be said']
 
@@ -98,6 +100,7 @@ def answer(folder: Path) -> Answer:
     lock = read_lock(folder / LOCKED)
     design, doubts = lock.design, list[str]()
     results: dict[str, Sequence[TrialResult]] = {}
+    planned: Sequence[PlannedTrial] = ()
     done: dict[str, ArmDone] = {}
     codes, opened = _codes(lock, folder, doubts)
     link = ''
@@ -105,7 +108,7 @@ def answer(folder: Path) -> Answer:
         place = folder / codes.get(arm, arm)
         try:
             settings = settings_of(place)
-            link = settings.run.link
+            link, planned = settings.run.link, settings.plan or ()
             doubts += [f'arm {arm}: {text}' for text in _unlike(lock, arm, place, settings)]
             found = rejudge(place)
             may_end = design.stop == 'any' and not _has_gaps(found)
@@ -128,11 +131,16 @@ def answer(folder: Path) -> Answer:
         return Answer(question=design.question, statement=statement, shown='cannot be said',
                       estimate=None, reasons=tuple(doubts), claims=(), sha256=lock.sha256,
                       opened=opened)
-    pairs, missing = _pairs(results[design.better], results[design.than], design.outcome)
-    estimate, shown, reasons = _test(lock, pairs, missing, link)
+    better, than = results[design.better], results[design.than]
+    rounds = Rounds.of(planned, {_key(one) for one in better} & {_key(one) for one in than})
+    if design.stop == 'planned':
+        estimate, shown, reasons = _test(lock, *_pairs(better, than, design.outcome), link)
+    else:
+        estimate, shown, reasons = _tested_early(lock, rounds, better, than, link)
+        better = _within(better, rounds, rounds.complete)
     return Answer(question=design.question, statement=statement, shown=shown, estimate=estimate,
                   reasons=reasons, claims=tuple(
-                      claim_answer(read_claim(text), results[design.better], link,
+                      claim_answer(read_claim(text), better, link,
                                    at_any_stop=design.stop == 'any')
                       for text in design.claims), sha256=lock.sha256, opened=opened)
 
@@ -224,6 +232,16 @@ def _pairs(better: Sequence[TrialResult], than: Sequence[TrialResult],
     return found, alone + len(others)
 
 
+def _key(result: TrialResult) -> Key:
+    return result.scenario_id, result.index
+
+
+def _within(results: Sequence[TrialResult], rounds: Rounds, many: int) -> list[TrialResult]:
+    """Return the trials of the first rounds."""
+    first = rounds.first(many)
+    return [one for one in results if _key(one) in first]
+
+
 def _value(pair: Both, outcome: Outcome) -> int | None:
     """Return 1 where the arm to be better is so in a pair, -1 where it is worse; None: unknown."""
     if outcome == 'reaction':
@@ -236,21 +254,51 @@ def _value(pair: Both, outcome: Outcome) -> int | None:
     return bad[1] - bad[0]
 
 
-def _test(lock: Lock, pairs: Pairs, missing: int,
-          link: str) -> tuple[Estimate | None, Shown, tuple[str, ...]]:
-    """Carry out the locked test, with undecided pairs left out and with all of them against it."""
+_Tested = tuple[Estimate | None, Shown, tuple[str, ...]]
+
+
+def _tested_early(lock: Lock, rounds: Rounds, better: Sequence[TrialResult],
+                  than: Sequence[TrialResult], link: str) -> _Tested:
+    """Carry out the locked test at the last look whose rounds of trials are complete."""
+    made = {_key(one) for one in better} & {_key(one) for one in than}
+    if lacking := rounds.without_trials(made):
+        return None, 'cannot be said', (
+            f'no pair of trials of {" ".join(lacking)}, expected some of every planned scenario. '
+            f'Go on with run --resume',)
+    if not rounds.look:
+        return None, 'cannot be said', (
+            f'{counted(rounds.complete, "round")} complete (one trial of each scenario in both '
+            f'arms), expected {rounds.looks[0]} for the first look. Go on with run --resume',)
     design = lock.design
+    share = (1.0 - design.confidence) / len(rounds.looks)
+    pairs, missing = _pairs(_within(better, rounds, rounds.look),
+                            _within(than, rounds, rounds.look), design.outcome)
+    found, shown, reasons = _test(lock, pairs, missing, link, 1.0 - share)
+    return found and found.model_copy(update={
+        'confidence': design.confidence,
+        'method': f'{found.method}; {rounds.described}'}), shown, reasons
+
+
+def _test(lock: Lock, pairs: Pairs, missing: int, link: str,
+          confidence: float | None = None) -> _Tested:
+    """
+    Carry out the locked test, with undecided pairs left out and with all of them against it.
+
+    :param confidence: one-sided; None: that of the design
+    """
+    design = lock.design
+    confidence = confidence or design.confidence
     planned = sum(map(len, pairs.values())) + missing
     if not planned:
         return None, 'cannot be said', (f'no trial is about {design.outcome}',)
-    if missing and design.stop == 'planned':
+    if missing:
         return None, 'cannot be said', (
             f'{counted(missing, "trial")} of one arm without that of the other: the design asks '
             f'for all planned trials',)
     some = (pairs, differing(pairs, link))
     decided, worst = (no_narrower(*(
-        _estimate(lock, [[_value(pair, design.outcome) for pair in mine]
-                         for mine in one.values()], undecided) for one in some))
+        _estimate([[_value(pair, design.outcome) for pair in mine]
+                   for mine in one.values()], undecided, confidence) for one in some))
         for undecided in (None, -1))
     open_ = sum(_value(pair, design.outcome) is None for mine in pairs.values() for pair in mine)
     limit = -design.margin
@@ -267,8 +315,8 @@ def _test(lock: Lock, pairs: Pairs, missing: int,
     return decided, 'shown', ()
 
 
-def _estimate(lock: Lock, scenarios: Sequence[Sequence[int | None]],
-              undecided: int | None) -> Estimate:
+def _estimate(scenarios: Sequence[Sequence[int | None]], undecided: int | None,
+              confidence: float) -> Estimate:
     """
     Return the mean of the pairs' values with its one-sided lower end.
 
@@ -279,11 +327,6 @@ def _estimate(lock: Lock, scenarios: Sequence[Sequence[int | None]],
     known = [[undecided if value is None else value for value in mine] for mine in scenarios]
     made = [[value for value in mine if value is not None] for mine in known]
     made = [mine for mine in made if mine]
-    confidence = lock.design.confidence
-    if lock.design.stop == 'any':
-        found = anytime_mean([float(value) for mine in made for value in mine], -1.0, 1.0,
-                             confidence=confidence, sided='lower')
-        return found.model_copy(update={'high': None})
     units = made if len(made) >= FEWEST_CLUSTERS else [[value] for mine in made for value in mine]
     found = difference_of_shares([(mine.count(1), mine.count(-1), len(mine)) for mine in units],
                                  2.0 * confidence - 1.0)

@@ -44,14 +44,16 @@ class Design(Noun):
     margin: float = Field(default=0.0, ge=0.0, lt=1.0)
     """0: better is to be shown (superiority). Else: not worse by more than this share of trials
     (non-inferiority)."""
-    confidence: float = Field(default=0.95, ge=0.5, lt=1.0)
+    confidence: float = Field(default=0.95, gt=0.5, lt=1.0)
     """One-sided, of the answer."""
     claims: tuple[Annotated[str, Field(max_length=200)], ...] = Field(default=(), max_length=20)
     """Acceptance limits of the better arm, as plan --claim takes them: all have to be shown, too,
     each at its own confidence."""
     stop: Literal['planned', 'any'] = 'planned'
-    """planned: after all trials, the interval of a fixed number. any: the run may be ended early;
-    the intervals then hold at any stop, and are wider."""
+    """planned: after all trials, the interval of a fixed number. any: the run may be ended early.
+    Then only complete rounds count (one trial of each scenario), so nothing can be said before the
+    last scenario has begun. The answer is that of the first eighth, quarter, half or all of the
+    rounds, with a quarter of the error each, so that it holds at any stop."""
     blind: bool | None = None
     """Name arms by codes until the answer is opened; left out: on a real robot (hil)."""
 

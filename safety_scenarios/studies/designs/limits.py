@@ -6,7 +6,8 @@ Limits of acceptance, as a file states them, held against campaigns.
 
 Each limit is answered ``holds``, ``broken`` or ``cannot be said``. What is claimed of other trials
 is about these scenarios, as often as they were run. A trial that is INCONCLUSIVE or ERROR helps no
-limit: to hold, a limit must hold also if each of them had been bad.
+limit: to hold, a limit must hold also if each of them had been bad. Nor does it break one: to be
+broken, it must be so also if each of them had been good.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -258,7 +259,7 @@ class _Held:
             return answer, f'{bad} of {of}{beside}', why if answer == 'cannot be said' else ''
         some = results, distinct(results, self._one.summary.link)
         high = no_narrower(*(self._bound([*one], True) for one in some))
-        low = no_narrower(*(self._bound([r for r in one if r.is_decided], False) for one in some))
+        low = no_narrower(*(self._bound([*one], False) for one in some))
         found = f'{bad} of {of - undecided}{beside}: at most {100.0 * (high.high or 0.0):.3g} %'
         if is_at_most(high, limit.at_most):
             return 'holds', found, ''
@@ -281,7 +282,7 @@ class _Held:
         return sum(map(is_bad, results))
 
     def _bound(self, results: Sequence[TrialResult], upper: bool) -> Estimate:
-        """Return the share with the bound on one side; for the upper one the undecided are bad."""
+        """Return the share with the bound on one side, for which the undecided are the worst."""
         bad = self._bad(results)
         if upper:
             return clopper_pearson(bad + sum(not one.is_decided for one in results), len(results),
@@ -296,8 +297,8 @@ class _Held:
         high = no_narrower(*(reported_latency(
             due_ms(each), bound_ms, limit.quantile, limit.confidence) for each in some),
             is_bound=True)
-        measured = [[judged_ms(one) for one in each if one.is_measured and one.is_decided]
-                    for each in some]
+        measured = [[judged_ms(one) if one.is_measured and one.is_decided else 0.0
+                     for one in each] for each in some]
         low = no_narrower(*(quantile(each, limit.quantile, 'ms', 1.0 - 2.0 * (1.0 - self._of_each))
                             for each in measured))
         if high.high is not None and high.high <= limit.at_most:

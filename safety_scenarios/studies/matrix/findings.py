@@ -24,19 +24,23 @@ def dominated(arms: Results, link: str) -> Iterator[Dominated]:
     Yield each arm that another one beats in safety, reaction and task time together.
 
     By the differences in the same worlds: none is below 0, and one is above 0 with its whole
-    interval. The intervals hold for all arms and figures at once (Bonferroni). An arm that is
-    behind by its numbers alone is named so, and is not dominated.
+    interval, also if every undecided trial had come out against the better arm. The intervals hold
+    for all arms and figures at once (Bonferroni). An arm that is behind by its numbers alone is
+    named so, and is not dominated.
     """
     looks = max(1, _FIGURES * len(arms) * (len(arms) - 1) // 2)
     beaten: dict[str, list[Dominated]] = {}
     for best, other in permutations(arms, 2):
-        found = list(PairedArms.of(arms[best], arms[other], link).differences(
-            1.0 - _ALPHA / looks))
-        signs = {one.sign for one in found}
-        if -1 in signs or 1 not in signs:
+        pairs = PairedArms.of(arms[best], arms[other], link)
+        found = list(pairs.differences(1.0 - _ALPHA / looks))
+        at_worst = list(pairs.differences_at_worst(1.0 - _ALPHA / looks))
+        if any(one.sign < 0 for one in (*found, *at_worst)) or not any(
+                one.sign > 0 for one in found):
             continue
+        shown = {one.figure for one in at_worst if one.is_shown}
         beaten.setdefault(other, []).append(Dominated(arm=other, by=best, behind_in=tuple(
-            one for one in found if one.sign > 0)))
+            one.model_copy(update={'is_shown': one.is_shown and one.figure in shown})
+            for one in found if one.sign > 0)))
     for some in beaten.values():
         yield max(some, key=lambda one: sum(figure.is_shown for figure in one.behind_in))
 

@@ -17,6 +17,7 @@ from safety_scenarios.campaign.statistics.paired import (
     decided,
     differing,
     holm,
+    is_decided,
     latencies,
     later,
     mcnemar,
@@ -34,6 +35,7 @@ from safety_scenarios.studies.matrix.summary import Difference
 FEWEST_CLUSTERS = 6
 """Scenarios from which on something can be said of scenarios in general, at 95 %."""
 _Bad = Callable[[TrialResult], bool]
+_Times = Callable[[Sequence[Both]], list[Pair]]
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,8 @@ class PairedArms:
     found: Pairs
     different: Pairs
     """Without those that came out alike, which show nothing new."""
+    every: tuple[Pairs, Pairs]
+    """Both with the pairs that are INCONCLUSIVE or ERROR in either arm."""
 
     @classmethod
     def of(cls, first: Sequence[TrialResult], second: Sequence[TrialResult],
@@ -55,40 +59,43 @@ class PairedArms:
             if other is not None and one.seed == other.seed:
                 found.setdefault(one.scenario_id, []).append((one, other))
         pairs = decided(found)
-        return cls(pairs, differing(pairs, link))
+        return cls(pairs, differing(pairs, link), (found, differing(found, link)))
+
+    def differences_at_worst(self, confidence: float) -> Iterator[Difference]:
+        """
+        Yield the same figures as if undecided trials had come out against the first.
+
+        Its own undecided ones are bad and without a reaction, and those of the second are not bad.
+        """
+        for figure, is_benign, is_bad in _SHARES:
+            some = [_of_kind(one, is_benign) for one in self.every]
+            if some[0]:
+                yield _more(figure, no_narrower(*(
+                    _difference(one, confidence, _or_undecided(is_bad), is_bad) for one in some)))
+        for figure, unit, both in _TIMES:
+            known = [[told for mine in _units(one) if (told := _at_worst(mine, one, both))]
+                     for one in self.every]
+            if known[0]:
+                yield _later(figure, unit, known, confidence)
 
     def differences(self, confidence: float) -> Iterator[Difference]:
         """Yield what the second is worse in; a figure without a pair is left out."""
-        for figure, is_benign, is_bad in (
-                ('hazards missed', False, lambda one: one.is_missed),
-                ('false stops', True, lambda one: one.is_false_stop),
-                ('other failures', True, lambda one: bool(one.failed_otherwise))):
+        for figure, is_benign, is_bad in _SHARES:
             some = [_of_kind(one, is_benign) for one in (self.found, self.different)]
             if some[0]:
-                found = self.more(is_bad, confidence, some)
-                yield Difference(figure=figure, estimate=found, sign=_sign(found.value),
-                                 is_shown=found.low is not None and found.low > 0.0)
-        for figure, unit, both in (
-                ('reaction', 'ms', latencies), ('task time', 's', _task_times),
-                ('time lost', 's', _times_lost)):
+                yield _more(figure, no_narrower(*(
+                    _difference(one, confidence, is_bad, is_bad) for one in some)))
+        for figure, unit, both in _TIMES:
             known = [[told for mine in _units(one) if (told := both(mine))]
                      for one in (self.found, self.different)]
             if known[0]:
                 yield _later(figure, unit, known, confidence)
 
-    def more(self, is_bad: _Bad, confidence: float,
-             some: Sequence[Pairs] | None = None) -> Estimate:
-        """Return in what share of pairs only the second is bad, less that of only the first."""
-        return no_narrower(*(difference_of_shares([
-            (sum(is_bad(two) and not is_bad(one) for one, two in mine),
-             sum(is_bad(one) and not is_bad(two) for one, two in mine), len(mine))
-            for mine in _units(one)], confidence)
-            for one in some or (self.found, self.different)))
-
     def only(self, scenario_id: str) -> 'PairedArms':
         """Return the pairs of one scenario."""
-        return PairedArms(*({scenario_id: one[scenario_id]}
-                            for one in (self.found, self.different)))
+        found, different, *every = ({scenario_id: one[scenario_id]} for one in (
+            self.found, self.different, *self.every))
+        return PairedArms(found, different, (every[0], every[1]))
 
     def loss(self) -> float:
         """Return McNemar's p-value of all pairs together; the larger one, as of one scenario."""
@@ -112,6 +119,24 @@ class PairedArms:
         chances = holm([max(_mcnemar(one[name]) for one in (self.found, self.different))
                         for name in names])
         yield from ((name, p) for name, p in zip(names, chances, strict=True) if p < 1.0)
+
+
+def _more(figure: str, found: Estimate) -> Difference:
+    return Difference(figure=figure, estimate=found, sign=_sign(found.value),
+                      is_shown=found.low is not None and found.low > 0.0)
+
+
+def _or_undecided(is_bad: _Bad) -> _Bad:
+    return lambda result: is_bad(result) or not result.is_decided
+
+
+def _difference(pairs: Pairs, confidence: float, is_first_bad: _Bad,
+                is_second_bad: _Bad) -> Estimate:
+    """Return in what share of pairs only the second is bad, less that of only the first."""
+    return difference_of_shares([
+        (sum(is_second_bad(two) and not is_first_bad(one) for one, two in mine),
+         sum(is_first_bad(one) and not is_second_bad(two) for one, two in mine), len(mine))
+        for mine in _units(pairs)], confidence)
 
 
 def _later(figure: str, unit: str, known: Sequence[list[list[Pair]]],
@@ -160,3 +185,21 @@ def _task_times(pairs: Sequence[Both]) -> list[Pair]:
 def _times_lost(pairs: Sequence[Both]) -> list[Pair]:
     told = [(time_lost(one), time_lost(two)) for one, two in pairs]
     return [pair for pair in told if None not in pair]
+
+
+def _at_worst(pairs: Sequence[Both], every: Pairs, both: _Times) -> list[Pair]:
+    """Return the times of pairs; where either is undecided, the first has taken for ever."""
+    known = both([pair for pair in pairs if is_decided(pair)])
+    is_asked = both is latencies and not pairs[0][0].is_benign or any(
+        both([pair]) for pair in every[pairs[0][0].scenario_id] if is_decided(pair))
+    return known + [(None, 0.0)] * (sum(not is_decided(pair) for pair in pairs) if is_asked else 0)
+
+
+_SHARES: Sequence[tuple[str, bool, _Bad]] = (
+    ('hazards missed', False, lambda one: one.is_missed),
+    ('false stops', True, lambda one: one.is_false_stop),
+    ('other failures', True, lambda one: bool(one.failed_otherwise)))
+"""Figure, whether it is about benign variants, and which trials it counts."""
+_TIMES: Sequence[tuple[str, str, _Times]] = (
+    ('reaction', 'ms', latencies), ('task time', 's', _task_times),
+    ('time lost', 's', _times_lost))

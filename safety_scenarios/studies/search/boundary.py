@@ -5,12 +5,15 @@
 Where in the plane of two draws a controller passes, where it fails, and where that is unknown.
 
 A Gaussian process classifier (logistic, by Laplace's approximation: Rasmussen and Williams 2006,
-3.4) tells for each cell how probable it is that most trials fail there. Trials go where that is
-least certain. Whatever else is drawn differs from trial to trial, so outcomes may be noisy.
+3.4) tells for each cell how probable it is that most trials fail there: the mean over shapes of
+the covariance, weighted by their evidence, as few trials do not decide between them. No cell is
+certain against a trial in it or beside it. Trials go where the likeliest shape is least certain.
+Whatever else is drawn differs from trial to trial, so outcomes may be noisy.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 import math
 from typing import Literal
 
@@ -18,20 +21,28 @@ import numpy
 from numpy.typing import NDArray
 
 Array = NDArray[numpy.float64]
+Flags = NDArray[numpy.bool_]
 Failing = Callable[[Array], Sequence[bool | None]]
 """Points of the unit square, a row each, to whether each trial fails; None: not decided."""
+Snap = Callable[[Array], Array]
+"""Points of the unit square to the nearest ones that can be drawn."""
 Shape = tuple[tuple[float, float], float]
 """Of the covariance: the length on each axis, and the variance of the logit."""
+Weights = Sequence[tuple[Shape, float]]
+"""Of shapes: their shares of the evidence."""
 State = Literal['passes', 'fails', 'unknown']
 _UNKNOWN: State = 'unknown'
 CERTAIN = 0.95
-"""Probability from which on a cell counts as one or the other."""
+"""Probability above which a cell counts as one or the other."""
 _LENGTHS = (0.1, 0.2, 0.4, 0.7)
 """Of the covariance, in shares of a range: none is so long that far cells are known."""
 _VARIANCES = (4.0, 30.0)
 """Of the logit: outcomes that are noisy everywhere, or sure up to a narrow boundary."""
 _FIRST_SHAPE: Shape = ((0.4, 0.4), 4.0)
 _REFIT, _BATCH, _NEWTON, _FOLDS = 24, 4, 12, 5
+_ROUNDING = 1e-9
+_LEAST_WEIGHT = 1e-3
+"""Of a shape, against that of the best one, to count."""
 _MOST_UNDECIDED = 3
 """Trials without a decision after which a cell is left alone."""
 
@@ -59,7 +70,7 @@ class BoundaryMap:
 
 
 def map_boundary(fails: Failing, sizes: tuple[int, int], trials: int, seed: int,
-                 cells: int = 20) -> BoundaryMap:
+                 cells: int = 20, snap: Snap = numpy.array) -> BoundaryMap:
     """
     Return the map of the unit square.
 
@@ -69,12 +80,14 @@ def map_boundary(fails: Failing, sizes: tuple[int, int], trials: int, seed: int,
     :param trials: to run
     :param seed: of where they are
     :param cells: of each range
+    :param snap: to where trials can be; a cell that holds none of it stays unknown
     """
     chance = numpy.random.default_rng(seed)
     counts = [size or cells for size in sizes]
     sides = [(numpy.arange(count) + 0.5) / count for count in counts]
     grid = numpy.array([(one, other) for one in sides[0] for other in sides[1]])
     half = numpy.array([0.5 / count for count in counts])
+    can_be = numpy.max(numpy.abs(snap(grid) - grid) - half, axis=1) <= _ROUNDING
     points, found = numpy.empty((0, 2)), list[bool | None]()
     shape = _FIRST_SHAPE
     first = min(trials, max(12, trials // 6))
@@ -83,45 +96,59 @@ def map_boundary(fails: Failing, sizes: tuple[int, int], trials: int, seed: int,
         number = min(_BATCH, trials - len(points))
         decided = [one is not None for one in found]
         if len(points) < first or len({one for one in found if one is not None}) < 2:
-            wanted = _spread(points, chance, number)
+            wanted = _spread(points, chance, number, snap)
         else:
             if len(points) - refitted >= _REFIT or not refitted:
                 shape, refitted = _best_shape(points[decided], _signs(found)), len(points)
             mean, deviation = _predict(points[decided], _signs(found), shape, grid)
+            mean[~can_be], deviation[~can_be] = numpy.inf, 0.0
             wanted = _ambiguous(grid, mean, deviation, points, found, number)
-            wanted = wanted + half * chance.uniform(-1.0, 1.0, wanted.shape)
+            wanted = snap(wanted + half * chance.uniform(-1.0, 1.0, wanted.shape))
         found += fails(wanted)
         points = numpy.vstack([points, wanted])
-    return _mapped(points, found, grid, counts)
+    return _mapped(points, found, grid, can_be, (sizes[0], sizes[1]), counts)
 
 
-def _mapped(points: Array, found: Sequence[bool | None], grid: Array,
-            counts: Sequence[int]) -> BoundaryMap:
+def _mapped(points: Array, found: Sequence[bool | None], grid: Array, can_be: Flags,
+            sizes: tuple[int, int], counts: Sequence[int]) -> BoundaryMap:
     decided = numpy.array([one is not None for one in found], bool)
     known, signs = points[decided], _signs(found)
     if not len(known):
         nowhere = tuple(tuple(_UNKNOWN for _ in range(counts[1])) for _ in range(counts[0]))
         return BoundaryMap(numpy.full(counts, 0.5), nowhere, points, tuple(found), None, None)
-    shape = _best_shape(known, signs)
-    mean, deviation = _predict(known, signs, shape, grid)
-    probability = _normal_share(mean / deviation).reshape(counts)
+    weights = _weighted_shapes(known, signs)
+    every = _mean(weights, partial(_failing, known, signs, at=grid))
+    for sign, least, most in ((1.0, 1.0 - CERTAIN, 1.0), (-1.0, 0.0, CERTAIN)):
+        near = _near(grid, known[signs == sign], sizes, counts)
+        every[near] = every[near].clip(least, most)
+    every[~can_be] = 0.5
+    probability = every.reshape(counts)
     states: tuple[tuple[State, ...], ...] = tuple(tuple(
-        'fails' if one >= CERTAIN else 'passes' if one <= 1.0 - CERTAIN else 'unknown'
+        'fails' if one > CERTAIN else 'passes' if one < 1.0 - CERTAIN else 'unknown'
         for one in row) for row in probability)
     usual = max(float((signs > 0).mean()), float((signs < 0).mean()))
     return BoundaryMap(probability, states, points, tuple(found),
-                       _cross_validated(known, signs, shape), usual)
+                       _cross_validated(known, signs, weights), usual)
+
+
+def _near(grid: Array, points: Array, sizes: tuple[int, int], counts: Sequence[int]) -> Flags:
+    """Return which cells have one of some points in them or beside them; no choice has a side."""
+    reach = numpy.array([(0.5 if size else 1.5) / count
+                         for size, count in zip(sizes, counts, strict=True)])
+    apart = numpy.abs(grid[:, None, :] - points[None])
+    found: Flags = numpy.max(apart - reach, axis=2).min(axis=1, initial=1.0) <= _ROUNDING
+    return found
 
 
 def _signs(found: Sequence[bool | None]) -> Array:
     return numpy.array([1.0 if one else -1.0 for one in found if one is not None])
 
 
-def _spread(points: Array, chance: numpy.random.Generator, number: int) -> Array:
+def _spread(points: Array, chance: numpy.random.Generator, number: int, snap: Snap) -> Array:
     """Return points far from all others."""
     chosen: list[Array] = []
     for _ in range(number):
-        pool = chance.random((64, 2))
+        pool = snap(chance.random((64, 2)))
         known = numpy.vstack([points, *(one[None] for one in chosen)])
         apart = numpy.abs(pool[:, None, :] - known[None]).max(2).min(1, initial=1.0)
         chosen.append(pool[int(apart.argmax())])
@@ -179,9 +206,19 @@ def _laplace(matrix: Array, signs: Array) -> tuple[Array, Array, float]:
 
 def _best_shape(points: Array, signs: Array) -> Shape:
     """Return the lengths and the variance of greatest evidence."""
-    return max((((one, other), variance) for one in _LENGTHS for other in _LENGTHS
-                for variance in _VARIANCES),
-               key=lambda shape: _laplace(_covariance(points, points, shape), signs)[2])
+    return max(_weighted_shapes(points, signs), key=lambda one: one[1])[0]
+
+
+def _weighted_shapes(points: Array, signs: Array) -> Weights:
+    """Return the shapes that have evidence, with their shares of it."""
+    shapes: list[Shape] = [((one, other), variance) for one in _LENGTHS for other in _LENGTHS
+                           for variance in _VARIANCES]
+    evidence = numpy.array([_laplace(_covariance(points, points, shape), signs)[2]
+                            for shape in shapes])
+    weights = numpy.exp(evidence - evidence.max())
+    weights[weights < _LEAST_WEIGHT] = 0.0
+    return [(shape, float(weight)) for shape, weight in zip(
+        shapes, weights / weights.sum(), strict=True) if weight]
 
 
 def _predict(points: Array, signs: Array, shape: Shape, at: Array) -> tuple[Array, Array]:
@@ -196,15 +233,28 @@ def _predict(points: Array, signs: Array, shape: Shape, at: Array) -> tuple[Arra
     return mean, numpy.sqrt(variance)
 
 
-def _cross_validated(points: Array, signs: Array, shape: Shape) -> float | None:
+def _mean(weights: Weights, of: Callable[[Shape], Array]) -> Array:
+    """Return the mean over shapes."""
+    found: Array = numpy.sum([weight * of(shape) for shape, weight in weights], axis=0)
+    return found
+
+
+def _failing(points: Array, signs: Array, shape: Shape, at: Array) -> Array:
+    """Return how probable it is that most trials fail."""
+    mean, deviation = _predict(points, signs, shape, at)
+    return _normal_share(mean / deviation)
+
+
+def _cross_validated(points: Array, signs: Array, weights: Weights) -> float | None:
     """Return the share told rightly of trials that the fit has not seen."""
     if len(signs) < 2 * _FOLDS:
         return None
     right = 0
     fold = numpy.arange(len(signs)) % _FOLDS
     for one in range(_FOLDS):
-        mean, _ = _predict(points[fold != one], signs[fold != one], shape, points[fold == one])
-        right += int((numpy.sign(mean) == signs[fold == one]).sum())
+        seen, unseen = fold != one, fold == one
+        share = _mean(weights, partial(_failing, points[seen], signs[seen], at=points[unseen]))
+        right += int((numpy.sign(share - 0.5) == signs[unseen]).sum())
     return right / len(signs)
 
 

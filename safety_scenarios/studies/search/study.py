@@ -206,8 +206,14 @@ def search_boundary(asked: Asked, names: Sequence[str]) -> BoundarySearch:
             outcomes = trials.evaluate(worlds)
             tell(len(outcomes))
             return [one.is_failure if one.is_decided else None for one in outcomes]
-        return BoundarySearch(asked.scenario.id, seed, space, axes,
-                              map_boundary(fails, sizes, asked.trials, seed))
+
+        def snap(square: Any) -> Any:
+            """Return points between two ranges of a draw as those where their trials are."""
+            return numpy.array([[space.axes[place].snapped(share) if len(
+                space.axes[place].ranges) > 1 else share for place, share in zip(axes, row)]
+                for row in square])
+        return BoundarySearch(asked.scenario.id, seed, space, axes, map_boundary(
+            fails, sizes, asked.trials, seed, snap=snap))
 
 
 def search_rate(asked: Asked) -> RateSearch:

@@ -260,6 +260,19 @@ def test_undecided_trials_put_no_card_first(cards):
     assert dominated(cards)['blind_clock'] == ['rule_based']
 
 
+def test_a_card_that_is_worse_in_any_figure_dominates_no_other(cards):
+    good, bad = cards['rule_based'], cards['blind_clock']
+    whole = good.whole
+    for worse in ({'words': whole.missed.model_copy(update={'count': 1, 'of': 1})},
+                  {'wire_faults': whole.missed.model_copy(update={'count': 1, 'of': 1})},
+                  {'failed_otherwise': whole.missed.model_copy(update={'count': 1, 'of': 1})},
+                  {'task_done': whole.task_done.model_copy(update={'value': 0.0, 'low': 0.0})}):
+        assert dominated({'good': with_trials(good, **worse), 'bad': with_trials(bad, **{
+            name: value.model_copy(update={'count': 0, 'of': 2}) if name != 'task_done'
+            else value.model_copy(update={'value': 1.0, 'high': 1.0})
+            for name, value in worse.items()})})['bad'] == []
+
+
 def test_pictures_are_well_formed_whatever_a_card_says(cards):
     card = cards['rule_based'].model_copy(update={'controller': 'a\x00\x1b&\ud83e\uffff<b>'})
     for picture in (badge(card), pareto({'\x0c\ufffe': card})):

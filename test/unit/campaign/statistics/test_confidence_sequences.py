@@ -12,7 +12,6 @@ import numpy
 import pytest
 from safety_scenarios.campaign.statistics.confidence_sequences import (
     anytime,
-    anytime_mean,
     anytime_n,
     anytime_over_clusters,
     anytime_quantile,
@@ -182,42 +181,12 @@ def test_a_missing_reaction_is_later_than_every_number():
     assert anytime_quantile([1.0], 0.5, 'ms').low is None
 
 
-def test_means_of_paired_differences_hold_at_the_worst_stop_of_all():
-    assert fooled_by_means(100, 80, every=10) <= most_fooled(100)
-
-
-@pytest.mark.thorough
-def test_means_of_paired_differences_hold_at_the_worst_stop_of_thousands_of_runs():
-    assert fooled_by_means(300, 100, every=2) <= most_fooled(300)
-
-
-def fooled_by_means(runs: int, trials: int, every: int) -> int:
-    """Return in how many runs the mean of rare -1 and rarer 1 is excluded after some trial."""
-    draw, fooled = numpy.random.default_rng(13), 0
-    for _ in range(runs):
-        values = draw.choice([-1.0, 0.0, 1.0], p=[0.15, 0.8, 0.05], size=trials)
-        for n in range(every, trials + 1, every):
-            found = anytime_mean(values[:n], -1.0, 1.0)
-            if not found.low <= -0.1 <= found.high:
-                fooled += 1
-                break
-    return fooled
-
-
-def test_values_that_vary_little_have_a_narrow_mean():
-    steady = anytime_mean([0.5, 0.51, 0.49] * 100, 0.0, 1.0)
-    wide = anytime_mean([0.0, 1.0] * 150, 0.0, 1.0)
-    assert steady.high - steady.low < 0.03 < 0.15 < wide.high - wide.low < 0.25
-    assert (anytime_mean([], 0.0, 1.0).value, steady.value) == (None, pytest.approx(0.5))
-    assert anytime_mean([1.0] * 9, 0.0, 1.0, sided='upper').high == 1.0
-
-
 @for_each('call', [
     lambda: anytime(2, 1), lambda: anytime(0, 1, 1.0), lambda: anytime(0, 1, sided='both'),
     lambda: log_evidence(0, 1, 1.0), lambda: log_evidence(-1, 1, 0.5), lambda: anytime_n(0.0, 0),
     lambda: anytime_n(0.1, -1), lambda: anytime_quantile([math.nan], 0.5, 'ms'),
-    lambda: anytime_quantile([1.0], 1.0, 'ms'), lambda: anytime_mean([2.0], 0.0, 1.0),
-    lambda: anytime_mean([0.0], 1.0, 0.0), lambda: anytime_over_clusters([[2.0]])])
+    lambda: anytime_quantile([1.0], 1.0, 'ms'),
+    lambda: anytime_over_clusters([[2.0]])])
 def test_nonsense_is_refused(call):
     with pytest.raises(ValueError, match=r'got .*, expected'):
         call()

@@ -48,6 +48,16 @@ def test_a_reaction_may_be_later_by_the_margin_in_the_median(after_ms, answer):
     assert found.answer == answer
 
 
+def test_a_reaction_that_never_comes_is_within_no_margin():
+    first, second = campaign(4, 25), campaign(4, 25, after_ms=101.0)
+    never = [other if one.index % 4 == 0 else one for one, other in zip(
+        second, campaign(4, 25, after_ms=None), strict=True)]
+    assert held(first, second, 50.0, 'reaction').answer == 'accepted'
+    found = held(first, never, 50.0, 'reaction')
+    assert found.answer == 'not shown' and 'in 28 pairs only the second never reacts' in found.why
+    assert held(never, second, 50.0, 'reaction').answer == 'accepted'
+
+
 def test_a_scenario_that_the_second_has_not_run_leaves_nothing_shown():
     found = held(campaign(5, 40), campaign(4, 40))
     assert found.answer == 'not shown' and 'no pair decided of S4' in found.why

@@ -49,6 +49,16 @@ def test_the_bounds_hold_whatever_the_undecided_would_have_come_to():
     assert decided.failures_bounds == decided.failures_difference
 
 
+def test_the_bounds_hold_the_number_of_the_decided_pairs_where_undecided_ones_tie():
+    first, second = campaign(2, 12, failed=11), campaign(2, 12)
+    second = [one.model_copy(update={'verdict': Verdict.ERROR}) if one.index == 11 else one
+              for one in second]
+    for pair in ((first, second), (second, first)):
+        found = compare(*pair, margins=[Margin('failures', 0.1)])
+        bounds = found.failures_bounds
+        assert bounds.low <= bounds.value == found.failures_difference.value <= bounds.high
+
+
 def test_errors_of_the_first_hide_no_failure_of_the_second():
     """They may have passed: a controller does not gain by an error of what it is compared with."""
     found = compare(with_errors(campaign(1, 40), 10), campaign(1, 40, failed=10))

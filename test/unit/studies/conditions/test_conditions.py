@@ -11,10 +11,12 @@ import pytest
 from safety_scenarios import registry
 from safety_scenarios.cli.main import main
 from safety_scenarios.formats.loading import load_scenarios
+from safety_scenarios.reports.conditions import condition_lines
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.studies.conditions import failures
 from safety_scenarios.studies.conditions.condition import (
     _between,
+    _Level,
     Axis,
     find_conditions,
     Search,
@@ -125,6 +127,13 @@ def test_when_the_hazard_came_is_computed_from_the_seed_as_it_was_planned():
     assert found['changes'] == [len(one.changes) for one in trials]
 
 
+def test_the_shares_of_a_condition_are_said_to_be_of_the_trials_that_chose_it():
+    results = [(trial('FAIL' if number < 12 else 'PASS', drawn={'x': float(number)}), None)
+               for number in range(40)]
+    [found] = failures.conditions_of(results, 'ros')
+    assert any('of the trials that chose the condition' in line for line in condition_lines(found))
+
+
 def test_two_conditions_are_found_one_after_the_other():
     search = planted(lambda distance, scanner, **_: (distance < 0.9) | (scanner == 'fine'), 0.9,
                      0.01, 3, trials=400)
@@ -136,6 +145,25 @@ def test_too_few_failures_say_how_many_are_needed():
                              [place in (3, 17) for place in range(40)])
     assert not search.conditions
     assert search.needed > search.outcomes == 2
+
+
+def test_a_chance_that_no_permutations_can_show_still_finds_what_is_clear():
+    near = numpy.random.default_rng(0).uniform(size=200)
+    axes = [Axis('near', near.tolist())]
+    search = find_conditions(axes, (near < 0.3).tolist(), alpha=1e-6, most=1)
+    assert [one.p < 1e-6 for one in search.conditions] == [True]
+    few = find_conditions(axes, [place % 40 == 0 for place in range(200)], alpha=1e-6)
+    assert not few.conditions and few.needed > few.outcomes > 0
+
+
+def test_the_sum_of_exact_p_values_is_no_smaller_than_the_one_by_permutation():
+    chance = numpy.random.default_rng(3)
+    level = _Level([Axis('near', chance.uniform(size=60).tolist()),
+                    Axis('side', chance.uniform(size=60).tolist())], chance.random(60) < 0.3)
+    largest = level._by_chance(2000, chance)
+    for ratio in numpy.quantile(largest, [0.5, 0.9, 0.99]):
+        assert (largest >= ratio - 1e-9).mean() <= level._at_most(ratio) + 0.01
+    assert level._at_most(float(numpy.quantile(largest, 0.999))) < 0.2
 
 
 @pytest.mark.parametrize('outcomes', [[], [False] * 20, [True] * 20, [True]])
@@ -164,6 +192,17 @@ def test_no_index_is_stated_where_the_model_predicts_nothing():
     found = effects_of([Axis('near', chance.uniform(size=200).tolist())],
                        (chance.uniform(size=200) < 0.2).astype(float).tolist())
     assert found.effects == () and found.fit < 0.1
+
+
+def test_indices_of_few_trials_without_an_effect_are_stated_in_one_of_twenty():
+    stated = 0
+    for seed in range(60):
+        chance = numpy.random.default_rng(seed)
+        axes = [Axis('near', chance.uniform(size=20).tolist()),
+                Axis('word', [str(one) for one in chance.integers(0, 4, 20)])]
+        found = effects_of(axes, (chance.uniform(size=20) < 0.5).astype(float).tolist())
+        stated += bool(found is not None and found.effects)
+    assert stated <= 6  # 7 and more of 60 at 5 %: in 3 %
 
 
 BLIND_ON_THE_LEFT = """

@@ -10,6 +10,7 @@ from cases import for_each
 import pytest
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import SettingsError
+from safety_scenarios.reports.design_text import claim_lines
 from safety_scenarios.studies.designs.claim import Claim, EXAMPLES, read_claim
 from safety_scenarios.studies.designs.claim_plan import measured_time, plan_claim, TrialTime
 from scipy import stats
@@ -87,6 +88,15 @@ def test_hours_and_processes_follow_from_the_time_of_a_trial():
     assert [found.jobs(hours) for hours in (100.0, 8.0, 1.0)] == [1, 3, 17]
     both = plan_claim(read_claim('difference of failures <= 2 %'), SLOW)
     assert both.hours(149) == pytest.approx(2 * 149 * 20 / 3600)
+
+
+def test_the_plan_of_a_difference_says_what_compare_asks_for():
+    lines = list(claim_lines(plan_claim(read_claim('difference of failures <= 2 %'), SLOW), None))
+    assert any('takes 183 pairs without a failure' in line for line in lines)
+    asked = plan_claim(read_claim('difference of failures <= 2 % at 97.5 %'), SLOW)
+    assert asked.rows[0].fixed == 183
+    assert not any('compare --margin' in line for line in claim_lines(
+        plan_claim(read_claim('miss rate <= 2 %'), SLOW), None))
 
 
 def test_pairs_of_a_difference_reach_the_power_that_is_promised():

@@ -21,6 +21,7 @@ from safety_scenarios.studies.designs.answer import answer, claim_answer
 from safety_scenarios.studies.designs.claim import read_claim
 from safety_scenarios.studies.designs.design import Design, Lock, read_lock
 from safety_scenarios.studies.designs.locking import lock_design, locked_plan
+from safety_scenarios.studies.matrix.run import Arms
 from unit.campaign.statistics.test_compare import trial
 
 SHOWN = 'SCN-R-101'
@@ -119,6 +120,49 @@ def test_a_crash_before_the_hazard_counts_as_no_reaction_in_a_claim():
                                            'findings': ()}) for one in results[:33]]
     found = claimed('p90 reaction <= 500 ms', results)
     assert (found.shown, found.bad, found.trials) == ('not shown', 33, 70)
+
+
+EARLY = """question: Does the reference fail less often than a blind controller?
+matrix: matrix.yaml
+better: careful
+than: blind
+stop: any
+claims: ['failure rate <= 60 % at 80 %']
+"""
+
+
+def ended_after(folder: Path, trials: int, monkeypatch) -> Path:
+    """Run a design over two scenarios until the user ends it after so many trials of each arm."""
+    file = designed(folder)
+    edit_text(folder / 'matrix.yaml', f'[{folder / "scenario.yaml"}]', '[SCN-R-101, SCN-R-D-101]')
+    file.write_text(EARLY, encoding='utf-8')
+    lock_design(file)
+    taken = []
+
+    def take(arms, task, done, take=Arms.take):
+        take(arms, task, done)
+        taken.append(task)
+        if len(taken) == 2 * trials:
+            raise KeyboardInterrupt
+    with monkeypatch.context() as patched:
+        patched.setattr(Arms, 'take', take)
+        main(['run', '--design', str(file), '--output', str(folder / 'run')])
+    return folder / 'run'
+
+
+def test_a_scenario_that_was_never_run_leaves_an_early_end_without_an_answer(
+        tmp_path, monkeypatch):
+    found = answer(ended_after(tmp_path, 6, monkeypatch))
+    assert found.shown == 'cannot be said' and found.estimate is None
+    assert any('no pair of trials of SCN-R-D-101' in text for text in found.reasons)
+    assert [(one.shown, one.trials) for one in found.claims] == [('cannot be said', 0)]
+
+
+def test_an_early_end_counts_the_rounds_that_every_scenario_has(tmp_path, monkeypatch):
+    found = answer(ended_after(tmp_path, 9, monkeypatch))
+    assert (found.estimate.n, found.estimate.value) == (6, 0.5)
+    assert 'after 3 of 6 rounds' in found.estimate.method and found.estimate.confidence == 0.95
+    assert [(one.shown, one.trials) for one in found.claims] == [('shown', 6)]
 
 
 def test_a_design_is_locked_once(tmp_path):
@@ -288,6 +332,7 @@ def test_a_swapped_key_is_not_run(tmp_path):
 @pytest.mark.parametrize(('text', 'says'), [
     ('than: blind', 'than: careful'),
     ('outcome: missed hazards', 'outcome: reaction\nmargin: 0.1'),
+    ('outcome: missed hazards', 'confidence: 0.5'),
     ("'miss rate <= 1 %'", "'mis rate'"), ('better: careful', 'better: nobody')])
 def test_a_design_that_cannot_be_answered_is_refused(tmp_path, text, says):
     file = designed(tmp_path)

@@ -64,6 +64,18 @@ def test_what_is_undecided_helps_no_limit(verdict, count, expected):
     assert answer(Limit(figure='failures', by='trials'), one) == expected
 
 
+@for_each('limit', [
+    Limit(figure='failures', at_most=0.1), Limit(figure='failures', at_most=0.1, by='trials'),
+    Limit(figure='reaction_ms', at_most=500.0, quantile=0.5),
+    Limit(figure='more_failures', at_most=0.1)])
+def test_what_is_undecided_breaks_no_limit_either(limit):
+    ten = changed(campaign(1, 100, failed=5, after_ms=600.0), Verdict.INCONCLUSIVE,
+                  *range(10, 100))
+    first = campaign(1, 100)
+    assert answer(limit, *([made(first), made(ten, first)] if limit.is_difference
+                           else [made(ten)])) == 'cannot be said'
+
+
 def test_a_campaign_that_is_not_whole_holds_nothing_and_may_break_a_limit():
     limit = Limit(figure='failures', at_most=0.05)
     assert answer(limit, made(campaign(1, 100), planned=101)) == 'cannot be said'

@@ -4,6 +4,7 @@
 """What arms show against each other: more than noise, and never what was not judged."""
 
 import pytest
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.studies.matrix.arms import resolved
 from safety_scenarios.studies.matrix.cells import cells
 from safety_scenarios.studies.matrix.file import MatrixFile
@@ -31,6 +32,21 @@ def test_an_arm_that_is_worse_in_one_figure_and_better_in_none_is_dominated_by_n
     assert (one.arm, one.by) == ('slow', 'first')
     assert [figure.figure for figure in one.behind_in if figure.is_shown] == ['reaction']
     assert 'slow is dominated by first' in str(one) and ' ms, n=12' in str(one)
+
+
+def test_an_arm_whose_undecided_trials_may_be_bad_dominates_nobody():
+    def truth(name, chance):
+        return 'PASS', chance.gauss(150.0 if name == 'slow' else 100.0, 5.0)
+    found = arms(truth, ('first', 'slow'), scenarios=4, trials=30)
+    half = {**found, 'first': [one.model_copy(update={'verdict': Verdict.INCONCLUSIVE})
+                               if one.index % 2 else one for one in found['first']]}
+    assert shown(found) == {('slow', 'first')} and not list(dominated(half, 'ros'))
+
+
+def test_an_undecided_trial_of_the_worse_arm_hides_no_dominance_beyond_the_interval():
+    one = arm({'S0': ['PASS'] * 40}, 'one')
+    other = arm({'S0': ['FAIL'] * 39 + ['ERROR']}, 'other', after_ms=400.0)
+    assert shown({'one': one, 'other': other}) == {('other', 'one')}
 
 
 def test_a_trade_is_no_dominance():
