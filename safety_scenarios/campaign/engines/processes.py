@@ -7,7 +7,8 @@ Trials in several processes of this machine.
 Results come in the order of the tasks, whichever trial ends first. What a trial depends on has to
 be executed before it in the same process: tasks whose link does not begin anew for each trial
 stay together, scenario by scenario, and make one lane. A trial whose process was killed is
-executed once more; what a trial came to is never asked for again.
+executed once more, unless the controller runs in that process and may have ended it; what a trial
+came to is never asked for again.
 """
 
 from collections import Counter, deque
@@ -27,6 +28,7 @@ from types import TracebackType
 from safety_scenarios.campaign.engines.engine import all_wanted, Engine, IsWanted, Outcome
 from safety_scenarios.campaign.engines.ordering import (
     forget,
+    holds_model,
     InOrder,
     Lane,
     lanes_of,
@@ -204,8 +206,8 @@ class Processes(Engine):
         """
         Execute again what a process that has ended was executing, unless it was twice.
 
-        Only somebody else kills a process. One that ended otherwise may have been ended by the
-        model in it, and that is the model's doing: it is not tried again.
+        Something else kills a process, unless the model runs in it, which may kill it too. One
+        that ended otherwise may have been ended by what it executed. Neither is tried again.
         """
         self._workers.remove(worker)
         _end(worker)
@@ -219,7 +221,7 @@ class Processes(Engine):
             return
         self._tries[place] += 1
         is_killed = worker.process.returncode == -signal.SIGKILL
-        most = MOST_TRIES if is_killed else 1
+        most = MOST_TRIES if is_killed and not holds_model(task) else 1
         if self._tries[place] < most:
             self.retried.append(f'{task.trial.trial_id}: run again: its process ended with {how}')
             lane.tasks.appendleft((place, task))

@@ -63,7 +63,17 @@ class Killed(RuleBased):
         count, spared = map(int, path.read_text().split())
         path.write_text(f'{count - (not spared and count > 0)} {max(0, spared - 1)}')
         if not spared and count > 0:
-            os.kill(os.getpid(), self.by)
+            self._kill()
+
+    def _kill(self) -> None:
+        os.kill(os.getpid(), self.by)
+
+
+class WorkerKilled(Killed):
+    """Kills the process that executes its trial, whose child it is: as something else does."""
+
+    def _kill(self) -> None:
+        os.kill(os.getppid(), signal.SIGKILL)
 
 
 class Aborts(Killed):
