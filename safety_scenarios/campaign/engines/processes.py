@@ -40,6 +40,7 @@ from safety_scenarios.campaign.plan import TrialSetup, TrialTask
 from safety_scenarios.campaign.signals import uninterrupted
 from safety_scenarios.campaign.trials import lost, TrialDone
 from safety_scenarios.errors import ControllerError
+from safety_scenarios.trial.links.child_process import end_of, error_output
 
 _BOOT = """
 import json, sys
@@ -63,6 +64,8 @@ class Worker:
 
     process: subprocess.Popen[bytes]
     connection: Connection
+    end: int
+    """Descriptor that can be read when the process has ended; -1: there is none."""
     cores: Sequence[int]
     campaigns: set[int] = field(default_factory=set)
     """Whose setup it has."""
@@ -184,15 +187,18 @@ class Processes(Engine):
     def _hear(self, within_s: float | None = None) -> None:
         """Wait for what a process has to say, or for its end."""
         running = self._running
-        heard = wait([worker.connection for worker in running], within_s)
+        heard = wait([*(worker.connection for worker in running),
+                      *(worker.end for worker in running if worker.end >= 0)], within_s)
         for worker in running:
-            if worker.connection in heard:
+            if worker.connection in heard or worker.end in heard:
                 with uninterrupted():  # half a message would be no message
                     self._take(worker)
 
     def _take(self, worker: Worker) -> None:
         assert worker.running is not None
         try:
+            if not worker.connection.poll():  # the process has ended, and a child of it has not
+                raise EOFError
             done: TrialDone | Raised = worker.connection.recv()
         except (EOFError, OSError):
             self._lose(worker)
@@ -210,6 +216,8 @@ class Processes(Engine):
         that ended otherwise may have been ended by what it executed. Neither is tried again.
         """
         self._workers.remove(worker)
+        with suppress(OSError):  # what it has started, and what would go on
+            os.killpg(worker.process.pid, signal.SIGKILL)
         _end(worker)
         self._free_cores.append(worker.cores)
         assert worker.running is not None
@@ -247,12 +255,12 @@ class Processes(Engine):
             try:
                 process = subprocess.Popen(
                     [sys.executable, '-c', _BOOT, what], stdin=subprocess.DEVNULL,
-                    pass_fds=(theirs.fileno(),), start_new_session=True)
+                    stdout=error_output(), pass_fds=(theirs.fileno(),), start_new_session=True)
             except OSError as error:
                 ours.close()
                 raise ControllerError(f'jobs: a process could not be started: '
                                       f'{error.strerror}. Ask for fewer jobs') from error
-        worker = Worker(process, Connection(ours.detach()), cores)
+        worker = Worker(process, Connection(ours.detach()), end_of(process.pid), cores)
         self._workers.append(worker)
         return worker
 
@@ -271,3 +279,6 @@ def _end(worker: Worker) -> None:
     worker.process.kill()
     worker.process.wait()
     worker.connection.close()
+    if worker.end >= 0:
+        os.close(worker.end)
+        worker.end = -1

@@ -7,6 +7,7 @@ import json
 import os
 from pathlib import Path
 import signal
+import time
 from typing import Any, ClassVar
 
 from safety_scenarios.campaign.run import run
@@ -74,6 +75,15 @@ class WorkerKilled(Killed):
 
     def _kill(self) -> None:
         os.kill(os.getppid(), signal.SIGKILL)
+
+
+class Forks(Killed):
+    """Ends its process while a child holds the socket to the campaign."""
+
+    def _kill(self) -> None:
+        if os.fork():
+            os._exit(5)
+        time.sleep(600)
 
 
 class Aborts(Killed):

@@ -88,7 +88,8 @@ def test_a_trial_whose_process_is_killed_is_run_once_more_and_no_number_differs(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize('controller', [KILLED, 'unit.campaign.engines.scaled:Aborts'])
+@pytest.mark.parametrize('controller', [
+    KILLED, 'unit.campaign.engines.scaled:Aborts', 'unit.campaign.engines.scaled:Forks'])
 def test_a_controller_that_ends_the_process_that_it_is_in_gets_no_second_try(
         tmp_path, monkeypatch, controller):
     summary = killed(tmp_path, monkeypatch, 1, 2, controller)

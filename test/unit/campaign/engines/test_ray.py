@@ -114,7 +114,7 @@ def test_a_record_by_the_settings_of_another_campaign_is_refused(tmp_path):
 @pytest.mark.parametrize('isolate', [True, False])
 def test_a_process_that_the_controller_may_have_ended_is_not_tried_again(tmp_path, isolate):
     class Ray:
-        class exceptions:  # noqa: N801
+        class exceptions:
             RayTaskError = type('RayTaskError', (Exception,), {})
             RayError = type('RayError', (Exception,), {})
             WorkerCrashedError = OutOfMemoryError = type('WorkerCrashedError', (RayError,), {})
@@ -124,7 +124,8 @@ def test_a_process_that_the_controller_may_have_ended_is_not_tried_again(tmp_pat
 
     plan = plan_campaign(settings(
         tmp_path, scenarios=('SCN-R-101',), trials=1, isolate=isolate,
-        controller='unit.campaign.engines.scaled:Killed'), load_scenarios(('SCN-R-101',)).scenarios)
+        controller='unit.campaign.engines.scaled:Killed'),
+                         load_scenarios(('SCN-R-101',)).scenarios)
     engine, sent = on_ray.OnRay(settings(tmp_path).ray, 1), []
     engine._ray, engine._send = Ray(), sent.append
     engine._flights['place'] = on_ray.Flight(lanes_of(plan.tasks)[0])
