@@ -47,6 +47,7 @@ from safety_scenarios.scenario.dotted_names import flat
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.settings import FRESH, RunSettings
 from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.trial.identity import Identity
 
 _MOST = 8
 """Differences that a message names."""
@@ -233,10 +234,11 @@ def _refuse_other_plan(folder: Path, known: Settings, plan: CampaignPlan) -> Non
     here = {'version': versions()['safety_scenarios'],
             'controller': plan.controller.model_dump(mode='json'),
             'source of the controller': source_sha256(plan.controller),
-            'identity of the controller (sut)': plan.setup.sut.at_start}
+            'identity of the controller (sut)': plan.setup.sut.at_start,
+            **_files(plan.setup.sut)}
     there = {'version': known.version, 'controller': known.controller.model_dump(mode='json'),
              'source of the controller': known.source,
-             'identity of the controller (sut)': known.sut}
+             'identity of the controller (sut)': known.sut, **_files(known.sut)}
     refuse_other(folder, there, here)
     planned = {entry.trial_id: entry for entry in known.plan or ()}
     mine = {entry.trial_id: entry for entry in plan.entries}
@@ -248,6 +250,12 @@ def _refuse_other_plan(folder: Path, known: Settings, plan: CampaignPlan) -> Non
                    'got no such trial, expected it as planned' if name not in mine else
                    'got another trial than was planned: its scenario has changed')
                 + '. Take back what was changed, or run another campaign')
+
+
+def _files(sut: Identity | None) -> Mapping[str, str]:
+    """Return each file that the controller is made of, as a message names it, and its SHA-256."""
+    return {f'{one.name} of the controller': one.sha256
+            for one in (() if sut is None else sut.artifacts)}
 
 
 def _cut_half_line(folder: Path) -> None:

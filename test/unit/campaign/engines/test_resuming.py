@@ -227,6 +227,21 @@ def test_another_plan_version_or_controller_is_refused_by_name(whole, tmp_path, 
         go_on(folder)
 
 
+def test_a_changed_class_that_the_controller_inherits_from_is_refused_by_name(
+        tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    base = tmp_path / 'resumed_base.py'
+    base.write_text('class Base:\n    def decide(self, observation):\n        return None\n')
+    (tmp_path / 'resumed_own.py').write_text(
+        'from resumed_base import Base\n\n\nclass Own(Base):\n    pass\n')
+    given = {'controller': 'resumed_own:Own', 'scenarios': ('SCN-R-101',), 'outputs': ()}
+    campaign(tmp_path / 'whole', **given)
+    folder = cut(tmp_path / 'whole', tmp_path / 'run', 1)
+    base.write_text(base.read_text() + '\n# another version\n')
+    with pytest.raises(SettingsError, match=r'resumed_base\.py of the controller: got'):
+        go_on(folder)
+
+
 def test_a_result_that_its_record_does_not_give_is_not_kept(whole, tmp_path):
     folder = cut(whole, tmp_path / 'run', 3)
     path = folder / TRIALS
