@@ -43,13 +43,14 @@ from safety_scenarios.errors import ControllerError
 from safety_scenarios.trial.links.child_process import end_of, error_output
 
 _BOOT = """
-import json, sys
+import json, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
 descriptor, cores, sys.path[:] = json.loads(sys.argv[1])
 from safety_scenarios.campaign.engines.worker import serve
 serve(descriptor, cores)
 """
 """Python code of the new process: it looks for modules where this process does, and imports
-nothing of the program that was started."""
+nothing of the program that was started. Interrupted while it imports, it ends without a word."""
 MOST_TRIES = 2
 """Of a trial whose process ends: the second time it may be the trial that ends it."""
 _AHEAD = 16
