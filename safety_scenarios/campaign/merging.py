@@ -58,6 +58,10 @@ def merge(folders: Sequence[Path], output: Path) -> CampaignSummary:
     :raises SettingsError: a shard is missing, there twice, or of another campaign
     :raises TraceError: a shard is not as its campaign left it
     """
+    for folder in folders:
+        if output.resolve().is_relative_to(folder.resolve()):
+            raise SettingsError(f'output: got {output}, which is in the shard {folder}, whose '
+                                f'files would change. Name a folder outside of every shard')
     shards = [_read(folder) for folder in folders]
     first = shards[0]
     for other in shards[1:]:

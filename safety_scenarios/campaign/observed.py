@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from safety_scenarios.campaign.folder.files import journal_path
+from safety_scenarios import registry
+from safety_scenarios.campaign.folder.files import hashed_files, journal_path
 from safety_scenarios.campaign.folder.folder import RunFolder
 from safety_scenarios.campaign.plan import TrialTask, Wants
 from safety_scenarios.campaign.signals import uninterrupted
@@ -20,6 +21,7 @@ from safety_scenarios.scenario.event import EventSink
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.trial.journal import read_journal
 from safety_scenarios.trial.session import Observer
 from safety_scenarios.trial.summary import Preflight
 from safety_scenarios.trial.trial import Trial, TrialRecord
@@ -95,13 +97,15 @@ class ObservedCampaign(Campaign):
     :param folder: takes the line of each trial before anybody else knows of it
     :param decide: ends a scenario before all of its trials were run
     :param kept: trial id to its result, of trials that were run before the campaign was cut off
+    :param finished: the same, of those whose line is still to be written, in their turn
     """
 
     def __init__(self, observers: Sequence[Observer] = (), folder: RunFolder | None = None,
-                 decide: Decide = undecided, kept: Mapping[str, TrialResult] = {}) -> None:
+                 decide: Decide = undecided, kept: Mapping[str, TrialResult] = {},
+                 finished: Mapping[str, TrialResult] = {}) -> None:
         super().__init__()
         self._observers, self._folder, self._decide = observers, folder, decide
-        self._kept = kept
+        self._kept, self._finished = kept, finished
         self._counts: Counter[str] = Counter()
         self._failures: Counter[str] = Counter()
         self._waiting: Counter[str] = Counter()
@@ -171,18 +175,33 @@ class ObservedCampaign(Campaign):
         """
         again: list[TrialTask] = []
         for task in tasks:
-            result = self._kept.get(task.trial.trial_id)
+            name = task.trial.trial_id
+            result = self._kept.get(name, self._finished.get(name))
             if result is None:
                 continue
             began = has_begun(result)
             if began and task.wants.preflight and task.setup.link_plugin.is_repeatable:
                 again.append(replace(task, wants=Wants(preflight=True), is_counted=False))
-            self._take_again(task, result, began)
+            if name in self._kept:
+                self._take_again(task, result, began)
         return again
 
     def is_kept(self, task: TrialTask) -> bool:
         """Return whether a trial was run before the campaign was cut off."""
         return task.trial.trial_id in self._kept
+
+    def finished(self, task: TrialTask) -> TrialDone | None:
+        """Return what a trial came to that was complete before its line was written."""
+        name = task.trial.trial_id
+        result, folder = self._finished.get(name), task.folder
+        if result is None or folder is None:
+            return None
+        path, nothing = folder / journal_path(name), TrialRecord(trial=task.trial, events=())
+        began = has_begun(result)
+        record = read_journal(path, registry.resolve) if began and task.wants.extracts else nothing
+        return TrialDone(
+            path if began else None, result, nothing, began, written=hashed_files(folder, name),
+            extracted=tuple(extract(record, result) for extract in task.wants.extracts))
 
     def note_preflight(self, task: TrialTask, done: TrialDone) -> None:
         """Keep what the first trial of a scenario shows of the wiring."""

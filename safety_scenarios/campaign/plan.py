@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from safety_scenarios import registry
 from safety_scenarios.are.apps_world import with_app_tools
 from safety_scenarios.campaign.folder.files import plan_sha256
-from safety_scenarios.campaign.folder.provenance import source_sha256
+from safety_scenarios.campaign.folder.provenance import beside_source, source_sha256
 from safety_scenarios.campaign.identity import Identified, identify
 from safety_scenarios.campaign.jobs import job_refusals
 from safety_scenarios.campaign.judging import plan_judge
@@ -167,7 +167,7 @@ def plan_campaign(settings: RunSettings, scenarios: Sequence[Scenario], *,
         settings.judge, chosen, against.model, settings.words), None)
     source = source_sha256(against.spec)
     identified = refused.attempt(lambda: identify(
-        settings, against.spec, source, folder, against.facts.files), None)
+        settings, against.spec, source, folder, beside_source(against)), None)
     are = settings.are if settings.world.kind == 'are' else None
     if are is not None and not refused.errors:
         chosen = refused.attempt(lambda: with_app_tools(chosen, are), chosen)

@@ -4,20 +4,25 @@
 """
 Going on with a campaign that was cut off, at whatever moment that was.
 
-Trials that have a line are kept: their records are judged again first. All others are run, and
-what they had left half written is removed. Where no chance decides, over a link in simulated time,
-the campaign then comes to what it would have come to undisturbed, to the byte.
+Trials that have a line or a complete journal are kept: their records are judged again first. All
+others are run, and what they had left half written is removed. Where no chance decides, over a
+link in simulated time, the campaign then comes to what it would have come to undisturbed; only
+records of real time, such as a controller's long thinking, may differ.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 import json
 from pathlib import Path
 from typing import Any
 
 from safety_scenarios.campaign.folder.evidence import evidence_of, Line
-from safety_scenarios.campaign.folder.files import counts_for_terms, remove_trial
+from safety_scenarios.campaign.folder.files import (
+    counts_for_terms,
+    journal_path,
+    remove_trial,
+)
 from safety_scenarios.campaign.folder.folder import (
     ended,
     MANIFEST,
@@ -32,7 +37,8 @@ from safety_scenarios.campaign.folder.folder import (
 from safety_scenarios.campaign.folder.provenance import source_sha256, versions
 from safety_scenarios.campaign.plan import CampaignPlan
 from safety_scenarios.campaign.rejudging.changes import ids
-from safety_scenarios.campaign.rejudging.rejudge import rejudge
+from safety_scenarios.campaign.rejudging.rejudge import rejudge, Rejudging
+from safety_scenarios.campaign.rejudging.repair import refuse_changed
 from safety_scenarios.campaign.statistics.sequential import decide_by
 from safety_scenarios.errors import counted, SettingsError, TraceError
 from safety_scenarios.formats.portable_names import portable
@@ -41,6 +47,7 @@ from safety_scenarios.scenario.dotted_names import flat
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.settings import FRESH, RunSettings
 from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.trial.identity import Identity
 
 _MOST = 8
 """Differences that a message names."""
@@ -106,8 +113,12 @@ class Resumption:
 
     kept: Mapping[str, TrialResult]
     """Trial id to its result, in the order of the plan."""
-    removed: int
-    """Trials that were half written, or depended on one that was."""
+    finished: Mapping[str, TrialResult]
+    """Those without a line, or after one that is run again: each gets its line in its turn."""
+    half_written: int
+    """Trials that had begun, and have no complete journal or were interrupted."""
+    dependent: int
+    """Complete trials that are run again, because they depend on one that is."""
     times: int
     """How often the campaign was resumed by now."""
     failed: Sequence[str] = ()
@@ -117,8 +128,10 @@ class Resumption:
     def text(self) -> str:
         """Return what was done, in a sentence."""
         return (f'{_RESUMED} for the {ordinal(self.times)} time: '
-                f'{counted(len(self.kept), "trial")} kept, {self.removed} half written and run '
-                f'again'
+                f'{counted(len(self.kept) + len(self.finished), "trial")} kept, '
+                f'{self.half_written} half written and run again'
+                + (f', {self.dependent} complete and run again, because they depend on another '
+                   f'one that is' if self.dependent else '')
                 + (f'; of those run again had failed: {ids(self.failed)}'
                    if self.failed else ''))
 
@@ -145,29 +158,70 @@ def resume(plan: CampaignPlan, out: RunFolder) -> Resumption:
     if summary is not None and not summary.interrupted and (folder / MANIFEST).exists():
         raise SettingsError(f'{folder}: its campaign has ended, and nothing is left to run. Read '
                             f'it with show, or run another campaign')
-    for name in (SUMMARY, MANIFEST):
-        (folder / name).unlink(missing_ok=True)
+    refuse_changed(folder)
     _cut_half_line(folder)
     evidence = evidence_of(folder, has_ended=False)
+    found = rejudge(folder, has_ended=False)
     kept = _kept(plan, evidence.lines)
-    is_kept = frozenset(kept)
+    complete = {trial.before.trial_id: trial.before for trial in found}
+    finished = _finished(plan, kept, complete)
+    unread = {name for name in _ids(plan) if name not in complete
+              and (folder / journal_path(name)).exists()}  # it may hold a failure
+    _refuse_flaws(folder, found, {*kept, *finished, *unread}, evidence.lines)
+    for name in (MANIFEST, SUMMARY):
+        (folder / name).unlink(missing_ok=True)
     if len(kept) < len(evidence.lines):
         _rewrite(folder, [evidence.lines[name] for name in kept])
-    removed = sum(remove_trial(folder, trial.trial_id) for trial in plan.trials
-                  if trial.trial_id not in is_kept)
-    found = rejudge(folder, has_ended=False)
-    flaws = [flaw for flaw in found.flaws if flaw.trial_id is None or flaw.trial_id in is_kept]
+    again = [name for name in _ids(plan) if name not in kept and name not in finished]
+    removed = [name for name in again if remove_trial(folder, name)]
+    whole = [name for name in again
+             if name in complete and not is_interrupted(complete[name])]
+    resumption = Resumption(
+        {name: evidence.lines[name].result for name in kept}, finished,
+        len(set(removed).difference(whole)), len(whole),
+        1 + sum(f': {_RESUMED} ' in text for text in repairs_of(folder)),
+        [name for name in again
+         if name in complete and complete[name].verdict is Verdict.FAIL])
+    note_repair(folder, [resumption.text])
+    return resumption
+
+
+def _ids(plan: CampaignPlan) -> Sequence[str]:
+    """Return the ids of the trials of a plan, in order."""
+    return [trial.trial_id for trial in plan.trials]
+
+
+def _finished(plan: CampaignPlan, kept: Sequence[str],
+              complete: Mapping[str, TrialResult]) -> Mapping[str, TrialResult]:
+    """
+    Return the results of further trials that are not run again.
+
+    :param kept: ids of those whose lines are kept
+    :param complete: trial id to the result that its record gives
+    """
+    others = [trial for trial in plan.trials if trial.trial_id not in kept]
+    again = {trial.scenario.id for trial in others if trial.trial_id not in complete
+             or is_interrupted(complete[trial.trial_id])}
+    depends = plan.setup.link_plugin.is_repeatable and not plan.setup.begins_anew
+    return {trial.trial_id: complete[trial.trial_id] for trial in others
+            if trial.trial_id in complete and not is_interrupted(complete[trial.trial_id])
+            and not (depends and trial.scenario.id in again)}
+
+
+def _refuse_flaws(folder: Path, found: Rejudging, kept: Container[str],
+                  lines: Container[str]) -> None:
+    """
+    Refuse a folder in which something is wrong with what is kept.
+
+    :param lines: ids of the trials that have a line; a complete trial without one gets it
+    :raises TraceError: names what is wrong
+    """
+    flaws = [flaw for flaw in found.flaws if flaw.trial_id is None or (
+        flaw.trial_id in kept and (flaw.place != TRIALS or flaw.trial_id in lines))]
     if flaws:
         raise TraceError(f'{folder}: cannot be resumed: '
                          f'{"; ".join(map(str, flaws[:_MOST]))}. Nothing that was kept can be '
                          f'relied on: run the campaign again')
-    times = 1 + sum(f': {_RESUMED} ' in text for text in repairs_of(folder))
-    failed = [name for name, line in evidence.lines.items()
-              if name not in is_kept and line.result.verdict is Verdict.FAIL]
-    resumption = Resumption({name: evidence.lines[name].result for name in kept}, removed, times,
-                            failed)
-    note_repair(folder, [resumption.text])
-    return resumption
 
 
 def _refuse_other_plan(folder: Path, known: Settings, plan: CampaignPlan) -> None:
@@ -180,10 +234,11 @@ def _refuse_other_plan(folder: Path, known: Settings, plan: CampaignPlan) -> Non
     here = {'version': versions()['safety_scenarios'],
             'controller': plan.controller.model_dump(mode='json'),
             'source of the controller': source_sha256(plan.controller),
-            'identity of the controller (sut)': plan.setup.sut.at_start}
+            'identity of the controller (sut)': plan.setup.sut.at_start,
+            **_files(plan.setup.sut)}
     there = {'version': known.version, 'controller': known.controller.model_dump(mode='json'),
              'source of the controller': known.source,
-             'identity of the controller (sut)': known.sut}
+             'identity of the controller (sut)': known.sut, **_files(known.sut)}
     refuse_other(folder, there, here)
     planned = {entry.trial_id: entry for entry in known.plan or ()}
     mine = {entry.trial_id: entry for entry in plan.entries}
@@ -195,6 +250,12 @@ def _refuse_other_plan(folder: Path, known: Settings, plan: CampaignPlan) -> Non
                    'got no such trial, expected it as planned' if name not in mine else
                    'got another trial than was planned: its scenario has changed')
                 + '. Take back what was changed, or run another campaign')
+
+
+def _files(sut: Identity | None) -> Mapping[str, str]:
+    """Return each file that the controller is made of, as a message names it, and its SHA-256."""
+    return {f'{one.name} of the controller': one.sha256
+            for one in (() if sut is None else sut.artifacts)}
 
 
 def _cut_half_line(folder: Path) -> None:

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 from safety_scenarios.campaign.engines.choice import engine_for, is_here, session_for
 from safety_scenarios.campaign.engines.engine import Engine
+from safety_scenarios.campaign.engines.finished import BesideFinished
 from safety_scenarios.campaign.folder.files import new_in_runs, TrialFiles
 from safety_scenarios.campaign.folder.folder import note_repair, repairs_of, RunFolder
 from safety_scenarios.campaign.folder.provenance import provenance
@@ -108,31 +109,35 @@ class OpenCampaign:
         setup, self._plan = plan.setup, plan
         path = plan.folder or Path(stack.enter_context(TemporaryDirectory()))
         self._session = session = stack.enter_context(session_for(setup, path, connect))
-        files, self._folder, kept = None, None, dict[str, TrialResult]()
+        files, self._folder = None, None
+        kept, finished = dict[str, TrialResult](), dict[str, TrialResult]()
         if plan.folder is not None:
             files = trial_files(setup, path, session) if is_here(setup) else TrialFiles(path, [])
             self._folder = stack.enter_context(closing(RunFolder(files, resume=resumed)))
             if resumed:
-                kept |= resume_in(plan, self._folder).kept
+                resumption = resume_in(plan, self._folder)
+                kept |= resumption.kept
+                finished |= resumption.finished
             else:
                 self._folder.write_settings(provenance(
                     setup.recorded, plan.controller, plan.scenarios, session.ros, plan.entries,
                     setup.sut))
         self._everyone = [*observers, *session.observers]
         self.campaign = ObservedCampaign(self._everyone, self._folder,
-                                         decide_by(plan.sequential), kept)
+                                         decide_by(plan.sequential), kept, finished)
         self._calibration = session.calibrate()
         for observer in self._everyone:
             observer.campaign_began(Beginning(
                 plan.controller, session.where, plan.seed, len(plan.trials), self._calibration,
                 plan.folder, setup.sut, bool(setup.recorded.record), plan.command,
-                len(kept), plan.is_in_harness))
+                len(kept) + len(finished), plan.is_in_harness))
         open_link = above_floor(session.open_link, self._calibration, setup.judged_by.gate)
         self.open_session = session_over(setup, open_link, path, files, self.campaign.sinks)
 
     def summarised(self) -> CampaignSummary:
         """Return what its trials came to."""
         plan, campaign = self._plan, self.campaign
+        order = list(dict.fromkeys(trial.scenario.id for trial in plan.trials))
         return summarise(
             campaign.results, controller=plan.controller, link=plan.setup.link.name,
             seed=plan.seed, planned=len(plan.trials) - campaign.saved,
@@ -142,7 +147,8 @@ class OpenCampaign:
                 (one.scenario_id, one.index) for one in campaign.results),
                 campaign.stopped_early),
             latency_law=plan.latency_law, preflight=with_policy(
-                campaign.preflight, plan.scenarios, plan.setup.link),
+                sorted(campaign.preflight, key=lambda row: order.index(row.scenario_id)),
+                plan.scenarios, plan.setup.link),
             calibration=self._calibration, sut=plan.identified.ended(*self._session.nodes()),
             command=plan.command, is_in_harness=plan.is_in_harness).model_copy(update={
                 'repaired': () if plan.folder is None else repairs_of(plan.folder),
@@ -176,6 +182,9 @@ class Taker(Protocol):
     def is_kept(self, task: TrialTask) -> bool:
         """Return whether a trial was run before."""
 
+    def finished(self, task: TrialTask) -> TrialDone | None:
+        """Return what a trial came to that was complete before its line was written."""
+
     def note_preflight(self, task: TrialTask, done: TrialDone) -> None:
         """Keep what the first trial of a scenario shows of the wiring."""
 
@@ -188,7 +197,7 @@ class Taker(Protocol):
 
 def run_tasks(tasks: Sequence[TrialTask], engine: Engine, campaign: Taker) -> None:
     """Execute tasks by an engine; the campaign takes what they come to, in order."""
-    tasks = campaign.tasks(tasks)
+    tasks, engine = campaign.tasks(tasks), BesideFinished(engine, campaign.finished)
     try:
         with engine:
             try:

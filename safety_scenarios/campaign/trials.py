@@ -18,7 +18,13 @@ from typing import Any
 
 from safety_scenarios import registry
 from safety_scenarios.are.apps_world import with_apps
-from safety_scenarios.campaign.folder.files import files_of, journal_path, TrialFiles
+from safety_scenarios.campaign.folder.files import (
+    files_of,
+    journal_path,
+    terms_of,
+    TrialFiles,
+)
+from safety_scenarios.campaign.folder.provenance import versions
 from safety_scenarios.campaign.judging import Ask, judge_of, unasked
 from safety_scenarios.campaign.open_session import (
     no_sinks,
@@ -34,7 +40,7 @@ from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.event import EventSink
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.settings import JudgedBy
-from safety_scenarios.trial.journal import read_journal
+from safety_scenarios.trial.journal import read_journal, refuse_other_campaign
 from safety_scenarios.trial.link import Link
 from safety_scenarios.trial.run import INTERRUPTED, run_trial
 from safety_scenarios.trial.session import Connect, OpenLink, Session
@@ -193,6 +199,18 @@ def trial_files(setup: TrialSetup, folder: Path, session: Session) -> TrialFiles
     """
     return files_of(setup.recorded, folder, session.definition, setup.sut,
                     controller=setup.link.controller.spec, plan=setup.plan_sha256)
+
+
+def refuse_record_of_another(task: TrialTask, journal: Path) -> None:
+    """
+    Refuse a record that another process wrote by the settings of another campaign.
+
+    :raises TraceError: its terms are not those of the campaign of the task
+    """
+    setup = task.setup
+    refuse_other_campaign(journal, terms_of(
+        setup.recorded.model_dump(mode='json'), setup.link.controller.spec, setup.plan_sha256,
+        versions()['safety_scenarios'], setup.sut))
 
 
 def perform(trial: Trial, link: Link, by: JudgedBy = _AS_SET, judge: Ask = unasked,

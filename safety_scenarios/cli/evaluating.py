@@ -14,6 +14,7 @@ from rich.table import Table
 from safety_scenarios.are.recordings.reading import are_recordings, judge_recordings
 from safety_scenarios.campaign.folder.evidence import verify
 from safety_scenarios.campaign.folder.folder import not_covered, settings_of, SUMMARY, TRIALS
+from safety_scenarios.campaign.folder.many import arms_in
 from safety_scenarios.campaign.folder.signing import is_signed, sign, SIGNATURE, signed_by
 from safety_scenarios.campaign.rejudging.changes import ids
 from safety_scenarios.campaign.rejudging.rejudge import (
@@ -44,6 +45,7 @@ from safety_scenarios.scenario.result import exit_code, TrialResult
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.studies.matrix.file import FILE as MATRIX
 
 _MOST_DIFFERENCES = 20
 """Rows of a table of trials that came to something else."""
@@ -160,6 +162,9 @@ def evaluate(folder: Path | None, changes: tuple[str, ...], files: tuple[str, ..
         raise SettingsError('got neither FOLDER nor --bag, expected one of them')
     if onset is not None:
         raise SettingsError('--onset: got it without --bag. A campaign has recorded its onset')
+    if (folder / MATRIX).is_file():
+        raise SettingsError(f'{folder}: got the folder of a matrix, expected that of a campaign. '
+                            f'Name an arm: {", ".join(map(str, arms_in(folder)))}')
     if are_recordings(folder):
         given = [name for name, value in (('--set', changes), ('--scenario', files), (
             '--from', source != 'journal')) if value]

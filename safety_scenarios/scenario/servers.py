@@ -65,7 +65,8 @@ class RaySettings(Noun):
     in_flight: int = Field(default=0, ge=0, le=100_000)
     """Most trials that were sent to the cluster and have not ended; 0: twice its processors."""
     retries: int = Field(default=3, ge=0, le=100)
-    """How often a trial is run again whose machine or process was lost."""
+    """How often a trial is run again whose machine or process was lost; not where the controller
+    runs in that process (isolate=false), which it may have ended."""
     records: str = Field(default='', max_length=2000, pattern=r'^([a-z0-9+]+://[^@?#\s]+)?$')
     """URL below which each machine puts the records of its trials, such as s3://bucket/folder, as
     fsspec opens it, without credentials; empty: they come to the folder of the campaign."""

@@ -99,6 +99,9 @@ def read_commitment(folder: Path) -> tuple[Commitment, Opening]:
 
     :raises InputError: one of the two is missing, or they do not belong together
     """
+    if (folder / FILE).is_file() and not (folder / OPENED).exists():
+        raise InputError(f'{folder}: the run did not end: {OPENED} is missing, which suite run '
+                         f'writes last. Was it killed? Run the suite again')
     try:
         made = Commitment.model_validate_json((folder / FILE).read_bytes())
         opened = Opening.model_validate_json((folder / OPENED).read_bytes())

@@ -396,6 +396,17 @@ def _head(path: Path, line: bytes) -> Mapping[str, Any]:
     return head
 
 
+def refuse_other_campaign(path: Path, campaign: str) -> None:
+    """
+    Refuse a journal that was written for another campaign.
+
+    :param campaign: what must stand beside the plan
+    :raises TraceError: it says something else, or is no journal
+    """
+    with open_lines(path)[0] as file:
+        _refuse_foreign(path, _head(path, file.readline()), None, campaign)
+
+
 def _refuse_foreign(path: Path, head: Mapping[str, Any], planned: PlannedTrial | None,
                     campaign: str) -> None:
     try:

@@ -7,6 +7,8 @@ Trials on many machines, as tasks of a Ray cluster.
 Each machine writes the files of a trial into a folder of its own and sends them with the result,
 or puts them into an object store. A trial whose process or machine was lost, and one that could
 not begin where it was sent, is executed elsewhere; what a trial came to is never asked for again.
+A process in which the controller runs is no lost one when it ends: the controller may have ended
+it.
 """
 
 from collections import Counter, deque
@@ -16,19 +18,27 @@ from dataclasses import dataclass, replace
 from functools import cache
 import os
 from pathlib import Path
+import shutil
 import signal
 import sys
 import tempfile
 from types import TracebackType
 from typing import Any, NamedTuple
+from uuid import uuid4
 
 from safety_scenarios.campaign.engines.engine import all_wanted, Engine, IsWanted, Outcome
-from safety_scenarios.campaign.engines.ordering import InOrder, Lane, lanes_of, Raised
+from safety_scenarios.campaign.engines.ordering import (
+    holds_model,
+    InOrder,
+    Lane,
+    lanes_of,
+    Raised,
+)
 from safety_scenarios.campaign.engines.worker import portable_error, Sessions
 from safety_scenarios.campaign.folder.files import write_whole
 from safety_scenarios.campaign.folder.provenance import versions
 from safety_scenarios.campaign.plan import TrialSetup, TrialTask, Wants
-from safety_scenarios.campaign.trials import lost, TrialDone
+from safety_scenarios.campaign.trials import lost, refuse_record_of_another, TrialDone
 from safety_scenarios.errors import MissingDependencyError, SettingsError
 from safety_scenarios.scenario.servers import RaySettings
 from safety_scenarios.trial.trial import Trial
@@ -78,6 +88,8 @@ class OnRay(Engine):
     def __init__(self, settings: RaySettings, jobs: int) -> None:
         super().__init__()
         self._settings, self._jobs = settings, jobs
+        self._id = uuid4().hex
+        """Tells the campaigns of this engine from all others in the same process of a cluster."""
         self._stack = ExitStack()
         self._ray: Any = None
         self._run: Any = None
@@ -176,7 +188,7 @@ class OnRay(Engine):
         task = flight.lane.tasks[0][1]
         setup, key, sent = self._setups.get(id(task.setup), (None, '', None))
         if setup is None:
-            key = f'{task.setup.plan_sha256}-{len(self._setups)}-{os.getpid()}'
+            key = f'{self._id}-{len(self._setups)}'
             sent = self._ray.put(task.setup)
             self._setups[id(task.setup)] = task.setup, key, sent
         steps = [Step(one.trial, one.folder is not None, one.wants, one.is_counted)
@@ -201,7 +213,10 @@ class OnRay(Engine):
         except self._ray.exceptions.RayTaskError as error:
             raise error.cause if isinstance(error.cause, Exception) else error from None
         except self._ray.exceptions.RayError as error:
-            self._lose(flight, f'{type(error).__name__}')
+            of_process = (self._ray.exceptions.WorkerCrashedError,
+                          self._ray.exceptions.OutOfMemoryError)
+            self._lose(flight, type(error).__name__, may_be_model=isinstance(
+                error, of_process) and holds_model(flight.lane.tasks[0][1]))
             return
         for (number, task), one in zip(flight.lane.tasks, sent, strict=True):
             done = one.done
@@ -214,17 +229,23 @@ class OnRay(Engine):
                 return
             self._outcomes.put(number, task, _arrived(task, one))
 
-    def _lose(self, flight: Flight, how: str) -> None:
+    def _lose(self, flight: Flight, how: str, *, may_be_model: bool) -> None:
+        """
+        Execute the trials of a task that was lost again, a number of times.
+
+        :param may_be_model: whether the controller may have ended the process: that is what its
+            trial came to, and it is not tried again
+        """
         names = ', '.join(task.trial.trial_id for _, task in list(flight.lane.tasks)[:3])
-        if flight.tries <= self._settings.retries:
+        if flight.tries <= self._settings.retries and not may_be_model:
             flight.tries += 1
             self.retried.append(f'{names}: run again: its machine or process was lost ({how})')
             self._send(flight)
             return
         for number, task in flight.lane.tasks:
             self._outcomes.put(number, task, lost(task, (
-                f'the machine or process of the trial was lost ({how}), each of '
-                f'{flight.tries} times')))
+                f'the machine or process of the trial was lost ({how})'
+                + (f', each of {flight.tries} times' if flight.tries > 1 else ''))))
 
 
 def _is_unbound(task: TrialTask) -> bool:
@@ -243,6 +264,8 @@ def _arrived(task: TrialTask, sent: Sent) -> TrialDone | Raised:
         with (folder / name).open('ab') as file:
             file.write(content)
     path = None if done.record_path is None else folder / done.record_path
+    if path is not None and path.exists():
+        refuse_record_of_another(task, path)
     return replace(done, record_path=path if path is not None and path.exists() else None,
                    record=done.record.model_copy(update={'trial': task.trial}))
 
@@ -273,8 +296,13 @@ def execute_there(key: str, setup: TrialSetup, steps: list[Step], records: str,
     if here != version:
         raise SettingsError(f'ray: got safety_scenarios {here} on {os.uname().nodename}, expected '
                             f'{version} as where the campaign was started. Install the same')
-    return [_sent(key, TrialTask(setup, step.trial, _folder(key) if step.has_folder else None,
-                                 step.wants, step.is_counted), records) for step in steps]
+    folder = _folder(key)
+    folder.mkdir(mode=0o700, exist_ok=True)
+    try:
+        return [_sent(key, TrialTask(setup, step.trial, folder if step.has_folder else None,
+                                     step.wants, step.is_counted), records) for step in steps]
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _sent(key: str, task: TrialTask, records: str) -> Sent:

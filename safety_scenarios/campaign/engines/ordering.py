@@ -45,6 +45,11 @@ def is_in_real_time(task: TrialTask) -> bool:
     return not task.setup.link_plugin.is_repeatable
 
 
+def holds_model(task: TrialTask) -> bool:
+    """Return whether code of the user's own runs in the process that executes a task."""
+    return task.setup.link.controller.is_in_harness
+
+
 def lanes_of(tasks: Sequence[TrialTask]) -> Sequence[Lane]:
     """Return the tasks that belong into one process, in the order of the first of each."""
     found: dict[object, Lane] = {}

@@ -7,7 +7,8 @@ Trials in several processes of this machine.
 Results come in the order of the tasks, whichever trial ends first. What a trial depends on has to
 be executed before it in the same process: tasks whose link does not begin anew for each trial
 stay together, scenario by scenario, and make one lane. A trial whose process was killed is
-executed once more; what a trial came to is never asked for again.
+executed once more, unless the controller runs in that process and may have ended it; what a trial
+came to is never asked for again.
 """
 
 from collections import Counter, deque
@@ -27,6 +28,7 @@ from types import TracebackType
 from safety_scenarios.campaign.engines.engine import all_wanted, Engine, IsWanted, Outcome
 from safety_scenarios.campaign.engines.ordering import (
     forget,
+    holds_model,
     InOrder,
     Lane,
     lanes_of,
@@ -38,15 +40,17 @@ from safety_scenarios.campaign.plan import TrialSetup, TrialTask
 from safety_scenarios.campaign.signals import uninterrupted
 from safety_scenarios.campaign.trials import lost, TrialDone
 from safety_scenarios.errors import ControllerError
+from safety_scenarios.trial.links.child_process import end_of, error_output
 
 _BOOT = """
-import json, sys
+import json, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
 descriptor, cores, sys.path[:] = json.loads(sys.argv[1])
 from safety_scenarios.campaign.engines.worker import serve
 serve(descriptor, cores)
 """
 """Python code of the new process: it looks for modules where this process does, and imports
-nothing of the program that was started."""
+nothing of the program that was started. Interrupted while it imports, it ends without a word."""
 MOST_TRIES = 2
 """Of a trial whose process ends: the second time it may be the trial that ends it."""
 _AHEAD = 16
@@ -61,6 +65,8 @@ class Worker:
 
     process: subprocess.Popen[bytes]
     connection: Connection
+    end: int
+    """Descriptor that can be read when the process has ended; -1: there is none."""
     cores: Sequence[int]
     campaigns: set[int] = field(default_factory=set)
     """Whose setup it has."""
@@ -182,15 +188,18 @@ class Processes(Engine):
     def _hear(self, within_s: float | None = None) -> None:
         """Wait for what a process has to say, or for its end."""
         running = self._running
-        heard = wait([worker.connection for worker in running], within_s)
+        heard = wait([*(worker.connection for worker in running),
+                      *(worker.end for worker in running if worker.end >= 0)], within_s)
         for worker in running:
-            if worker.connection in heard:
+            if worker.connection in heard or worker.end in heard:
                 with uninterrupted():  # half a message would be no message
                     self._take(worker)
 
     def _take(self, worker: Worker) -> None:
         assert worker.running is not None
         try:
+            if not worker.connection.poll():  # the process has ended, and a child of it has not
+                raise EOFError
             done: TrialDone | Raised = worker.connection.recv()
         except (EOFError, OSError):
             self._lose(worker)
@@ -204,10 +213,12 @@ class Processes(Engine):
         """
         Execute again what a process that has ended was executing, unless it was twice.
 
-        Only somebody else kills a process. One that ended otherwise may have been ended by the
-        model in it, and that is the model's doing: it is not tried again.
+        Something else kills a process, unless the model runs in it, which may kill it too. One
+        that ended otherwise may have been ended by what it executed. Neither is tried again.
         """
         self._workers.remove(worker)
+        with suppress(OSError):  # what it has started, and what would go on
+            os.killpg(worker.process.pid, signal.SIGKILL)
         _end(worker)
         self._free_cores.append(worker.cores)
         assert worker.running is not None
@@ -219,7 +230,7 @@ class Processes(Engine):
             return
         self._tries[place] += 1
         is_killed = worker.process.returncode == -signal.SIGKILL
-        most = MOST_TRIES if is_killed else 1
+        most = MOST_TRIES if is_killed and not holds_model(task) else 1
         if self._tries[place] < most:
             self.retried.append(f'{task.trial.trial_id}: run again: its process ended with {how}')
             lane.tasks.appendleft((place, task))
@@ -245,12 +256,12 @@ class Processes(Engine):
             try:
                 process = subprocess.Popen(
                     [sys.executable, '-c', _BOOT, what], stdin=subprocess.DEVNULL,
-                    pass_fds=(theirs.fileno(),), start_new_session=True)
+                    stdout=error_output(), pass_fds=(theirs.fileno(),), start_new_session=True)
             except OSError as error:
                 ours.close()
                 raise ControllerError(f'jobs: a process could not be started: '
                                       f'{error.strerror}. Ask for fewer jobs') from error
-        worker = Worker(process, Connection(ours.detach()), cores)
+        worker = Worker(process, Connection(ours.detach()), end_of(process.pid), cores)
         self._workers.append(worker)
         return worker
 
@@ -269,3 +280,6 @@ def _end(worker: Worker) -> None:
     worker.process.kill()
     worker.process.wait()
     worker.connection.close()
+    if worker.end >= 0:
+        os.close(worker.end)
+        worker.end = -1

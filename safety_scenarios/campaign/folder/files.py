@@ -107,11 +107,7 @@ class TrialFiles:
         if self._journal is not None:
             journal, self._journal = self._journal, None
             journal.close(record)
-        found: dict[str, str] = {}
-        for name in (journal_path(result.trial_id), trace_path(result.trial_id)):
-            if (self.folder / name).is_file():
-                found |= hashed(self.folder, name, head)
-        return found
+        return hashed_files(self.folder, result.trial_id, head)
 
     def close(self) -> None:
         """Give up a journal that nothing has finished."""
@@ -232,6 +228,19 @@ def hashed(folder: Path, name: str, head: str | None = None) -> dict[str, str]:
     if not name.endswith(SUFFIX):
         return {name: digest(path)}
     return {name: digest(path), f'{name}{CHAIN}': head_of(path) if head is None else head}
+
+
+def hashed_files(folder: Path, trial_id: str, head: str | None = None) -> dict[str, str]:
+    """
+    Return names of a trial's journal and trace to their hashes, as the manifest has them.
+
+    :param head: of the chain of the journal; None: it is read from the file
+    """
+    found: dict[str, str] = {}
+    for name in (journal_path(trial_id), trace_path(trial_id)):
+        if (folder / name).is_file():
+            found |= hashed(folder, name, head)
+    return found
 
 
 def digest(path: Path) -> str:

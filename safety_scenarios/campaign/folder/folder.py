@@ -181,9 +181,12 @@ class RunFolder(Observer):
                 found = {**hashes(self.folder, self._known), **self._known}
                 write_whole(self.folder / MANIFEST, json.dumps(found, indent=2, sort_keys=True))
         finally:
-            self._trials.close()
             with suppress(OSError):
                 self.folder.chmod(self._mode)
+            try:
+                self._trials.close()
+            except OSError as error:  # a line that could not be written is tried once more
+                raise unwritten(self.folder / TRIALS, error) from error
 
 
 def _remove_places(path: Path) -> None:

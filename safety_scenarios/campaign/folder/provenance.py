@@ -3,7 +3,7 @@
 
 """What a result depends on: settings, controller, versions, host, repositories, texts."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timezone
 from functools import cache
 import hashlib
@@ -22,7 +22,8 @@ from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import EXTERNAL, RunSettings
 from safety_scenarios.stimuli.recorded import Recorded
 from safety_scenarios.trial.identity import Identity
-from safety_scenarios.trial.links.controller_facts import source_of
+from safety_scenarios.trial.link_plan import ControllerPlan
+from safety_scenarios.trial.links.controller_facts import is_policy, source_of
 from safety_scenarios.trial.record.planned_trial import PlannedTrial
 
 _GIT_S = 5.0
@@ -158,6 +159,13 @@ def source_sha256(controller: ControllerSpec) -> str | None:
     """Return the hash of a controller's source, None when nobody knows it."""
     found: str | None = _controller(controller)['sha256']
     return found
+
+
+def beside_source(controller: ControllerPlan) -> Sequence[str]:
+    """Return the files that a controller is made of; of its code not what its source is."""
+    source = None if is_policy(controller.name) else source_of(controller.name)[1]
+    return [name for name in controller.facts.files
+            if source is None or Path(name).resolve() != source.resolve()]
 
 
 def _labels(scenario: Scenario) -> dict[str, Any]:

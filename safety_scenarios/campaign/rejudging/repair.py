@@ -50,7 +50,7 @@ def repair(folder: Path) -> tuple[Rejudging, Sequence[str]]:
     :raises TraceError: the campaign had ended, and somebody has changed its files since
     """
     settings, done = settings_of(folder), list[str]()
-    _refuse_changed(folder)
+    refuse_changed(folder)
     context = TraceContext(settings.run, folder, None, settings.run.names.full)
     files = TrialFiles(folder, [AreTrace(context)],
                        Journal if settings.plan is None else
@@ -73,8 +73,12 @@ def repair(folder: Path) -> tuple[Rejudging, Sequence[str]]:
     return rejudge(folder), done
 
 
-def _refuse_changed(folder: Path) -> None:
-    """No crash changes a file after the manifest was written: a new one would hide who did."""
+def refuse_changed(folder: Path) -> None:
+    """
+    Refuse a folder with a changed file: a new manifest would hide who changed it.
+
+    :raises TraceError: a file is not as the manifest says; no crash changes one
+    """
     if not (folder / MANIFEST).exists():
         return
     found = verify(folder)

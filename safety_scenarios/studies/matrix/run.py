@@ -78,6 +78,10 @@ class Arms:
         """Return whether a trial was run before."""
         return self._campaigns[id(task.setup)].is_kept(task)
 
+    def finished(self, task: TrialTask) -> TrialDone | None:
+        """Return what a trial came to that was complete before its line was written."""
+        return self._campaigns[id(task.setup)].finished(task)
+
     def note_preflight(self, task: TrialTask, done: TrialDone) -> None:
         """Keep what the first trial of a scenario shows of the wiring."""
         self._campaigns[id(task.setup)].note_preflight(task, done)

@@ -15,6 +15,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 import os
 from pathlib import Path
 import sys
+from sysconfig import get_path
 from typing import Any, cast
 
 from pydantic import create_model, field_validator, ValidationInfo
@@ -41,6 +42,7 @@ from safety_scenarios.trial.parameters import (
     split,
 )
 
+_PACKAGE = Path(registry.__file__).parent
 _OURS = 'safety_scenarios.controllers.'
 _CHAT_MODEL, _ASKS_CHAT_MODEL = 'openai:', 'llm'
 """Beginning of a name that says which chat model is asked, and the controller that asks it."""
@@ -183,6 +185,7 @@ def controller_facts(plugin: Any, texts: Sequence[str], server: ModelServer) -> 
     model = parameter_model(plugin)
     given = [*server_parameters(server, model), *texts]
     set_up = configured(plugin, read_parameters(given, model))
+    needed, files, starts_within_s = _of_policy(set_up)
     is_set = {*split(given, model), *_of_its_own(plugin, model)}
     return ControllerFacts(
         set_parameters(set_up), tuple(known_parameters(model)),
@@ -190,7 +193,22 @@ def controller_facts(plugin: Any, texts: Sequence[str], server: ModelServer) -> 
         {name: share for name, share in model.critical_shares.items() if name not in is_set},
         _model(set_up), takes_real_time(plugin), _declared_topics(
             set_up if isinstance(set_up, PolicyController) else plugin), brake_lag(plugin),
-        answers_alone(plugin), *_of_policy(set_up))
+        answers_alone(plugin), needed, (*files, *class_files(plugin)), starts_within_s)
+
+
+def class_files(plugin: Any) -> Sequence[str]:
+    """Return the files of a controller's class and of those that it inherits from, in order."""
+    kind = plugin if isinstance(plugin, type) else type(plugin)
+    modules = (sys.modules.get(one.__module__) for one in kind.__mro__
+               if one.__module__ not in ('builtins', '__main__'))
+    files = (getattr(module, '__file__', None) for module in modules)
+    return [file for file in dict.fromkeys(files) if file and not _is_installed(Path(file))]
+
+
+def _is_installed(file: Path) -> bool:
+    """Return whether a file is of a package that a version names, or of Python."""
+    return bool({'site-packages', 'dist-packages'} & set(file.parts)) or any(
+        file.is_relative_to(place) for place in (_PACKAGE, get_path('stdlib')))
 
 
 def connection_problem(name: str, texts: Sequence[str], server: ModelServer) -> str:

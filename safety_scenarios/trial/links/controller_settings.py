@@ -91,8 +91,10 @@ def plugin_of(controller: ControllerPlan) -> Any:
     """
     if controller.given is not None:
         return controller.given
-    return IsolatedController(controller.name) if controller.is_isolated \
-        else named_controller(controller.name)
+    if controller.is_isolated:
+        return IsolatedController(controller.name,
+                                  starts_within_s=controller.facts.starts_within_s)
+    return named_controller(controller.name)
 
 
 def plan_link(settings: RunSettings, controller: ControllerPlan | None = None) -> LinkPlan:

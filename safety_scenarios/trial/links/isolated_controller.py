@@ -11,14 +11,12 @@ before anything is planned.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 import json
 import os
 import pickle
-import signal
 import socket
-import subprocess
 import sys
-import threading
 from types import TracebackType
 from typing import Any, cast
 import weakref
@@ -32,7 +30,7 @@ from safety_scenarios.scenario.message import ChatMessage, Command, Message, Obs
 from safety_scenarios.scenario.servers import ModelServer
 from safety_scenarios.scenario.settings import ControllerContext, ControllerSettings
 from safety_scenarios.trial.link_plan import ControllerFacts
-from safety_scenarios.trial.links.isolated_child import serve
+from safety_scenarios.trial.links.isolated_process import Child, forked, spawned
 from safety_scenarios.trial.links.isolation_protocol import (
     ConnectionLost,
     DecisionReader,
@@ -46,25 +44,15 @@ from safety_scenarios.trial.links.isolation_protocol import (
     utterances_read,
 )
 
-_BOOT = """
-import json, os, sys
-descriptor = int(sys.argv[1])
-length = int.from_bytes(os.read(descriptor, 4), 'little')
-text = b''
-while len(text) < length:
-    text += os.read(descriptor, length - len(text))
-sys.path[:] = json.loads(text)
-from safety_scenarios.trial.links.isolated_child import serve
-serve(descriptor)
-"""
-"""Python code of the new process: it looks for modules where this process does."""
 _HANG_S = 90
 """Seconds without a reply; the process itself ends a decision after 60."""
 _MARGIN_S = 30
 _CLOSE_S = 60
+_BEGIN_S = 300.0
+"""For importing, describing or making a controller, unless its ``cold_start_s`` is longer."""
 _MAIN = b'__main__'
-_BEGINNING = ('load', 'facts', 'begin')
-"""Requests that a new process can answer after one that has ended."""
+_BEGINNING = {'load': 'imported', 'facts': 'described', 'begin': 'made'}
+"""Requests that a new process can answer after one that has ended, and what each does."""
 
 
 class ReportedFailure(SafetyScenariosError):
@@ -90,16 +78,18 @@ class IsolatedController:
 
     :param name: of a plug-in, or ``MODULE:NAME``; empty: ``thing``
     :param thing: the controller itself
+    :param starts_within_s: how long it may take to be made, such as to load a model
     """
 
-    def __init__(self, name: str = '', thing: Any = None) -> None:
+    def __init__(self, name: str = '', thing: Any = None, starts_within_s: float = 0.0) -> None:
         self._name, self._thing = name, thing
+        self._begin_s = max(_BEGIN_S, starts_within_s)
         self._pickled = None if name else _pickled(thing)
         self._is_fork = not name and self._pickled is None
         self._is_loaded = False
         self._number = 0
         self._frames: Frames | None = None
-        self._child: _Child | None = None
+        self._child: Child | None = None
         self._end: Callable[[], object] = lambda: None
         self._ended = ''
         if not name:
@@ -119,9 +109,11 @@ class IsolatedController:
         :param texts: its parameters as ``KEY=VALUE``
         :raises SettingsError: it cannot be imported or made, or a parameter does not fit
         """
-        found = self.request('facts', (tuple(texts), server.model_dump()))
+        found = self.beginning('facts', (tuple(texts), server.model_dump()))
         try:
-            return ControllerFacts.read(found)
+            facts = ControllerFacts.read(found)
+            self._begin_s = max(self._begin_s, facts.starts_within_s)
+            return facts
         except (TypeError, ValueError, AttributeError) as error:
             raise SettingsError(f'controller: {self._label}: got {error} from its process, '
                                 f'expected what its parameters are') from None
@@ -136,6 +128,20 @@ class IsolatedController:
         made = RemoteController()
         made.connect(self, settings, limit_ns)
         return made
+
+    def beginning(self, kind: str, content: Any) -> Any:
+        """
+        Ask the process for something that it needs before it can think, and return its reply.
+
+        :raises ControllerError: it takes too long
+        """
+        try:
+            return self.request(kind, content, within_s=self._begin_s)
+        except Hanging as error:
+            raise ControllerError(
+                f'the controller {self._label} hangs: it was not {_BEGINNING[kind]} within '
+                f'{error.after_ns / 1e9:g} s, and its process was ended. If it needs longer, give '
+                f'its class cold_start_s') from None
 
     def request(self, kind: str, content: Any = None, *, within_s: float | None = None) -> Any:
         """
@@ -161,7 +167,7 @@ class IsolatedController:
         frames = self._begun()
         if not self._is_loaded and kind != 'load':
             self._is_loaded = True
-            self.request('load', (self._name, self._pickled))
+            self.beginning('load', (self._name, self._pickled))
         self._number += 1
         try:
             look = self._watched(within_s, late)
@@ -223,7 +229,7 @@ class IsolatedController:
         """Begin before anything is planned; what a new interpreter cannot import is forked."""
         if not self._is_fork:
             try:
-                self.request('load', ('', self._pickled))
+                self.beginning('load', ('', self._pickled))
                 self._is_loaded = True
                 return
             except SafetyScenariosError:  # as of a module that only this process can import
@@ -240,8 +246,8 @@ class IsolatedController:
                                   f'or use isolate=False')
         ours, theirs = socket.socketpair()
         with theirs:
-            child = _forked(ours, theirs, self._thing) if self._is_fork else _spawned(theirs)
-        self._frames = Frames(ours.detach(), MAX_REPLY)
+            child = forked(ours, theirs, self._thing) if self._is_fork else spawned(theirs)
+        self._frames = Frames(ours.detach(), MAX_REPLY, child.ended)
         self._child, self._is_loaded, self._ended = child, self._is_fork, ''
         self._end = weakref.finalize(self, _end, self._frames, child, os.getpid())
         if not self._is_fork:
@@ -283,7 +289,7 @@ class RemoteController(ControllerPlugin):
         self._process = process
         self._within_s = max(_HANG_S, 2 * (limit_ns or 0) / 1e9 + _MARGIN_S)
         self._seen_ns, self._late = _nothing_seen, _do_nothing
-        self._facts = process.request('begin', (settings, limit_ns))
+        self._facts = process.beginning('begin', (settings, limit_ns))
         self.begin(ControllerContext(**{name: getattr(settings, name)
                                         for name in ControllerContext.model_fields}))
 
@@ -359,13 +365,16 @@ class RemoteController(ControllerPlugin):
         """
         Let it hang up what it has opened; the process goes on for the next scenario.
 
+        A process that has ended since has nothing open: what its trial came to is known.
+
         :raises ControllerError: it hangs
         :raises ReportedFailure: what the controller raised
         """
         if not self._process.is_running:
             return
         try:
-            self._process.request('close', within_s=_CLOSE_S)
+            with suppress(ControllerError):
+                self._process.request('close', within_s=_CLOSE_S)
         except Hanging as error:
             raise ControllerError(f'the controller did not close within '
                                   f'{error.after_ns / 1e9:g} s') from None
@@ -385,45 +394,7 @@ def _do_nothing() -> None:
     pass
 
 
-class _Child:
-    """A process that was started here, and leads a group of its own."""
-
-    def __init__(self, pid: int) -> None:
-        self.pid = pid
-        self.ending = 'an unknown status'
-        try:
-            self._waits = os.open(f'/proc/{pid}/schedstat', os.O_RDONLY | os.O_CLOEXEC)
-        except OSError:  # a kernel that does not say
-            self._waits = -1
-
-    @property
-    def processor_wait_ns(self) -> int:
-        try:
-            return int(os.pread(self._waits, 256, 0).split()[1])
-        except (OSError, ValueError, IndexError):
-            return 0
-
-    def end(self) -> None:
-        for kill in (os.killpg, os.kill):  # it may not lead its group yet
-            try:
-                kill(self.pid, signal.SIGKILL)
-            except (ProcessLookupError, PermissionError):
-                pass
-        try:
-            self._keep(os.waitpid(self.pid, 0)[1])
-        except ChildProcessError:  # somebody else has waited for it
-            pass
-        if self._waits >= 0:
-            os.close(self._waits)
-            self._waits = -1
-
-    def _keep(self, status: int) -> None:
-        code = os.waitstatus_to_exitcode(status)
-        self.ending = f'exit status {code}' if code >= 0 \
-            else f'signal {signal.Signals(-code).name}'
-
-
-def _end(frames: Frames, child: _Child, owner: int) -> None:
+def _end(frames: Frames, child: Child, owner: int) -> None:
     if os.getpid() == owner:  # and not a copy of it
         frames.close()
         child.end()
@@ -436,51 +407,3 @@ def _pickled(thing: Any) -> bytes | None:
     except Exception:  # whatever its own methods raise
         return None
     return None if _MAIN in pickled else pickled
-
-
-def _spawned(theirs: socket.socket) -> _Child:
-    """Begin a new interpreter."""
-    started = subprocess.Popen(
-        [sys.executable, '-c', _BOOT, str(theirs.fileno())],
-        pass_fds=(theirs.fileno(),), stdin=subprocess.DEVNULL, start_new_session=True)
-    started.returncode = 0  # it is waited for by its id
-    return _Child(started.pid)
-
-
-def _forked(ours: socket.socket, theirs: socket.socket, thing: Any) -> _Child:
-    """
-    Copy this process, in a thread, so that the copy has no frames of whoever calls.
-
-    :raises ControllerError: it cannot be copied
-    """
-    for stream in (sys.stdout, sys.stderr):
-        stream.flush()
-    pids: list[int] = []
-
-    def fork() -> None:
-        pid = os.fork()
-        if pid:
-            pids.append(pid)
-            return
-        try:
-            _become_child(ours, theirs, thing)
-        finally:
-            os._exit(0)
-
-    thread = threading.Thread(target=fork, name='fork')
-    thread.start()
-    thread.join()
-    if not pids:
-        raise ControllerError('the controller: its process could not be started. Put it into a '
-                              'module, or use isolate=False')
-    return _Child(pids[0])
-
-
-def _become_child(ours: socket.socket, theirs: socket.socket, thing: Any) -> None:
-    os.setsid()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_DFL)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    ours.close()
-    serve(theirs.fileno(), thing)

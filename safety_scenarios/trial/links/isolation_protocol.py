@@ -48,14 +48,18 @@ class Frames:
 
     :param descriptor: of a connected stream socket, which is closed by ``close``
     :param most: bytes of one frame; a longer one is refused
+    :param end: descriptor that can be read when the process at the other end has ended; -1: none
     """
 
-    def __init__(self, descriptor: int, most: int) -> None:
+    def __init__(self, descriptor: int, most: int, end: int = -1) -> None:
         self._descriptor, self._most = descriptor, most
         os.set_blocking(descriptor, False)
         self._arrives, self._leaves = select.poll(), select.poll()
         self._arrives.register(descriptor, select.POLLIN)
         self._leaves.register(descriptor, select.POLLOUT)
+        if end >= 0:
+            for poll in (self._arrives, self._leaves):
+                poll.register(end, select.POLLIN)
         self._rest = b''
 
     def send(self, frame: bytes, look: Callable[[], None] = lambda: None) -> None:
@@ -70,7 +74,7 @@ class Frames:
             try:
                 left = left[os.write(self._descriptor, left):]
             except BlockingIOError:
-                if not self._leaves.poll(_LOOK_MS):
+                if not self._is_ready(self._leaves):
                     look()
             except OSError as error:
                 raise ConnectionLost from error
@@ -94,10 +98,23 @@ class Frames:
         if descriptor >= 0:
             os.close(descriptor)
 
+    def _is_ready(self, poll: select.poll) -> bool:
+        """
+        Wait for the socket, at most for a second, and return whether it is ready.
+
+        :raises ConnectionLost: the process at the other end has ended, and has left nothing
+        """
+        found = poll.poll(_LOOK_MS)
+        if any(one == self._descriptor for one, _ in found):
+            return True
+        if found and not any(one == self._descriptor for one, _ in poll.poll(0)):
+            raise ConnectionLost
+        return bool(found)
+
     def _taken(self, count: int, look: Callable[[], None]) -> bytes:
         parts, missing = [self._rest], count - len(self._rest)
         while missing > 0:
-            if not self._arrives.poll(_LOOK_MS):
+            if not self._is_ready(self._arrives):
                 look()
                 continue
             try:

@@ -3,7 +3,12 @@
 
 """What a controller says must not break the lines of the results."""
 
-from safety_scenarios.campaign.folder.folder import lines_of, read_trials
+import resource
+
+import pytest
+from safety_scenarios.campaign.folder.files import TrialFiles
+from safety_scenarios.campaign.folder.folder import lines_of, read_trials, RunFolder
+from safety_scenarios.errors import TraceError
 from safety_scenarios.judging.evaluate import evaluate
 from unit.records import reacting, record
 
@@ -19,3 +24,15 @@ def test_a_line_ends_where_we_end_it(tmp_path):
 
 def test_nothing_has_no_line():
     assert lines_of('') == lines_of('\n') == []
+
+
+def test_a_line_that_did_not_fit_is_an_error_with_its_path_when_the_folder_is_closed(tmp_path):
+    folder = RunFolder(TrialFiles(tmp_path, []))
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    folder._trials.write('x' * 100)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, limits[1]))
+    try:
+        with pytest.raises(TraceError, match='trials.jsonl: cannot be written: File too large'):
+            folder.close()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)

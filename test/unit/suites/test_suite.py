@@ -92,7 +92,7 @@ def test_a_seed_is_promised_by_a_hash_and_opened_later(tmp_path):
     suite = small_suite(tmp_path)
     made, opening = commit(suite, ('a',), 1, tmp_path, seed=None)
     assert opening.salt not in (tmp_path / 'commitment.json').read_text()
-    with pytest.raises(InputError, match='no commitment'):
+    with pytest.raises(InputError, match='did not end: opening.json is missing'):
         read_commitment(tmp_path)
     open_commitment(opening, tmp_path)
     assert read_commitment(tmp_path) == (made, opening)

@@ -7,6 +7,7 @@ import json
 import os
 from pathlib import Path
 import signal
+import time
 from typing import Any, ClassVar
 
 from safety_scenarios.campaign.run import run
@@ -63,7 +64,26 @@ class Killed(RuleBased):
         count, spared = map(int, path.read_text().split())
         path.write_text(f'{count - (not spared and count > 0)} {max(0, spared - 1)}')
         if not spared and count > 0:
-            os.kill(os.getpid(), self.by)
+            self._kill()
+
+    def _kill(self) -> None:
+        os.kill(os.getpid(), self.by)
+
+
+class WorkerKilled(Killed):
+    """Kills the process that executes its trial, whose child it is: as something else does."""
+
+    def _kill(self) -> None:
+        os.kill(os.getppid(), signal.SIGKILL)
+
+
+class Forks(Killed):
+    """Ends its process while a child holds the socket to the campaign."""
+
+    def _kill(self) -> None:
+        if os.fork():
+            os._exit(5)
+        time.sleep(600)
 
 
 class Aborts(Killed):

@@ -25,6 +25,7 @@ from safety_scenarios.trial.session import LinkPlugin, Observer
 from unit.campaign.engines.scaled import campaign, left, SCENARIOS, settings, TIMES_LEFT
 
 KILLED = 'unit.campaign.engines.scaled:Killed'
+WORKER_KILLED = 'unit.campaign.engines.scaled:WorkerKilled'
 
 
 @pytest.fixture(scope='module')
@@ -72,14 +73,14 @@ def killed(folder: Path, monkeypatch, times: int, spared: int, controller: str =
     count = folder / 'times_left'
     count.write_text(f'{times} {spared}')
     monkeypatch.setenv(TIMES_LEFT, str(count))
-    return campaign(folder / 'run', controller=controller, isolate=False,
-                    scenarios=('SCN-R-101',), jobs=2)
+    return campaign(folder / 'run', controller=controller, scenarios=('SCN-R-101',), jobs=2,
+                    isolate=controller == WORKER_KILLED)
 
 
 @pytest.mark.slow
 def test_a_trial_whose_process_is_killed_is_run_once_more_and_no_number_differs(
         tmp_path, monkeypatch):
-    summary = killed(tmp_path, monkeypatch, 1, 2)
+    summary = killed(tmp_path, monkeypatch, 1, 2, WORKER_KILLED)
     assert summary.verdict is Verdict.PASS and summary.completed == 3
     [said] = summary.repaired
     assert 'run again: its process ended with signal 9 (SIGKILL)' in said
@@ -87,9 +88,11 @@ def test_a_trial_whose_process_is_killed_is_run_once_more_and_no_number_differs(
 
 
 @pytest.mark.slow
-def test_a_controller_that_crashes_the_process_that_it_is_in_gets_no_second_try(
-        tmp_path, monkeypatch):
-    summary = killed(tmp_path, monkeypatch, 1, 2, 'unit.campaign.engines.scaled:Aborts')
+@pytest.mark.parametrize('controller', [
+    KILLED, 'unit.campaign.engines.scaled:Aborts', 'unit.campaign.engines.scaled:Forks'])
+def test_a_controller_that_ends_the_process_that_it_is_in_gets_no_second_try(
+        tmp_path, monkeypatch, controller):
+    summary = killed(tmp_path, monkeypatch, 1, 2, controller)
     assert summary.verdicts == {'ERROR': 1, 'PASS': 2} and not summary.repaired
 
 
@@ -97,7 +100,7 @@ def test_a_controller_that_crashes_the_process_that_it_is_in_gets_no_second_try(
 @pytest.mark.thorough
 def test_a_trial_that_always_ends_its_process_is_an_error_and_the_others_are_run(
         tmp_path, monkeypatch):
-    summary = killed(tmp_path, monkeypatch, 99, 0)
+    summary = killed(tmp_path, monkeypatch, 99, 0, WORKER_KILLED)
     assert summary.verdicts == {'ERROR': 3} and summary.exit_code == 3
     assert 'each of 2 times' in (tmp_path / 'run' / 'trials.jsonl').read_text()
 

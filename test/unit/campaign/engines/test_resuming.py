@@ -8,6 +8,7 @@ import shutil
 
 import pytest
 from safety_scenarios.campaign.folder.evidence import verify
+from safety_scenarios.campaign.folder.files import remove_trial
 from safety_scenarios.campaign.rejudging.rejudge import rejudge
 from safety_scenarios.campaign.resuming import ordinal, run_suffix
 from safety_scenarios.campaign.run import run
@@ -21,8 +22,9 @@ TRIALS = 'trials.jsonl'
 
 @pytest.fixture(scope='module', autouse=True)
 def with_what_is_drawn():
-    """Keep what a page shows: it has to survive too."""
+    """Keep what a page shows, which has to survive too, and no record of real time."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr('safety_scenarios.controllers.host.TOLD_NS', 1 << 62)
         patch.delenv('SAFETY_SCENARIOS_REPORT')
         yield
 
@@ -35,15 +37,55 @@ def whole(tmp_path_factory):
     return folder
 
 
-def cut(whole, folder, lines, half=''):
-    """Make of a campaign's folder what a kill leaves after so many lines."""
+def cut(whole, folder, lines, half='', *, are_complete=False):
+    """
+    Make of a campaign's folder what a kill leaves after so many lines.
+
+    :param are_complete: the other trials have ended too, in processes whose turn had not come
+    """
     shutil.copytree(whole, folder)
     for name in ('campaign.json', 'manifest.json', 'report.html'):
         (folder / name).unlink(missing_ok=True)
     shutil.rmtree(folder / 'report_data', ignore_errors=True)
     text = (folder / TRIALS).read_text().splitlines(keepends=True)
     (folder / TRIALS).write_text(''.join(text[:lines]) + half)
+    for line in () if are_complete else text[lines:]:
+        remove_trial(folder, json.loads(line)['trial_id'])
     return folder
+
+
+@pytest.mark.parametrize('gone', [0, 2, 5])
+def test_a_complete_trial_without_a_line_is_kept_and_its_line_comes_in_its_turn(
+        whole, tmp_path, gone):
+    folder = cut(whole, tmp_path / 'run', 0, are_complete=True)
+    names = [json.loads(line)['trial_id'] for line in (whole / TRIALS).read_text().splitlines()]
+    [journal] = folder.rglob(f'{names[gone]}.events.jsonl.gz')
+    journal.rename(journal.with_name(journal.name + '.part'))
+    before = {path: path.stat().st_mtime_ns for path in folder.rglob('*.events.jsonl.gz')}
+    summary = go_on(folder)
+    assert '5 trials kept, 1 half written and run again' in summary.repaired[0]
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+    found, expected = left(folder), left(whole)
+    found.pop('views.jsonl.gz'), expected.pop('views.jsonl.gz')
+    assert found == expected and rejudge(folder).flaws == ()
+
+
+def test_a_line_behind_a_trial_that_was_interrupted_is_kept(whole, tmp_path):
+    folder = cut(whole, tmp_path / 'run', 6)
+    lines = (folder / TRIALS).read_text().splitlines(keepends=True)
+    (folder / TRIALS).write_text(''.join(lines[:1] + lines[2:]))
+    remove_trial(folder, json.loads(lines[1])['trial_id'])
+    assert '5 trials kept, 0 half written' in go_on(folder).repaired[0]
+    assert (folder / TRIALS).read_bytes() == (whole / TRIALS).read_bytes()
+
+
+def test_a_damaged_complete_record_without_a_line_is_refused(whole, tmp_path):
+    folder = cut(whole, tmp_path / 'run', 2, are_complete=True)
+    journal = sorted((folder / 'traces' / 'SCN-C-101').glob('*.events.jsonl.gz'))[0]
+    journal.write_bytes(journal.read_bytes()[:-200])
+    with pytest.raises(TraceError, match='cannot be resumed'):
+        go_on(folder)
+    assert journal.exists()
 
 
 @pytest.mark.parametrize('lines', [0, 4, 6])
@@ -60,7 +102,7 @@ def test_whenever_it_was_cut_off_it_comes_to_the_same_to_the_byte(whole, tmp_pat
 
 
 def test_what_was_half_written_is_run_again(whole, tmp_path):
-    folder = cut(whole, tmp_path / 'run', 2)
+    folder = cut(whole, tmp_path / 'run', 2, are_complete=True)
     journal = next((folder / 'traces' / 'SCN-C-101').glob('*.events.jsonl.gz'))
     journal.rename(journal.with_name(journal.name + '.part'))
     go_on(folder)
@@ -105,6 +147,18 @@ def test_one_that_was_interrupted_goes_on_too(whole, tmp_path):
     assert not summary.interrupted and left(folder)['trials'] == left(whole)['trials']
 
 
+def test_an_interrupted_folder_that_was_changed_is_refused_and_stays_as_it_is(tmp_path):
+    folder = tmp_path / 'run'
+    run(settings(folder), [Stops()])
+    line = (folder / TRIALS).read_text().splitlines(keepends=True)
+    (folder / TRIALS).write_text(''.join(line[:1]))
+    remove_trial(folder, json.loads(line[1])['trial_id'])
+    before = {path: path.read_bytes() for path in folder.rglob('*') if path.is_file()}
+    with pytest.raises(TraceError, match=f'were changed since.*{TRIALS}: changed'):
+        go_on(folder)
+    assert {path: path.read_bytes() for path in folder.rglob('*') if path.is_file()} == before
+
+
 @pytest.mark.slow
 @pytest.mark.thorough
 def test_a_scenario_whose_controller_is_kept_begins_again(tmp_path):
@@ -122,6 +176,7 @@ def test_it_names_what_had_failed_and_is_run_again(tmp_path):
     folder = cut(tmp_path / 'whole', tmp_path / 'run', 2)
     [said] = go_on(folder, **given).repaired
     assert '0 trials kept' in said and said.count('.t') == 2, said
+    assert '0 half written and run again, 2 complete and run again' in said
     assert 'of those run again had failed: SCN-R-101.' in said
 
 
@@ -170,6 +225,21 @@ def test_another_plan_version_or_controller_is_refused_by_name(whole, tmp_path, 
     folder = cut(whole, tmp_path / 'run', 2)
     edit(folder, change)
     with pytest.raises(InputError, match=says):
+        go_on(folder)
+
+
+def test_a_changed_class_that_the_controller_inherits_from_is_refused_by_name(
+        tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    base = tmp_path / 'resumed_base.py'
+    base.write_text('class Base:\n    def decide(self, observation):\n        return None\n')
+    (tmp_path / 'resumed_own.py').write_text(
+        'from resumed_base import Base\n\n\nclass Own(Base):\n    pass\n')
+    given = {'controller': 'resumed_own:Own', 'scenarios': ('SCN-R-101',), 'outputs': ()}
+    campaign(tmp_path / 'whole', **given)
+    folder = cut(tmp_path / 'whole', tmp_path / 'run', 1)
+    base.write_text(base.read_text() + '\n# another version\n')
+    with pytest.raises(SettingsError, match=r'resumed_base\.py of the controller: got'):
         go_on(folder)
 
 

@@ -70,6 +70,12 @@ def test_a_shard_that_was_changed_or_did_not_end_is_refused(shards, tmp_path):
         merge([tmp_path / '1', tmp_path / '2', tmp_path / '3'], tmp_path / 'out')
 
 
+def test_an_output_in_a_shard_is_refused_and_leaves_it_as_it_is(shards):
+    with pytest.raises(SettingsError, match='which is in the shard'):
+        merge(shards, shards[1] / 'merged')
+    assert verify(shards[1]) == []
+
+
 def test_the_command_line_makes_one_campaign_of_two_shards(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     for number, name in ((1, 'one'), (2, 'two')):

@@ -208,6 +208,8 @@ def test_several_controllers_on_the_command_line_are_arms(tmp_path, capsys, monk
     assert (matrix.seed, matrix.order, dict(matrix.set)['link']) == (5, 'trial', 'loopback')
     assert main(['run', '--matrix', str(tmp_path / 'm' / 'matrix.yaml')]) == 2
     assert 'quick_person.yaml' in capsys.readouterr().err  # named without its folder
+    assert main(['evaluate', str(tmp_path / 'm')]) == 2
+    assert f"Name an arm: {tmp_path / 'm' / 'rule_based'}, " in capsys.readouterr().err
     same, arms = resolved(matrix, {'scenarios': (QUICK,)})
     assert plan_matrix(same, arms, tmp_path / 'again').matrix == matrix
 

@@ -285,7 +285,8 @@ def test_what_goes_wrong_there_is_an_error_here_and_leaves_no_process(own, tmp_p
 def test_much_on_its_standard_output_holds_nothing_up(own, capfd):
     results = ss.run(SCENARIO, controller=own.Talks, link='loopback', seed=0)
     assert results.verdict is ss.Verdict.FAIL
-    assert 'x' * 100_000 in capfd.readouterr().out
+    printed = capfd.readouterr()
+    assert 'x' * 100_000 in printed.err and 'x' not in printed.out  # which may be JSON
 
 
 def test_what_it_has_started_ends_with_it(own):
@@ -321,6 +322,24 @@ def test_a_process_that_was_ended_is_begun_again_for_the_next_scenario(own):
                 plugin.decide(Observation.model_construct(t_ns=0, readings={}))
 
 
+@pytest.mark.parametrize('where', ['decide', 'close'])
+def test_the_end_of_a_process_is_noticed_while_a_child_of_it_holds_the_socket(where):
+    with IsolatedController(thing=Forks(where)) as process:
+        plugin = process.begin(ControllerSettings(), None)
+        if where == 'decide':
+            with pytest.raises(ControllerError, match='its process ended with exit status 4'):
+                plugin.decide(Observation.model_construct(t_ns=0, readings={}))
+        plugin.close()  # there is nothing left to close
+        assert not process.is_running
+
+
+def test_one_that_hangs_before_it_can_be_asked_is_an_error(monkeypatch):
+    monkeypatch.setattr('safety_scenarios.trial.links.isolated_controller._BEGIN_S', 1.0)
+    with IsolatedController(thing=Hangs) as process, \
+            pytest.raises(ControllerError, match='was not made within 1 s.*cold_start_s'):
+        process.begin(ControllerSettings(), None)
+
+
 def test_what_cannot_be_imported_is_refused_and_its_parameters_are_checked(own):
     with pytest.raises(SettingsError, match='unknown parameter'):
         ss.run(SCENARIO, controller=own.Reference, controller_parameters=['crise=1'],
@@ -349,6 +368,36 @@ class Waits:
     def answer(self, messages):
         while True:
             pass
+
+
+class Hangs:
+    """Is never made."""
+
+    def __init__(self):
+        while True:
+            pass
+
+    def decide(self, observation):
+        """Return nothing."""
+
+
+class Forks:
+    """Leaves a child behind that holds its socket, and ends."""
+
+    def __init__(self, where):
+        self.where = where
+
+    def decide(self, observation):
+        self._end('decide')
+
+    def close(self):
+        self._end('close')
+
+    def _end(self, where):
+        if where == self.where:
+            if os.fork():
+                os._exit(4)
+            time.sleep(600)
 
 
 class Rambles:

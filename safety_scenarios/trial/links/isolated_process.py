@@ -1,0 +1,127 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""The process of an isolated controller: how it is begun, as a new one or a copy, and ended."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from typing import Any
+
+from safety_scenarios.errors import ControllerError
+from safety_scenarios.trial.links.child_process import end_of, error_output
+from safety_scenarios.trial.links.isolated_child import serve
+
+_BOOT = """
+import json, os, sys
+descriptor = int(sys.argv[1])
+length = int.from_bytes(os.read(descriptor, 4), 'little')
+text = b''
+while len(text) < length:
+    text += os.read(descriptor, length - len(text))
+sys.path[:] = json.loads(text)
+from safety_scenarios.trial.links.isolated_child import serve
+serve(descriptor)
+"""
+"""Python code of the new process: it looks for modules where this process does."""
+
+
+class Child:
+    """
+    A process that was started here, and leads a group of its own.
+
+    :ivar ending: how it has ended, in words
+    :ivar ended: descriptor that can be read when it has ended; -1: there is none
+    """
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self.ending = 'an unknown status'
+        self.ended = end_of(pid)
+        try:
+            self._waits = os.open(f'/proc/{pid}/schedstat', os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:  # a kernel that does not say
+            self._waits = -1
+
+    @property
+    def processor_wait_ns(self) -> int:
+        """How long its main thread was ready to run while others had the processors."""
+        try:
+            return int(os.pread(self._waits, 256, 0).split()[1])
+        except (OSError, ValueError, IndexError):
+            return 0
+
+    def end(self) -> None:
+        """End it with its group, and keep how it has ended."""
+        for kill in (os.killpg, os.kill):  # it may not lead its group yet
+            try:
+                kill(self.pid, signal.SIGKILL)
+            except (ProcessLookupError, PermissionError):
+                pass
+        try:
+            self._keep(os.waitpid(self.pid, 0)[1])
+        except ChildProcessError:  # somebody else has waited for it
+            pass
+        for descriptor in (self._waits, self.ended):
+            if descriptor >= 0:
+                os.close(descriptor)
+        self._waits = self.ended = -1
+
+    def _keep(self, status: int) -> None:
+        code = os.waitstatus_to_exitcode(status)
+        self.ending = f'exit status {code}' if code >= 0 \
+            else f'signal {signal.Signals(-code).name}'
+
+
+def spawned(theirs: socket.socket) -> Child:
+    """Begin a new interpreter, which serves a controller over a socket."""
+    started = subprocess.Popen(
+        [sys.executable, '-c', _BOOT, str(theirs.fileno())],
+        pass_fds=(theirs.fileno(),), stdin=subprocess.DEVNULL, stdout=error_output(),
+        start_new_session=True)
+    started.returncode = 0  # it is waited for by its id
+    return Child(started.pid)
+
+
+def forked(ours: socket.socket, theirs: socket.socket, thing: Any) -> Child:
+    """
+    Copy this process, in a thread, so that the copy has no frames of whoever calls.
+
+    :raises ControllerError: it cannot be copied
+    """
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    pids: list[int] = []
+
+    def fork() -> None:
+        pid = os.fork()
+        if pid:
+            pids.append(pid)
+            return
+        try:
+            _become_child(ours, theirs, thing)
+        finally:
+            os._exit(0)
+
+    thread = threading.Thread(target=fork, name='fork')
+    thread.start()
+    thread.join()
+    if not pids:
+        raise ControllerError('the controller: its process could not be started. Put it into a '
+                              'module, or use isolate=False')
+    return Child(pids[0])
+
+
+def _become_child(ours: socket.socket, theirs: socket.socket, thing: Any) -> None:
+    os.setsid()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    said = error_output()
+    os.dup2(said if said >= 0 else os.open(os.devnull, os.O_WRONLY), 1)
+    ours.close()
+    serve(theirs.fileno(), thing)
