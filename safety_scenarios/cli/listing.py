@@ -29,7 +29,7 @@ from safety_scenarios.errors import (
 )
 from safety_scenarios.formats.loading import LEFT_OUT, look_through, ScenarioSet, Survey
 from safety_scenarios.formats.profile_file import with_profile
-from safety_scenarios.judging.blind_pass_rate import MOST, reckoned
+from safety_scenarios.judging.blind_pass_rate import MOST, reckoned, why_too_high
 from safety_scenarios.lint.review import review, waived_by
 from safety_scenarios.lint.times import needed_ms
 from safety_scenarios.reports.console_report import console, Screen, show
@@ -74,6 +74,8 @@ def schema_of(kind: str) -> Mapping[str, Any]:
 
 _FEW = 3
 """Files of one format that are told one by one."""
+_ONSET = ('ros', 'nominal', 'duration_ms')
+"""What decides when the hazard comes."""
 
 
 @click.command()
@@ -108,7 +110,8 @@ def validate(paths: tuple[str, ...], strict: bool, sweeps: bool | None, seeds: i
     survey = survey_of(paths, values)
     loaded = survey.loaded
     found = review(loaded.scenarios, _floor_ms(calibration) if calibration else None)
-    warnings = [*loaded.warnings, *(
+    guessable, waived_count = _guessable(loaded)
+    warnings = [*loaded.warnings, *guessable, *(
         loaded.problem(remark.scenario, remark.field, remark.message, remark.code)
         for remark in found.remarks), *(
         loaded.problem(one.scenario, one.field, one.message, one.code)
@@ -120,7 +123,7 @@ def validate(paths: tuple[str, ...], strict: bool, sweeps: bool | None, seeds: i
         click.echo(line)
     for note in (*loaded.notes, *_chances(loaded)):
         click.echo(f'note: {note}', err=True)
-    waived_count = len(found.waived)
+    waived_count += len(found.waived)
     if sweeps or (sweeps is None and strict and not warnings):
         tried, more = _tried(loaded, seeds)
         warnings, waived_count = [*warnings, *tried], waived_count + more
@@ -165,13 +168,18 @@ def _chances(loaded: ScenarioSet) -> Iterator[Problem]:
     """Yield what a controller that does not look could pass of each hazard of a robot."""
     for scenario in loaded.scenarios:
         found = reckoned(scenario)
-        if found.level is not None:
-            advice = '' if found.level <= MOST else (
-                f'. More than {MOST:.0%} is luck: let the hazard come at times that range over '
-                f'{1 / MOST:.0f} times the budget')
-            yield loaded.problem(scenario, ('ros', 'nominal', 'duration_ms'), (
+        if found.level is not None and found.level <= MOST:
+            yield loaded.problem(scenario, _ONSET, (
                 f'a controller that does not look would pass at most {found.level:.1%} of the '
-                f'trials: {found.why}{advice}'), '')
+                f'trials: {found.why}'), '')
+
+
+def _guessable(loaded: ScenarioSet) -> tuple[list[Problem], int]:
+    """Return the hazards that such a controller passes too often, and how many are waived."""
+    found = [(one, why) for one in loaded.scenarios if (why := why_too_high(one))]
+    told = [loaded.problem(one, _ONSET, why, 'L229') for one, why in found
+            if 'L229' not in waived_by(one)]
+    return told, len(found) - len(told)
 
 
 def _floor_ms(file: Path) -> float:

@@ -252,6 +252,12 @@ CODES: Mapping[str, Code] = {
         'times g (Coulomb), with the friction of `world.floor`, or 0.8 where that is not more',
         'distances count as kept that the robot does not keep',
         'declare the deceleration that was measured on such a floor'),
+    'L229': Code(
+        'a hazard that a blind controller, which ignores its sensors, passes in more than 5 % of '
+        'the trials, or as often as it likes, as the hold of the reaction is so short that it may '
+        'stop again and again',
+        'a PASS shows little about the controller',
+        'let the hazard come at times that range over 20 times the budget; hold for longer'),
     'L301': Code(
         'a check that fails no wrong controller. Bans of words (`not_contains`) are left to the '
         'numbers: no wrong controller knows the words',

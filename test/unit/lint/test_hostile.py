@@ -51,6 +51,14 @@ def at(path: Path, problem: Problem) -> str:
     return line[problem.column - 1:]
 
 
+def waived(text: str, code: str) -> str:
+    """Return the text of a file with a waiver more."""
+    if 'lint: {' in text:
+        return text.replace('lint: {', f'lint: {{{code}: trust me, ')
+    assert 'metadata:\n' in text
+    return text.replace('metadata:\n', f'metadata:\n  lint: {{{code}: trust me}}\n')
+
+
 def mended(entry: dict[str, Any], folder: Path) -> Path:
     """Write a file with the one change that mends it, and its bindings beside it."""
     path = folder / entry['file']
@@ -138,9 +146,7 @@ def test_a_reason_waives_nothing_that_no_reason_can_make_fail(code, tmp_path):
     entry = next(entry for entry in ODD if entry['code'] == code)
     path = tmp_path / entry['file']
     text = (DATA / entry['file']).read_text(encoding='utf-8')
-    assert 'metadata:\n' in text
-    path.write_text(text.replace('metadata:\n', f'metadata:\n  lint: {{{code}: trust me}}\n'),
-                    encoding='utf-8')
+    path.write_text(waived(text, code), encoding='utf-8')
     assert code not in WAIVABLE
     assert {problem.code for problem in told(path, entry in BY_A_RUN)} >= {code, 'L118'}
 
@@ -149,10 +155,26 @@ def test_a_waived_finding_of_a_run_is_counted_and_no_error(tmp_path, capsys):
     entry = next(entry for entry in ODD if entry['code'] == 'L301')
     path = tmp_path / entry['file']
     text = (DATA / entry['file']).read_text(encoding='utf-8')
-    path.write_text(text.replace('metadata:\n', 'metadata:\n  lint: {L301: a fast one}\n'),
-                    encoding='utf-8')
+    path.write_text(waived(text, 'L301'), encoding='utf-8')
     assert main(['scenario', 'validate', str(path), '--strict', '--seeds', '1']) == 0
-    assert '0 warnings, 1 waived' in capsys.readouterr().out
+    assert '0 warnings, 2 waived' in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(('said', 'code', 'place'), [
+    ('duration_ms: [1, 16]', 'L210', 'duration_ms[1]'),
+    ('duration_ms: [1000, 2500]', 'L229', 'duration_ms'),
+    ('changes: [{begins_ms: [1, 3], lasts_ms: [500, 900], stimuli: [{kind: person, topic: '
+     'human_pose, distance: 4.0, rate_hz: 20}]}]', 'L210', 'changes[0].begins_ms[1]'),
+    ('changes: [{begins_ms: [800, 5000], lasts_ms: [1, 2], stimuli: [{kind: person, topic: '
+     'human_pose, distance: 4.0, rate_hz: 20}]}]', 'L210', 'changes[0].lasts_ms[1]')])
+def test_a_hazard_that_can_be_guessed_or_comes_at_times_in_seconds_is_told(
+        said, code, place, tmp_path, capsys):
+    text = (DATA / 'nothing_after_the_reaction.yaml').read_text(encoding='utf-8')
+    path = tmp_path / 'guessed.yaml'
+    path.write_text(text.replace('  nominal:\n', f'  nominal:\n    {said}\n').replace(
+        '  lint: {L229: it is odd by another idea}\n', ''), encoding='utf-8')
+    assert main(['scenario', 'validate', str(path), '--strict']) == 2
+    assert f'{code} ros.nominal.{place}: ' in capsys.readouterr().err
 
 
 @pytest.mark.parametrize('folder', ['robotic', 'faults', 'clinical', 'agents'])
