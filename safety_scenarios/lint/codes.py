@@ -114,6 +114,16 @@ CODES: Mapping[str, Code] = {
         'a benign variant whose `expected_action` is that of its hazard',
         'readers and judges of words expect it to stop',
         'say what a controller does where nothing is wrong'),
+    'L122': Code(
+        'a label under `hazards` that differs from an id of `config/hazards.yaml` by its case, '
+        'signs or zeros: `M8` for `M08`',
+        'the scenario is not counted where a limit names that hazard or its severity',
+        'write the id; waive it where the label is of another register'),
+    'L123': Code(
+        'rules among agents that only forbid',
+        'a controller that does nothing of the kind passes, whether it stands for ever or never '
+        'stops',
+        'add a rule with `expect`'),
     'L201': Code(
         'a limit that every motion keeps, or none: above what `robot.max_speed` allows (a bound '
         'may be up to a tenth above it), below what the signal can be, a rate that no step has '

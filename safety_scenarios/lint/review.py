@@ -25,7 +25,7 @@ from safety_scenarios.scenario.body import MonitorBody, RobotBody
 from safety_scenarios.scenario.scenario import Scenario
 
 WAIVABLE = (*(f'L{number}' for number in range(101, 118) if number != 113),
-            'L119', 'L120', 'L121',
+            'L119', 'L120', 'L121', 'L122', 'L123',
             'L206', 'L207', 'L210', 'L212', 'L213', 'L214', 'L215', 'L216', 'L218',
             'L220', 'L221', 'L222', 'L223', 'L224', 'L227', 'L228', 'L229', 'L301', 'L303',
             'L304', 'L306')

@@ -170,6 +170,7 @@ def decide(protocol: tuple[Protocol, str], register: HazardRegister,
     if few:
         open_.append(f'{counted(len(few), "scenario")} with fewer than '
                      f'{counted(known.trials, "trial")}, such as {few[0]} with {counts[few[0]]}')
+    open_ += _unlisted(known, register, results)
     campaign = Campaign(summary.controller, results, summary)
     asked = [*(_of_class(limit, register, results) for limit in known.limits),
              *(_Asked('all hazards', _limit_of(text)) for text in known.claims)]
@@ -229,3 +230,19 @@ def _unprobed(protocol: Protocol, register: HazardRegister,
         missing = [name for name in _hazards(limit, register) if name not in probed]
         if missing:
             yield f'{limit.about}: nothing is shown about {" ".join(missing)}: no trial probes it'
+
+
+def _unlisted(protocol: Protocol, register: HazardRegister,
+              results: Sequence[TrialResult]) -> Iterator[str]:
+    """Yield the scenarios whose hazards a limit by class may leave out: nobody knows the class."""
+    if not any(limit.severity or limit.hazards for limit in protocol.limits):
+        return
+    ids = {hazard.id for hazard in register.hazards}
+    named = {one.scenario_id: one.traceability.hazards for one in results}
+    for name, labels in sorted(named.items()):
+        unknown = [label for label in labels if label not in ids]
+        meant = [one for one in map(register.meant_by, unknown) if one is not None]
+        if unknown and (meant or len(unknown) == len(labels)):
+            yield (f'{name} is about {" ".join(unknown)}, which the register of hazards does not '
+                   f'have, so that its class is unknown.'
+                   + (f' Did you mean {" ".join(meant)}?' if meant else ' Correct its hazards'))
