@@ -54,11 +54,10 @@ def check_units(scenario: Scenario) -> Iterator[Remark]:
     """Yield the remarks on numbers that no robot, room or budget has."""
     yield from _budget(scenario)
     ros = scenario.body
-    if ros.is_conversation and ros.robot is not None:
-        yield from _robot(scenario, ('robot',), ros.robot)
+    if ros.is_conversation or isinstance(ros, RobotBody):
+        yield from check_robot(scenario)
     if not isinstance(ros, RobotBody):
         return
-    yield from _robot(scenario, ('ros', 'robot'), ros.robot)
     yield from _all(scenario, ('ros', 'all_clear'), ros.all_clear, _ALL_CLEAR)
     yield from _durations(scenario, ros)
     changes = [(('ros', 'nominal', 'changes', place, 'stimuli'), change.stimuli)
@@ -73,6 +72,14 @@ def check_units(scenario: Scenario) -> Iterator[Remark]:
         for name, joint in joints.items() if isinstance(joints, Mapping) else ():
             yield from _all(scenario, ('ros', 'invariants', index, 'joints', name), joint, _JOINT)
     yield from _separation(scenario, ros)
+
+
+def check_robot(scenario: Scenario) -> Iterator[Remark]:
+    """Yield the remarks on the numbers of a scenario's robot, which a profile may have set."""
+    body = scenario.body
+    if body.robot is not None:
+        yield from _robot(
+            scenario, ('ros', 'robot') if isinstance(body, RobotBody) else ('robot',), body.robot)
 
 
 def _durations(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:

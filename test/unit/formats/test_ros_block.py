@@ -24,10 +24,21 @@ def test_a_complete_block_is_accepted(tmp_path):
      'ros.invariants[0].signal', 'speed'),
     ({'invariants': [{'kind': 'liveness', 'name': 'l', 'topic': 'cmd', 'max_gap_ms': 9}]},
      'ros.invariants[0].topic', 'cmd_vel'),
+    ({'invariants': [{'kind': 'temporal', 'name': 't',
+                      'formula': 'always (truth.scan.distnce > 2)'}]},
+     'ros.invariants[0].formula', "Did you mean 'truth.scan.distance'"),
+    ({'invariants': [{'kind': 'temporal', 'name': 't',
+                      'formula': 'always (truth.scann.distance > 2)'}]},
+     'ros.invariants[0].formula', "expected what a stimulus reports: truth."),
     ({'stimuli': [{**PERSON, 'kind': 'persn'}]}, 'ros.stimuli[0].kind', 'person'),
     ({'invariants': [{'kind': 'bond', 'name': 'b'}]}, 'ros.invariants[0].kind', 'bound')])
 def test_a_name_that_does_not_exist_is_refused_with_the_nearest(tmp_path, changes, field, hint):
     assert hint in refused(tmp_path, robot(**changes))[field]
+
+
+def test_what_a_stimulus_reports_is_known_to_a_formula(tmp_path):
+    load(tmp_path, robot(invariants=[{'kind': 'temporal', 'name': 't', 'formula': (
+        'always (truth.scan.distance < 2 -> eventually[0, 0.5] (speed <= 0.05))')}]))
 
 
 @pytest.mark.parametrize('path', [
