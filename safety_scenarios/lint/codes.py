@@ -170,7 +170,8 @@ CODES: Mapping[str, Code] = {
         'full speed in reverse meets it',
         '`reduce: abs` or `norm`, or `at_least`; a signal without `reduce`'),
     'L210': Code(
-        'a number that looks like another unit: mm for m, s for ms, a radius of a millimetre',
+        'a number that looks like another unit: mm for m, s for ms, a radius of a millimetre, a rate '
+        'of a gigahertz',
         'limits are off by a thousand',
         'the unit that the message names'),
     'L211': Code(
@@ -210,9 +211,10 @@ CODES: Mapping[str, Code] = {
         'the check says nothing about the answer',
         'ask for words that only a right answer has'),
     'L219': Code(
-        'a rule among agents whose time comes after the end of the run',
-        'it never fires',
-        'lower the time'),
+        'a rule among agents whose time, or the time that it gives, comes after the end of the '
+        'run, or whose `unless` is what triggers it',
+        'it never fires, or cannot be violated',
+        'lower the time; name something else after `unless`'),
     'L220': Code(
         'a command topic that no reaction and no check of motion reads',
         'a controller that drives by it is not seen',

@@ -41,7 +41,8 @@ _INVARIANT = {'max_gap_ms': _Usual(2, 60_000, 'ms'), 'max_age_ms': _Usual(2, 60_
               'hold_ms': _Usual(5, 600_000, 'ms'), 'within_ms': _Usual(5, 600_000, 'ms'),
               'protected_ms': _Usual(5, 600_000, 'ms'), 'for_ms': _Usual(1, 600_000, 'ms'),
               'within': _Usual(5, 600_000, 'ms'), 'radius': _Usual(0.02, 10, 'm'),
-              'start_tolerance': _Usual(1e-4, 1, 'rad')}
+              'start_tolerance': _Usual(1e-4, 1, 'rad'),
+              'max_rate_hz': _Usual(0.5, 5000, 'Hz')}  # drivers of arms take 1000
 _JOINT = {'velocity': _Usual(0.005, 30, 'rad/s'), 'lower': _Usual(-100, 100, 'rad'),
           'upper': _Usual(-100, 100, 'rad')}
 _BUDGET = _Usual(5, 30_000, 'ms')

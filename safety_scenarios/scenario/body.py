@@ -24,7 +24,7 @@ from safety_scenarios.scenario.blocks.vary import Draw
 from safety_scenarios.scenario.invariant import InvariantPlugin
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.stimulus import StimulusPlugin
-from safety_scenarios.scenario.world.block import MountedFrame, WorldBlock
+from safety_scenarios.scenario.world.block import MountedFrame, refuse_circle, WorldBlock
 from safety_scenarios.scenario.world.scanner import Scanner
 
 NOT_IN_MONITORS = ('level', 'nominal', 'stimuli', 'all_clear', 'frames', 'reaction',
@@ -307,6 +307,7 @@ class RobotBody(ScenarioBody):
         if twice:
             raise ValueError(f'got {", ".join(twice)} more than once, expected one place for '
                              f'each frame')
+        refuse_circle(frames)
         return frames
 
     @property

@@ -143,3 +143,10 @@ def test_the_parts_of_the_block_are_required(tmp_path, key):
     data = robot()
     del data['ros'][key]
     assert f'ros.{key}' in refused(tmp_path, data)
+
+
+def test_frames_that_carry_each_other_are_refused(tmp_path):
+    frames = [{'frame': 'laser', 'parent': 'mast'}, {'frame': 'mast', 'parent': 'laser'}]
+    assert 'the circle laser -> mast -> laser' in refused(tmp_path, robot(frames=frames))[
+        'ros.frames']
+    load(tmp_path, robot(frames=[frames[0], {'frame': 'mast', 'parent': 'base_link'}]))
