@@ -170,8 +170,8 @@ CODES: Mapping[str, Code] = {
         'full speed in reverse meets it',
         '`reduce: abs` or `norm`, or `at_least`; a signal without `reduce`'),
     'L210': Code(
-        'a number that looks like another unit: mm for m, s for ms, a radius of a millimetre, a rate '
-        'of a gigahertz',
+        'a number that looks like another unit: mm for m, s for ms, a radius of a millimetre, a '
+        'rate of a gigahertz',
         'limits are off by a thousand',
         'the unit that the message names'),
     'L211': Code(

@@ -44,10 +44,10 @@ def check_limits(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
     for path, limit, beside in conditions(ros):
         yield from _breakable(scenario, ros, path, limit)
         yield from _both_ways(scenario, ros, path, limit, beside)
-    stops_by_reaction = False
+    stops_by_reaction, bounds = False, _bounds(ros)
     for index, invariant in enumerate(ros.invariants):
         place: FieldPath = ('ros', 'invariants', index)
-        yield from _invariant(scenario, ros, place, invariant)
+        yield from _invariant(scenario, ros, place, invariant, bounds)
         stops_by_reaction |= getattr(invariant, 'kind', '') == 'stop' \
             and getattr(invariant, 'signal', None) is None
     if stops_by_reaction and ros.reaction is not None:
@@ -113,8 +113,8 @@ def _require(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
             f'{can.high:g}: a robot that hardly moves would count as moving. Raise it'))
 
 
-def _invariant(scenario: Scenario, ros: RobotBody, path: FieldPath,
-               invariant: Any) -> Iterator[Remark]:
+def _invariant(scenario: Scenario, ros: RobotBody, path: FieldPath, invariant: Any,
+               bounds: Sequence[Limit]) -> Iterator[Remark]:
     kind, name = getattr(invariant, 'kind', ''), getattr(invariant, 'signal', None)
     if kind == 'limits':
         yield from _followed(scenario, ros, path, invariant.topic)
@@ -153,7 +153,7 @@ def _invariant(scenario: Scenario, ros: RobotBody, path: FieldPath,
         own = Limit(signal=name, at_most=invariant.at_most,
                     at_least=at_least if kind in ('bound', 'say_do') else None)
         yield from _both_ways(scenario, ros, path, own,
-                              [own, *_bounds(ros)] if kind == 'bound' else [own])
+                              bounds if kind == 'bound' else [own])
 
 
 def _followed(scenario: Scenario, ros: RobotBody, path: FieldPath,

@@ -31,6 +31,8 @@ TopicName = Annotated[str, Field(
 """A relative ROS topic name."""
 
 
+MOST = 1000
+"""Entries of a list in a scenario file: more are a file that went wrong."""
 _CONTROL = re.compile(r'[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]')
 
 

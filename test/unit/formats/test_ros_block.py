@@ -29,7 +29,7 @@ def test_a_complete_block_is_accepted(tmp_path):
      'ros.invariants[0].formula', "Did you mean 'truth.scan.distance'"),
     ({'invariants': [{'kind': 'temporal', 'name': 't',
                       'formula': 'always (truth.scann.distance > 2)'}]},
-     'ros.invariants[0].formula', "expected what a stimulus reports: truth."),
+     'ros.invariants[0].formula', 'expected what a stimulus reports: truth.'),
     ({'stimuli': [{**PERSON, 'kind': 'persn'}]}, 'ros.stimuli[0].kind', 'person'),
     ({'invariants': [{'kind': 'bond', 'name': 'b'}]}, 'ros.invariants[0].kind', 'bound')])
 def test_a_name_that_does_not_exist_is_refused_with_the_nearest(tmp_path, changes, field, hint):
@@ -150,3 +150,14 @@ def test_frames_that_carry_each_other_are_refused(tmp_path):
     assert 'the circle laser -> mast -> laser' in refused(tmp_path, robot(frames=frames))[
         'ros.frames']
     load(tmp_path, robot(frames=[frames[0], {'frame': 'mast', 'parent': 'base_link'}]))
+
+
+@pytest.mark.parametrize('changes', [
+    {'invariants': [{'kind': 'bound', 'name': f'b{index}', 'signal': 'speed', 'at_most': 1}
+                    for index in range(1001)]},
+    {'signals': {f's{index}': SPEED for index in range(1000)} | {'speed': SPEED}},
+    {'frames': [{'frame': f'f{index}'} for index in range(1001)]}])
+def test_a_list_without_an_end_is_refused(tmp_path, changes):
+    [field] = changes
+    assert 'got 1001 entries, expected at most 1000' in refused(tmp_path, robot(**changes))[
+        f'ros.{field}']
