@@ -11,6 +11,7 @@ from typing import Any
 import click
 from safety_scenarios.campaign.signals import interruptible
 from safety_scenarios.cli import completion
+from safety_scenarios.cli.echo import echo
 from safety_scenarios.cli.options import (
     build,
     InSections,
@@ -83,10 +84,10 @@ def bisect(good: str, bad: str, checkpoints: tuple[str, ...], scenarios: tuple[s
         for name, one in zip(names, made, strict=True)], folder)
     found = search(names, campaigns.run, link=campaigns.link, confidence=confidence,
                    is_repeatable=campaigns.is_repeatable,
-                   tell=lambda visit: click.echo(visit_text(visit, names)))
+                   tell=lambda visit: echo(visit_text(visit, names)))
     (folder / SUMMARY).write_text(found.model_dump_json(indent=2) + '\n', encoding='utf-8')
     show(bisection_table(found))
     for line in bisection_lines(found):
-        click.echo(line)
-    click.echo(f'campaigns: {folder}, seed {seed}')
+        echo(line)
+    echo(f'campaigns: {folder}, seed {seed}')
     sys.exit(found.exit_code)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 from safety_scenarios.cli.completion import CampaignFolder, OutputPath
+from safety_scenarios.cli.echo import echo
 from safety_scenarios.errors import counted, SettingsError
 from safety_scenarios.reports.film.files import by_ending, ENDINGS, Format, FORMATS
 from safety_scenarios.reports.outputs.stored_trials import scene_in
@@ -52,9 +53,9 @@ def film(folder: Path, trial: str, beside: tuple[str, ...], output: Path | None,
     for how, path in [(how, _path(output, how, scenes)) for how in chosen]:
         _make_room(path, [where for where, _ in asked])
         write(scenes, how, path, fps=fps, speed=speed)
-        click.echo(str(path))
+        echo(str(path))
     for note in _notes(scenes):
-        click.echo(f'note: {note}', err=True)
+        echo(f'note: {note}', err=True)
 
 
 def _beside(given: Sequence[str]) -> list[tuple[Path, str]]:

@@ -17,6 +17,7 @@ from rich.markup import escape
 from rich.table import Column, Table
 from safety_scenarios import registry
 from safety_scenarios.cli import completion
+from safety_scenarios.cli.echo import echo
 from safety_scenarios.cli.options import selecting, survey_of
 from safety_scenarios.cli.scenario_description import description
 from safety_scenarios.errors import (
@@ -120,9 +121,9 @@ def validate(paths: tuple[str, ...], strict: bool, sweeps: bool | None, seeds: i
     if survey.problems:
         raise ScenarioError(survey.problems, [*map(str, loaded.notes), *survey.notes], warnings)
     for line in _read_as(loaded):
-        click.echo(line)
+        echo(line)
     for note in (*loaded.notes, *_chances(loaded)):
-        click.echo(f'note: {note}', err=True)
+        echo(f'note: {note}', err=True)
     waived_count += len(found.waived)
     if sweeps or (sweeps is None and strict and not warnings):
         tried, more = _tried(loaded, seeds)
@@ -130,11 +131,11 @@ def validate(paths: tuple[str, ...], strict: bool, sweeps: bool | None, seeds: i
     if strict and warnings:
         raise ScenarioError(warnings)
     for warning in warnings:
-        click.echo(f'warning: {warning}', err=True)
+        echo(f'warning: {warning}', err=True)
     waived = f', {waived_count} waived by metadata.lint' if waived_count else ''
     found_count = len(loaded.scenarios)
-    click.echo(f'{counted(found_count, "scenario")} {"is" if found_count == 1 else "are"} valid, '
-               f'{counted(len(warnings), "warning")}{waived}')
+    echo(f'{counted(found_count, "scenario")} {"is" if found_count == 1 else "are"} valid, '
+         f'{counted(len(warnings), "warning")}{waived}')
 
 
 def _read_as(loaded: ScenarioSet) -> Iterator[str]:
@@ -152,13 +153,13 @@ def _read_as(loaded: ScenarioSet) -> Iterator[str]:
 def _tried(loaded: ScenarioSet, seeds: int) -> tuple[list[Problem], int]:
     """Show what wrong controllers make of scenarios; return what to warn of, and how much not."""
     tried = [scenario for scenario in loaded.scenarios if not scenario.is_monitor]
-    click.echo(f'trying {counted(len(tried), "scenario")} with controllers that are wrong on '
-               f'purpose: up to a minute for each with a robot', err=True)
+    echo(f'trying {counted(len(tried), "scenario")} with controllers that are wrong on '
+         f'purpose: up to a minute for each with a robot', err=True)
     found = sweep(tried, range(seeds))
     Screen(emoji=False, width=console().width, highlight=False).print(sweep_table(found.matrix))
     for note in found.notes:
-        click.echo(f'note: {loaded.problem(note.scenario, note.field, note.message, note.code)}',
-                   err=True)
+        echo(f'note: {loaded.problem(note.scenario, note.field, note.message, note.code)}',
+             err=True)
     told = [one for one in found.found if one.code not in waived_by(one.scenario)]
     return [loaded.problem(one.scenario, one.field, one.message, one.code) for one in told], \
         len(found.found) - len(told)
@@ -224,7 +225,7 @@ def list_scenarios(scenarios: tuple[str, ...], **values: Any) -> None:
     left_out = [note for note in found.loaded.notes if note.code == LEFT_OUT]
     for text in (*(f'error: {problem}' for problem in found.problems),
                  *(f'note: {note}' for note in (*left_out, *found.notes))):
-        click.echo(text, err=True)
+        echo(text, err=True)
     if found.problems and scenarios:
         sys.exit(2)
 
@@ -296,9 +297,9 @@ def describe(paths: tuple[str, ...], profile: str) -> None:
         raise ScenarioError(found.problems, (), found.loaded.warnings)
     for scenario, told in zip(found.loaded.scenarios, found.loaded.formats):
         for line in (f'{scenario.id}: is read as {told}', *description(scenario)):
-            click.echo(line)
+            echo(line)
     for warning in found.loaded.warnings:
-        click.echo(f'warning: {warning}', err=True)
+        echo(f'warning: {warning}', err=True)
 
 
 def _describe_fits(profile: str, paths: Sequence[str], found: Survey) -> None:
@@ -314,20 +315,20 @@ def _describe_fits(profile: str, paths: Sequence[str], found: Survey) -> None:
         if robot is not None and settings.robot.kind not in ('', robot.kind):
             others.setdefault(robot.kind, []).append(scenario.id)
             continue
-        click.echo(f'{scenario.id} ({scenario.name}): '
-                   + ('cannot run on this robot' if one.problems else 'runs'
-                      if one.is_on_robot else 'runs; it needs no robot'))
+        echo(f'{scenario.id} ({scenario.name}): '
+             + ('cannot run on this robot' if one.problems else 'runs'
+                if one.is_on_robot else 'runs; it needs no robot'))
         for problem in one.problems:
-            click.echo(f'  {one.why}: {problem}')
+            echo(f'  {one.why}: {problem}')
         for note in () if one.problems else one.notes:
-            click.echo(f'  {note}')
+            echo(f'  {note}')
     for problem in found.problems:
-        click.echo(f'error: {problem}', err=True)
+        echo(f'error: {problem}', err=True)
     for kind, ids in others.items():
-        click.echo(f'cannot run on this robot, whose kind is not {kind}: {" ".join(ids)}')
+        echo(f'cannot run on this robot, whose kind is not {kind}: {" ".join(ids)}')
     cannot = sum(bool(one.problems) for one in fits)
     rest = command_of_rest(settings, fits)
-    click.echo(f'{len(fits) - cannot} of {counted(len(fits), "scenario")} run on {profile}'
-               f'{": " * bool(rest)}{rest}')
+    echo(f'{len(fits) - cannot} of {counted(len(fits), "scenario")} run on {profile}'
+         f'{": " * bool(rest)}{rest}')
     if cannot or found.problems:
         sys.exit(2)

@@ -15,6 +15,7 @@ import click
 from pydantic import ValidationError
 from safety_scenarios import registry
 from safety_scenarios.cli.completion import OutputPath
+from safety_scenarios.cli.echo import echo
 from safety_scenarios.controllers.policies.contract_text import contract_text, RobotFacts
 from safety_scenarios.controllers.policies.model import ModelOptions, PolicyModel
 from safety_scenarios.errors import (
@@ -103,15 +104,15 @@ def new_scenario(**given: Any) -> None:
     warnings = _checked(texts)
     write_new(texts)
     for path in texts:
-        click.echo(f'wrote {path}')
+        echo(f'wrote {path}')
     for warning in warnings:
-        click.echo(f'warning: {warning}', err=True)
+        echo(f'warning: {warning}', err=True)
     names = ' '.join(map(str, texts))
     sets = ''.join(f' --set {one}' for one in made.reference)
     sets += f' --profile {given["profile_name"]}' if profile is not None else ''
-    click.echo(f'Next: edit the lines with "edit", then\n'
-               f'  safety-scenarios scenario validate --strict {names}\n'
-               f'  safety-scenarios run {names} --link loopback --controller rule_based{sets}')
+    echo(f'Next: edit the lines with "edit", then\n'
+         f'  safety-scenarios scenario validate --strict {names}\n'
+         f'  safety-scenarios run {names} --link loopback --controller rule_based{sets}')
 
 
 @click.command('profile')
@@ -160,13 +161,13 @@ def new_profile(kind: str | None, name: str, max_speed: float | None, decelerati
         made = profile_text(facts, _asked_of_robot(answers, made.blanks))
     file = output or Path(slug(made.name or 'robot').replace('-', '_') + '.yaml')
     write_new({file: made.text})
-    click.echo(f'found {", ".join(made.roles)}')
-    click.echo(f'wrote {file}')
+    echo(f'found {", ".join(made.roles)}')
+    echo(f'wrote {file}')
     if made.blanks:
-        click.echo(f'Fill in {", ".join(made.blanks)}: nobody published {_them(made.blanks)}.')
-    click.echo(f'Next: check the lines with "edit", then\n'
-               f'  safety-scenarios new scenario --profile {file} --kind person\n'
-               f'  safety-scenarios preflight robotic --profile {file}')
+        echo(f'Fill in {", ".join(made.blanks)}: nobody published {_them(made.blanks)}.')
+    echo(f'Next: check the lines with "edit", then\n'
+         f'  safety-scenarios new scenario --profile {file} --kind person\n'
+         f'  safety-scenarios preflight robotic --profile {file}')
 
 
 _FIRST = {'mobile_base': 'SCN-R-101 SCN-R-D-101', 'arm': 'SCN-R-102 SCN-R-D-102'}
@@ -210,18 +211,18 @@ def new_policy(model: str, profile_name: str | None, output: Path | None) -> Non
     file = output or (Path(address).with_suffix('.yaml') if opened.is_file else
                       Path('policy.yaml'))
     write_new({file: made.text})
-    click.echo(f'wrote {file}')
+    echo(f'wrote {file}')
     if made.blanks:
-        click.echo(f'Fill in {", ".join(dict.fromkeys(made.blanks))}: the model does not declare '
-                   f'{_them(made.blanks)}.')
+        echo(f'Fill in {", ".join(dict.fromkeys(made.blanks))}: the model does not declare '
+             f'{_them(made.blanks)}.')
     scenarios = _FIRST.get(Document(str(file), made.text.encode()).data.get('robot'), 'SCENARIO')
     if 'human_pose' not in made.text:
         scenarios = scenarios.replace('101', '104')  # 101 shows a person to the tracker alone, too
     link = '' if opened.takes_real_time else ' --link loopback'
     contract = '' if opened.is_file and not output else f' --set controller.contract={file}'
-    click.echo(f'Next: check the lines with "edit", then, for a hazard and its benign variant,\n'
-               f'  safety-scenarios run {scenarios}{link} --controller {kind}:{address}'
-               f'{contract} --trials 20')
+    echo(f'Next: check the lines with "edit", then, for a hazard and its benign variant,\n'
+         f'  safety-scenarios run {scenarios}{link} --controller {kind}:{address}'
+         f'{contract} --trials 20')
 
 
 def _them(names: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ import re
 from threading import Lock
 from typing import Any
 
-from safety_scenarios.errors import Problem
+from safety_scenarios.errors import Problem, seen_on_one_line
 import yaml
 from yaml.composer import Composer
 from yaml.constructor import SafeConstructor
@@ -367,7 +367,7 @@ def dotted(path: Path) -> str:
     for step in path:
         text += f'[{step}]' if isinstance(step, int) else \
             f'{"." if text else ""}{step[:_STEP]}'
-    return text
+    return seen_on_one_line(text)
 
 
 def _frozen(value: Any) -> Any:

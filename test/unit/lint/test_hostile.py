@@ -202,15 +202,35 @@ def test_no_sweep_leaves_the_run_out(capsys):
     ('severity: ' + '9' * 5000, 'got a number of 5000 characters'),
     ("description: !!binary '////'", 'expected text'),
     ('name: "\\e[2J\\e[32mPASS"', 'got the control character U+001B'),
+    ('name: "zero\\u200bwidth"', 'got the control character U+200B'),
+    ('name: "mark\\ufeff"', 'got the control character U+FEFF'),
+    ('name: "tag\\U000E0041"', 'got the control character U+E0041'),
     ('description: "\\ud800"', 'half a surrogate pair'),
     ('? [a, b]\n: c', 'a list or mapping as a key')],
-    ids=['ten megabytes', 'digits', 'binary', 'terminal', 'surrogate', 'key'])
+    ids=['ten megabytes', 'digits', 'binary', 'terminal', 'zero width', 'mark', 'tag', 'surrogate',
+         'key'])
 def test_text_that_is_made_to_hurt_the_reader_is_refused(said, message, tmp_path, capsys):
     path = tmp_path / 'hurts.yaml'
     path.write_text(f'id: X\nmessages: []\n{said}\n', encoding='utf-8')
     assert main(['scenario', 'validate', str(path)]) == 2
     shown = capsys.readouterr().err
     assert message in shown and 'Traceback' not in shown and len(shown) < 20_000
+
+
+@pytest.mark.parametrize('command', ['validate', 'describe', 'list'])
+def test_no_text_of_a_file_reaches_the_terminal_as_a_command(command, tmp_path, capsys):
+    """Neither a key nor a text moves the cursor, or looks like a line of ours."""
+    hurts, path = r'\e]0;pwned\a\e[31mRED\u202e\u2028\nerror: x', tmp_path / 'hurts.yaml'
+    text = (DATA / 'nothing_after_the_reaction.yaml').read_text(encoding='utf-8')
+    text = text.replace('description: A person steps ahead of a cart that is on its way.',
+                        f'description: "{hurts}"').replace('expected_action: Stop.', (
+                            f'expected_action: "{hurts}"\n"{hurts}": 1\ntags: ["{hurts}"]'))
+    path.write_text(text.replace('{L229: it is odd by another idea}', (
+        f'{{"{hurts}": 1}}\n  variant_of: "{hurts}"')), encoding='utf-8')
+    assert main(['scenario', command, str(path)]) == 0
+    shown = ''.join(capsys.readouterr())
+    assert not set(shown) & set('\x1b\a\u202e\u2028') and '\nerror: ' not in shown
+    assert command == 'list' or r'\u001b[31mRED\u202e' in shown
 
 
 def test_a_pattern_that_backtracks_elsewhere_is_looked_at_at_once(tmp_path, capsys):
