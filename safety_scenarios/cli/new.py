@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from safety_scenarios import registry
 from safety_scenarios.cli.completion import OutputPath
 from safety_scenarios.cli.echo import echo
+from safety_scenarios.cli.finite import Finite
 from safety_scenarios.controllers.policies.contract_text import contract_text, RobotFacts
 from safety_scenarios.controllers.policies.model import ModelOptions, PolicyModel
 from safety_scenarios.errors import (
@@ -42,7 +43,7 @@ from safety_scenarios.scenario.profile import ProfileRobot
 
 _JOINTS = ('shoulder_pan_joint', 'shoulder_lift_joint', 'elbow_joint', 'wrist_1_joint',
            'wrist_2_joint', 'wrist_3_joint')
-_NOT_NEGATIVE, _POSITIVE = click.FloatRange(min=0), click.FloatRange(min=0, min_open=True)
+_NOT_NEGATIVE, _POSITIVE = Finite(min=0), Finite(min=0, min_open=True)
 
 
 @click.command('scenario')
@@ -127,7 +128,7 @@ def new_scenario(**given: Any) -> None:
               help='Instead: time (s) and way (m) of a stop from top speed.')
 @click.option('--radius', type=_POSITIVE, default=None, metavar='M',
               help='Radius of the footprint of a base (m); from its URDF if left out.')
-@click.option('--seconds', type=click.FloatRange(0.5, 600), default=4.0, show_default=True,
+@click.option('--seconds', type=Finite(0.5, 600), default=4.0, show_default=True,
               metavar='S', help='How long to look at the graph (s).')
 @click.option('--domain-id', type=click.IntRange(-1, 232), default=-1,
               help='ROS domain; ROS_DOMAIN_ID, or 0, if left out.')
