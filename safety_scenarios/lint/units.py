@@ -88,9 +88,8 @@ def _durations(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
     ranges: list[tuple[FieldPath, RangeMs]] = [
         (('ros', 'nominal', 'duration_ms'), ros.nominal.duration_ms)]
     for place, change in enumerate(ros.nominal.changes):
-        path = ('ros', 'nominal', 'changes', place)
-        ranges += [((*path, 'begins_ms'), change.begins_ms),
-                   ((*path, 'lasts_ms'), change.lasts_ms)]
+        own: FieldPath = ('ros', 'nominal', 'changes', place)
+        ranges += [((*own, 'begins_ms'), change.begins_ms), ((*own, 'lasts_ms'), change.lasts_ms)]
     for path, (_, longest) in ranges:
         if longest and not _NOMINAL_MS.low <= longest <= _NOMINAL_MS.high:
             yield _odd(scenario, (*path, 1), longest, _NOMINAL_MS)
