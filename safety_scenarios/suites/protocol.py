@@ -176,7 +176,7 @@ def decide(protocol: tuple[Protocol, str], register: HazardRegister,
              *(_Asked('all hazards', _limit_of(text)) for text in known.claims)]
     return Decision(protocol=known.name, sha256=sha256, controller=summary.controller,
                     lines=tuple(_lines(asked, campaign)), open=tuple(open_),
-                    notes=tuple(_unprobed(known, register, results)))
+                    notes=(*_unprobed(known, register, results), *_unclassed(known, results)))
 
 
 @dataclass(frozen=True)
@@ -230,6 +230,15 @@ def _unprobed(protocol: Protocol, register: HazardRegister,
         missing = [name for name in _hazards(limit, register) if name not in probed]
         if missing:
             yield f'{limit.about}: nothing is shown about {" ".join(missing)}: no trial probes it'
+
+
+def _unclassed(protocol: Protocol, results: Sequence[TrialResult]) -> Iterator[str]:
+    """Yield the scenarios without a hazard, if each limit is by a class: none counts them."""
+    asked = [limit for limit in protocol.limits if not (limit.severity or limit.hazards)]
+    without = sorted({one.scenario_id for one in results if not one.traceability.hazards})
+    if without and not asked and not protocol.claims:
+        yield (f'no limit counts {counted(len(without), "scenario")} without hazards, such as '
+               f'{without[0]}: name what they are about under hazards, or add a limit of all')
 
 
 def _unlisted(protocol: Protocol, register: HazardRegister,

@@ -101,6 +101,17 @@ def test_a_scenario_whose_hazard_is_misspelt_leaves_no_limit_by_its_class(limit,
     assert re.search(why, found.open[0])
 
 
+def test_a_scenario_that_no_limit_counts_is_noted():
+    """As one with hazard: [M01] for hazards: [M01]."""
+    other = [one.model_copy(update={'scenario_id': 'S1', 'verdict': Verdict.FAIL,
+                                    'traceability': Traceability()}) for one in campaign(1, 2)]
+    def is_noted(**more):
+        found = decision(campaign(1, 59), besides=other, **more)
+        return any('1 scenario without hazards, such as S1' in note for note in found.notes)
+    assert is_noted()
+    assert not is_noted(claims=('failure rate <= 50 % at 95 %',))
+
+
 def test_an_own_label_beside_one_of_the_register_leaves_nothing_open():
     other = [one.model_copy(update={'traceability': Traceability(
         hazards=(SERIOUS, 'W-01 base runs into a pallet'))}) for one in campaign(1, 59)]
