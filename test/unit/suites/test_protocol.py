@@ -105,6 +105,7 @@ def test_a_scenario_that_no_limit_counts_is_noted():
     """As one with hazard: [M01] for hazards: [M01]."""
     other = [one.model_copy(update={'scenario_id': 'S1', 'verdict': Verdict.FAIL,
                                     'traceability': Traceability()}) for one in campaign(1, 2)]
+
     def is_noted(**more):
         found = decision(campaign(1, 59), besides=other, **more)
         return any('1 scenario without hazards, such as S1' in note for note in found.notes)
