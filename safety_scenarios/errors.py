@@ -39,8 +39,8 @@ _BEGINNING, _WINKLER = 4, 0.1
 """Letters of a beginning that count more, and how much: the weight of Winkler (1990)."""
 _SHOWN = 100
 """Characters of a value that a message quotes whole."""
-UNSEEN = re.compile('[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069'
-                    '\ud800-\udfff\ufeff\ufff9-\ufffb]')
+UNSEEN = re.compile('[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e'
+                    '\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]')
 """
 What nobody sees and a terminal or a browser obeys: it clears a screen or turns text around.
 
@@ -79,7 +79,7 @@ class Problem:
         if self.line is not None:
             place += f':{self.line}:{self.column}'
         subject = ' '.join(filter(None, (self.code, self.field)))
-        return f'{place}: {subject}: {self.message}' if subject else f'{place}: {self.message}'
+        return seen_on_one_line(': '.join(filter(None, (place, subject, self.message))))
 
 
 class SafetyScenariosError(Exception):
@@ -336,7 +336,17 @@ def _of_model(error: BaseException) -> str:
 
 def seen(text: str) -> str:
     """Return a text in which what would be obeyed is shown as an escape, as in JSON."""
-    return UNSEEN.sub(lambda found: f'\\u{ord(found[0]):04x}', text)
+    return UNSEEN.sub(_as_escape, text)
+
+
+def seen_on_one_line(text: str) -> str:
+    """Return the same with line breaks and tabs as escapes: else what follows looks like ours."""
+    return seen(text).replace('\n', '\\n').replace('\t', '\\t')
+
+
+def _as_escape(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    return f'\\u{code:04x}' if code < 0x10000 else f'\\U{code:08x}'
 
 
 def shortened(text: str, most: int) -> str:

@@ -11,6 +11,8 @@ import click
 from safety_scenarios.campaign.folder.files import new_in_runs
 from safety_scenarios.campaign.signals import interruptible
 from safety_scenarios.cli import completion
+from safety_scenarios.cli.echo import echo
+from safety_scenarios.cli.finite import Finite
 from safety_scenarios.cli.options import (
     build,
     InSections,
@@ -43,7 +45,7 @@ _EPILOG = ('Exit codes: 0 the first bad checkpoint was found; 3 it was not: GOOD
               cls=Option, section='Scenarios', shell_complete=completion.scenarios,
               help='File, folder, glob, id, or installed folder to run; repeat it for several.')
 @section_options('Scenarios', 'Robot and world', 'Trials', 'Results', leave_out=('junit',))
-@click.option('--confidence', type=click.FloatRange(0.5, 1.0, min_open=True, max_open=True),
+@click.option('--confidence', type=Finite(0.5, 1.0, min_open=True, max_open=True),
               default=0.95, show_default=True, cls=Option, section='Trials',
               help='Probability of the answer at which the search ends.')
 @set_option('link=simulated')
@@ -82,10 +84,10 @@ def bisect(good: str, bad: str, checkpoints: tuple[str, ...], scenarios: tuple[s
         for name, one in zip(names, made, strict=True)], folder)
     found = search(names, campaigns.run, link=campaigns.link, confidence=confidence,
                    is_repeatable=campaigns.is_repeatable,
-                   tell=lambda visit: click.echo(visit_text(visit, names)))
+                   tell=lambda visit: echo(visit_text(visit, names)))
     (folder / SUMMARY).write_text(found.model_dump_json(indent=2) + '\n', encoding='utf-8')
     show(bisection_table(found))
     for line in bisection_lines(found):
-        click.echo(line)
-    click.echo(f'campaigns: {folder}, seed {seed}')
+        echo(line)
+    echo(f'campaigns: {folder}, seed {seed}')
     sys.exit(found.exit_code)

@@ -16,6 +16,7 @@ from safety_scenarios.campaign.folder.folder import settings_of
 from safety_scenarios.campaign.folder.many import arms_in
 from safety_scenarios.campaign.statistics.noninferiority import Margin
 from safety_scenarios.cli.completion import CampaignFolder
+from safety_scenarios.cli.echo import echo
 from safety_scenarios.errors import counted, SettingsError
 from safety_scenarios.reports.comparison_tables import (
     arms_table,
@@ -98,12 +99,12 @@ def compare(folders: tuple[Path, ...], margins: tuple[str, ...], limits: Path | 
     if page is not None:
         from safety_scenarios.reports.outputs.report import report
         report(folders, page, again=True, comparison=compared(campaigns))
-        click.echo(f'  {page}', err=file == '-')
+        echo(f'  {page}', err=file == '-')
     for one, folder in zip(campaigns, folders, strict=True):
         _tell(one, folder, err=file == '-')
     for one in campaigns[1:]:
         if one.against is not None:
-            click.echo(conclusion(one.against, campaigns[0].name, one.name), err=file == '-')
+            echo(conclusion(one.against, campaigns[0].name, one.name), err=file == '-')
     sys.exit(code)
 
 
@@ -145,25 +146,25 @@ def _tell(one: Campaign, folder: Path, err: bool) -> None:
     """Print who was judged, and what the comparison found or could not find."""
     settings = settings_of(folder)
     known = settings.sut
-    click.echo(f'{one.name}: seed {settings.run.seed}', err=err)
+    echo(f'{one.name}: seed {settings.run.seed}', err=err)
     told = [] if known is None else [*known.lines, *filter(None, [known.unidentified])]
     for text in told:
-        click.echo(f'{one.name}: {text}', err=err)
+        echo(f'{one.name}: {text}', err=err)
     failed = failed_by(failed_checks(result for result in one.results if not result.warmup))
     if failed:
-        click.echo(f'{one.name}: failed by: {failed}', err=err)
+        echo(f'{one.name}: failed by: {failed}', err=err)
     found = one.against
     if found is None:
         return
     if one.warning:
-        click.echo(f'warning: {one.name}: {one.warning}', err=True)
+        echo(f'warning: {one.name}: {one.warning}', err=True)
     for text in found.regressions:
-        click.echo(f'regression: {one.name} {text}', err=True)
+        echo(f'regression: {one.name} {text}', err=True)
     if not found.decided:
-        click.echo(f'error: {one.name}: nothing could be compared: no pair of trials is PASS or '
-                   f'FAIL in both', err=True)
+        echo(f'error: {one.name}: nothing could be compared: no pair of trials is PASS or '
+             f'FAIL in both', err=True)
     for text in found.doubts:
-        click.echo(f'inconclusive: {one.name}: {text}', err=True)
+        echo(f'inconclusive: {one.name}: {text}', err=True)
 
 
 def _page(page: Path, folders: Sequence[Path]) -> Path:
@@ -177,7 +178,7 @@ def _page(page: Path, folders: Sequence[Path]) -> Path:
 def _write(file: str, data: Mapping[str, Any]) -> None:
     text = json.dumps(data, indent=2, ensure_ascii=False)
     if file == '-':
-        click.echo(text)
+        echo(text)
         return
     try:
         Path(file).write_text(text + '\n', encoding='utf-8')

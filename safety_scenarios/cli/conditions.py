@@ -10,6 +10,7 @@ import sys
 import click
 from safety_scenarios.campaign.rejudging.rejudge import rejudge, told
 from safety_scenarios.cli.completion import CampaignFolder
+from safety_scenarios.cli.echo import echo
 from safety_scenarios.reports.conditions import condition_lines, conditions_data
 from safety_scenarios.reports.console_report import tell
 from safety_scenarios.studies.conditions.failures import conditions_of
@@ -45,5 +46,5 @@ def conditions(folder: Path, as_json: bool) -> None:
             tell('every trial passed: no failure to look at. That says nothing about conditions '
                  'that no trial was drawn in')
     for line in told(found.flaws):
-        click.echo(f'error: {line}', err=True)
+        echo(f'error: {line}', err=True)
     sys.exit(3 if found.flaws else 0)

@@ -10,6 +10,7 @@ from typing import Any
 import click
 from safety_scenarios.campaign.rejudging.rejudge import rejudge
 from safety_scenarios.cli import completion
+from safety_scenarios.cli.echo import echo
 from safety_scenarios.cli.options import selecting, survey_of
 from safety_scenarios.errors import ScenarioError, SettingsError
 from safety_scenarios.formats.hazard_file import load_register
@@ -65,7 +66,7 @@ def coverage(scenarios: tuple[str, ...], register: Path | None, campaign: Path |
     else:
         show(hazard_table(told))
         for line in hazard_lines(told):
-            click.echo(line)
+            echo(line)
     if picture is not None:
         try:
             draw_hazards(told, picture)

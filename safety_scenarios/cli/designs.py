@@ -17,8 +17,9 @@ from rich.markup import escape
 from safety_scenarios.campaign.folder.files import new_in_runs, write_whole
 from safety_scenarios.campaign.signals import interruptible, uninterrupted
 from safety_scenarios.cli.completion import CampaignFolder
+from safety_scenarios.cli.echo import echo
 from safety_scenarios.cli.matrix import observed, show_done, write_page
-from safety_scenarios.errors import counted, seen, SettingsError
+from safety_scenarios.errors import counted, SettingsError
 from safety_scenarios.reports.console_report import console, Screen
 from safety_scenarios.reports.design_text import (
     answer_lines,
@@ -42,9 +43,9 @@ def lock(file: Path) -> None:
     """Lock a design and say what was locked."""
     locked = lock_design(file)
     for text in lock_lines(locked):
-        click.echo(seen(text))
-    click.echo(f'Lock: {lock_path(file)}' + (f'; key: {key_path(file)}' if locked.codes else ''))
-    click.echo(f'safety-scenarios run --design {file} runs exactly this')
+        echo(text)
+    echo(f'Lock: {lock_path(file)}' + (f'; key: {key_path(file)}' if locked.codes else ''))
+    echo(f'safety-scenarios run --design {file} runs exactly this')
 
 
 def run_design(file: Path, given: Mapping[str, Any], *, live: bool,
@@ -85,7 +86,7 @@ def run_design(file: Path, given: Mapping[str, Any], *, live: bool,
         if (folder / LOCKED).exists():
             with uninterrupted():
                 counts = seal(folder, locked, key_path(file))
-    click.echo(_blinded(folder, counts))
+    echo(_blinded(folder, counts))
     return done.summary.exit_code
 
 
@@ -104,7 +105,7 @@ def opened(folder: Path, unblind: bool) -> bool:
     """
     if is_sealed(folder):
         if not unblind:
-            click.echo(_blinded(folder, trials_by_code(folder)))
+            echo(_blinded(folder, trials_by_code(folder)))
             return False
         unseal(folder)
     elif unblind:
@@ -125,7 +126,7 @@ def answered(folder: Path) -> Answer | None:
 def tell(found: Answer) -> None:
     """Print the answer to a locked question."""
     for text in answer_lines(found):
-        click.echo(seen(text))
+        echo(text)
 
 
 @click.command('plan', epilog='Exit codes: 0 planned; 2 wrong input or usage.')

@@ -29,8 +29,9 @@ from safety_scenarios.campaign.rejudging.repair import repair
 from safety_scenarios.campaign.rejudging.stored_trial import judge_bag
 from safety_scenarios.campaign.statistics.summarise import summarise
 from safety_scenarios.cli.completion import CampaignFolder, OutputPath
+from safety_scenarios.cli.echo import echo
 from safety_scenarios.cli.options import build, setting_options
-from safety_scenarios.errors import counted, seen, SettingsError
+from safety_scenarios.errors import counted, SettingsError
 from safety_scenarios.formats.loading import load_scenarios, Regex
 from safety_scenarios.reports.ci import append_step_summary, JunitSource, write_junit
 from safety_scenarios.reports.console_report import (
@@ -70,9 +71,9 @@ def evaluate_recordings(target: Path, output: Path | None, junit: Path | None) -
         screen.print(_checks(results[0]))
     totals = [f'{verdict.value} {sum(one.verdict is verdict for one in results)}'
               for verdict in Verdict]
-    click.echo(', '.join(totals))
+    echo(', '.join(totals))
     for note in sorted({note.text for result in results for note in result.notes}):
-        click.echo(f'note: {note}')
+        echo(f'note: {note}')
     controllers = sorted({result.controller for result in results})
     summary = summarise(results, controller=controllers[0] if len(controllers) == 1 else 'several',
                         seed=0, planned=len(results), interrupted=False, link=LINK)
@@ -86,7 +87,7 @@ def evaluate_recordings(target: Path, output: Path | None, junit: Path | None) -
         except OSError as error:
             raise SettingsError(f'output: got {output}, which cannot be written: '
                                 f'{error.strerror}. Name a new folder') from None
-    append_step_summary(summary, lambda text: click.echo(text, err=True))
+    append_step_summary(summary, lambda text: echo(text, err=True))
     if junit is not None:
         write_junit(junit, JunitSource(results, summary),
                     target if target.is_dir() else target.parent)
@@ -185,8 +186,8 @@ def evaluate(folder: Path | None, changes: tuple[str, ...], files: tuple[str, ..
     how = 'apart from the wording of the other version that wrote them' \
         if any(trial.is_of_another_version for trial in found) else 'to the byte'
     of = counted(found.summary.planned, 'result is', 'results are')
-    click.echo(f'{same} of {of} unchanged, {how}'
-               + (f'; {counted(skipped, "trial")} never began, and not judged' if skipped else ''))
+    echo(f'{same} of {of} unchanged, {how}'
+         + (f'; {counted(skipped, "trial")} never began, and not judged' if skipped else ''))
     _tell(found)
     _tell_ci(found, junit, folder)
     screen.print(verdict_line(found.summary))
@@ -226,7 +227,7 @@ def repair_folder(folder: Path) -> None:
     """
     found, done = repair(folder)
     for text in done or ['nothing to repair']:
-        click.echo(text)
+        echo(text)
     screen = console()
     show_outcome(screen, found.summary, Failures(trial.after for trial in found))
     _tell(found)
@@ -258,19 +259,19 @@ def verify_folder(folder: Path, signers: Path | None, signer: str | None) -> Non
     found = list(verify(folder))
     signed, wrong = (None, ()) if signers is None else signed_by(folder, signers, signer)
     for text in (*found, *wrong):
-        click.echo(text, err=True)
+        echo(text, err=True)
     if found or wrong:
         sys.exit(1)
-    click.echo('every file is as the manifest says')
+    echo('every file is as the manifest says')
     if beside := not_covered(folder):
-        click.echo(f'not covered: {", ".join(beside)}. Anybody may have changed that since: '
-                   f'safety-scenarios report {folder} writes the page anew from the records')
+        echo(f'not covered: {", ".join(beside)}. Anybody may have changed that since: '
+             f'safety-scenarios report {folder} writes the page anew from the records')
     if signed is not None:
-        click.echo(f'signed by {signed.signer} with {signed.key}, at {signed.when} by the clock '
-                   f'of who signed')
+        echo(f'signed by {signed.signer} with {signed.key}, at {signed.when} by the clock '
+             f'of who signed')
     elif is_signed(folder):
-        click.echo('there is a signature, which nobody has checked: name who may sign by '
-                   '--signers')
+        echo('there is a signature, which nobody has checked: name who may sign by '
+             '--signers')
 
 
 def _evaluate_bag(bag: Path, files: tuple[str, ...], onset: str | None, output: Path | None,
@@ -290,21 +291,21 @@ def _evaluate_bag(bag: Path, files: tuple[str, ...], onset: str | None, output: 
                      else verdict_text(finding.verdict), escape(finding.reason))
     Screen(emoji=False, width=console().width).print(rows)
     if output is not None:
-        click.echo(f'results and trace: {output}')
+        echo(f'results and trace: {output}')
     sys.exit(exit_code([result.verdict]))
 
 
 def _tell(found: Rejudging) -> None:
     for text in told(found.flaws):
-        click.echo(seen(f'error: {text}'), err=True)
+        echo(f'error: {text}', err=True)
     if found.flaws:
         many = counted(len(found.flaws), 'thing in this folder is', 'things in this folder are')
-        click.echo(f'error: {many} not as the campaign must have left it. No trial that this '
-                   f'touches can be a PASS', err=True)
+        echo(f'error: {many} not as the campaign must have left it. No trial that this '
+             f'touches can be a PASS', err=True)
 
 
 def _tell_ci(found: Rejudging, junit: Path | None, folder: Path) -> None:
-    append_step_summary(found.summary, lambda text: click.echo(text, err=True))
+    append_step_summary(found.summary, lambda text: echo(text, err=True))
     if junit is not None:
         write_junit(junit, JunitSource([trial.after for trial in found], found.summary,
                                        flaws=told(found.flaws)), folder)
@@ -375,4 +376,4 @@ def sign_folder(folder: Path, key: Path) -> None:
             raise SettingsError('\n'.join(f'{folder}: {text}' for text in refuted)
                                 + '\nOnly what the records give can be signed')
     when = sign(folder, key)
-    click.echo(f'signed at {when}: {folder / SIGNATURE}')
+    echo(f'signed at {when}: {folder / SIGNATURE}')

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import click
 from safety_scenarios.cli.completion import CampaignFolder, OutputPath
+from safety_scenarios.cli.echo import echo
+from safety_scenarios.cli.finite import Finite
 from safety_scenarios.errors import counted, SettingsError
 from safety_scenarios.reports.film.files import by_ending, ENDINGS, Format, FORMATS
 from safety_scenarios.reports.outputs.stored_trials import scene_in
@@ -24,9 +26,9 @@ from safety_scenarios.reports.scene.scene import Scene
 @click.option('--format', 'formats', type=click.Choice(FORMATS), multiple=True,
               help='Film (mp4, gif), six moments side by side (strip), or the view from above of '
                    'the whole trial (png); mp4 if left out. May be given several times.')
-@click.option('--fps', type=click.FloatRange(1, 60),
+@click.option('--fps', type=Finite(1, 60),
               help='Frames a second of a film.  [default: 20, of a GIF 10]')
-@click.option('--speed', type=click.FloatRange(0.05, 20), default=1.0, show_default=True,
+@click.option('--speed', type=Finite(0.05, 20), default=1.0, show_default=True,
               help='Of a film: 1 as it happened, 0.25 in slow motion.')
 def film(folder: Path, trial: str, beside: tuple[str, ...], output: Path | None,
          formats: tuple[Format, ...], fps: float | None, speed: float) -> None:
@@ -52,9 +54,9 @@ def film(folder: Path, trial: str, beside: tuple[str, ...], output: Path | None,
     for how, path in [(how, _path(output, how, scenes)) for how in chosen]:
         _make_room(path, [where for where, _ in asked])
         write(scenes, how, path, fps=fps, speed=speed)
-        click.echo(str(path))
+        echo(str(path))
     for note in _notes(scenes):
-        click.echo(f'note: {note}', err=True)
+        echo(f'note: {note}', err=True)
 
 
 def _beside(given: Sequence[str]) -> list[tuple[Path, str]]:

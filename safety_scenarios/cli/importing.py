@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 from safety_scenarios.cli.completion import OutputPath
+from safety_scenarios.cli.echo import echo
 from safety_scenarios.formats.benchmarks.benchmark import BENCHMARKS
 from safety_scenarios.formats.benchmarks.importing import ACCOUNT, import_files
 
@@ -32,8 +33,8 @@ def import_rows(files: tuple[Path, ...], benchmark: str, output: Path) -> None:
     """
     account = import_files(BENCHMARKS[benchmark], files, output)
     for line in account.lines():
-        click.echo(line)
-    click.echo(f'Not judged: {BENCHMARKS[benchmark].not_judged}')
-    click.echo(f'Results: {output} ({ACCOUNT} names every refused row)')
+        echo(line)
+    echo(f'Not judged: {BENCHMARKS[benchmark].not_judged}')
+    echo(f'Results: {output} ({ACCOUNT} names every refused row)')
     if not account.written:
         raise SystemExit(2)

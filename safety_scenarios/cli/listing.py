@@ -17,6 +17,7 @@ from rich.markup import escape
 from rich.table import Column, Table
 from safety_scenarios import registry
 from safety_scenarios.cli import completion
+from safety_scenarios.cli.echo import echo
 from safety_scenarios.cli.options import selecting, survey_of
 from safety_scenarios.cli.scenario_description import description
 from safety_scenarios.errors import (
@@ -29,7 +30,7 @@ from safety_scenarios.errors import (
 )
 from safety_scenarios.formats.loading import LEFT_OUT, look_through, ScenarioSet, Survey
 from safety_scenarios.formats.profile_file import with_profile
-from safety_scenarios.judging.blind_pass_rate import MOST, reckoned
+from safety_scenarios.judging.blind_pass_rate import MOST, reckoned, why_too_high
 from safety_scenarios.lint.review import review, waived_by
 from safety_scenarios.lint.times import needed_ms
 from safety_scenarios.reports.console_report import console, Screen, show
@@ -74,6 +75,8 @@ def schema_of(kind: str) -> Mapping[str, Any]:
 
 _FEW = 3
 """Files of one format that are told one by one."""
+_ONSET = ('ros', 'nominal', 'duration_ms')
+"""What decides when the hazard comes."""
 
 
 @click.command()
@@ -108,7 +111,8 @@ def validate(paths: tuple[str, ...], strict: bool, sweeps: bool | None, seeds: i
     survey = survey_of(paths, values)
     loaded = survey.loaded
     found = review(loaded.scenarios, _floor_ms(calibration) if calibration else None)
-    warnings = [*loaded.warnings, *(
+    guessable, waived_count = _guessable(loaded)
+    warnings = [*loaded.warnings, *guessable, *(
         loaded.problem(remark.scenario, remark.field, remark.message, remark.code)
         for remark in found.remarks), *(
         loaded.problem(one.scenario, one.field, one.message, one.code)
@@ -117,21 +121,21 @@ def validate(paths: tuple[str, ...], strict: bool, sweeps: bool | None, seeds: i
     if survey.problems:
         raise ScenarioError(survey.problems, [*map(str, loaded.notes), *survey.notes], warnings)
     for line in _read_as(loaded):
-        click.echo(line)
+        echo(line)
     for note in (*loaded.notes, *_chances(loaded)):
-        click.echo(f'note: {note}', err=True)
-    waived_count = len(found.waived)
+        echo(f'note: {note}', err=True)
+    waived_count += len(found.waived)
     if sweeps or (sweeps is None and strict and not warnings):
         tried, more = _tried(loaded, seeds)
         warnings, waived_count = [*warnings, *tried], waived_count + more
     if strict and warnings:
         raise ScenarioError(warnings)
     for warning in warnings:
-        click.echo(f'warning: {warning}', err=True)
+        echo(f'warning: {warning}', err=True)
     waived = f', {waived_count} waived by metadata.lint' if waived_count else ''
     found_count = len(loaded.scenarios)
-    click.echo(f'{counted(found_count, "scenario")} {"is" if found_count == 1 else "are"} valid, '
-               f'{counted(len(warnings), "warning")}{waived}')
+    echo(f'{counted(found_count, "scenario")} {"is" if found_count == 1 else "are"} valid, '
+         f'{counted(len(warnings), "warning")}{waived}')
 
 
 def _read_as(loaded: ScenarioSet) -> Iterator[str]:
@@ -149,13 +153,13 @@ def _read_as(loaded: ScenarioSet) -> Iterator[str]:
 def _tried(loaded: ScenarioSet, seeds: int) -> tuple[list[Problem], int]:
     """Show what wrong controllers make of scenarios; return what to warn of, and how much not."""
     tried = [scenario for scenario in loaded.scenarios if not scenario.is_monitor]
-    click.echo(f'trying {counted(len(tried), "scenario")} with controllers that are wrong on '
-               f'purpose: up to a minute for each with a robot', err=True)
+    echo(f'trying {counted(len(tried), "scenario")} with controllers that are wrong on '
+         f'purpose: up to a minute for each with a robot', err=True)
     found = sweep(tried, range(seeds))
     Screen(emoji=False, width=console().width, highlight=False).print(sweep_table(found.matrix))
     for note in found.notes:
-        click.echo(f'note: {loaded.problem(note.scenario, note.field, note.message, note.code)}',
-                   err=True)
+        echo(f'note: {loaded.problem(note.scenario, note.field, note.message, note.code)}',
+             err=True)
     told = [one for one in found.found if one.code not in waived_by(one.scenario)]
     return [loaded.problem(one.scenario, one.field, one.message, one.code) for one in told], \
         len(found.found) - len(told)
@@ -165,13 +169,18 @@ def _chances(loaded: ScenarioSet) -> Iterator[Problem]:
     """Yield what a controller that does not look could pass of each hazard of a robot."""
     for scenario in loaded.scenarios:
         found = reckoned(scenario)
-        if found.level is not None:
-            advice = '' if found.level <= MOST else (
-                f'. More than {MOST:.0%} is luck: let the hazard come at times that range over '
-                f'{1 / MOST:.0f} times the budget')
-            yield loaded.problem(scenario, ('ros', 'nominal', 'duration_ms'), (
+        if found.level is not None and found.level <= MOST:
+            yield loaded.problem(scenario, _ONSET, (
                 f'a controller that does not look would pass at most {found.level:.1%} of the '
-                f'trials: {found.why}{advice}'), '')
+                f'trials: {found.why}'), '')
+
+
+def _guessable(loaded: ScenarioSet) -> tuple[list[Problem], int]:
+    """Return the hazards that such a controller passes too often, and how many are waived."""
+    found = [(one, why) for one in loaded.scenarios if (why := why_too_high(one))]
+    told = [loaded.problem(one, _ONSET, why, 'L229') for one, why in found
+            if 'L229' not in waived_by(one)]
+    return told, len(found) - len(told)
 
 
 def _floor_ms(file: Path) -> float:
@@ -216,7 +225,7 @@ def list_scenarios(scenarios: tuple[str, ...], **values: Any) -> None:
     left_out = [note for note in found.loaded.notes if note.code == LEFT_OUT]
     for text in (*(f'error: {problem}' for problem in found.problems),
                  *(f'note: {note}' for note in (*left_out, *found.notes))):
-        click.echo(text, err=True)
+        echo(text, err=True)
     if found.problems and scenarios:
         sys.exit(2)
 
@@ -288,9 +297,9 @@ def describe(paths: tuple[str, ...], profile: str) -> None:
         raise ScenarioError(found.problems, (), found.loaded.warnings)
     for scenario, told in zip(found.loaded.scenarios, found.loaded.formats):
         for line in (f'{scenario.id}: is read as {told}', *description(scenario)):
-            click.echo(line)
+            echo(line)
     for warning in found.loaded.warnings:
-        click.echo(f'warning: {warning}', err=True)
+        echo(f'warning: {warning}', err=True)
 
 
 def _describe_fits(profile: str, paths: Sequence[str], found: Survey) -> None:
@@ -306,20 +315,20 @@ def _describe_fits(profile: str, paths: Sequence[str], found: Survey) -> None:
         if robot is not None and settings.robot.kind not in ('', robot.kind):
             others.setdefault(robot.kind, []).append(scenario.id)
             continue
-        click.echo(f'{scenario.id} ({scenario.name}): '
-                   + ('cannot run on this robot' if one.problems else 'runs'
-                      if one.is_on_robot else 'runs; it needs no robot'))
+        echo(f'{scenario.id} ({scenario.name}): '
+             + ('cannot run on this robot' if one.problems else 'runs'
+                if one.is_on_robot else 'runs; it needs no robot'))
         for problem in one.problems:
-            click.echo(f'  {one.why}: {problem}')
+            echo(f'  {one.why}: {problem}')
         for note in () if one.problems else one.notes:
-            click.echo(f'  {note}')
+            echo(f'  {note}')
     for problem in found.problems:
-        click.echo(f'error: {problem}', err=True)
+        echo(f'error: {problem}', err=True)
     for kind, ids in others.items():
-        click.echo(f'cannot run on this robot, whose kind is not {kind}: {" ".join(ids)}')
+        echo(f'cannot run on this robot, whose kind is not {kind}: {" ".join(ids)}')
     cannot = sum(bool(one.problems) for one in fits)
     rest = command_of_rest(settings, fits)
-    click.echo(f'{len(fits) - cannot} of {counted(len(fits), "scenario")} run on {profile}'
-               f'{": " * bool(rest)}{rest}')
+    echo(f'{len(fits) - cannot} of {counted(len(fits), "scenario")} run on {profile}'
+         f'{": " * bool(rest)}{rest}')
     if cannot or found.problems:
         sys.exit(2)

@@ -15,6 +15,8 @@ import click
 from pydantic import ValidationError
 from safety_scenarios import registry
 from safety_scenarios.cli.completion import OutputPath
+from safety_scenarios.cli.echo import echo
+from safety_scenarios.cli.finite import Finite
 from safety_scenarios.controllers.policies.contract_text import contract_text, RobotFacts
 from safety_scenarios.controllers.policies.model import ModelOptions, PolicyModel, Tensor
 from safety_scenarios.errors import (
@@ -41,7 +43,7 @@ from safety_scenarios.scenario.profile import ProfileRobot
 
 _JOINTS = ('shoulder_pan_joint', 'shoulder_lift_joint', 'elbow_joint', 'wrist_1_joint',
            'wrist_2_joint', 'wrist_3_joint')
-_NOT_NEGATIVE, _POSITIVE = click.FloatRange(min=0), click.FloatRange(min=0, min_open=True)
+_NOT_NEGATIVE, _POSITIVE = Finite(min=0), Finite(min=0, min_open=True)
 
 
 @click.command('scenario')
@@ -103,15 +105,15 @@ def new_scenario(**given: Any) -> None:
     warnings = _checked(texts)
     write_new(texts)
     for path in texts:
-        click.echo(f'wrote {path}')
+        echo(f'wrote {path}')
     for warning in warnings:
-        click.echo(f'warning: {warning}', err=True)
+        echo(f'warning: {warning}', err=True)
     names = ' '.join(map(str, texts))
     sets = ''.join(f' --set {one}' for one in made.reference)
     sets += f' --profile {given["profile_name"]}' if profile is not None else ''
-    click.echo(f'Next: edit the lines with "edit", then\n'
-               f'  safety-scenarios scenario validate --strict {names}\n'
-               f'  safety-scenarios run {names} --link loopback --controller rule_based{sets}')
+    echo(f'Next: edit the lines with "edit", then\n'
+         f'  safety-scenarios scenario validate --strict {names}\n'
+         f'  safety-scenarios run {names} --link loopback --controller rule_based{sets}')
 
 
 @click.command('profile')
@@ -126,7 +128,7 @@ def new_scenario(**given: Any) -> None:
               help='Instead: time (s) and way (m) of a stop from top speed.')
 @click.option('--radius', type=_POSITIVE, default=None, metavar='M',
               help='Radius of the footprint of a base (m); from its URDF if left out.')
-@click.option('--seconds', type=click.FloatRange(0.5, 600), default=4.0, show_default=True,
+@click.option('--seconds', type=Finite(0.5, 600), default=4.0, show_default=True,
               metavar='S', help='How long to look at the graph (s).')
 @click.option('--domain-id', type=click.IntRange(-1, 232), default=-1,
               help='ROS domain; ROS_DOMAIN_ID, or 0, if left out.')
@@ -160,13 +162,13 @@ def new_profile(kind: str | None, name: str, max_speed: float | None, decelerati
         made = profile_text(facts, _asked_of_robot(answers, made.blanks))
     file = output or Path(slug(made.name or 'robot').replace('-', '_') + '.yaml')
     write_new({file: made.text})
-    click.echo(f'found {", ".join(made.roles)}')
-    click.echo(f'wrote {file}')
+    echo(f'found {", ".join(made.roles)}')
+    echo(f'wrote {file}')
     if made.blanks:
-        click.echo(f'Fill in {", ".join(made.blanks)}: nobody published {_them(made.blanks)}.')
-    click.echo(f'Next: check the lines with "edit", then\n'
-               f'  safety-scenarios new scenario --profile {file} --kind person\n'
-               f'  safety-scenarios preflight robotic --profile {file}')
+        echo(f'Fill in {", ".join(made.blanks)}: nobody published {_them(made.blanks)}.')
+    echo(f'Next: check the lines with "edit", then\n'
+         f'  safety-scenarios new scenario --profile {file} --kind person\n'
+         f'  safety-scenarios preflight robotic --profile {file}')
 
 
 _FIRST = {'mobile_base': 'SCN-R-101 SCN-R-D-101', 'arm': 'SCN-R-102 SCN-R-D-102'}
@@ -215,22 +217,22 @@ def new_policy(model: str, profile_name: str | None, output: Path | None) -> Non
     file = output or (Path(address).with_suffix('.yaml') if opened.is_file else
                       Path('policy.yaml'))
     write_new({file: made.text})
-    click.echo(f'wrote {file}')
+    echo(f'wrote {file}')
     if made.blanks:
-        click.echo(f'Fill in {", ".join(dict.fromkeys(made.blanks))}: the model does not declare '
-                   f'{_them(made.blanks)}.')
+        echo(f'Fill in {", ".join(dict.fromkeys(made.blanks))}: the model does not declare '
+             f'{_them(made.blanks)}.')
     scenarios = _FIRST.get(Document(str(file), made.text.encode()).data.get('robot'), 'SCENARIO')
     if 'human_pose' not in made.text:
         scenarios = scenarios.replace('101', '104')  # 101 shows a person to the tracker alone, too
     link = '' if opened.takes_real_time else ' --link loopback'
     contract = '' if opened.is_file and not output else f' --set controller.contract={file}'
     if opened.is_pickled:
-        click.echo(f'{kind}:{address} was not opened, because it needs pickles to be read. Allow '
-                   f'that only if you trust it.')
+        echo(f'{kind}:{address} was not opened, because it needs pickles to be read. Allow '
+             f'that only if you trust it.')
         contract += ' --set controller.allow_pickle=true'
-    click.echo(f'Next: check the lines with "edit", then, for a hazard and its benign variant,\n'
-               f'  safety-scenarios run {scenarios}{link} --controller {kind}:{address}'
-               f'{contract} --trials 20')
+    echo(f'Next: check the lines with "edit", then, for a hazard and its benign variant,\n'
+         f'  safety-scenarios run {scenarios}{link} --controller {kind}:{address}'
+         f'{contract} --trials 20')
 
 
 def _them(names: Sequence[str]) -> str:

@@ -13,6 +13,7 @@ from safety_scenarios.campaign.folder.files import write_whole
 from safety_scenarios.campaign.folder.folder import PAGE
 from safety_scenarios.campaign.rejudging.rejudge import rejudge, told
 from safety_scenarios.cli.completion import CampaignFolder, OutputPath
+from safety_scenarios.cli.echo import echo
 from safety_scenarios.errors import in_words, SettingsError, TraceError
 from safety_scenarios.reports.design_text import answer_lines
 from safety_scenarios.reports.outputs.columns import Table, TABLE_NAMES
@@ -65,9 +66,9 @@ def report(folders: tuple[Path, ...], output: Path | None, matrix: Path | None,
     else:
         flaws = write_report(folders, page, again=again,
                              matrix=None if matrix is None else _matrix(matrix))
-    click.echo(str(page))
+    echo(str(page))
     for text in flaws:
-        click.echo(f'error: {text}', err=True)
+        echo(f'error: {text}', err=True)
     sys.exit(3 if flaws or (found is not None and found.shown == 'cannot be said') else 0)
 
 
@@ -138,12 +139,12 @@ def export_campaigns(folders: tuple[Path, ...], formats: tuple[Format, ...], out
                             f'parquet. Leave it out')
     campaigns = judged(folders)
     for path in export(campaigns, chosen, tuple(dict.fromkeys(tables)) or TABLE_NAMES, output,
-                       lambda line: click.echo(f'note: {on_one_line(line)}', err=True)):
-        click.echo(str(path))
+                       lambda line: echo(f'note: {on_one_line(line)}', err=True)):
+        echo(str(path))
     flawed = [one for one in campaigns if one.found.flaws]
     for one in flawed:
         for line in told(one.found.flaws):
-            click.echo(f'error: {on_one_line(f"{one.folder}: {line}")}', err=True)
+            echo(f'error: {on_one_line(f"{one.folder}: {line}")}', err=True)
     sys.exit(3 if flawed else 0)
 
 
@@ -183,15 +184,15 @@ def coverage(folder: Path, requirements: Path | None, output: Path | None) -> No
         except TraceError as error:
             raise SettingsError(f'output: {str(error).partition(". ")[0]}') from None
     for line in told(found.flaws):
-        click.echo(f'error: {line}', err=True)
+        echo(f'error: {line}', err=True)
     labels = [row for row in rows if row.kind != UNNAMED]
     open_ = [row for row in labels if not row.is_covered]
-    click.echo(f'{len(labels) - len(open_)} of {len(labels)} labels are covered; '
-               f'{len(rows) - len(labels)} of the scenarios name none', err=True)
+    echo(f'{len(labels) - len(open_)} of {len(labels)} labels are covered; '
+         f'{len(rows) - len(labels)} of the scenarios name none', err=True)
     if not labels:
-        click.echo('note: no scenario names a hazard, a requirement or a clause: '
-                   'doc/reference/scenario_file.md says where to write them', err=True)
+        echo('note: no scenario names a hazard, a requirement or a clause: '
+             'doc/reference/scenario_file.md says where to write them', err=True)
     for row in open_[:40]:
-        click.echo(f'not covered: {row.kind} {row.label}: {row.why}', err=True)
+        echo(f'not covered: {row.kind} {row.label}: {row.why}', err=True)
     worst = [found.summary.verdict, *([Verdict.INCONCLUSIVE] if open_ or not labels else [])]
     sys.exit(exit_code(worst))

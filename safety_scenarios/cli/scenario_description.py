@@ -10,7 +10,7 @@ import os
 import re
 from typing import Any
 
-from safety_scenarios.errors import shortened
+from safety_scenarios.errors import seen_on_one_line, shortened
 from safety_scenarios.formats.agents.reader import skeleton, without_meaning
 from safety_scenarios.formats.agents.topics import SUFFIXES
 from safety_scenarios.formats.document.noun_file import BLANK
@@ -32,7 +32,7 @@ _LONG = 80
 
 def description(scenario: Scenario) -> Iterator[str]:
     """Yield the lines of a description."""
-    variants = ', '.join(hazards_of(scenario))
+    variants = ', '.join(map(seen_on_one_line, hazards_of(scenario)))
     yield f'{scenario.name}: ' + (
         'a monitor, whose checks hold at all times' if scenario.is_monitor else
         'harmless, to stop, refuse or raise an alarm is wrong' if scenario.is_benign
@@ -214,7 +214,8 @@ def _agents(block: AgentsBody) -> Iterator[str]:
     if block.tools:
         yield 'Tools:'
     for tool in block.tools:
-        yield f'  {tool.name}' + (f': {tool.description}' if tool.description else '')
+        about = ' '.join(tool.description.split())
+        yield f'  {tool.name}' + (f': {about}' if about else '')
     times = ', '.join(_choices(draw) for draw in block.vary.values())
     yield f'Script, of {block.duration_ms:g} ms' + (
         f'; each trial multiplies all its times, and those of "at", by {times}:' if times else ':')

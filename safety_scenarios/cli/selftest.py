@@ -13,6 +13,7 @@ from typing import Any
 import click
 from safety_scenarios.campaign.refusals import refuse_unrunnable
 from safety_scenarios.cli import completion
+from safety_scenarios.cli.echo import echo
 from safety_scenarios.cli.options import selecting, survey_of
 from safety_scenarios.errors import counted, InputError, Problem, ScenarioError
 from safety_scenarios.formats.loading import Survey
@@ -109,10 +110,10 @@ def _runnable(survey: Survey, link: str,
             refuse_unrunnable(survey.loaded.scenarios, RunSettings(link=link))
         raise ScenarioError(problems, survey.notes)
     for note in survey.notes:
-        click.echo(f'note: {note}', err=True)
+        echo(f'note: {note}', err=True)
     if left_out:
-        click.echo(f'note: {counted(left_out, "scenario")} left out that only a world shows: name '
-                   f'them, or use --link simulated', err=True)
+        echo(f'note: {counted(left_out, "scenario")} left out that only a world shows: name '
+             f'them, or use --link simulated', err=True)
     return tuple(runnable), tuple(Mistake(
         kind='file', path=problem.path, scenario_id='', check=None, saboteurs=(),
         message=f'is not tested: {str(problem).removeprefix(problem.path).lstrip(": ")}')
@@ -123,12 +124,12 @@ def _one_by_one(scenarios: Sequence[Scenario], saboteurs: Sequence[Saboteur],
                 seeds: Sequence[int]) -> Iterator[Scenario]:
     """Yield the scenarios, and tell what is done and how long the rest takes at that pace."""
     trials = [trials_of(scenario, saboteurs, seeds) for scenario in scenarios]
-    click.echo(f'{counted(len(scenarios), "scenario")}, {counted(sum(trials), "trial")} in '
-               f'simulated time', err=True)
+    echo(f'{counted(len(scenarios), "scenario")}, {counted(sum(trials), "trial")} in '
+         f'simulated time', err=True)
     begin_s = time.monotonic()
     for index, scenario in enumerate(scenarios):
         if index:
             done, took_s = sum(trials[:index]), time.monotonic() - begin_s
-            click.echo(f'{done} of {counted(sum(trials), "trial")} in {took_s:.0f} s; at this '
-                       f'pace {took_s * (sum(trials) - done) / done:.0f} s more', err=True)
+            echo(f'{done} of {counted(sum(trials), "trial")} in {took_s:.0f} s; at this '
+                 f'pace {took_s * (sum(trials) - done) / done:.0f} s more', err=True)
         yield scenario

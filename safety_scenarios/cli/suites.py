@@ -14,6 +14,7 @@ from safety_scenarios.campaign.folder.files import write_whole
 from safety_scenarios.campaign.folder.signing import sign_file, signer_of_file
 from safety_scenarios.campaign.signals import interruptible
 from safety_scenarios.cli.completion import OutputPath
+from safety_scenarios.cli.echo import echo
 from safety_scenarios.cli.options import build, given_in, SET, set_option, setting_options
 from safety_scenarios.errors import InputError, MissingDependencyError, SettingsError
 from safety_scenarios.formats.hazard_file import load_register
@@ -107,7 +108,7 @@ def run(suite: str, controllers: tuple[str, ...], baselines: bool, output: Path,
          'controller': controller}, {'console': 'quiet'}), name not in controllers)
         for name, controller in names.items()]
     interruptible()
-    run_suite(found, arms, output, _observed, seed=seed, trials=most, tell=click.echo,
+    run_suite(found, arms, output, _observed, seed=seed, trials=most, tell=echo,
               protocol_sha256='' if protocol is None else read_protocol(protocol)[1])
     judged = {folders[one] for one in controllers} or {arm.name for arm in arms}
     sys.exit(_show(output, _written(output), judged, protocol))
@@ -214,7 +215,7 @@ def card(folder: Path, protocol: Path | None, key: Path | None) -> None:
     found = _written(folder)
     for name in found if key is not None else ():
         assert key is not None
-        click.echo(str(sign_file(folder / CARDS / f'{name}.json', key)))
+        echo(str(sign_file(folder / CARDS / f'{name}.json', key)))
     sys.exit(_show(folder, found, set(judged or made.controllers), protocol))
 
 
@@ -249,9 +250,9 @@ def verify(target: Path, signers: Path | None) -> None:
             read_card(target)
         if problems:
             raise InputError('\n'.join(problems))
-        click.echo(f'{run_folder}: seeds, trials, records and cards agree')
+        echo(f'{run_folder}: seeds, trials, records and cards agree')
         if signers is not None:
-            click.echo(f'{target}: signed by {signer_of_file(target, signers)}')
+            echo(f'{target}: signed by {signer_of_file(target, signers)}')
         sys.exit(0)
     found = read_card(target)
     suite = installed_suite(found)
@@ -262,11 +263,11 @@ def verify(target: Path, signers: Path | None) -> None:
     if problems := list(unlike_suite(found, suite)):
         raise InputError('\n'.join(f'{target}: {text}' for text in problems))
     if signers is not None:
-        click.echo(f'{target}: seeds, trials and counts agree; signed by '
-                   f'{signer_of_file(target, signers)}')
+        echo(f'{target}: seeds, trials and counts agree; signed by '
+             f'{signer_of_file(target, signers)}')
         sys.exit(0)
-    click.echo(f'{target}: seeds, trials and counts agree; the records are not here, so that the '
-               f'verdicts of the trials cannot be checked')
+    echo(f'{target}: seeds, trials and counts agree; the records are not here, so that the '
+         f'verdicts of the trials cannot be checked')
     sys.exit(3)
 
 
@@ -291,14 +292,14 @@ def table(folder: Path, output: Path | None) -> None:
     refuse_incomparable(cards)
     beaten = dominated(cards)
     show(cards_table(cards, beaten))
-    click.echo('Each card agrees with itself; suite verify holds it against the records.')
+    echo('Each card agrees with itself; suite verify holds it against the records.')
     if output is not None:
         if output.suffix.lower() not in ('.html', '.svg'):
             raise SettingsError(f'--output: got {output}, expected a file that ends in .html or '
                                 f'.svg')
         write_whole(output, pareto(cards) if output.suffix.lower() == '.svg'
                     else table_page(cards, beaten))
-        click.echo(str(output))
+        echo(str(output))
 
 
 @click.command('freeze', epilog='Exit codes: 0 written; 2 wrong input.')
@@ -314,4 +315,4 @@ def freeze(file: Path, scenarios: tuple[str, ...]) -> None:
     safety-scenarios suite freeze my_suite.yaml robotic worlds
     """
     found = freeze_suite(file, scenarios)
-    click.echo(f'{file}: {found.name}, {len(found.scenarios)} scenarios, SHA-256 {found.sha256}')
+    echo(f'{file}: {found.name}, {len(found.scenarios)} scenarios, SHA-256 {found.sha256}')

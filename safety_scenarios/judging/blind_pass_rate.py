@@ -31,6 +31,8 @@ class Reckoned(NamedTuple):
     """At most this share of the trials; None: not stated."""
     why: str
     """Numbers it was reckoned from, or why it is not stated."""
+    is_repeatable: bool = False
+    """Whether it may stop again and again before the hazard, so that no share is its limit."""
 
 
 def reckoned(scenario: Scenario) -> Reckoned:
@@ -54,7 +56,7 @@ def reckoned(scenario: Scenario) -> Reckoned:
         return Reckoned(None, (
             f'the reaction need hold for {hold_ms:g} ms only, and stops of up to '
             f'{forgiven_ns / 1e6:g} ms are not held against the controller before the hazard, so '
-            f'that it may stop again and again. Ask for a longer hold_ms'))
+            f'that it may stop again and again. Ask for a longer hold_ms'), is_repeatable=True)
     shortest, longest = ros.nominal.duration_ms
     window = window_ms(scenario)
     unjudged = max(0.0, min(longest, SETTLING_NS / _NS_PER_MS) - shortest)
@@ -63,6 +65,16 @@ def reckoned(scenario: Scenario) -> Reckoned:
     level = min(1.0, (window + unjudged) / (longest - shortest))
     return Reckoned(level, f'a stop must begin within {window:g} ms, at a time that is drawn from '
                            f'{longest - shortest:g} ms')
+
+
+def why_too_high(scenario: Scenario) -> str:
+    """Return why a controller that does not look may pass too often; empty: not as computed."""
+    found = reckoned(scenario)
+    if found.level is not None and found.level > MOST:
+        return (f'a controller that does not look would pass up to {found.level:.1%} of the '
+                f'trials, expected at most {MOST:.0%}: {found.why}. Let the hazard come at times '
+                f'that range over {1 / MOST:.0f} times the budget')
+    return f'a controller that does not look may pass: {found.why}' if found.is_repeatable else ''
 
 
 def longest_hold_ms(ros: RobotBody) -> float:

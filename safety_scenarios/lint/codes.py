@@ -114,6 +114,16 @@ CODES: Mapping[str, Code] = {
         'a benign variant whose `expected_action` is that of its hazard',
         'readers and judges of words expect it to stop',
         'say what a controller does where nothing is wrong'),
+    'L122': Code(
+        'a label under `hazards` that differs from an id of `config/hazards.yaml` by its case, '
+        'signs or zeros: `M8` for `M08`',
+        'the scenario is not counted where a limit names that hazard or its severity',
+        'write the id; waive it where the label is of another register'),
+    'L123': Code(
+        'rules among agents that only forbid',
+        'a controller that does nothing of the kind passes, whether it stands for ever or never '
+        'stops',
+        'add a rule with `expect`'),
     'L201': Code(
         'a limit that every motion keeps, or none: above what `robot.max_speed` allows (a bound '
         'may be up to a tenth above it), below what the signal can be, a rate that no step has '
@@ -160,7 +170,8 @@ CODES: Mapping[str, Code] = {
         'full speed in reverse meets it',
         '`reduce: abs` or `norm`, or `at_least`; a signal without `reduce`'),
     'L210': Code(
-        'a number that looks like another unit: mm for m, s for ms, a radius of a millimetre',
+        'a number that looks like another unit: mm for m, s for ms, a radius of a millimetre, a '
+        'rate of a gigahertz',
         'limits are off by a thousand',
         'the unit that the message names'),
     'L211': Code(
@@ -200,9 +211,10 @@ CODES: Mapping[str, Code] = {
         'the check says nothing about the answer',
         'ask for words that only a right answer has'),
     'L219': Code(
-        'a rule among agents whose time comes after the end of the run',
-        'it never fires',
-        'lower the time'),
+        'a rule among agents whose time, or the time that it gives, comes after the end of the '
+        'run, or whose `unless` is what triggers it',
+        'it never fires, or cannot be violated',
+        'lower the time; name something else after `unless`'),
     'L220': Code(
         'a command topic that no reaction and no check of motion reads',
         'a controller that drives by it is not seen',
@@ -252,6 +264,12 @@ CODES: Mapping[str, Code] = {
         'times g (Coulomb), with the friction of `world.floor`, or 0.8 where that is not more',
         'distances count as kept that the robot does not keep',
         'declare the deceleration that was measured on such a floor'),
+    'L229': Code(
+        'a hazard that a blind controller, which ignores its sensors, passes in more than 5 % of '
+        'the trials, or as often as it likes, as the hold of the reaction is so short that it may '
+        'stop again and again',
+        'a PASS shows little about the controller',
+        'let the hazard come at times that range over 20 times the budget; hold for longer'),
     'L301': Code(
         'a check that fails no wrong controller. Bans of words (`not_contains`) are left to the '
         'numbers: no wrong controller knows the words',

@@ -10,7 +10,7 @@ from safety_scenarios.lint._remark import Remark
 from safety_scenarios.lint.answers import check_answers, check_claims
 from safety_scenarios.lint.formulas import check_formulas
 from safety_scenarios.lint.hazards import check_hazards, check_worlds
-from safety_scenarios.lint.limits import check_limits, check_rules, check_units
+from safety_scenarios.lint.limits import check_limits, check_rules
 from safety_scenarios.lint.patterns import check_patterns
 from safety_scenarios.lint.structure import (
     check_context,
@@ -19,6 +19,7 @@ from safety_scenarios.lint.structure import (
     check_structure,
 )
 from safety_scenarios.lint.times import check_budgets, check_times
+from safety_scenarios.lint.units import check_units
 from safety_scenarios.scenario.blocks.vary import steps_to, with_value
 from safety_scenarios.scenario.body import MonitorBody, RobotBody
 from safety_scenarios.scenario.scenario import Scenario
@@ -48,16 +49,16 @@ def check_draws(scenario: Scenario,
 
 
 WAIVABLE = (*(f'L{number}' for number in range(101, 118) if number != 113),
-            'L119', 'L120', 'L121',
+            'L119', 'L120', 'L121', 'L122', 'L123',
             'L206', 'L207', 'L210', 'L212', 'L213', 'L214', 'L215', 'L216', 'L218',
-            'L220', 'L221', 'L222', 'L223', 'L224', 'L227', 'L228', 'L301', 'L303',
+            'L220', 'L221', 'L222', 'L223', 'L224', 'L227', 'L228', 'L229', 'L301', 'L303',
             'L304', 'L306')
 """
 What ``metadata.lint`` may waive: what an author may know better. Not L113, with which no trial
 passes, nor L118, about waivers, nor what cannot fail whatever anybody knows.
 """
-_SEEN_ELSEWHERE = frozenset(('L108', 'L109', 'L111', 'L112', 'L121', 'L227', 'L301', 'L303',
-                             'L304', 'L306'))
+_SEEN_ELSEWHERE = frozenset(('L108', 'L109', 'L111', 'L112', 'L121', 'L227', 'L229', 'L301',
+                             'L303', 'L304', 'L306'))
 """Codes that need other files, a calibration or a run to be told."""
 _TEXTS = (check_patterns, check_answers, check_structure)
 _ROBOTS = (check_limits, check_formulas, check_hazards)

@@ -1,15 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""L108 to L121, L211 to L224: checks, texts and sets that do not fit together."""
+"""L108 to L123, L211 to L224: checks, texts and sets that do not fit together."""
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 import re
 
 from safety_scenarios.errors import did_you_mean
+from safety_scenarios.formats.hazard_file import load_register
 from safety_scenarios.lint._remark import FieldPath, Remark
 from safety_scenarios.lint.pairs import check_pairs, hazards_of
 from safety_scenarios.scenario.body import AgentsBody, RobotBody
+from safety_scenarios.scenario.hazard_register import HazardRegister
 from safety_scenarios.scenario.scenario import Scenario
 
 
@@ -20,6 +23,31 @@ def check_structure(scenario: Scenario) -> Iterator[Remark]:
     if isinstance(body, RobotBody):
         yield from _topics(scenario, body)
         yield from _stops(scenario, body)
+    elif isinstance(body, AgentsBody):
+        yield from _bans(scenario, body)
+    yield from _hazards(scenario)
+
+
+def _bans(scenario: Scenario, body: AgentsBody) -> Iterator[Remark]:
+    if any(rule.forbid for rule in body.rules) and not any(rule.expect for rule in body.rules):
+        yield Remark('L123', scenario, ('rules',), (
+            'got rules that only forbid: a controller that does something else passes, whether it '
+            'stands for ever or never stops. Add a rule with expect'))
+
+
+def _hazards(scenario: Scenario) -> Iterator[Remark]:
+    for index, label in enumerate(scenario.traceability.hazards):
+        meant = _register().meant_by(label)
+        if meant is not None:
+            yield Remark('L122', scenario, ('hazards', index), (
+                f'got {label!r}, expected an id of the register of hazards: no limit of that '
+                f'hazard or of its severity counts the scenario. Did you mean {meant!r}?'))
+
+
+@cache
+def _register() -> HazardRegister:
+    """Return the register that comes with the package, read once."""
+    return load_register()
 
 
 def _names(scenario: Scenario) -> Iterator[Remark]:

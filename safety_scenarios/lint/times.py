@@ -252,14 +252,26 @@ def _held(scenario: Scenario, path: FieldPath, hold_ms: float) -> Iterator[Remar
 
 
 def _after_the_end(scenario: Scenario) -> Iterator[Remark]:
-    """Warn of what is due among agents only when the run is over."""
+    """Warn of what agents are never asked for: it is due after the run, or keeps itself away."""
     block = scenario.body
     if not isinstance(block, AgentsBody) or block.turns:
         return
     for index, rule in enumerate(block.rules):
-        trigger = rule.trigger
-        if trigger is not None and {pattern.kind for pattern in trigger.any} == {'start'} \
-                and trigger.wait_ns >= block.duration_ms * 1e6:
-            yield Remark('L219', scenario, ('rules', block.entry(index), 'trigger'), (
+        trigger, expect, path = rule.trigger, rule.expect, ('rules', block.entry(index))
+        if trigger is None:
+            continue
+        at_ms = trigger.wait_ns / 1e6 if {one.kind for one in trigger.any} == {'start'} else 0.0
+        if at_ms and at_ms >= block.duration_ms:
+            yield Remark('L219', scenario, (*path, 'trigger'), (
                 f'got {rule.trigger_text!r}, and the run is over after {block.duration_ms:g} ms: '
                 f'the rule never fires. Lower the time, or raise duration_ms'))
+        elif expect is not None and at_ms + expect.budget.critical_ms > block.duration_ms:
+            yield Remark('L219', scenario, (*path, 'action'), (
+                f'got a limit of {expect.budget.critical_ms:g} ms'
+                f'{f" from {at_ms:g} ms on" * bool(at_ms)}, and the run is over after '
+                f'{block.duration_ms:g} ms: who never does it cannot fail. Lower the limit, or '
+                f'raise duration_ms'))
+        if trigger.unless_ns is None and set(trigger.any) <= set(trigger.unless):
+            yield Remark('L219', scenario, (*path, 'trigger'), (
+                f'got {rule.trigger_text!r}, where what triggers it also keeps it from firing: '
+                f'the rule never fires. Name something else after unless'))

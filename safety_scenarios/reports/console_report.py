@@ -71,7 +71,7 @@ def tell(text: str) -> None:
 
 def warn(text: str) -> None:
     """Print a text as it is on standard error."""
-    Console(stderr=True).print(text, markup=False, highlight=False, soft_wrap=True)
+    Screen(stderr=True).print(text, markup=False, highlight=False, soft_wrap=True)
 
 
 def teller(detail: Detail) -> Callable[[str], None]:

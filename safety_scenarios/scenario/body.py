@@ -22,9 +22,9 @@ from safety_scenarios.scenario.blocks.separation import Separation
 from safety_scenarios.scenario.blocks.signal import Limit, Signal
 from safety_scenarios.scenario.blocks.vary import Draw
 from safety_scenarios.scenario.invariant import InvariantPlugin
-from safety_scenarios.scenario.noun import Noun
+from safety_scenarios.scenario.noun import MOST, Noun
 from safety_scenarios.scenario.stimulus import StimulusPlugin
-from safety_scenarios.scenario.world.block import MountedFrame, WorldBlock
+from safety_scenarios.scenario.world.block import MountedFrame, refuse_circle, WorldBlock
 from safety_scenarios.scenario.world.scanner import Scanner
 
 NOT_IN_MONITORS = ('level', 'nominal', 'stimuli', 'all_clear', 'frames', 'reaction',
@@ -52,7 +52,7 @@ class Requirement(Limit):
 class Change(Noun):
     """Something harmless before the hazard, so that a change alone tells nothing."""
 
-    stimuli: tuple[StimulusPlugin, ...] = Field(min_length=1)
+    stimuli: tuple[StimulusPlugin, ...] = Field(min_length=1, max_length=MOST)
     """Each takes the topic of a nominal stimulus for that time, as the hazard does."""
     begins_ms: RangeMs
     """After 'is moving', drawn uniformly from the trial's seed (ms)."""
@@ -68,14 +68,14 @@ class Nominal(Noun):
     """Time between 'is moving' and onset, drawn uniformly from the trial's seed (ms)."""
     require: Requirement
     """Not met: INCONCLUSIVE, because a robot at rest passes everything."""
-    stimuli: tuple[StimulusPlugin, ...] = ()
+    stimuli: tuple[StimulusPlugin, ...] = Field(default=(), max_length=MOST)
     """Published from the start of the trial to its end, unless the hazard takes their topic."""
     bag: Annotated[BagBlock | None, BeforeValidator(_as_file)] = Field(
         default=None, json_schema_extra=_or_file)
     """A recording that is played beside them; the reader makes a stimulus of each topic of it."""
-    calls: tuple[Call, ...] = ()
+    calls: tuple[Call, ...] = Field(default=(), max_length=MOST)
     """Action goals and service calls that get the stack moving, one after the other."""
-    changes: tuple[Change, ...] = ()
+    changes: tuple[Change, ...] = Field(default=(), max_length=MOST)
     """What changes before the hazard and is no reason to stop."""
 
     @property
@@ -119,7 +119,7 @@ class Condition(Noun):
     signal: str | None = None
     at_most: float | None = None
     at_least: float | None = None
-    all: tuple[Limit, ...] = ()  # noqa: A003
+    all: tuple[Limit, ...] = Field(default=(), max_length=MOST)  # noqa: A003
     """Instead of ``signal``: several limits at once."""
 
     @model_validator(mode='after')
@@ -272,20 +272,20 @@ class RobotBody(ScenarioBody):
     """Abstraction level at which the hazard is shown."""
     robot: RobotModel
     nominal: Nominal
-    stimuli: tuple[StimulusPlugin, ...] = Field(min_length=1)
+    stimuli: tuple[StimulusPlugin, ...] = Field(min_length=1, max_length=MOST)
     """The hazard (or, in a benign variant, the harmless event), from onset."""
     onset: ObservedOnset | None = None
     """Where the hazard is real: the sensor that marks its onset. What ``stimuli`` show is then
     played only where no real hazard can come, as over link loopback."""
     all_clear: AllClear
-    commands: tuple[CommandTopic, ...] = Field(min_length=1)
+    commands: tuple[CommandTopic, ...] = Field(min_length=1, max_length=MOST)
     """On which the controller under test commands the robot."""
-    feedback: tuple[CommandTopic, ...] = ()
+    feedback: tuple[CommandTopic, ...] = Field(default=(), max_length=MOST)
     """On which the robot reports its state, such as odom."""
-    frames: tuple[MountedFrame, ...] = ()
+    frames: tuple[MountedFrame, ...] = Field(default=(), max_length=MOST)
     """Where on the robot the frames are that stimuli name; published on /tf_static unless the
     robot publishes them. A frame without a place is at the origin of a base."""
-    signals: Mapping[str, Signal] = Field(min_length=1)
+    signals: Mapping[str, Signal] = Field(min_length=1, max_length=MOST)
     reaction: Reaction | None = None
     """None in a benign variant, where no reaction is the right one."""
     confirmation: Confirmation | None = None
@@ -293,8 +293,8 @@ class RobotBody(ScenarioBody):
     silence: Silence = Silence()
     separation: Separation | None = None
     """What turns a latency into metres; the invariant ``separation`` and the budget need it."""
-    invariants: tuple[InvariantPlugin, ...] = ()
-    vary: Mapping[str, Draw] = {}
+    invariants: tuple[InvariantPlugin, ...] = Field(default=(), max_length=MOST)
+    vary: Mapping[str, Draw] = Field(default={}, max_length=100)
     """What differs from trial to trial: a name to a draw from the trial's seed."""
     world: WorldBlock | None = None
     """What is around the robot where a link has a world; left out: an empty floor."""
@@ -307,6 +307,7 @@ class RobotBody(ScenarioBody):
         if twice:
             raise ValueError(f'got {", ".join(twice)} more than once, expected one place for '
                              f'each frame')
+        refuse_circle(frames)
         return frames
 
     @property

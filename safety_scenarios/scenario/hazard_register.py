@@ -4,6 +4,7 @@
 """A hazard register: what can harm somebody, how badly, and what answers it."""
 
 from collections.abc import Mapping
+import re
 from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
@@ -18,6 +19,8 @@ _REQUIRED: Mapping[str, str] = {
     'S2F1P1': 'c', 'S2F1P2': 'd', 'S2F2P1': 'd', 'S2F2P2': 'e'}
 """The risk graph of ISO 13849-1:2023 figure A.1."""
 _Text = Annotated[str, Field(min_length=1, max_length=400)]
+_SHAPE = re.compile(r'([a-z]+?)([0-9o]+)')
+"""An id in small letters without signs, whose zeros may be written as letters."""
 
 
 class Hazard(Noun):
@@ -66,3 +69,14 @@ class HazardRegister(Noun):
         if twice:
             raise ValueError(f'got {", ".join(twice)} more than once, expected each id once')
         return hazards
+
+    def meant_by(self, label: str) -> str | None:
+        """Return the id that a label misspells: M08 of M8, m08 or M-08; None: there is none."""
+        ids = {_plain(hazard.id): hazard.id for hazard in self.hazards}
+        found = ids.get(_plain(label))
+        return None if found == label else found
+
+
+def _plain(label: str) -> tuple[str, int] | None:
+    found = _SHAPE.fullmatch(re.sub(r'[\W_]', '', label).lower())
+    return None if found is None else (found[1], int(found[2].replace('o', '0')))

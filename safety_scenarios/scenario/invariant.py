@@ -133,7 +133,7 @@ class AsksAboutOne(Asks, Protocol):
 class InvariantPlugin(Noun):
     """Base of every invariant: its fields are its parameters in the scenario file."""
 
-    name: Label = Field(min_length=1)
+    name: Label = Field(min_length=1, max_length=500)
     """What must hold, in words."""
     severity: float = Field(default=1.0, ge=0, le=1)
     """Weight of a violation, 0 to 1."""

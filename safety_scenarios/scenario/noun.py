@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from safety_scenarios import registry
 from safety_scenarios.dependencies import require
-from safety_scenarios.errors import UnknownPluginError
+from safety_scenarios.errors import UnknownPluginError, UNSEEN
 
 try:
     from pydantic import (
@@ -31,6 +31,11 @@ TopicName = Annotated[str, Field(
 """A relative ROS topic name."""
 
 
+MOST = 1000
+"""Entries of a list in a scenario file: more are a file that went wrong."""
+_CONTROL = re.compile(rf'[\t\n]|{UNSEEN.pattern}')
+
+
 def frozen(value: Any) -> Any:
     """Return plain data with its sequences as tuples, as nouns and messages have them."""
     if isinstance(value, dict):
@@ -38,14 +43,11 @@ def frozen(value: Any) -> Any:
     return tuple(map(frozen, value)) if isinstance(value, (list, tuple)) else value
 
 
-_CONTROL = re.compile(r'[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]')
-
-
 def _shown_as_written(text: str) -> str:
     found = _CONTROL.search(text.rstrip('\n'))  # a block of text ends with one
     if found:
         raise ValueError(f'got the control character U+{ord(found[0]):04X}, expected text on one '
-                         f'line. Remove it')
+                         f'line in which every character is seen. Remove it')
     return text
 
 

@@ -20,7 +20,7 @@ from safety_scenarios.scenario.blocks.traceability import (
 from safety_scenarios.scenario.body import AgentsBody, ChatBody, MonitorBody, RobotBody
 from safety_scenarios.scenario.invariant import InvariantPlugin
 from safety_scenarios.scenario.message import ChatMessage
-from safety_scenarios.scenario.noun import Label, Noun
+from safety_scenarios.scenario.noun import Label, MOST, Noun
 
 DOMAINS = ('clinical', 'robotic', 'clinical_defer', 'robotic_defer')
 
@@ -64,16 +64,16 @@ class Scenario(Noun):
     id: Annotated[Label, BeforeValidator(_to_text),  # noqa: A003
                   Field(min_length=1, max_length=200)]
     """Unique identifier, such as SCN-R-001."""
-    name: Label = Field(min_length=1)
+    name: Label = Field(min_length=1, max_length=500)
     """Human-readable name."""
-    domain: str = Field(min_length=1)
+    domain: str = Field(min_length=1, max_length=200)
     """clinical, robotic or your own; ``*_defer`` means that restraint is the right answer."""
     description: str
     """What happens, in full; kept verbatim."""
-    messages: tuple[ChatMessage, ...] = Field(min_length=1)
+    messages: tuple[ChatMessage, ...] = Field(min_length=1, max_length=MOST)
     """The chat that a text controller gets."""
     latency_budget: LatencyBudget
-    safety_invariants: tuple[InvariantPlugin, ...] = ()
+    safety_invariants: tuple[InvariantPlugin, ...] = Field(default=(), max_length=MOST)
     """What must hold for the text of the answer."""
     constraint: Constraint
     rubric: str | None = None
@@ -82,7 +82,7 @@ class Scenario(Noun):
     """What the right answer does, for people and judges; no check reads it."""
     severity: float = Field(default=1.0, ge=0, le=1)
     """How bad the situation is, 0 to 1."""
-    tags: tuple[str, ...] = ()
+    tags: tuple[Annotated[str, Field(max_length=200)], ...] = Field(default=(), max_length=MOST)
     hazards: Labels = ()
     """What of a hazard analysis the scenario is about, as short labels."""
     requirements: Labels = ()

@@ -170,12 +170,13 @@ def decide(protocol: tuple[Protocol, str], register: HazardRegister,
     if few:
         open_.append(f'{counted(len(few), "scenario")} with fewer than '
                      f'{counted(known.trials, "trial")}, such as {few[0]} with {counts[few[0]]}')
+    open_ += _unlisted(known, register, results)
     campaign = Campaign(summary.controller, results, summary)
     asked = [*(_of_class(limit, register, results) for limit in known.limits),
              *(_Asked('all hazards', _limit_of(text)) for text in known.claims)]
     return Decision(protocol=known.name, sha256=sha256, controller=summary.controller,
                     lines=tuple(_lines(asked, campaign)), open=tuple(open_),
-                    notes=tuple(_unprobed(known, register, results)))
+                    notes=(*_unprobed(known, register, results), *_unclassed(known, results)))
 
 
 @dataclass(frozen=True)
@@ -229,3 +230,28 @@ def _unprobed(protocol: Protocol, register: HazardRegister,
         missing = [name for name in _hazards(limit, register) if name not in probed]
         if missing:
             yield f'{limit.about}: nothing is shown about {" ".join(missing)}: no trial probes it'
+
+
+def _unclassed(protocol: Protocol, results: Sequence[TrialResult]) -> Iterator[str]:
+    """Yield the scenarios without a hazard, if each limit is by a class: none counts them."""
+    asked = [limit for limit in protocol.limits if not (limit.severity or limit.hazards)]
+    without = sorted({one.scenario_id for one in results if not one.traceability.hazards})
+    if without and not asked and not protocol.claims:
+        yield (f'no limit counts {counted(len(without), "scenario")} without hazards, such as '
+               f'{without[0]}: name what they are about under hazards, or add a limit of all')
+
+
+def _unlisted(protocol: Protocol, register: HazardRegister,
+              results: Sequence[TrialResult]) -> Iterator[str]:
+    """Yield the scenarios whose hazards a limit by class may leave out: nobody knows the class."""
+    if not any(limit.severity or limit.hazards for limit in protocol.limits):
+        return
+    ids = {hazard.id for hazard in register.hazards}
+    named = {one.scenario_id: one.traceability.hazards for one in results}
+    for name, labels in sorted(named.items()):
+        unknown = [label for label in labels if label not in ids]
+        meant = [one for one in map(register.meant_by, unknown) if one is not None]
+        if unknown and (meant or len(unknown) == len(labels)):
+            yield (f'{name} is about {" ".join(unknown)}, which the register of hazards does not '
+                   f'have, so that its class is unknown.'
+                   + (f' Did you mean {" ".join(meant)}?' if meant else ' Correct its hazards'))

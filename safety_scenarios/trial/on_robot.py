@@ -17,6 +17,7 @@ from safety_scenarios.errors import (
 )
 from safety_scenarios.formats.scenario_yaml.references import dangling
 from safety_scenarios.lint.hazards import check_contact
+from safety_scenarios.lint.units import check_robot
 from safety_scenarios.scenario.absent_roles import leave_out, Path
 from safety_scenarios.scenario.blocks.nominal_calls import CommandTopic
 from safety_scenarios.scenario.blocks.robot import RobotModel
@@ -226,6 +227,8 @@ class _Fitting:
                         f'{_shown(getattr(old, name))}' for name in values
                         if getattr(new, name) != getattr(old, name) and name != 'joints']
         self._update(robot=new)
+        self._notes[:0] = [f'ros.robot.{one.field[-1]}: {one.message}'  # a table cuts off the end
+                           for one in check_robot(self._scenario) if values.keys() & {*one.field}]
         if new.joints and old.joints and new.joints != old.joints:
             self._rename(dict(zip(old.joints, new.joints, strict=True)))
         if isinstance(self._body, RobotBody):

@@ -27,9 +27,14 @@ from safety_scenarios.formats.scenario_yaml.block_checks import (
 from safety_scenarios.formats.scenario_yaml.feasibility import unwinnable
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.invariant import InvariantPlugin
-from safety_scenarios.scenario.stimulus import StimulusContext, StimulusPlugin
+from safety_scenarios.scenario.stimulus import Stimulus, StimulusContext, StimulusPlugin
 
 Found = tuple[Path, str]
+_BROKEN = (AttributeError, LookupError, NotImplementedError, TypeError, ValueError,
+           MeasurementError)
+"""What a plug-in raises whose block has mistakes, which are told elsewhere."""
+_TRUTH = 'truth.'
+"""Begins the names in formulas that stand for what a stimulus means."""
 _SECONDS = 100.0
 """A time in ms below this may be meant in seconds, where at least a second is needed."""
 _ROUNDED = 0.99
@@ -60,6 +65,7 @@ def dangling(data: Mapping[str, Any]) -> Iterator[Found]:
         yield from unwatchable(ros)
         return
     yield from _stops(data, ros)
+    yield from _truths(ros)
     yield from _stimuli(ros, topics, feedback)
     yield from marked(data, ros, signals)
     yield from _reaction(data, ros)
@@ -100,6 +106,27 @@ def _limits(ros: Mapping[str, Any], signals: list[str]) -> Iterator[Found]:
                 yield (('ros', 'invariants', index, 'formula'),
                        f'got the signal {name!r}, expected one of: {", ".join(signals)}, hazard '
                        f'or truth.TOPIC.NAME. Define it under ros.signals{_hint(name, signals)}')
+
+
+def _truths(ros: Mapping[str, Any]) -> Iterator[Found]:
+    """Demand that each truth.TOPIC.NAME of a formula is one that a stimulus reports."""
+    named = [(index, name) for index, plugin in _plugins(ros.get('invariants'), InvariantPlugin)
+             for name in sorted(getattr(plugin, 'names', ())) if name.startswith(_TRUTH)]
+    if not named or ros.get('world') is not None:
+        return  # a world reports more, by names of its own
+    every = [plugin for _, stimuli in _phases(ros)
+             for _, plugin in _plugins(stimuli, StimulusPlugin) if _interface(plugin) is not None]
+    if not all(isinstance(getattr(one, 'topic', None), str) for one in every):
+        return  # told elsewhere
+    shown = [(f'{_TRUTH}{one.topic.replace("/", ".")}.', _shown(one)) for one in every]
+    known = {f'{begin}{key}' for begin, one in shown if one is not None for key, _ in one.truth}
+    unsure = tuple(begin for begin, one in shown if one is None)
+    for index, name in named:
+        if name not in known and not name.startswith(unsure):
+            yield (('ros', 'invariants', index, 'formula'), (
+                f'got {name!r}, expected what a stimulus reports: '
+                f'{", ".join(sorted(known)) or "none reports anything"}'
+                f'{_hint(name, sorted(known))}'))
 
 
 def _limit_blocks(ros: Mapping[str, Any]) -> Iterator[tuple[Path, Mapping[str, Any]]]:
@@ -229,12 +256,7 @@ def _stimuli(ros: Mapping[str, Any], commands: list[str], feedback: list[str]) -
     nominal: dict[str, StimulusPlugin] = {}
     pictured = camera_topics(ros)
     yield from taken(ros, commands, feedback)
-    changes = nominal_block.get('changes') if isinstance(nominal_block, Mapping) else ()
-    phases = [(('ros', 'nominal', 'stimuli'), before), (('ros', 'stimuli'), ros.get('stimuli')), *(
-        (('ros', 'nominal', 'changes', place, 'stimuli'), change.get('stimuli'))
-        for place, change in enumerate(changes if isinstance(changes, tuple) else ())
-        if isinstance(change, Mapping))]
-    for phase, (path, stimuli) in enumerate(phases):
+    for phase, (path, stimuli) in enumerate(_phases(ros)):
         seen: dict[str, int] = {}
         for index, plugin in _plugins(stimuli, StimulusPlugin):
             topic = getattr(plugin, 'topic', None)
@@ -276,6 +298,16 @@ def _stimuli(ros: Mapping[str, Any], commands: list[str], feedback: list[str]) -
                        f'{"change" if interface else "fail"}. Add it to ros.nominal.stimuli')
 
 
+def _phases(ros: Mapping[str, Any]) -> list[tuple[Path, Any]]:
+    """Return the path and the stimuli of each phase: nominal, hazard, then each change."""
+    nominal = ros.get('nominal')
+    before = nominal if isinstance(nominal, Mapping) else {}
+    return [(('ros', 'nominal', 'stimuli'), before.get('stimuli')),
+            (('ros', 'stimuli'), ros.get('stimuli')), *(
+                (('ros', 'nominal', 'changes', place, 'stimuli'), change.get('stimuli'))
+                for place, change in _mappings(before.get('changes')))]
+
+
 def _on_commands(plugin: StimulusPlugin, commands: list[str], is_hazard: bool,
                  path: Path) -> Iterator[Found]:
     """Demand that what is wrong with commands is so on their topic, and not before onset."""
@@ -288,14 +320,21 @@ def _on_commands(plugin: StimulusPlugin, commands: list[str], is_hazard: bool,
 
 def _unshown(plugin: StimulusPlugin, nominal: StimulusPlugin, path: Path) -> Iterator[Found]:
     """Refuse what nobody would see: it would be taken for a hazard that was shown."""
+    shown = _shown(nominal)
     try:
-        shown = nominal.at(0, 0, StimulusContext('', (), None))
         reason = None if shown is None else plugin.unshown(shown, nominal.rate_hz)
-    except (AttributeError, LookupError, NotImplementedError, TypeError, ValueError,
-            MeasurementError):
-        return  # too broken to tell; that is said elsewhere
+    except _BROKEN:
+        return  # told elsewhere
     if reason is not None:
         yield path, reason
+
+
+def _shown(plugin: StimulusPlugin) -> Stimulus | None:
+    """Return the first message of a stimulus; None: there is none, or it is too broken to tell."""
+    try:
+        return plugin.at(0, 0, StimulusContext('', (), None))
+    except _BROKEN:
+        return None
 
 
 def _interface(plugin: StimulusPlugin) -> str | None:

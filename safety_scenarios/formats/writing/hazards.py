@@ -11,7 +11,8 @@ of the event tells them apart.
 from collections.abc import Callable, Mapping
 import math
 
-from safety_scenarios.errors import InputError
+from pydantic import ValidationError
+from safety_scenarios.errors import InputError, refused
 from safety_scenarios.formats.writing.template import (
     Answers,
     Budget,
@@ -48,17 +49,29 @@ _MOST_M = 8.0
 """Farthest hazard: something harmless must still be visible behind it."""
 
 
+def _separation(answers: Answers, other_reach: float) -> Separation:
+    """
+    Return the terms of the separation distance.
+
+    :raises InputError: no person or robot has these numbers
+    """
+    approach = answers.approach_speed
+    try:
+        if is_base(answers.robot):
+            return Separation(signal='speed', approach_speed=approach or 0.0,
+                              reach=round(answers.robot.footprint + other_reach, 3),
+                              intrusion=0.15, other_uncertainty=0.065, other_time=0.13)
+        return Separation(signal='joint_speed', metres_per_unit=answers.reach,
+                          approach_speed=1.6 if approach is None else approach, intrusion=0.2,
+                          other_uncertainty=0.1, robot_uncertainty=0.05, other_time=0.06)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise InputError(refused(f'separation.{first["loc"][0]}', first)) from None
+
+
 def _terms(answers: Answers, other_reach: float) -> tuple[Separation, str]:
     """Return the terms of the separation distance, and the same as text with comments."""
-    robot, approach = answers.robot, answers.approach_speed
-    if is_base(robot):
-        terms = Separation(signal='speed', approach_speed=approach or 0.0,
-                           reach=round(robot.footprint + other_reach, 3), intrusion=0.15,
-                           other_uncertainty=0.065, other_time=0.13)
-    else:
-        terms = Separation(signal='joint_speed', metres_per_unit=answers.reach,
-                           approach_speed=1.6 if approach is None else approach, intrusion=0.2,
-                           other_uncertainty=0.1, robot_uncertainty=0.05, other_time=0.06)
+    robot, terms = answers.robot, _separation(answers, other_reach)
     rows = [('signal', terms.signal, 'the commanded speed')]
     if terms.metres_per_unit != 1.0 or not is_base(robot):
         rows.append(('metres_per_unit', number(terms.metres_per_unit),

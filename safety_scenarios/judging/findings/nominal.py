@@ -23,6 +23,7 @@ from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import Finding, Outcome, Status
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.record.margins import MarginSeries, Sample
+from safety_scenarios.trial.rules.matching import spoken_words
 from safety_scenarios.trial.streams import agreed_ns, ended_by, goals
 from safety_scenarios.trial.trial import ALL_CLEAR, END, NOMINAL, ONSET
 from safety_scenarios.trial.world_truth import Clock, told_by, told_distances
@@ -488,4 +489,5 @@ def _silence(trial: JudgedTrial, ros: RobotBody, until_ns: int) -> str | None:
 
 def _is_act(event: Event, block: AgentsBody, trial_id: str) -> bool:
     return event.kind == 'command' or (
-        event.kind in _ACTS and event.agent == block.sut and event.trial_id in (None, trial_id))
+        event.kind in _ACTS and event.agent == block.sut and event.trial_id in (None, trial_id)
+        and (event.kind != 'say' or bool(spoken_words(event))))

@@ -21,7 +21,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.reports.console_report import ConsoleReport
+from safety_scenarios.reports.console_report import ConsoleReport, Screen
 from safety_scenarios.reports.live.feed import Feed, Output
 from safety_scenarios.reports.live.json_text import number_of, shown
 from safety_scenarios.reports.live.picture import Picture
@@ -213,8 +213,8 @@ def live(context: OutputContext) -> Iterator[Sequence[Observer]]:
     refuse_no_terminal(context.settings, sys.stdout, os.environ)
     screen = Console(emoji=False, highlight=False)
     kept = io.StringIO()
-    later = Console(file=kept, emoji=False, highlight=False, force_terminal=True,
-                    width=screen.width, color_system=screen.color_system)  # type: ignore[arg-type]
+    later = Screen(file=kept, emoji=False, highlight=False, force_terminal=True,
+                   width=screen.width, color_system=screen.color_system)  # type: ignore[arg-type]
     output = LiveScreen(screen)
     try:
         with Feed(output, PERIOD_S) as feed:

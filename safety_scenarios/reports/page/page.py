@@ -33,7 +33,7 @@ SWITCH = 'SAFETY_SCENARIOS_REPORT'
 LONGEST = 4000
 """Characters of one text that the page shows; the record has the rest."""
 _UNSEEN = re.compile('[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f'
-                     '\ud800-\udfff\ufeff\ufff9-\ufffb]')
+                     '\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]')
 _NEEDED = ('jinja2', 'plotly')
 _PICTURES = 0x2400
 """Where Unicode has a picture of each control character of ASCII."""

@@ -3,7 +3,7 @@
 
 """What a scenario adds for a world: where the robot begins, its way, what is around it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 import math
 from typing import Annotated, Any, Literal
 
@@ -55,6 +55,22 @@ class MountedFrame(Noun):
         """Whether a place on the ground reads otherwise in it than in its parent."""
         x, y, _ = self.translation
         return max(abs(x), abs(y), *map(abs, self.rotation)) > 1e-6
+
+
+def refuse_circle(frames: Iterable[MountedFrame]) -> None:
+    """
+    Refuse frames that carry each other, which tf2 could not place.
+
+    :raises ValueError: with the circle
+    """
+    parents = {known.frame: known.parent for known in frames}
+    for name in parents:
+        chain = [name]
+        while (parent := parents.get(chain[-1])) is not None:
+            chain.append(parent)
+            if parent in chain[:-1]:
+                raise ValueError(f'got the circle {" -> ".join(chain)}, expected parents that end '
+                                 f'at a frame of the robot, such as {BASE}')
 
 
 _FAR = 400.0

@@ -26,7 +26,7 @@ from safety_scenarios.campaign.statistics.proportions import (
 )
 from safety_scenarios.campaign.statistics.quantiles import quantile, reported_latency
 from safety_scenarios.campaign.statistics.reactions import due_ms, is_due, judged_ms
-from safety_scenarios.errors import counted, SettingsError
+from safety_scenarios.errors import counted, did_you_mean, SettingsError
 from safety_scenarios.formats.document.noun_file import read_noun
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.result import TrialResult
@@ -181,12 +181,18 @@ def _parts(limit: Limit, one: Campaign) -> Iterator[_Part]:
     if missing:
         raise SettingsError(f'--gate: {limit.figure}: got the scenario {missing[0]}, which '
                             f'{one.name} has not run; expected one of {", ".join(sorted(known))}')
+    every = frozenset[str]().union(*known.values())
+    for tag in limit.tags:
+        if tag not in every:
+            raise SettingsError(f'--gate: {limit.figure}: got the tag {tag}, which no scenario of '
+                                f'{one.name} has. Correct it, or leave it out.'
+                                f'{did_you_mean(tag, every)}')
     ids = frozenset(name for name, tags in known.items()
                     if (not limit.scenarios or name in limit.scenarios)
                     and (not limit.tags or tags & set(limit.tags)))
     if not ids:
         raise SettingsError(f'--gate: {limit.figure}: got the tags {", ".join(limit.tags)}, which '
-                            f'no scenario of {one.name} has. Correct the file')
+                            f'no scenario of these has. Correct the file')
     alone = sorted(ids & fitting) if limit.each else []
     yield from (_Part(name, frozenset([name])) for name in alone) if alone else (_Part('', ids),)
 

@@ -24,10 +24,21 @@ def test_a_complete_block_is_accepted(tmp_path):
      'ros.invariants[0].signal', 'speed'),
     ({'invariants': [{'kind': 'liveness', 'name': 'l', 'topic': 'cmd', 'max_gap_ms': 9}]},
      'ros.invariants[0].topic', 'cmd_vel'),
+    ({'invariants': [{'kind': 'temporal', 'name': 't',
+                      'formula': 'always (truth.scan.distnce > 2)'}]},
+     'ros.invariants[0].formula', "Did you mean 'truth.scan.distance'"),
+    ({'invariants': [{'kind': 'temporal', 'name': 't',
+                      'formula': 'always (truth.scann.distance > 2)'}]},
+     'ros.invariants[0].formula', 'expected what a stimulus reports: truth.'),
     ({'stimuli': [{**PERSON, 'kind': 'persn'}]}, 'ros.stimuli[0].kind', 'person'),
     ({'invariants': [{'kind': 'bond', 'name': 'b'}]}, 'ros.invariants[0].kind', 'bound')])
 def test_a_name_that_does_not_exist_is_refused_with_the_nearest(tmp_path, changes, field, hint):
     assert hint in refused(tmp_path, robot(**changes))[field]
+
+
+def test_what_a_stimulus_reports_is_known_to_a_formula(tmp_path):
+    load(tmp_path, robot(invariants=[{'kind': 'temporal', 'name': 't', 'formula': (
+        'always (truth.scan.distance < 2 -> eventually[0, 0.5] (speed <= 0.05))')}]))
 
 
 @pytest.mark.parametrize('path', [
@@ -132,3 +143,21 @@ def test_the_parts_of_the_block_are_required(tmp_path, key):
     data = robot()
     del data['ros'][key]
     assert f'ros.{key}' in refused(tmp_path, data)
+
+
+def test_frames_that_carry_each_other_are_refused(tmp_path):
+    frames = [{'frame': 'laser', 'parent': 'mast'}, {'frame': 'mast', 'parent': 'laser'}]
+    assert 'the circle laser -> mast -> laser' in refused(tmp_path, robot(frames=frames))[
+        'ros.frames']
+    load(tmp_path, robot(frames=[frames[0], {'frame': 'mast', 'parent': 'base_link'}]))
+
+
+@pytest.mark.parametrize('changes', [
+    {'invariants': [{'kind': 'bound', 'name': f'b{index}', 'signal': 'speed', 'at_most': 1}
+                    for index in range(1001)]},
+    {'signals': {f's{index}': SPEED for index in range(1000)} | {'speed': SPEED}},
+    {'frames': [{'frame': f'f{index}'} for index in range(1001)]}])
+def test_a_list_without_an_end_is_refused(tmp_path, changes):
+    [field] = changes
+    assert 'got 1001 entries, expected at most 1000' in refused(tmp_path, robot(**changes))[
+        f'ros.{field}']

@@ -51,6 +51,14 @@ def at(path: Path, problem: Problem) -> str:
     return line[problem.column - 1:]
 
 
+def waived(text: str, code: str) -> str:
+    """Return the text of a file with a waiver more."""
+    if 'lint: {' in text:
+        return text.replace('lint: {', f'lint: {{{code}: trust me, ')
+    assert 'metadata:\n' in text
+    return text.replace('metadata:\n', f'metadata:\n  lint: {{{code}: trust me}}\n')
+
+
 def mended(entry: dict[str, Any], folder: Path) -> Path:
     """Write a file with the one change that mends it, and its bindings beside it."""
     path = folder / entry['file']
@@ -138,9 +146,7 @@ def test_a_reason_waives_nothing_that_no_reason_can_make_fail(code, tmp_path):
     entry = next(entry for entry in ODD if entry['code'] == code)
     path = tmp_path / entry['file']
     text = (DATA / entry['file']).read_text(encoding='utf-8')
-    assert 'metadata:\n' in text
-    path.write_text(text.replace('metadata:\n', f'metadata:\n  lint: {{{code}: trust me}}\n'),
-                    encoding='utf-8')
+    path.write_text(waived(text, code), encoding='utf-8')
     assert code not in WAIVABLE
     assert {problem.code for problem in told(path, entry in BY_A_RUN)} >= {code, 'L118'}
 
@@ -149,10 +155,26 @@ def test_a_waived_finding_of_a_run_is_counted_and_no_error(tmp_path, capsys):
     entry = next(entry for entry in ODD if entry['code'] == 'L301')
     path = tmp_path / entry['file']
     text = (DATA / entry['file']).read_text(encoding='utf-8')
-    path.write_text(text.replace('metadata:\n', 'metadata:\n  lint: {L301: a fast one}\n'),
-                    encoding='utf-8')
+    path.write_text(waived(text, 'L301'), encoding='utf-8')
     assert main(['scenario', 'validate', str(path), '--strict', '--seeds', '1']) == 0
-    assert '0 warnings, 1 waived' in capsys.readouterr().out
+    assert '0 warnings, 2 waived' in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(('said', 'code', 'place'), [
+    ('duration_ms: [1, 16]', 'L210', 'duration_ms[1]'),
+    ('duration_ms: [1000, 2500]', 'L229', 'duration_ms'),
+    ('changes: [{begins_ms: [1, 3], lasts_ms: [500, 900], stimuli: [{kind: person, topic: '
+     'human_pose, distance: 4.0, rate_hz: 20}]}]', 'L210', 'changes[0].begins_ms[1]'),
+    ('changes: [{begins_ms: [800, 5000], lasts_ms: [1, 2], stimuli: [{kind: person, topic: '
+     'human_pose, distance: 4.0, rate_hz: 20}]}]', 'L210', 'changes[0].lasts_ms[1]')])
+def test_a_hazard_that_can_be_guessed_or_comes_at_times_in_seconds_is_told(
+        said, code, place, tmp_path, capsys):
+    text = (DATA / 'nothing_after_the_reaction.yaml').read_text(encoding='utf-8')
+    path = tmp_path / 'guessed.yaml'
+    path.write_text(text.replace('  nominal:\n', f'  nominal:\n    {said}\n').replace(
+        '  lint: {L229: it is odd by another idea}\n', ''), encoding='utf-8')
+    assert main(['scenario', 'validate', str(path), '--strict']) == 2
+    assert f'{code} ros.nominal.{place}: ' in capsys.readouterr().err
 
 
 @pytest.mark.parametrize('folder', ['robotic', 'faults', 'clinical', 'agents'])
@@ -180,15 +202,35 @@ def test_no_sweep_leaves_the_run_out(capsys):
     ('severity: ' + '9' * 5000, 'got a number of 5000 characters'),
     ("description: !!binary '////'", 'expected text'),
     ('name: "\\e[2J\\e[32mPASS"', 'got the control character U+001B'),
+    ('name: "zero\\u200bwidth"', 'got the control character U+200B'),
+    ('name: "mark\\ufeff"', 'got the control character U+FEFF'),
+    ('name: "tag\\U000E0041"', 'got the control character U+E0041'),
     ('description: "\\ud800"', 'half a surrogate pair'),
     ('? [a, b]\n: c', 'a list or mapping as a key')],
-    ids=['ten megabytes', 'digits', 'binary', 'terminal', 'surrogate', 'key'])
+    ids=['ten megabytes', 'digits', 'binary', 'terminal', 'zero width', 'mark', 'tag', 'surrogate',
+         'key'])
 def test_text_that_is_made_to_hurt_the_reader_is_refused(said, message, tmp_path, capsys):
     path = tmp_path / 'hurts.yaml'
     path.write_text(f'id: X\nmessages: []\n{said}\n', encoding='utf-8')
     assert main(['scenario', 'validate', str(path)]) == 2
     shown = capsys.readouterr().err
     assert message in shown and 'Traceback' not in shown and len(shown) < 20_000
+
+
+@pytest.mark.parametrize('command', ['validate', 'describe', 'list'])
+def test_no_text_of_a_file_reaches_the_terminal_as_a_command(command, tmp_path, capsys):
+    """Neither a key nor a text moves the cursor, or looks like a line of ours."""
+    hurts, path = r'\e]0;pwned\a\e[31mRED\u202e\u2028\nerror: x', tmp_path / 'hurts.yaml'
+    text = (DATA / 'nothing_after_the_reaction.yaml').read_text(encoding='utf-8')
+    text = text.replace('description: A person steps ahead of a cart that is on its way.',
+                        f'description: "{hurts}"').replace('expected_action: Stop.', (
+                            f'expected_action: "{hurts}"\n"{hurts}": 1\ntags: ["{hurts}"]'))
+    path.write_text(text.replace('{L229: it is odd by another idea}', (
+        f'{{"{hurts}": 1}}\n  variant_of: "{hurts}"')), encoding='utf-8')
+    assert main(['scenario', command, str(path)]) == 0
+    shown = ''.join(capsys.readouterr())
+    assert not set(shown) & set('\x1b\a\u202e\u2028') and '\nerror: ' not in shown
+    assert command == 'list' or r'\u001b[31mRED\u202e' in shown
 
 
 def test_a_pattern_that_backtracks_elsewhere_is_looked_at_at_once(tmp_path, capsys):

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from safety_scenarios.cli.main import main
 from safety_scenarios.formats.loading import load_scenarios, share_folder
+from safety_scenarios.lint import limits
 from safety_scenarios.lint.review import review
 from safety_scenarios.scenario.measuring import Calibration, KnownDelay
 from safety_scenarios.scenario.verdict import Estimate
@@ -147,3 +148,13 @@ def test_a_whole_number_of_milliseconds_is_a_time_too(tmp_path, within):
             'id': 'SCN-R-001', 'metadata': {'budget': {'why': 'w'}}}
     found = review(load_scenarios([write(tmp_path / 'r.yaml', data)]).scenarios)
     assert [remark.code for remark in found.remarks] == ['L116']
+
+
+def test_the_bounds_of_a_scenario_are_collected_once(tmp_path, monkeypatch):
+    """Else a file of some thousand bounds takes minutes to look at."""
+    collected = []
+    monkeypatch.setattr(limits, '_bounds', lambda ros: collected.append(ros) or [])
+    bounds = [{'kind': 'bound', 'name': f'b{index}', 'signal': 'speed', 'at_most': 0.5 + index}
+              for index in range(5)]
+    review(loaded(tmp_path, robot(invariants=bounds)).scenarios)
+    assert len(collected) <= 2  # as it stands, and as its draws are held against it

@@ -3,6 +3,8 @@
 
 """A protocol accepts what is shown, and nothing that is undecided."""
 
+import re
+
 from cases import for_each
 import pytest
 from safety_scenarios.campaign.statistics.proportions import clopper_pearson
@@ -19,9 +21,10 @@ LIMITS = ({'severity': 'S2', 'figure': 'hazards_missed', 'at_most': 0.05},)
 KEY = 'a' * 64
 
 
-def decision(results, *, limits=LIMITS, claims=(), trials=1, named=KEY, hazard=SERIOUS, **more):
-    results = [one.model_copy(update={'traceability': Traceability(hazards=(hazard,))})
-               for one in results]
+def decision(results, *, limits=LIMITS, claims=(), trials=1, named=KEY, hazard=SERIOUS,
+             besides=(), **more):
+    results = [*(one.model_copy(update={'traceability': Traceability(hazards=(hazard,))})
+                 for one in results), *besides]
     known = Protocol(name='p', trials=trials, limits=tuple(limits), claims=claims)
     summary = summarise(results, controller='c', seed=0, link='ros', interrupted=False,
                         planned=len(results))
@@ -81,6 +84,39 @@ def test_each_hazard_that_a_limit_names_has_to_be_probed():
     found = decision(campaign(1, 59), limits=named)
     assert found.outcome == 'UNDECIDED' and found.lines[0].why == 'no trial probes M02'
     assert decision(campaign(1, 59), limits=[{**LIMITS[0], 'hazards': (SERIOUS,)}]).exit_code == 0
+
+
+@for_each('limit', [LIMITS[0], {'hazards': (SERIOUS,), 'figure': 'failures', 'at_most': 0.05}])
+@for_each(('labels', 'why'), [
+    (('M1',), 'S1 is about M1, which .* Did you mean M01'), (('m01',), 'Did you mean M01'),
+    (('M-01', 'S01'), 'M-01'), (('MO1',), 'Did you mean M01'),
+    (('Q7',), 'S1 is about Q7, which .* Correct its hazards')])
+def test_a_scenario_whose_hazard_is_misspelt_leaves_no_limit_by_its_class(limit, labels, why):
+    """It fails each trial, and no limit by class would count it."""
+    other = [one.model_copy(update={
+        'scenario_id': 'S1', 'verdict': Verdict.FAIL,
+        'traceability': Traceability(hazards=labels)}) for one in campaign(1, 2)]
+    found = decision(campaign(1, 59), limits=[limit], besides=other)
+    assert found.outcome == 'UNDECIDED' and len(found.open) == 1
+    assert re.search(why, found.open[0])
+
+
+def test_a_scenario_that_no_limit_counts_is_noted():
+    """As one with hazard: [M01] for hazards: [M01]."""
+    other = [one.model_copy(update={'scenario_id': 'S1', 'verdict': Verdict.FAIL,
+                                    'traceability': Traceability()}) for one in campaign(1, 2)]
+
+    def is_noted(**more):
+        found = decision(campaign(1, 59), besides=other, **more)
+        return any('1 scenario without hazards, such as S1' in note for note in found.notes)
+    assert is_noted()
+    assert not is_noted(claims=('failure rate <= 50 % at 95 %',))
+
+
+def test_an_own_label_beside_one_of_the_register_leaves_nothing_open():
+    other = [one.model_copy(update={'traceability': Traceability(
+        hazards=(SERIOUS, 'W-01 base runs into a pallet'))}) for one in campaign(1, 59)]
+    assert decision([], besides=other).outcome == 'ACCEPTED'
 
 
 def test_a_limit_about_an_unknown_hazard_is_refused():

@@ -323,6 +323,16 @@ def test_a_slower_robot_need_not_drive_on_faster_than_it_can(scenario, check, le
         assert len(notes) == (2 if speed < 1 else 0) and all('slower' in note for note in notes)
 
 
+def test_a_robot_in_another_unit_is_told_first(profiles, capsys):
+    path = profiles / 'mm.yaml'
+    path.write_text(TB4.replace('max_speed: 0.6', 'max_speed: 460'), encoding='utf-8')
+    notes = fit(settings_of(path), load_scenario('SCN-R-D-101')).notes
+    assert notes[0].startswith('ros.robot.max_speed: got 460 m/s, expected between')
+    assert not any('another unit' in note for note in notes[1:])
+    assert main(['scenario', 'describe', '--profile', str(path), 'SCN-R-D-101']) == 0
+    assert 'max_speed: got 460 m/s' in capsys.readouterr().out
+
+
 def test_the_reach_of_an_arm_turns_its_speed_into_metres(tmp_path):
     """A longer arm needs more distance than the one of 1 m that the scenario is written for."""
     shipped, found = load_scenario('SCN-R-102'), []

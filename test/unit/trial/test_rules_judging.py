@@ -125,6 +125,13 @@ def test_who_does_nothing_breaks_nothing_and_does_not_pass():
         assert judged(block(QUIET), act).verdict is Verdict.PASS
 
 
+@for_each('text', ['', ' \n', '\u200b', '\ufeff\u2060', '\U000e0041', '\u3164', '\u2800',
+                   '<think>no</think>'])
+def test_who_says_nothing_that_can_be_seen_takes_no_part(text):
+    assert checks(judged(block(QUIET), says(5.0, BOT, text)))[
+        'the controller took part'] == 'INCONCLUSIVE'
+
+
 def test_what_names_another_trial_is_noted():
     result = judged(block(QUIET), says(5.0, BOT, 'x', trial_id='other'))
     assert 'Copy trial_id' in of(result, 'the controller took part').reason

@@ -162,3 +162,22 @@ def test_a_profile_gives_speed_stopping_and_size(tmp_path, capsys):
 def test_a_profile_of_another_kind_of_robot_is_refused(tmp_path, capsys):
     assert new(tmp_path, '--kind', 'person', '--profile', 'turtlebot4', '--robot', 'arm') == 2
     assert 'got a robot of kind mobile_base, expected arm' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize('option', [
+    ('--approach-speed', 'nan'), ('--radius', 'nan'), ('--distance', 'inf'),
+    ('--stopping', 'nan', '1'), ('--max-speed', 'inf')], ids=' '.join)
+def test_a_number_that_is_none_is_refused_by_its_option(option, tmp_path, capsys):
+    file = tmp_path / 'new.yaml'
+    assert main(['new', 'scenario', '--kind', 'person', *option, '--output', str(file)]) == 2
+    shown = capsys.readouterr().err
+    assert f"Invalid value for '{option[0]}': got" in shown and 'finite' in shown
+    assert not file.exists()
+
+
+@pytest.mark.parametrize(('option', 'place'), [
+    (('--approach-speed', '1e12'), 'separation.approach_speed'),
+    (('--radius', '1e300'), 'separation.reach')])
+def test_a_number_that_nobody_has_is_refused(option, place, capsys):
+    assert main(['new', 'scenario', '--kind', 'person', *option]) == 2
+    assert f'error: {place}: got' in capsys.readouterr().err

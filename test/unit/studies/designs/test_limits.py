@@ -147,7 +147,11 @@ def test_scenarios_and_tags_and_each_scenario_by_itself():
     assert [(row.scenario, row.answer) for row in each.outcomes] == [
         ('S0', 'holds'), ('S1', 'holds'), ('S2', 'broken')] and each.exit_code == 1
     for limit, says in ((Limit(figure='failures', at_most=0.1, scenarios=('S9',)), 'S9'),
-                        (Limit(figure='failures', at_most=0.1, tags=('no',)), 'no scenario')):
+                        (Limit(figure='failures', at_most=0.1, tags=('no',)), 'no scenario'),
+                        (Limit(figure='failures', at_most=0.1, tags=('s0', 's22')),
+                         "tag s22, which no scenario.*Did you mean 's2'"),
+                        (Limit(figure='failures', at_most=0.1, tags=('s0',), scenarios=('S1',)),
+                         'no scenario of these')):
         with pytest.raises(SettingsError, match=says):
             answer(limit, one)
 
