@@ -152,7 +152,7 @@ def _fields(noun: Noun, place: str, draws: Mapping[str, str], wanted: Collection
     every = noun.model_dump(mode='json')
     given = noun.model_dump(mode='json', exclude_defaults=True)
     found = dict(flat({name: given.get(name, every[name]) for name in every
-                        if name in given or name in wanted and every[name] is not None}))
+                       if name in given or name in wanted and every[name] is not None}))
     told = {name: _with_unit(noun, name, value) for name, value in found.items()}
     told |= {path[len(place) + 1:]: text for path, text in draws.items()
              if path.startswith(f'{place}.')}

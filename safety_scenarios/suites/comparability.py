@@ -64,6 +64,9 @@ def dominated(cards: Mapping[str, Card]) -> Mapping[str, Sequence[str]]:
     """
     Return for each card those that are no worse in every figure, and better in one at least.
 
+    The figures are what fails (hazards missed, false stops, other failures of benign variants,
+    words, wire faults), missing reactions, the median reaction, the most of a budget that was
+    used, tasks done and lost time. Distances are left out: who stands all the time has the best.
     Of all levels together, by the figures alone: intervals may overlap. Undecided trials help no
     card: to be no worse, it must be so if its own undecided trials had failed, and the other's had
     passed. Nor does a figure that is known of the other one alone.
@@ -93,17 +96,15 @@ def ordered(cards: Mapping[str, Card]) -> Mapping[str, Card]:
 
 
 def _figures(card: Card, *, undecided_as_bad: bool) -> Iterator[float | None]:
-    """Yield every figure of a card so that less is better; None: it is unknown."""
+    """Yield what a table of cards compares so that less is better; None: it is unknown."""
     whole = card.whole
     for rate in (whole.missed, whole.false_stops, whole.failed_otherwise, whole.words,
                  whole.wire_faults):
         yield _share(rate, undecided_as_bad)
     yield float(whole.no_reaction)
-    for late in (whole.reaction_ms.value, whole.slowest_ms, whole.budget_used.value,
-                 whole.most_budget_used, whole.stop_m.value):
+    for late in (whole.reaction_ms.value, whole.most_budget_used):
         yield _or_infinite(late) if whole.no_reaction else late
-    for more in (whole.gap_m.value, whole.least_gap_m, whole.task_done.value):
-        yield None if more is None else -more
+    yield None if whole.task_done.value is None else -whole.task_done.value
     yield whole.time_lost_s.value
 
 

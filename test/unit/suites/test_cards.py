@@ -257,7 +257,8 @@ def test_undecided_trials_put_no_card_first(cards):
     unclear = with_trials(card, missed=missed, inconclusive=2)
     assert list(ordered({'unclear': unclear, 'clear': card})) == ['clear', 'unclear']
     assert dominated({'unclear': unclear, 'clear': card}) == {'unclear': [], 'clear': []}
-    assert dominated(cards)['blind_clock'] == ['rule_based']
+    worse = with_trials(card, missed=card.whole.missed.model_copy(update={'count': 1, 'of': 1}))
+    assert dominated({'worse': worse, 'clear': card}) == {'worse': ['clear'], 'clear': []}
 
 
 def test_a_card_that_is_worse_in_any_figure_dominates_no_other(cards):
