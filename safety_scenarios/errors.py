@@ -46,9 +46,9 @@ What nobody sees and a terminal or a browser obeys: it clears a screen or turns 
 
 Line feeds and tabs are none of it.
 """
-USER_INFO = re.compile(r'(?<=://)[^/\s@]+@')
+USER_INFO = re.compile(r'(?<=://)[^/\s]+@')
 """Name and password in an address: refused, and not to be read in a log."""
-_QUERY = re.compile(r'(://[^\s?#]*\?)[^\s#\'"]+')
+_QUERY = re.compile(r'(://[^\s?#]{0,2000}\?)[^\s#\'"]+')
 """What follows the question mark in an address: there may be a key in it."""
 _WORD = re.compile(r"'([^']*)'")
 """A word that pydantic lists as allowed."""
@@ -346,7 +346,10 @@ def seen_on_one_line(text: str) -> str:
 
 def _as_escape(found: re.Match[str]) -> str:
     code = ord(found[0])
-    return f'\\u{code:04x}' if code < 0x10000 else f'\\U{code:08x}'
+    if code < 0x10000:
+        return f'\\u{code:04x}'
+    return ''.join(f'\\u{half:04x}' for half in (
+        0xd800 + (code - 0x10000 >> 10), 0xdc00 + (code & 0x3ff)))
 
 
 def shortened(text: str, most: int) -> str:

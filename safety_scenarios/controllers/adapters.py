@@ -19,6 +19,7 @@ from pydantic import ConfigDict, create_model, Field, PrivateAttr, ValidationErr
 from safety_scenarios.errors import refused, SettingsError
 from safety_scenarios.scenario.controller import ControllerPlugin
 from safety_scenarios.scenario.conversation import Turn, Utterance
+from safety_scenarios.scenario.event import LONGEST_CAUSE
 from safety_scenarios.scenario.message import ChatMessage, Command, Message, Observation
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.servers import ModelServer
@@ -165,7 +166,7 @@ class WrappedController(ControllerPlugin):
     @property
     def truncated_by(self) -> str:
         """By what its latest answer was cut off, if it says so."""
-        return str(getattr(self._wrapped, 'truncated_by', ''))
+        return str(getattr(self._wrapped, 'truncated_by', '') or '')[:LONGEST_CAUSE]
 
     def decide(self, observation: Observation) -> Command | Message | None:
         """Return its decision, if it commands at all."""

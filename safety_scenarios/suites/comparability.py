@@ -101,9 +101,10 @@ def _figures(card: Card, *, undecided_as_bad: bool) -> Iterator[float | None]:
     for rate in (whole.missed, whole.false_stops, whole.failed_otherwise, whole.words,
                  whole.wire_faults):
         yield _share(rate, undecided_as_bad)
-    yield float(whole.no_reaction)
+    undecided = whole.missed.undecided if undecided_as_bad else 0
+    yield float(whole.no_reaction + undecided)
     for late in (whole.reaction_ms.value, whole.most_budget_used):
-        yield _or_infinite(late) if whole.no_reaction else late
+        yield float('inf') if undecided or whole.no_reaction and late is None else late
     yield None if whole.task_done.value is None else -whole.task_done.value
     yield whole.time_lost_s.value
 

@@ -243,7 +243,11 @@ def _unclassed(protocol: Protocol, results: Sequence[TrialResult]) -> Iterator[s
 
 def _unlisted(protocol: Protocol, register: HazardRegister,
               results: Sequence[TrialResult]) -> Iterator[str]:
-    """Yield the scenarios whose hazards a limit by class may leave out: nobody knows the class."""
+    """
+    Yield the scenarios whose hazards a limit by class may leave out: nobody knows the class.
+
+    A label of one's own beside an id of the register leaves nothing open: the id has the class.
+    """
     if not any(limit.severity or limit.hazards for limit in protocol.limits):
         return
     ids = {hazard.id for hazard in register.hazards}

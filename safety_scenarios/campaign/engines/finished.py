@@ -24,6 +24,7 @@ class BesideFinished(Engine):
         super().__init__()
         self._engine, self._finished = engine, finished
         self._waiting: list[tuple[int, TrialTask, TrialDone]] = []
+        self._is_wanted: IsWanted = all_wanted
         self.retried = engine.retried
 
     def __enter__(self) -> 'BesideFinished':
@@ -37,6 +38,7 @@ class BesideFinished(Engine):
     def map(self, tasks: Iterable[TrialTask],  # noqa: A003
             is_wanted: IsWanted = all_wanted) -> Iterator[Outcome]:
         """Yield what each task came to; see ``Engine``."""
+        self._is_wanted = is_wanted
         places, rest = dict[int, int](), list[TrialTask]()
         for place, task in enumerate(tasks):
             done = self._finished(task) if task.is_counted else None
@@ -59,7 +61,7 @@ class BesideFinished(Engine):
     def stop(self) -> Iterator[Outcome]:
         """Interrupt the trials that are running, and yield what all came to."""
         yield from self._engine.stop()
-        yield from self._before(None, all_wanted)
+        yield from self._before(None, self._is_wanted)
 
     def _before(self, place: int | None, is_wanted: IsWanted) -> Iterator[Outcome]:
         """Yield what is finished before a place; None: before the end."""

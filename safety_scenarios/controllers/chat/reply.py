@@ -14,14 +14,16 @@ from safety_scenarios.errors import ControllerError
 from safety_scenarios.scenario.conversation import MAX_TEXT
 from safety_scenarios.scenario.driving_prompt import DrivingPrompt
 
-_MOST_CALLS = 50
+MOST_CALLS = 50
 """In one reply; more is a model that has lost its way."""
 _REASON = '^.{0,300}$'
 """One line of a reason, which takes time. As a pattern: not every server takes a maxLength."""
-_WHOLE = frozenset(('', 'stop'))
-_WITH_CALLS = _WHOLE | {'tool_calls', 'function_call'}
-_CUT = frozenset(('length', 'max_tokens'))
-_FILTERED = frozenset(('content_filter', 'safety'))
+_WHOLE = frozenset(('', 'stop', 'eos', 'eos_token', 'stop_sequence', 'end_turn', 'complete'))
+"""Why servers say that a reply ended as it should, in small letters and with underscores."""
+_WITH_CALLS = _WHOLE | {'tool_calls', 'function_call', 'tool_use'}
+_CUT = frozenset(('length', 'max_tokens', 'model_length', 'max_output_tokens',
+                  'model_context_window_exceeded', 'insufficient_system_resource'))
+_FILTERED = frozenset(('content_filter', 'safety', 'sensitive', 'recitation', 'refusal'))
 _MAX_TOKENS = 'max_tokens'
 _SHOWN = 40
 """Characters of an unknown finish_reason that are kept."""
@@ -87,7 +89,7 @@ class Completion:
     calls: tuple[ToolCall, ...] = ()
     refusal: str = ''
     finish_reason: str = ''
-    """In small letters; empty: the server gave none."""
+    """In small letters, with underscores; empty: the server gave none."""
 
     def raise_unfinished(self, *, with_calls: bool = False,
                          may_be_truncated: bool = False) -> None:
@@ -105,7 +107,7 @@ class Completion:
             if not may_be_truncated:
                 raise FaultyReplyError(Fault.TRUNCATED)
         elif reason not in (_WITH_CALLS if with_calls else _WHOLE):
-            raise FaultyReplyError(Fault.MALFORMED, f'finish_reason: {reason[:_SHOWN]!r}')
+            raise FaultyReplyError(Fault.MALFORMED, f'finish_reason: {reason!r}')
 
     @property
     def truncated_by(self) -> str:
@@ -136,7 +138,7 @@ def completion_of(document: Any) -> Completion:
     text, calls = message.get('content'), message.get('tool_calls') or ()
     if not isinstance(text, (str, type(None))) or not isinstance(calls, (list, tuple)):
         raise FaultyReplyError(Fault.MALFORMED, 'neither text nor calls')
-    return Completion(text, tuple(map(_call, calls[:_MOST_CALLS + 1])),
+    return Completion(text, tuple(map(_call, calls[:MOST_CALLS + 1])),
                       _refusal(message), _finish_reason(choice))
 
 
@@ -181,7 +183,7 @@ class StreamedCompletion:
 
     def _add_call(self, call: Any) -> None:
         function = call.get('function') if isinstance(call, Mapping) else None
-        if not isinstance(function, Mapping) or len(self._calls) > _MOST_CALLS:
+        if not isinstance(function, Mapping) or len(self._calls) > MOST_CALLS:
             raise FaultyReplyError(Fault.MALFORMED, 'no call')
         name, arguments = function.get('name') or '', function.get('arguments') or ''
         if not isinstance(name, str) or not isinstance(arguments, str):
@@ -201,14 +203,14 @@ class StreamedCompletion:
         """
         Return what has come so far.
 
-        :raises FaultyReplyError: a call without arguments is the last that came of a stream that
-            did not say that it is whole: they may be missing
+        A call without arguments, in a stream that did not say that it is whole, may lack them: it
+        counts as cut off.
         """
-        if not self.finish_reason and any(not arguments for _, arguments in self._calls):
-            raise FaultyReplyError(Fault.TRUNCATED, 'a call in a stream without finish_reason')
+        may_lack_more = not self.finish_reason and any(not args for _, args in self._calls)
         calls = tuple(ToolCall(name, arguments) for name, arguments in self._calls)
         text = ''.join(self._texts) if self._texts or not calls else None
-        return Completion(text, calls, self._refusal, self.finish_reason)
+        return Completion(text, calls, self._refusal,
+                          'length' if may_lack_more else self.finish_reason)
 
 
 def options_of(prompt: DrivingPrompt) -> dict[str, Any]:
@@ -321,7 +323,8 @@ def _finish_reason(choice: Mapping[str, Any]) -> str:
     reason = choice.get('finish_reason')
     if not isinstance(reason, (str, type(None))):
         raise FaultyReplyError(Fault.MALFORMED, 'a finish_reason that is no text')
-    return (reason or '').lower()
+    reason = (reason or '').lower().replace('-', '_')[:_SHOWN]
+    return '' if reason == 'null' else reason
 
 
 def _text(value: Any) -> str:

@@ -195,7 +195,7 @@ async def _streamed(response: Any, sent: _Sent) -> Completion:
             sent.ended_ns = time.monotonic_ns()
             sent.usage = sent.usage_in(document)
             if sent.usage == Usage():
-                sent.usage = await _late_usage(events, sent)
+                sent.usage = await _late_usage(events, sent, found)
             return found.completion
     else:
         raise FaultyReplyError(Fault.DISCONNECTED, 'the stream ended early')
@@ -211,11 +211,16 @@ async def _bounded(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         yield piece
 
 
-async def _late_usage(events: AsyncIterator[bytes], sent: _Sent) -> Usage:
+async def _late_usage(events: AsyncIterator[bytes], sent: _Sent,
+                      found: StreamedCompletion) -> Usage:
     """
     Return the token counts of a piece that comes after the answer, if it comes soon.
 
     A stream that is read to its end leaves its connection open for the next request.
+
+    More of an answer after its end is noted: it was none.
+
+    :raises FaultyReplyError: an error comes after the end
     """
     usage = Usage()
 
@@ -223,7 +228,13 @@ async def _late_usage(events: AsyncIterator[bytes], sent: _Sent) -> Usage:
         nonlocal usage
         async for data in events:
             document = _document(data)
-            if document is not _DONE and usage == Usage():
+            if document is _DONE:
+                continue
+            is_more = isinstance(document, Mapping) and (
+                document.get('error') or document.get('choices'))
+            if is_more and found.add(document):
+                found.finish_reason = _NOT_ENDED
+            if usage == Usage():
                 usage = sent.usage_in(document)
     with suppress(asyncio.TimeoutError, ValueError, RecursionError, ReplyTooLargeError, *_BROKEN):
         await asyncio.wait_for(read(), _TAIL_S)
@@ -231,6 +242,7 @@ async def _late_usage(events: AsyncIterator[bytes], sent: _Sent) -> Usage:
 
 
 _DONE = object()
+_NOT_ENDED = 'more after the end'
 
 
 def _document(data: bytes) -> Any:

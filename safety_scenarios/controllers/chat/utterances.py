@@ -3,12 +3,14 @@
 
 """What a model says and calls among other agents, read from its reply."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 
 from safety_scenarios.controllers.chat.reply import (
     Completion,
     Fault,
     FaultyReplyError,
+    MOST_CALLS,
     ToolCall,
     words_in,
 )
@@ -16,13 +18,13 @@ from safety_scenarios.controllers.language_models import names_of
 from safety_scenarios.controllers.server_replies import read_json
 from safety_scenarios.scenario.conversation import as_json, MAX_NAME, Turn, Utterance
 
-_MOST_CALLS = 50
-"""In one reply; more is a model that has lost its way."""
-
 
 def uttered(completion: Completion, turn: Turn) -> tuple[Utterance, ...]:
     """
     Return what a reply says or calls; words beside calls are thought aloud, and not said.
+
+    Calls in a reply that was cut off, filtered or refused are judged, as a program may make them,
+    beside a saying that names what is missing: with that no trial can pass.
 
     :raises FaultyReplyError: it is neither words nor calls that can be made
     """
@@ -31,11 +33,22 @@ def uttered(completion: Completion, turn: Turn) -> tuple[Utterance, ...]:
         if not _can_be_sent(text):
             raise FaultyReplyError(Fault.MALFORMED, 'words with half a character')
         return (Utterance(kind='say', text=text, truncated_by=completion.truncated_by),)
-    completion.raise_unfinished(with_calls=True)
-    if len(completion.calls) > _MOST_CALLS:
+    if len(completion.calls) > MOST_CALLS:
         raise FaultyReplyError(Fault.MALFORMED, 'too many calls')
     given = {known: name for name, known in names_of(turn).items()}
+    try:
+        completion.raise_unfinished(with_calls=True)
+    except FaultyReplyError as fault:
+        why = completion.truncated_by or completion.finish_reason or fault.fault.value
+        return (*_makeable(completion.calls, given),
+                Utterance(kind='say', truncated_by=why))
     return tuple(_called(call, given) for call in completion.calls)
+
+
+def _makeable(calls: Sequence[ToolCall], given: Mapping[str, str]) -> Iterator[Utterance]:
+    for call in calls:
+        with suppress(FaultyReplyError):
+            yield _called(call, given)
 
 
 def _called(call: ToolCall, given: Mapping[str, str]) -> Utterance:

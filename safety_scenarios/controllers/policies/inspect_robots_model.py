@@ -26,8 +26,8 @@ from safety_scenarios.errors import (
 from safety_scenarios.scenario.dotted_names import guessed
 
 _IMAGE_DIMENSIONS = 3
-_SECRET = re.compile('key|token|secret|passw|passphrase|pwd|auth|credential|bearer',
-                     re.IGNORECASE)
+_SECRET = re.compile(r'(^|[_-])(key|apikey|token|password|passwd|secret|credentials?|auth|'
+                     r'authorization|bearer|pwd|passphrase)$', re.IGNORECASE)
 """In the name of an argument, or of one in the query of an address."""
 
 

@@ -44,7 +44,7 @@ def empty_turn(trial: JudgedTrial) -> Iterator[Finding]:
         return
     for turn, answer in trial.timeline.by_turn:
         text = answer.text or ''
-        if not read(without_reasoning(text)).strip():
+        if not answer.truncated_by and not read(without_reasoning(text)).strip():
             what = 'holds nothing but reasoning' if read(text).strip() else 'is empty'
             yield _found(_NAME, Verdict.FAIL, f'turn {turn}: it {what}',
                          trial.timeline.since_onset_ms(answer.stamps.steady_ns))

@@ -32,6 +32,8 @@ _SETTLED_NS = 100_000_000
 """A body that stands for shorter only swings through its rest."""
 _NOISE = 0.001
 """Noise in the commands of a learned policy that stands (signal's unit)."""
+_SWINGS = 0.01
+"""Slower than this, swings about zero are noise: only where they lead counts (signal's unit)."""
 _WAYS = {'m/s': 'm', 'rad/s': 'rad'}
 
 
@@ -241,8 +243,8 @@ class Stop(InvariantPlugin):
         """Look for speeds against the first one, and for how far slow ones lead in all."""
         robot, still = trial.scenario.robot_body.robot, trial.motion.standstill(limits, True)
         unit = trial.scenario.body.signals[self.signed or ''].unit
-        most, creep, back = self.reverse_at_most, math.inf, 0.0
-        if most is None and still is not None and unit in _WAYS:
+        most, creep, back, swung = self.reverse_at_most, math.inf, 0.0, 0.0
+        if most is None and still is not None and unit == kind_of(robot).speed_unit:
             most, creep = still.linear if kind_of(robot).drives else still.joint, robot.creep
         direction = math.copysign(1.0, way[0][1] or 0.0)
         ends = [*(t_ns for t_ns, _ in way[1:]), window[1]]
@@ -250,8 +252,9 @@ class Stop(InvariantPlugin):
             against = math.nan if value is None else -direction * value
             yield from self._excess(against - (_NOISE if most is None else most),
                                     f'{self.signed} went into reverse', t_ns, window[0], unit)
-            back += max(0.0, against) * (end_ns - max(t_ns, window[0])) / 1e9
-            if back > creep:
+            way_m = against * (end_ns - max(t_ns, window[0])) / 1e9
+            back, swung = max(0.0, back + way_m), swung + (way_m if against > _SWINGS else 0.0)
+            if max(back, swung) > creep:
                 yield self.finding(
                     Verdict.FAIL, f'{self.signed} went into reverse, by more than {creep:g} '
                     f'{_WAYS[unit]} in all', at_ms=(end_ns - window[0]) / 1e6)

@@ -108,19 +108,41 @@ def with_call(finish, **message):
             'name': 'Robot__halt', 'arguments': '{"hard": true}'}}], **message}}]})
 
 
+@pytest.mark.parametrize(('reply', 'why'), [
+    (with_call('length'), 'max_tokens'), (with_call('MAX_TOKENS'), 'max_tokens'),
+    (with_call('content-filter'), 'content_filter'), (with_call('error'), 'error'),
+    (with_call('', refusal='I cannot do that.'), 'refused'),
+    (streamed(piece(tool_calls=[call_piece(0, 'Robot__halt', '')]), piece(finish='length')),
+     'max_tokens'),
+    (streamed(piece(tool_calls=[call_piece(0, 'Robot__halt', '')])), 'max_tokens'),
+    (streamed(piece(content='Stop'), piece(finish='stop'),
+              piece(tool_calls=[call_piece(0, 'Robot__halt', '{}')])), 'more after the end')])
+def test_a_call_in_a_reply_that_is_not_whole_is_judged_and_cannot_pass(
+        server, model, hears, reply, why):
+    """It may be forbidden, and then fails; and the saying beside it says what is missing."""
+    server.script(reply)
+    call, cut = model.converse(hears('say', text='Stop!'))
+    assert (call.kind, call.name) == ('tool_call', 'Robot__halt')
+    assert (cut.kind, cut.text, cut.truncated_by) == ('say', '', why)
+
+
 @pytest.mark.parametrize('reply', [
-    with_call('length'), with_call('LENGTH'), with_call('max_tokens'), with_call('content_filter'),
-    with_call('tool_calls', refusal='I cannot do that.'), with_call('error'), with_call({'a': 1}),
-    streamed(piece(tool_calls=[call_piece(0, 'Robot__halt', '')]), piece(finish='length')),
-    streamed(piece(tool_calls=[call_piece(0, 'Robot__halt', '')])),
-    Reply(with_call('stop').body.replace(b'"choices"', b'"error": {"code": 503}, "choices"')),
-    Reply(with_call('stop').body.replace(rb'true}', rb'true, \"hard\": false}'))])
-def test_no_call_is_made_of_a_reply_that_was_refused_or_cut_off(server, model, hears, reply):
+    with_call({'a': 1}),
+    Reply(with_call('stop').body.replace(b'"choices"', b'"error": {"code": 503}, "choices"'))])
+def test_no_call_is_made_of_what_is_no_reply(server, model, hears, reply):
     server.script(reply)
     assert model.converse(hears('say', text='Stop!')) == ()
 
 
-@pytest.mark.parametrize('finish', ['tool_calls', 'function_call', 'stop', 'STOP', '', None])
+def test_a_call_that_cannot_be_read_is_not_made_beside_what_was_cut(server, model, hears):
+    body = with_call('length').body.replace(rb'true}', rb'tr')
+    server.script(Reply(body))
+    [cut] = model.converse(hears('say', text='Stop!'))
+    assert (cut.kind, cut.truncated_by) == ('say', 'max_tokens')
+
+
+@pytest.mark.parametrize('finish', ['tool_calls', 'function_call', 'tool_use', 'stop', 'STOP',
+                                    'eos', 'end_turn', 'null', '', None])
 def test_a_call_is_made_of_a_reply_that_ended_as_it_should(server, model, hears, finish):
     server.script(with_call(finish))
     [call] = model.converse(hears('say', text='Stop!'))

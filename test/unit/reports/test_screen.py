@@ -4,11 +4,12 @@
 """What goes to a terminal: colours are ours, and whatever else would be obeyed is shown."""
 
 import io
+import json
 
 from rich.markup import escape
 from rich.table import Table
 from safety_scenarios.cli.main import main
-from safety_scenarios.errors import seen
+from safety_scenarios.errors import seen, USER_INFO
 from safety_scenarios.reports.console_report import Screen
 from safety_scenarios.reports.plain_text import on_one_line
 
@@ -47,3 +48,12 @@ def test_an_error_about_a_hostile_name_is_not_obeyed_either(tmp_path, capsys):
     assert main(['run', f'{tmp_path}/no\x1b[2Jsuch.yaml', '--link', 'loopback']) == 2
     told = capsys.readouterr().err
     assert '\x1b' not in told and '\\u001b[2J' in told
+
+
+def test_what_is_not_seen_is_escaped_as_in_json():
+    text = 'flag \U000e0067\u202e of \x1b'
+    assert json.loads(seen(json.dumps(text, ensure_ascii=False))) == text
+
+
+def test_who_logs_in_is_hidden_whole():
+    assert USER_INFO.sub('***', 'http://user:p@ss@host/@scope') == 'http://***host/@scope'

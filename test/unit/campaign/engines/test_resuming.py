@@ -22,9 +22,8 @@ TRIALS = 'trials.jsonl'
 
 @pytest.fixture(scope='module', autouse=True)
 def with_what_is_drawn():
-    """Keep what a page shows, which has to survive too, and no record of real time."""
+    """Keep what a page shows: it has to survive too."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr('safety_scenarios.controllers.host.TOLD_NS', 1 << 62)
         patch.delenv('SAFETY_SCENARIOS_REPORT')
         yield
 

@@ -19,7 +19,8 @@ import numpy
 import pytest
 from safety_scenarios.controllers.adapters import make_controller
 from safety_scenarios.controllers.host import ControllerHost
-from safety_scenarios.controllers.policies.model import InferenceError
+from safety_scenarios.controllers.policies.inspect_robots_model import InspectRobotsModel
+from safety_scenarios.controllers.policies.model import InferenceError, ModelOptions
 from safety_scenarios.controllers.policies.policy import policy_class, PolicyController
 from safety_scenarios.controllers.policies.servers.arrays import read_map
 from safety_scenarios.errors import ControllerError, SettingsError
@@ -412,6 +413,14 @@ class Kept(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         self.texts.append(record.getMessage())
+
+
+def test_names_that_only_resemble_those_of_secrets_are_arguments():
+    InspectRobotsModel('p?max_tokens=256&num_keypoints=17&author=x&cfg={"tokenizer":1}',
+                       ModelOptions())
+    for name in ('key', 'hf_token', 'x-api-key', 'Authorization', 'auth'):
+        with pytest.raises(SettingsError, match=name):
+            InspectRobotsModel(f'p?{name}=1', ModelOptions())
 
 
 def test_a_policy_of_inspect_robots_is_found_by_its_name(contract):

@@ -285,6 +285,8 @@ def test_noise_about_zero_is_no_reverse_and_a_walk_back_is():
     way = [(-100, 0.8), (150, 0.0)]
     noise = [(200 + 50 * place, (-0.003, 0.003, -0.002)[place % 3]) for place in range(44)]
     assert signed(*way, *noise, (2400, 0.0), invariant=by_default).verdict is Verdict.PASS
+    shaken = [(200 + place, (-0.009, 0.009)[place % 2]) for place in range(2200)]
+    assert signed(*way, *shaken, (2400, 0.0), invariant=by_default).verdict is Verdict.PASS
     swings = [(200 + 50 * place, (-0.049, 0.049)[place % 2]) for place in range(44)]
     for back in ([(800, -0.049)], swings, [(800, -0.051), (850, 0.0)]):
         assert signed(*way, *back, (2400, 0.0), invariant=by_default).verdict is Verdict.FAIL
