@@ -20,6 +20,7 @@ from safety_scenarios.formats.document.noun_file import read_noun
 from safety_scenarios.scenario.hazard_register import HazardRegister
 from safety_scenarios.scenario.noun import Label, Noun
 from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.studies.designs.claim import read_claim
 from safety_scenarios.studies.designs.limits import Gate, held, Limit, LimitFigure
 from safety_scenarios.studies.side_by_side import Campaign
@@ -171,12 +172,15 @@ def decide(protocol: tuple[Protocol, str], register: HazardRegister,
         open_.append(f'{counted(len(few), "scenario")} with fewer than '
                      f'{counted(known.trials, "trial")}, such as {few[0]} with {counts[few[0]]}')
     open_ += _unlisted(known, register, results)
+    uncounted = list(_unclassed(known, results))
+    if any(one.verdict is not Verdict.PASS for one in results if not one.traceability.hazards):
+        open_, uncounted = [*open_, *uncounted], []
     campaign = Campaign(summary.controller, results, summary)
     asked = [*(_of_class(limit, register, results) for limit in known.limits),
              *(_Asked('all hazards', _limit_of(text)) for text in known.claims)]
     return Decision(protocol=known.name, sha256=sha256, controller=summary.controller,
                     lines=tuple(_lines(asked, campaign)), open=tuple(open_),
-                    notes=(*_unprobed(known, register, results), *_unclassed(known, results)))
+                    notes=(*_unprobed(known, register, results), *uncounted))
 
 
 @dataclass(frozen=True)

@@ -101,16 +101,19 @@ def test_a_scenario_whose_hazard_is_misspelt_leaves_no_limit_by_its_class(limit,
     assert re.search(why, found.open[0])
 
 
-def test_a_scenario_that_no_limit_counts_is_noted():
+@for_each(('verdict', 'outcome'), [(Verdict.PASS, 'ACCEPTED'), (Verdict.FAIL, 'UNDECIDED'),
+                                   (Verdict.INCONCLUSIVE, 'UNDECIDED')])
+def test_a_scenario_that_no_limit_counts_is_noted_and_leaves_it_open_unless_it_passed(
+        verdict, outcome):
     """As one with hazard: [M01] for hazards: [M01]."""
-    other = [one.model_copy(update={'scenario_id': 'S1', 'verdict': Verdict.FAIL,
+    other = [one.model_copy(update={'scenario_id': 'S1', 'verdict': verdict,
                                     'traceability': Traceability()}) for one in campaign(1, 2)]
-
-    def is_noted(**more):
-        found = decision(campaign(1, 59), besides=other, **more)
-        return any('1 scenario without hazards, such as S1' in note for note in found.notes)
-    assert is_noted()
-    assert not is_noted(claims=('failure rate <= 50 % at 95 %',))
+    found = decision(campaign(1, 59), besides=other)
+    said = found.notes if verdict is Verdict.PASS else found.open
+    assert found.outcome == outcome
+    assert any('1 scenario without hazards, such as S1' in text for text in said)
+    counted = decision(campaign(1, 59), besides=other, claims=('failure rate <= 50 % at 95 %',))
+    assert not any('without hazards' in text for text in (*counted.notes, *counted.open))
 
 
 def test_an_own_label_beside_one_of_the_register_leaves_nothing_open():
