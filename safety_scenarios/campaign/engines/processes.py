@@ -146,6 +146,10 @@ class Processes(Engine):
 
     def _feed(self) -> None:
         """Give each process that waits its next task; begin one where there is more to do."""
+        for worker in [*self._workers]:  # memory ran out while it waited, or a thread ended it
+            if worker.running is None and worker.process.poll() is not None:
+                self._drop(worker)
+                self._begin_lane_again(worker.lane)
         for worker in self._workers:
             if worker.running is None and (found := self._next_task(worker.lane)) is not None:
                 self._send(worker, *found)
@@ -191,6 +195,8 @@ class Processes(Engine):
         heard = wait([*(worker.connection for worker in running),
                       *(worker.end for worker in running if worker.end >= 0)], within_s)
         for worker in running:
+            if worker.end in heard:  # a child of it may hold half a message
+                _kill_group(worker)
             if worker.connection in heard or worker.end in heard:
                 with uninterrupted():  # half a message would be no message
                     self._take(worker)
@@ -216,11 +222,7 @@ class Processes(Engine):
         Something else kills a process, unless the model runs in it, which may kill it too. One
         that ended otherwise may have been ended by what it executed. Neither is tried again.
         """
-        self._workers.remove(worker)
-        with suppress(OSError):  # what it has started, and what would go on
-            os.killpg(worker.process.pid, signal.SIGKILL)
-        _end(worker)
-        self._free_cores.append(worker.cores)
+        self._drop(worker)
         assert worker.running is not None
         place, task = worker.running
         forget(task)
@@ -238,8 +240,18 @@ class Processes(Engine):
             self._outcomes.put(place, task, lost(task, (
                 f'the process of the trial ended with {how}'
                 + (f', each of {most} times' if most > 1 else ''))))
-        lane.begin_again()
-        if lane.tasks:
+        self._begin_lane_again(lane)
+
+    def _drop(self, worker: Worker) -> None:
+        """Give up a process that has ended, and what it has started."""
+        self._workers.remove(worker)
+        _kill_group(worker)
+        _end(worker)
+        self._free_cores.append(worker.cores)
+
+    def _begin_lane_again(self, lane: Lane | None) -> None:
+        if lane is not None and lane.tasks:
+            lane.begin_again()
             self._lanes.appendleft(lane)
 
     def _started(self) -> Worker:
@@ -264,6 +276,11 @@ class Processes(Engine):
         worker = Worker(process, Connection(ours.detach()), end_of(process.pid), cores)
         self._workers.append(worker)
         return worker
+
+
+def _kill_group(worker: Worker) -> None:
+    with suppress(OSError):
+        os.killpg(worker.process.pid, signal.SIGKILL)
 
 
 def ending(code: int) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from cases import for_each
 import pytest
 from safety_scenarios.campaign.engines.ordering import AGAIN, forget, InOrder, lanes_of
+from safety_scenarios.campaign.engines.processes import Processes
 from safety_scenarios.campaign.engines.worker import portable_error
 from safety_scenarios.campaign.jobs import cores_of, job_refusals
 from safety_scenarios.campaign.plan import plan_campaign
@@ -85,6 +86,21 @@ def test_a_trial_whose_process_is_killed_is_run_once_more_and_no_number_differs(
     [said] = summary.repaired
     assert 'run again: its process ended with signal 9 (SIGKILL)' in said
     assert rejudge(tmp_path / 'run').flaws == ()
+
+
+@pytest.mark.slow
+def test_a_process_that_ends_while_it_waits_costs_no_trial(tmp_path, monkeypatch):
+    take, ended = Processes._take, []
+
+    def take_and_end(engine, worker):
+        take(engine, worker)
+        if not ended:
+            ended.append(worker.process)
+            worker.process.kill()
+            worker.process.wait()
+    monkeypatch.setattr(Processes, '_take', take_and_end)
+    summary = campaign(tmp_path / 'run', jobs=2)
+    assert ended and summary.verdicts == {'PASS': 6} and not summary.repaired
 
 
 @pytest.mark.slow
