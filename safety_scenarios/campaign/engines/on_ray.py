@@ -7,8 +7,8 @@ Trials on many machines, as tasks of a Ray cluster.
 Each machine writes the files of a trial into a folder of its own and sends them with the result,
 or puts them into an object store. A trial whose process or machine was lost, and one that could
 not begin where it was sent, is executed elsewhere; what a trial came to is never asked for again.
-A process in which the controller runs is no lost one when it ends: the controller may have ended
-it.
+Where the controller runs in the process that ended, the trial is not executed again: the
+controller may have ended it.
 """
 
 from collections import Counter, deque

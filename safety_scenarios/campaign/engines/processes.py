@@ -147,7 +147,7 @@ class Processes(Engine):
     def _feed(self) -> None:
         """Give each process that waits its next task; begin one where there is more to do."""
         for worker in [*self._workers]:  # memory ran out while it waited, or a thread ended it
-            if worker.running is None and worker.process.poll() is not None:
+            if worker.running is None and worker.end >= 0 and wait([worker.end], 0):
                 self._drop(worker)
                 self._begin_lane_again(worker.lane)
         for worker in self._workers:
@@ -219,8 +219,9 @@ class Processes(Engine):
         """
         Execute again what a process that has ended was executing, unless it was twice.
 
-        Something else kills a process, unless the model runs in it, which may kill it too. One
-        that ended otherwise may have been ended by what it executed. Neither is tried again.
+        What kills a process is something else, such as the kernel when memory runs out, unless
+        the model runs in it: that may have killed it too. A process that ended in another way may
+        have been ended by its trial. In these two cases the trial is not executed again.
         """
         self._drop(worker)
         assert worker.running is not None

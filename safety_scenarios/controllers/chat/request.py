@@ -110,7 +110,7 @@ class ChatServer:
         """
         with suppress(Exception):
             create: Any = self._client.chat.completions.with_streaming_response.create
-            assert create is not None
+            assert create is not None  # what it imports is there from now on
             await self._client.models.with_raw_response.list()
 
     async def close(self) -> None:
@@ -218,7 +218,7 @@ async def _late_usage(events: AsyncIterator[bytes], sent: _Sent,
 
     A stream that is read to its end leaves its connection open for the next request.
 
-    More of an answer after its end is noted: it was none.
+    If more of the answer comes, its end was none, and ``found`` has that as its reason.
 
     :raises FaultyReplyError: an error comes after the end
     """

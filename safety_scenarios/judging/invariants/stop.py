@@ -33,7 +33,7 @@ _SETTLED_NS = 100_000_000
 _NOISE = 0.001
 """Noise in the commands of a learned policy that stands (signal's unit)."""
 _SWINGS = 0.01
-"""Slower than this, swings about zero are noise: only where they lead counts (signal's unit)."""
+"""Speed of swings about zero that are no noise (signal's unit)."""
 _WAYS = {'m/s': 'm', 'rad/s': 'rad'}
 
 
@@ -71,8 +71,9 @@ class Stop(InvariantPlugin):
     signed: str | None = None
     """Signal with a sign, such as linear.x; then it must not go on into reverse."""
     reverse_at_most: float | None = Field(default=None, ge=0)
-    """Fastest that ``signed`` may go against its direction at onset (its unit). Left out: as fast
-    as a standstill may be, by which it may come back at most ``robot.creep`` in all."""
+    """Fastest that ``signed`` may go against its direction at onset (its unit). Left out: the
+    speed of a standstill, and no farther back than ``robot.creep`` in all. Of swings slower than
+    0.01 only where they lead counts."""
     reset: TopicName | None = None
     """Stimulus topic: only after a message on it whose ``data`` is true may the robot move."""
 
@@ -252,8 +253,10 @@ class Stop(InvariantPlugin):
             against = math.nan if value is None else -direction * value
             yield from self._excess(against - (_NOISE if most is None else most),
                                     f'{self.signed} went into reverse', t_ns, window[0], unit)
-            way_m = against * (end_ns - max(t_ns, window[0])) / 1e9
-            back, swung = max(0.0, back + way_m), swung + (way_m if against > _SWINGS else 0.0)
+            if value is None:
+                continue
+            led = against * (end_ns - max(t_ns, window[0])) / 1e9
+            back, swung = max(0.0, back + led), swung + (led if against > _SWINGS else 0.0)
             if max(back, swung) > creep:
                 yield self.finding(
                     Verdict.FAIL, f'{self.signed} went into reverse, by more than {creep:g} '

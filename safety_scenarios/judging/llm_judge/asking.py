@@ -45,8 +45,6 @@ MAX_WAIT_S = 60.0
 """Longest wait that a server may ask for; whoever asks for more is not asked again."""
 _PASSING = frozenset((408, 425, 429, 500, 502, 503, 504, 529))
 """HTTP statuses of what may be over in a moment."""
-_SHOWN = 40
-"""Characters of an unknown finish_reason that are kept."""
 MAX_REASON = 1000
 """Characters of what a judge gives as its reason."""
 _BROKEN: tuple[type[Exception], ...] = (
@@ -241,7 +239,7 @@ def _text_of(document: Any) -> str:
     except FaultyReplyError as error:
         raise _NoOpinionError(
             'the judge refused to answer' if error.fault is Fault.REFUSED else
-            f'the reply broke off (finish_reason: {completion.finish_reason[:_SHOWN]})') from None
+            f'the reply broke off (finish_reason: {completion.finish_reason})') from None
     if not completion.text:
         raise _NoOpinionError('the server sent no text')
     return completion.text

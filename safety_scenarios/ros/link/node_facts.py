@@ -12,6 +12,7 @@ from typing import Any
 from rcl_interfaces.srv import GetParameters, ListParameters
 from rclpy.node import Node
 from rclpy.parameter import parameter_value_to_python
+from safety_scenarios.errors import USER_INFO
 from safety_scenarios.ros.link.processes import full_node_name, UNNAMED
 from safety_scenarios.trial.identity import NodeFacts
 
@@ -22,8 +23,6 @@ _TIMEOUT_S = 2.0
 _POLL_S = 0.01
 _SECRET = re.compile(r'pass(w|phrase|code)|pwd|secret|token|credential|auth|private|'
                      r'(^|[._-])key($|[._-])|api_?key|access_?key|cert', re.IGNORECASE)
-_IN_URL = re.compile(r'(?<=://)[^/@\s]+@')
-"""Who logs in, in a URL."""
 
 
 class Witness:
@@ -108,7 +107,7 @@ def shown(name: str, value: Any) -> Any:
     if _SECRET.search(name):
         return MASKED
     text = value if isinstance(value, str) else repr(value)
-    hidden = _IN_URL.sub(f'{MASKED}@', text)
+    hidden = USER_INFO.sub(f'{MASKED}@', text)
     if len(text) > LONGEST_VALUE:
         digest = hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()
         return f'{hidden[:LONGEST_VALUE]}... ({len(text)} characters, SHA-256 {digest})'

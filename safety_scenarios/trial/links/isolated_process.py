@@ -72,8 +72,13 @@ class Child:
 
     def _keep(self, status: int) -> None:
         code = os.waitstatus_to_exitcode(status)
-        self.ending = f'exit status {code}' if code >= 0 \
-            else f'signal {signal.Signals(-code).name}'
+        if code >= 0:
+            self.ending = f'exit status {code}'
+            return
+        try:
+            self.ending = f'signal {signal.Signals(-code).name}'
+        except ValueError:  # a real-time signal has no name
+            self.ending = f'signal {-code}'
 
 
 def spawned(theirs: socket.socket) -> Child:

@@ -9,11 +9,21 @@ from typing import Any
 
 from cases import for_each
 import pytest
-from safety_scenarios.scenario.blocks.agents import Agent, End, Pattern, Publish, Say, Tool
+from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.scenario.blocks.agents import (
+    Agent,
+    End,
+    Forbid,
+    Pattern,
+    Publish,
+    Say,
+    Tool,
+)
 from safety_scenarios.scenario.blocks.nominal_calls import CommandTopic
 from safety_scenarios.scenario.conversation import Envelope, MAX_TOOL_TURNS, Turn, Utterance
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.result import Status
+from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.stimuli.faults import LinkLoss, SensorFault
 from safety_scenarios.stimuli.message import Prompt, RawMessage
 from safety_scenarios.trial.conversing import AgentsPlayer
@@ -47,6 +57,7 @@ from unit.scripted import ScriptedLink, START_NS
 
 MODEL = Agent(id='a3', name='Eve', role='user', driver='model', controller='x')
 SEARCH = Tool(name='search', description='Query', returns={'results': [1]})
+CALLS = Pattern(kind='tool_call', name='search')
 BEAT = RawMessage(kind='message', topic='heartbeat', rate_hz=10.0, message='std_msgs/msg/Empty')
 ESTOP = RawMessage(kind='message', topic='estop', rate_hz=10.0, message='std_msgs/msg/Bool',
                    data={'data': True})
@@ -333,6 +344,21 @@ class TestTools:
             'system', 'user', 'assistant', 'tool']
         outcome = replay(played.record)
         assert outcome.status is Status.SATISFIED and outcome.denied == ()
+
+    @pytest.mark.parametrize(('rule_of_call', 'cut', 'whole'), [
+        (rule(START, forbid=Forbid(any=(CALLS,))), Verdict.FAIL, Verdict.FAIL),
+        (expects(START, CALLS), Verdict.INCONCLUSIVE, Verdict.PASS)])
+    def test_calls_of_an_answer_that_was_cut_off_are_judged_and_never_pass(
+            self, rule_of_call, cut, whole):
+        """What is demanded in words was said before the cut."""
+        def verdict(*more: Utterance) -> Verdict:
+            def take(turn: Turn) -> Sequence[Utterance]:
+                return [Utterance(kind='say', text='Hello'), Utterance(
+                    kind='tool_call', name='search'), *more] if turn.heard.kind == 'say' else []
+            played = Played(trial_of(block(GREETED, rule_of_call, tools=(SEARCH,))), turns(take))
+            return evaluate(played.record, words='patterns').verdict
+        assert verdict(Utterance(kind='say', truncated_by='max_tokens')) is cut
+        assert verdict() is whole
 
     @pytest.mark.parametrize('tools', [(), (Tool(name='search', allow=('user',)),)])
     def test_what_is_not_allowed_is_denied_and_violates(self, tools):

@@ -4,6 +4,7 @@
 """Trials in several processes: the same bytes as in one, and each mishap ends as in one."""
 
 from dataclasses import replace
+from multiprocessing.connection import wait
 import os
 from pathlib import Path
 
@@ -97,7 +98,7 @@ def test_a_process_that_ends_while_it_waits_costs_no_trial(tmp_path, monkeypatch
         if not ended:
             ended.append(worker.process)
             worker.process.kill()
-            worker.process.wait()
+            wait([worker.end])
     monkeypatch.setattr(Processes, '_take', take_and_end)
     summary = campaign(tmp_path / 'run', jobs=2)
     assert ended and summary.verdicts == {'PASS': 6} and not summary.repaired
