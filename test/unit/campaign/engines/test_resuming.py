@@ -75,7 +75,7 @@ def test_a_line_behind_a_trial_that_was_interrupted_is_kept(whole, tmp_path):
     (folder / TRIALS).write_text(''.join(lines[:1] + lines[2:]))
     remove_trial(folder, json.loads(lines[1])['trial_id'])
     assert '5 trials kept, 0 half written' in go_on(folder).repaired[0]
-    assert (folder / TRIALS).read_bytes() == (whole / TRIALS).read_bytes()
+    assert left(folder)['trials'] == left(whole)['trials']
 
 
 def test_a_damaged_complete_record_without_a_line_is_refused(whole, tmp_path):
