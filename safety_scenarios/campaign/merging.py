@@ -28,6 +28,7 @@ from safety_scenarios.campaign.resuming import refuse_other, terms
 from safety_scenarios.campaign.shards import numbers
 from safety_scenarios.campaign.statistics.summarise import summarise
 from safety_scenarios.errors import SettingsError, TraceError
+from safety_scenarios.scenario.json_text import read_json
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.trial.gzip_lines import compressed, read_gzip
 from safety_scenarios.trial.identity import Identity
@@ -150,11 +151,11 @@ def _refuse_incomplete(shards: Sequence[Shard]) -> None:
 
 def _settings(shards: Sequence[Shard]) -> Mapping[str, Any]:
     """Return what the settings of the whole say: those of a shard, and where each was run."""
-    data = [json.loads((shard.folder / SETTINGS).read_text(encoding='utf-8')) for shard in shards]
+    data = [read_json((shard.folder / SETTINGS).read_bytes()) for shard in shards]
     whole: dict[str, Any] = {**data[0], 'settings': {**data[0]['settings'], 'shard': ''}}
     whole['started'] = min(str(one.get('started', '')) for one in data)
     whole['shards'] = [{'shard': one['settings'].get('shard', ''), 'started': one.get('started'),
-                        'host': one.get('host')} for one in data]
+                        'host': one.get('host'), 'git': one.get('git')} for one in data]
     return whole
 
 

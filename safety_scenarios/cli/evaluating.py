@@ -13,9 +13,15 @@ from rich.markup import escape
 from rich.table import Table
 from safety_scenarios.are.recordings.reading import are_recordings, judge_recordings
 from safety_scenarios.campaign.folder.evidence import verify
-from safety_scenarios.campaign.folder.folder import not_covered, settings_of, SUMMARY, TRIALS
+from safety_scenarios.campaign.folder.folder import (
+    not_covered,
+    settings_of,
+    SIGNATURE,
+    SUMMARY,
+    TRIALS,
+)
 from safety_scenarios.campaign.folder.many import arms_in
-from safety_scenarios.campaign.folder.signing import is_signed, sign, SIGNATURE, signed_by
+from safety_scenarios.campaign.folder.signing import is_signed, sign, signed_by
 from safety_scenarios.campaign.rejudging.changes import ids
 from safety_scenarios.campaign.rejudging.rejudge import (
     NOT_RUN,

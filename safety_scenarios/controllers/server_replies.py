@@ -6,7 +6,6 @@
 from collections.abc import Mapping
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
-import json
 import math
 import os
 from typing import Any
@@ -46,23 +45,6 @@ class ReplyBody:
         self.data += piece
         if len(self.data) > LONGEST_REPLY:
             raise ReplyTooLargeError
-
-
-def read_json(text: str | bytes | bytearray) -> Any:
-    """
-    Return the value of a JSON text.
-
-    :raises ValueError: it is none, or a key occurs twice: which value was meant is unknown
-    :raises RecursionError: it is nested too deeply
-    """
-    return json.loads(text, object_pairs_hook=_each_once)
-
-
-def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError('a key occurs twice')
-    return found
 
 
 def token_count(value: Any) -> int | None:

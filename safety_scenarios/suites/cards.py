@@ -5,7 +5,6 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-import json
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from safety_scenarios.campaign.statistics.proportions import clustered
 from safety_scenarios.errors import in_words, InputError, SettingsError
 from safety_scenarios.formats.scenario_files import share_folder
 from safety_scenarios.scenario.dotted_names import flat, read_assignments
+from safety_scenarios.scenario.json_text import each_key_once, read_json
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
@@ -59,7 +59,7 @@ def suite_of(folder: Path) -> Suite:
     :raises InputError: the folder is none of a run
     """
     try:
-        return Suite.model_validate_json((folder / SUITE).read_bytes())
+        return Suite.model_validate_json(each_key_once((folder / SUITE).read_bytes()))
     except (OSError, ValueError) as error:
         raise InputError(f'{folder / SUITE}: cannot be read: {in_words(error):.200}. Name the '
                          f'folder that suite run wrote') from None
@@ -112,7 +112,7 @@ def _judged(suite: Suite, made: Commitment, salt: str, folder: Path,
     flaws += _other_settings(run, suite)
     if flaws:
         raise InputError('\n'.join(f'{folder}: {text}' for text in flaws))
-    data = json.loads((folder / SETTINGS).read_text(encoding='utf-8'))
+    data = read_json((folder / SETTINGS).read_bytes())
     levels = figures(results, trials, scenarios, summary.link)
     return Judged(folder, Card(
         suite=suite.name, suite_sha256=suite.sha256, controller=summary.controller,
@@ -241,7 +241,7 @@ def _parsed(path: Path) -> Card:
     try:
         if path.stat().st_size > _MOST:
             raise InputError(f'{path}: got more than {_MOST} bytes, expected a card')
-        return Card.model_validate_json(path.read_bytes())
+        return Card.model_validate_json(each_key_once(path.read_bytes()))
     except OSError as error:
         raise InputError(f'{path}: cannot be read: {error.strerror}. Name the JSON file of a '
                          f'card') from None
@@ -250,6 +250,8 @@ def _parsed(path: Path) -> Card:
         place = '.'.join(map(str, first['loc']))
         raise InputError(f'{path}: {place or "file"}: got no card of this version: '
                          f'{first["msg"]}') from None
+    except ValueError as error:
+        raise InputError(f'{path}: cannot be read: {error}') from None
 
 
 def _flaws(card: Card) -> Iterator[str]:

@@ -34,6 +34,7 @@ from safety_scenarios.campaign.folder.folder import (
 )
 from safety_scenarios.errors import in_words, SettingsError
 from safety_scenarios.scenario.blocks.traceability import Traceability
+from safety_scenarios.scenario.json_text import read_json
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.trial.chain import break_in
 from safety_scenarios.trial.gzip_lines import lines_in
@@ -50,7 +51,7 @@ def verify(folder: Path) -> Sequence[str]:
     """
     refuse_pipes(folder)
     try:
-        known = json.loads((folder / MANIFEST).read_text(encoding='utf-8'))
+        known = read_json((folder / MANIFEST).read_bytes())
         if not isinstance(known, dict):
             raise ValueError('got something else than names and hashes')
     except (OSError, ValueError) as error:
@@ -277,7 +278,8 @@ def _odd_plan(settings: Settings, planned: Sequence[PlannedTrial]) -> Iterator[F
             if not only or f'{name}:{index}' in only)]
         if sorted(found) != expected:
             yield Flaw(SETTINGS, f'plan: {name}: got {len(found)} trials with the indices '
-                                 f'{sorted(found)[:20]}, expected {expected[0]} to {expected[-1]}')
+                                 f'{sorted(found)[:20]}, expected {len(expected)} with '
+                                 f'{expected[:20]}')
 
 
 def _belonging(lines: Sequence[Line], plan: Mapping[str, PlannedTrial],

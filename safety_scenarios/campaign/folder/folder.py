@@ -35,6 +35,7 @@ from safety_scenarios.formats.portable_names import without_places
 from safety_scenarios.scenario.blocks.traceability import Traceability
 from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.event import EventSink
+from safety_scenarios.scenario.json_text import read_json
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.identity import Identity
@@ -48,6 +49,11 @@ _SYNC_S = 1.0
 """A lost process loses nothing; a lost machine at most this long of finished trials."""
 TRIALS, SUMMARY, SETTINGS, MANIFEST = ('trials.jsonl', 'campaign.json', 'settings.json',
                                        'manifest.json')
+STATEMENT = f'{MANIFEST}.signed'
+SIGNATURE = f'{STATEMENT}.sig'
+_SIGNED = frozenset({MANIFEST, STATEMENT, SIGNATURE,
+                     *(f'{MANIFEST}{suffix}' for suffix in ('.sig', '.asc', '.gpg'))})
+"""The manifest and signatures of it, of others' tools too."""
 REPAIRS = 'repairs.jsonl'
 """What repair has done to the folder, line by line; no other file tells that for ever."""
 VIEWS = 'views.jsonl.gz'
@@ -209,9 +215,8 @@ def hashes(folder: Path, leave_out: Container[str] = ()) -> dict[str, str]:
     for above, _, names in os.walk(folder):
         below = os.path.relpath(above, folder)
         for name in sorted(names if below == '.' else (f'{below}/{name}' for name in names)):
-            is_beside = name.startswith(MANIFEST) and '/' not in name
             is_view = name == PAGE or name.startswith((f'{_LOGS}/', f'{PAGE_DATA}/'))
-            if not is_beside and not is_view and name not in leave_out \
+            if name not in _SIGNED and not is_view and name not in leave_out \
                     and (folder / name).is_file():
                 found |= hashed(folder, name)
     return found
@@ -247,7 +252,7 @@ def repairs_of(folder: Path) -> tuple[str, ...]:
     found: list[str] = []
     for number, line in enumerate(lines, 1):
         try:
-            said = json.loads(line)
+            said = read_json(line)
             found += [f'{said["at"]}: {text}' for text in said['done']]
         except (ValueError, LookupError, TypeError):
             found.append(f'{REPAIRS}:{number} cannot be read')
@@ -343,7 +348,7 @@ def settings_of(folder: Path) -> Settings:
     path = folder / SETTINGS
     refuse_pipes(folder)
     try:
-        data = json.loads(path.read_text(encoding='utf-8'))
+        data = read_json(path.read_bytes())
         return Settings(RunSettings.model_validate_json(json.dumps(data['settings'])),
                         data['settings'], _spec(data),
                         data.get('controller', {}).get('sha256'),

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 import fcntl
-import json
 from pathlib import Path
 import time
 from typing import Literal
@@ -33,6 +32,7 @@ from safety_scenarios.campaign.folder.folder import (
 from safety_scenarios.errors import in_words, Problem, SafetyScenariosError, seen, SettingsError
 from safety_scenarios.formats.document.opening import raw_of
 from safety_scenarios.formats.document.positions import Document
+from safety_scenarios.scenario.json_text import read_json
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.trial.summary import CampaignSummary
 
@@ -151,7 +151,7 @@ def started_in(place: Path) -> str:
     :raises SettingsError: nothing says so
     """
     try:
-        return str(json.loads(_text(place / SETTINGS)).get('started', ''))
+        return str(read_json(_text(place / SETTINGS)).get('started', ''))
     except (ValueError, AttributeError) as error:
         raise SettingsError(f'{place / SETTINGS}: cannot be read: '
                             f'{in_words(error):.200}') from None
@@ -291,7 +291,7 @@ def _changed(place: Path, summary: CampaignSummary | None) -> Iterator[str]:
     if summary is None:
         return
     try:
-        known = json.loads(_text(place / MANIFEST))
+        known = read_json(_text(place / MANIFEST))
         if not isinstance(known, Mapping):
             raise ValueError('got something else than names and hashes')
     except (SettingsError, ValueError) as error:

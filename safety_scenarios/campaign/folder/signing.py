@@ -21,12 +21,11 @@ import subprocess
 
 from safety_scenarios.campaign.folder.evidence import verify
 from safety_scenarios.campaign.folder.files import digest, write_whole
-from safety_scenarios.campaign.folder.folder import MANIFEST
+from safety_scenarios.campaign.folder.folder import MANIFEST, SIGNATURE, STATEMENT
 from safety_scenarios.errors import MissingDependencyError, SettingsError
 from safety_scenarios.scenario.hil import HilSettings
+from safety_scenarios.scenario.json_text import read_json
 
-STATEMENT = f'{MANIFEST}.signed'
-SIGNATURE = f'{STATEMENT}.sig'
 NAMESPACE = 'safety_scenarios'
 """So that a signature over something else, such as a commit, is never taken for one of ours."""
 _PROGRAM = 'ssh-keygen'
@@ -34,8 +33,6 @@ _TIMEOUT_S = 60.0
 """Somebody may have to touch a security key."""
 _MOST = 1_000_000
 """Octets of a statement or a signature."""
-_OTHERS = ('.sig', '.asc', '.gpg')
-"""Signatures that others may have put beside the manifest."""
 _ASKS = 'passphrase'
 _ADVICE = ('Nobody is asked for a passphrase here. Give the key to an agent (ssh-add), and name '
            'its public half by --key')
@@ -112,7 +109,7 @@ def signed_by(folder: Path, signers: Path, signer: str | None = None) -> \
     else:
         return None, [f'{SIGNATURE}: not signed by {" or ".join(identities)}: {_said(done)}']
     try:
-        said = json.loads(statement)
+        said = read_json(statement)
         when, known = datetime.fromisoformat(said['signed']).isoformat(), dict(said['files'])
     except (ValueError, LookupError, TypeError):
         return None, [f'{STATEMENT}: signed, and no statement of this package']
@@ -179,10 +176,8 @@ def _identities(folder: Path, signers: Path) -> tuple[list[str], str]:
 def _files(folder: Path) -> dict[str, str]:
     """Return the SHA-256 of the manifest and of all that it does not hold but signatures."""
     logs = folder / 'logs'
-    known = {MANIFEST, STATEMENT, SIGNATURE, *(MANIFEST + suffix for suffix in _OTHERS)}
-    beside = [path for path in folder.glob(f'{MANIFEST}*') if path.name not in known]
     return {path.relative_to(folder).as_posix(): digest(path) for path in sorted(
-        [folder / MANIFEST, *beside, *logs.rglob('*')]) if path.is_file()}
+        [folder / MANIFEST, *logs.rglob('*')]) if path.is_file()}
 
 
 def _differing(signed: Mapping[str, str], found: Mapping[str, str]) -> Iterator[str]:

@@ -5,7 +5,6 @@
 
 from collections.abc import Sequence
 from contextlib import closing
-import json
 from pathlib import Path
 import re
 from typing import Any, NoReturn
@@ -28,6 +27,7 @@ from safety_scenarios.formats.portable_names import portable, portable_name
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.findings.evidence import doubted
 from safety_scenarios.scenario.controller import ControllerSpec
+from safety_scenarios.scenario.json_text import read_json
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import EXTERNAL, RunSettings
@@ -130,7 +130,7 @@ def _refuse_without_record(evidence: Evidence, planned: PlannedTrial) -> NoRetur
 def _changed(folder: Path, place: str) -> Sequence[str]:
     """Return that a record is another than the one that the campaign wrote."""
     try:
-        known = json.loads((folder / MANIFEST).read_text(encoding='utf-8'))
+        known = read_json((folder / MANIFEST).read_bytes())
         expected = known.get(place) if isinstance(known, dict) else None
         found = digest(folder / place)
     except (OSError, ValueError):

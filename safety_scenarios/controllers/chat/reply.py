@@ -9,10 +9,11 @@ from enum import Enum
 import re
 from typing import Any
 
-from safety_scenarios.controllers.server_replies import read_json, without_keys
+from safety_scenarios.controllers.server_replies import without_keys
 from safety_scenarios.errors import ControllerError
 from safety_scenarios.scenario.conversation import MAX_TEXT
 from safety_scenarios.scenario.driving_prompt import DrivingPrompt
+from safety_scenarios.scenario.json_text import read_json
 
 MOST_CALLS = 50
 """In one reply; more is a model that has lost its way."""
@@ -287,7 +288,7 @@ def _is_reason(text: Any) -> bool:
 def _json(text: str) -> Any:
     try:
         return read_json(text)
-    except (ValueError, RecursionError):
+    except ValueError:
         raise FaultyReplyError(Fault.MALFORMED, 'no JSON') from None
 
 

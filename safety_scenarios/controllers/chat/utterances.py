@@ -15,8 +15,8 @@ from safety_scenarios.controllers.chat.reply import (
     words_in,
 )
 from safety_scenarios.controllers.language_models import names_of
-from safety_scenarios.controllers.server_replies import read_json
 from safety_scenarios.scenario.conversation import as_json, MAX_NAME, Turn, Utterance
+from safety_scenarios.scenario.json_text import read_json
 
 
 def uttered(completion: Completion, turn: Turn) -> tuple[Utterance, ...]:
@@ -55,7 +55,7 @@ def _called(call: ToolCall, given: Mapping[str, str]) -> Utterance:
     try:
         arguments = read_json(call.arguments or '{}')
         can_be_sent = _can_be_sent(call.name) and _can_be_sent(as_json(arguments))
-    except (ValueError, RecursionError):
+    except ValueError:
         arguments = None
     if not 0 < len(call.name) <= MAX_NAME or not isinstance(arguments, dict) or not can_be_sent:
         raise FaultyReplyError(Fault.MALFORMED, 'a call that cannot be made')

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from safety_scenarios.errors import InputError
+from safety_scenarios.scenario.json_text import read_json
 
 MAX_BYTES = 50_000_000
 MAX_ROWS = 20_000
@@ -101,8 +102,8 @@ def _csv_rows(path: Path, text: str) -> Iterator[Any]:
 
 def _json_rows(path: Path, text: str, below: str) -> Iterator[Any]:
     try:
-        data = json.loads(text, object_pairs_hook=_once)
-    except (ValueError, RecursionError) as error:
+        data = read_json(text)
+    except ValueError as error:
         raise InputError(f'{path}: cannot be read as JSON: {error}') from None
     rows = at(data, below) if below and isinstance(data, dict) else data
     if not isinstance(rows, list):
@@ -111,22 +112,8 @@ def _json_rows(path: Path, text: str, below: str) -> Iterator[Any]:
     yield from rows
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """
-    Return an object of JSON.
-
-    :raises ValueError: it has a key twice, of which each reader takes another
-    """
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        raise ValueError(f'got the key {next(one for one in keys if keys.count(one) > 1)!r} '
-                         f'twice, expected it once')
-    return found
-
-
 def _line(line: str) -> Any:
     try:
-        return json.loads(line, object_pairs_hook=_once)
-    except (ValueError, RecursionError) as error:
+        return read_json(line)
+    except ValueError as error:
         return RowError(f'cannot be read as JSON: {error}')

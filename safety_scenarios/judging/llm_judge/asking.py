@@ -13,7 +13,6 @@ from typing import Any
 from safety_scenarios.controllers.chat.reply import completion_of, Fault, FaultyReplyError
 from safety_scenarios.controllers.server_replies import (
     api_key,
-    read_json,
     ReplyBody,
     ReplyTooLargeError,
     retry_after_s,
@@ -25,6 +24,7 @@ from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.llm_judge.prompt import Cache, messages, SCHEMA
 from safety_scenarios.judging.words_of_rules import unanswered
 from safety_scenarios.scenario.invariant import Asks, AsksOften, Judgement, Opinion, Question
+from safety_scenarios.scenario.json_text import read_json
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.servers import JudgeServer
 from safety_scenarios.trial.trial import TrialRecord
@@ -214,7 +214,7 @@ def _read(document: Any) -> dict[str, Any]:
     text = _text_of(document)
     try:
         reply = _Reply.model_validate(read_json(text))
-    except (ValueError, RecursionError):
+    except ValueError:
         raise _NoOpinionError('the reply does not follow the schema') from None
     usage = document.get('usage')
     usage = usage if isinstance(usage, Mapping) else {}

@@ -10,8 +10,7 @@ import time
 
 import pytest
 from safety_scenarios.campaign.folder import signing
-from safety_scenarios.campaign.folder.folder import hashes, MANIFEST
-from safety_scenarios.campaign.folder.signing import SIGNATURE, STATEMENT
+from safety_scenarios.campaign.folder.folder import hashes, MANIFEST, SIGNATURE, STATEMENT
 from safety_scenarios.cli.main import main
 
 pytestmark = pytest.mark.skipif(shutil.which('ssh-keygen') is None,
@@ -75,7 +74,7 @@ def test_who_signed_and_when_is_told(folder, key, signers, capsys):
     ('more.jsonl', 'x', 'more.jsonl: not of this campaign'),
     ('logs/T.log', 'it did not\n', 'logs/T.log: changed since it was signed'),
     ('logs/U.log', 'x', 'logs/U.log: was not there when it was signed'),
-    ('manifest.json.more', 'x', 'manifest.json.more: was not there when it was signed'),
+    ('manifest.json.more', 'x', 'manifest.json.more: not of this campaign'),
     ('logs/T.log', None, 'logs/T.log: missing since it was signed'),
     (STATEMENT, '{}', 'not signed by alice@example.org'),
     (SIGNATURE, 'x', 'nobody in'),

@@ -361,6 +361,24 @@ def plan_that_leads_elsewhere(folder):
     return f'{SETTINGS}: cannot be read'
 
 
+def settings_with_a_key_twice(folder):
+    path = folder.path / SETTINGS
+    path.write_text(path.read_text().replace('{', '{"plan": [], ', 1))
+    return f"{SETTINGS}: cannot be read: got the key 'plan' twice"
+
+
+def settings_of_many_levels(folder):
+    path = folder.path / SETTINGS
+    path.write_text(path.read_text().replace('{', '{"more": ' + '[' * 10**5 + ']' * 10**5 + ', ',
+                                             1))
+    return f'{SETTINGS}: cannot be read: values are inside each other too deeply'
+
+
+def no_trial_wanted(folder):
+    folder.set(settings=folder.settings['settings'] | {'only': ['SCN-R-102:1']})
+    return f'{SETTINGS}: plan: {HAZARD}: got 2 trials with the indices [0, 1], expected 0'
+
+
 def manifest_that_is_none(folder):
     (folder.path / MANIFEST).write_text('[]')
     return MANIFEST
@@ -457,7 +475,7 @@ ON_LATE = (
     fewer_trials_everywhere, laxer_gate, sequential_test_that_was_not_asked_for,
     renamed_controller, trace_of_another_version, truncated_journal,
     cut_in_the_middle_of_a_line, events_taken_out, event_taken_out, event_changed,
-    chain_taken_out, something_after_the_end,
+    chain_taken_out, something_after_the_end, no_trial_wanted,
     unfinished_record, better_summary, worse_summary, line_that_is_none)
 ON_REFERENCE = (
     copied_pass, copied_line, no_trial_at_all, removed_finding, other_words_without_source,
@@ -592,12 +610,16 @@ def test_repair_hides_nothing(runs, tamper, tmp_path, capsys):
     assert main(['evaluate', str(path)]) == expected, capsys.readouterr()
 
 
-def test_a_plan_cannot_lead_out_of_the_folder(runs, hashing, tmp_path, capsys):
+@pytest.mark.parametrize('tamper', [
+    plan_that_leads_elsewhere, settings_with_a_key_twice, settings_of_many_levels])
+def test_settings_that_no_campaign_wrote_are_named(runs, tamper, hashing, tmp_path, capsys):
     path = tmp_path / 'run'
-    place = tampered(runs, 'rule_based', plan_that_leads_elsewhere, hashing, path)
+    place = tampered(runs, 'rule_based', tamper, hashing, path)
     for command in ('evaluate', 'campaign repair'):
         assert main([*command.split(), str(path)]) in (2, 3)
         assert place in capsys.readouterr().err
+    assert main(['campaign', 'list', str(tmp_path)]) in (0, 2, 3)
+    assert 'Nobody expected that' not in capsys.readouterr().err
 
 
 def test_a_manifest_that_is_none_is_named(runs, tmp_path, capsys):

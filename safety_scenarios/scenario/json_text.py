@@ -1,0 +1,39 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""JSON that others wrote: what each reader would read alike, or a refusal."""
+
+import json
+from typing import Any
+
+
+def read_json(text: str | bytes | bytearray) -> Any:
+    """
+    Return the value of a JSON text.
+
+    :raises ValueError: it is none, it is nested too deeply, or a key occurs twice: then one reader
+        takes the first value and another one the last
+    """
+    try:
+        return json.loads(text, object_pairs_hook=_each_once)
+    except RecursionError:
+        raise ValueError('values are inside each other too deeply') from None
+
+
+def each_key_once(text: bytes) -> bytes:
+    """
+    Return a JSON text that can be read in one way only, for a model to validate.
+
+    :raises ValueError: as ``read_json`` does
+    """
+    read_json(text)
+    return text
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f'got the key {next(one for one in keys if keys.count(one) > 1)!r} '
+                         f'twice, expected it once')
+    return found
