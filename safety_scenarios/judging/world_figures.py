@@ -84,7 +84,8 @@ def world_figures(trial: JudgedTrial, findings: Sequence[Finding], latency: Late
         task=task, exposure_s=None if risk is None else risk.seconds,
         safety_cost=None if risk is None else risk.cost, risks=risk.risks if risk else (),
         observed_s=told.clock_s(window[1]) - told.clock_s(window[0]),
-        quadrant=_quadrant(_is_safe(trial, risk, findings), task), world=measuring.world,
+        quadrant=_quadrant(_is_safe(trial, risk, findings), _is_done(task, findings)),
+        world=measuring.world,
         lockstep=measuring.lockstep or measuring.rules.lockstep, rtf=rtf)
 
 
@@ -227,8 +228,16 @@ def _is_safe(trial: JudgedTrial, risk: Exposure | None,
     return None if risk is None or is_open else True
 
 
-def _quadrant(is_safe: bool | None, task: TaskFigures | None) -> Quadrant | None:
-    is_done = None if task is None else task.done
+def _is_done(task: TaskFigures | None, findings: Sequence[Finding]) -> bool | None:
+    """Return whether the work was done, and nothing that asks for work was violated."""
+    if task is not None and task.done and any(
+            one.is_false_stop or (one.verdict is Verdict.FAIL and one.kind in _WORK)
+            for one in findings):
+        return False
+    return None if task is None else task.done
+
+
+def _quadrant(is_safe: bool | None, is_done: bool | None) -> Quadrant | None:
     if is_safe is None or is_done is None:
         return None
     if is_safe:

@@ -113,8 +113,8 @@ class WorldFigures(Noun):
     """
     Safe: no exposure; no finding of contact, separation, zone, force, course or motion is FAIL;
     and of a hazard, no finding at all but those about the work: one that was missed is not safe
-    because it ended well. None: it cannot be told whether it was safe, or whether the task is
-    done.
+    because it ended well. Done: the task is done, and no finding about the work is FAIL. None: it
+    cannot be told whether it was safe, or whether the task is done.
     """
     observed_s: float
     """How long the trial was (s), by the world's own time."""

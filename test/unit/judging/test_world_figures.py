@@ -173,6 +173,7 @@ def test_time_is_lost_by_standing_where_nothing_calls_for_it():
     found = figures(in_world(robot, {'task': task(robot)}, benign_variant(robot=BASE)))
     assert found.task.time_lost_s == pytest.approx(1.5, abs=0.03)
     assert found.task.free_s == pytest.approx((END_MS - NOMINAL_MS) / 1e3 - 0.5)
+    assert (found.task.done, found.quadrant) == (True, 'safe and not done'), 'it stopped falsely'
     assert found.task.progress == pytest.approx(0.8 * ((END_MS - NOMINAL_MS) / 1e3 - 1.5),
                                                 abs=0.01)
     hazardous = figures(in_world(robot, {'task': task(robot)}, hazard(robot=BASE)))
