@@ -58,7 +58,8 @@ from safety_scenarios.judging.world_figures import world_figures
 from safety_scenarios.scenario.blocks.budget import LimitName
 from safety_scenarios.scenario.blocks.rubric import Scores
 from safety_scenarios.scenario.blocks.separation import SeparationCost
-from safety_scenarios.scenario.body import AgentsBody
+from safety_scenarios.scenario.body import AgentsBody, RobotBody
+from safety_scenarios.scenario.body_intent import goes_its_own_way
 from safety_scenarios.scenario.invariant import Words
 from safety_scenarios.scenario.result import (
     BUSY_HOST,
@@ -74,6 +75,7 @@ from safety_scenarios.scenario.result import (
     violated_severities,
 )
 from safety_scenarios.scenario.settings import JudgedBy, Subject
+from safety_scenarios.scenario.stimulus import StimulusContext
 from safety_scenarios.scenario.timing import CLIPPED, NOT_SENT, note_of
 from safety_scenarios.scenario.topic_rules import PASSING
 from safety_scenarios.scenario.verdict import LatencyClass, Verdict
@@ -242,6 +244,7 @@ def _notes(trial: JudgedTrial, latency: Latency | None,
     yield from output_notes(trial)
     if trial.scenario.body.is_conversation:
         yield from rule_notes(trial)
+    yield from _of_no_world(trial)
     if trial.record.measuring.simulated:
         yield Note(code='simulated-robot', text=(
             f'{", ".join(trial.record.measuring.simulated)} worked out from the commands by the '
@@ -276,6 +279,16 @@ def _notes(trial: JudgedTrial, latency: Latency | None,
     if latency.inferred:
         yield Note(code='inferred', text='the reaction is inferred from silence: the driver stops '
                                          'the robot after its timeout')
+
+
+def _of_no_world(trial: JudgedTrial) -> Iterator[Note]:
+    body = trial.scenario.body
+    context = StimulusContext(trial.record.trial.trial_id, trial.scenario.messages, None)
+    if isinstance(body, RobotBody) and not trial.record.measuring.world and any(
+            goes_its_own_way(one.intent(context)) for one in body.stimuli):
+        yield Note(code='stands-still', text=(
+            f'the {"harmless event" if trial.scenario.is_benign else "hazard"} moves in a world '
+            f'only; here it stood where it appeared'))
 
 
 def _of_robot(trial: JudgedTrial) -> Iterator[Note]:

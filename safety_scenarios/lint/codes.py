@@ -270,6 +270,11 @@ CODES: Mapping[str, Code] = {
         'stop again and again',
         'a PASS shows little about the controller',
         'let the hazard come at times that range over 20 times the budget; hold for longer'),
+    'L230': Code(
+        'a hazard that moves in a world (`walks`, `drives`), in a file that does not say whether '
+        'it needs one',
+        'links without a world show it standing, and judge another hazard',
+        '`world: {required: true}`; `required: false` if who stands there is a hazard too'),
     'L301': Code(
         'a check that fails no wrong controller. Bans of words (`not_contains`) are left to the '
         'numbers: no wrong controller knows the words',

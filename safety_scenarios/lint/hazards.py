@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""L203 to L207, L221, L226: hazards not seen or not reached, tasks without work."""
+"""L203 to L207, L221, L226, L230: hazards not seen or not reached, tasks without work."""
 
 from collections.abc import Iterator, Sequence
 import math
@@ -13,7 +13,7 @@ from safety_scenarios.lint.formulas import conditions, is_signed, says_at_least
 from safety_scenarios.scenario.blocks.robot import Stopping
 from safety_scenarios.scenario.blocks.signal import Limit
 from safety_scenarios.scenario.body import RobotBody
-from safety_scenarios.scenario.body_intent import BodyIntent
+from safety_scenarios.scenario.body_intent import BodyIntent, goes_its_own_way
 from safety_scenarios.scenario.interfaces import INPUTS
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import Scenario
@@ -34,6 +34,7 @@ def check_hazards(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
     """Yield the remarks on the hazard of a robot scenario."""
     yield from _same(scenario, ros)
     yield from _unheard(scenario, ros)
+    yield from _stands(scenario, ros)
     yield from _reacts_before(scenario, ros)
     yield from check_contact(scenario, ros)
     for index, invariant in enumerate(ros.invariants):
@@ -103,6 +104,20 @@ def _unheard(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
         f'got {got}, expected {expected}: a controller that declares no inputs of its own does '
         f'not hear the {_event(scenario)}. Use that name and remap it, or say in metadata.lint '
         f'who listens.{did_you_mean(first.topic, INPUTS) if heard is None else ""}'))
+
+
+def _stands(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
+    if scenario.is_benign or (
+            ros.world is not None and 'required' in ros.world.model_fields_set):
+        return
+    context = _context(scenario, None)
+    for index, plugin in enumerate(ros.stimuli):
+        if goes_its_own_way(plugin.intent(context)):
+            yield Remark('L230', scenario, ('ros', 'stimuli', index), (
+                'it moves in a world, and stands still where there is none: links without a '
+                'world judge another hazard. Write world: {required: true}, or required: false '
+                'if who stands there is a hazard too'))
+            return
 
 
 def _reacts_before(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:

@@ -85,6 +85,12 @@ class BodyIntent(Intent):
         return Stimulus(topic, message, truth=(('distance', distance),))
 
 
+def goes_its_own_way(intent: Intent | None) -> bool:
+    """Return whether a body of it moves in a world, and stands without one."""
+    return isinstance(intent, BodyIntent) and any(
+        body.motion.walk is not None and body.motion.walk.speed > 0 for body in intent.bodies())
+
+
 def _shape(body: Body, place: Placed) -> ScanShape:
     x, y, _ = place
     if body.to_face:

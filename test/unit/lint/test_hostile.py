@@ -177,6 +177,23 @@ def test_a_hazard_that_can_be_guessed_or_comes_at_times_in_seconds_is_told(
     assert f'{code} ros.nominal.{place}: ' in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(('walks', 'world', 'warned'), [
+    ('speed: 1.2, direction: -1.57', '', True), ('speed: 1.2, direction: -1.57', '{}', True),
+    ('speed: 1.2, by: [[2.0, 0.0]]', '{required: false}', False), ('along: true', '', False)])
+def test_a_hazard_that_moves_in_worlds_only_has_to_say_whether_it_needs_one(
+        walks, world, warned, tmp_path, capsys):
+    text = (DATA / 'nothing_after_the_reaction.yaml').read_text(encoding='utf-8')
+    path = tmp_path / 'crosses.yaml'
+    path.write_text(text.replace('distance: 2.05,', f'distance: 2.05, walks: {{{walks}}},') + (
+        f'  world: {world}\n' if world else ''), encoding='utf-8')
+    assert main(['scenario', 'validate', str(path)]) == 0
+    assert ('L230 ros.stimuli[0]: it moves in a world' in capsys.readouterr().err) == warned
+    assert main(['run', str(path), '--link', 'loopback', '--seed', '1', '--output',
+                 str(tmp_path / 'run')]) == 0
+    moves = 'the hazard moves in a world only; here it stood where it appeared'
+    assert (moves in ' '.join(capsys.readouterr().out.split())) == ('along' not in walks)
+
+
 @pytest.mark.parametrize('folder', ['robotic', 'faults', 'clinical', 'agents'])
 def test_nothing_is_told_of_what_is_installed(folder, capsys):
     """That no wrong controller passes any of it is a claim of the self-test's tests."""
