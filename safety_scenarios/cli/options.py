@@ -9,13 +9,14 @@ Text becomes a value in ``scenario/dotted_names.py``, whichever of the two it wa
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, get_args, get_origin, Literal
 
 import click
 from click.shell_completion import CompletionItem
 from pydantic import BaseModel, ValidationError
 from safety_scenarios.cli import completion
-from safety_scenarios.errors import did_you_mean, refused, SettingsError
+from safety_scenarios.errors import refused, SettingsError
 from safety_scenarios.formats.loading import look_through, Survey
 from safety_scenarios.formats.profile_file import merged, with_profile
 from safety_scenarios.scenario.dotted_names import (
@@ -263,14 +264,9 @@ def _validated(data: Mapping[str, Any], options: Mapping[str, str]) -> RunSettin
         first = error.errors(include_url=False)[0]
         name = '.'.join(str(step) for step in first['loc'] if isinstance(step, str))
         place = _flag(options[name]) if name in options else f'--set {name}' if name else 'options'
-        raise SettingsError(refused(place, first) + _nearest(name, first)) from None
-
-
-def _nearest(name: str, error: Mapping[str, Any]) -> str:
-    if error['type'] != 'literal_error':
-        return ''
-    words = [str(word) for word in get_args(setting_at(RunSettings, name).annotation)]
-    return '.' + did_you_mean(str(error['input']), words)
+        is_file = name == 'gate' and Path(str(first['input'])).suffix
+        raise SettingsError(refused(place, first) + (
+            ' A file of limits is for compare --gate' if is_file else '')) from None
 
 
 SELECTING = 'tag', 'domain', 'severity', 'regex'

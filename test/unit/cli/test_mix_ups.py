@@ -39,6 +39,7 @@ MIX_UPS = {
     RUN + '--set world.kinds=mujoco': "Did you mean 'world.kind'?",
     RUN + '--set judge=NAME': 'got the name of a group, expected that of one value',
     RUN + '--world mujocco': "Did you mean 'mujoco'?",
+    RUN + '--gate limits.yaml': 'acceptable, critical. A file of limits is for compare --gate',
     RUN + '--controller rule-based': "Did you mean 'rule_based'?",
     RUN + '--profile turtlebot': "Did you mean 'turtlebot4'?",
     RUN + '--domain-id 500': '500',
