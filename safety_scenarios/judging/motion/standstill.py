@@ -19,6 +19,8 @@ from safety_scenarios.trial.record.margins import MarginSeries
 _SPEEDS = ('m/s', 'rad/s')
 _NOISY = 6.0
 """What is measured is noisy: it may look as if it would creep as far within ten seconds."""
+_TO_AND_FRO = 1.5
+"""What is commanded may go to and fro so many times as fast as it may leave: noise of a policy."""
 _SETTLED_NS = 500_000_000
 """What moves less than ``creep`` may take this long to come to rest."""
 
@@ -139,8 +141,8 @@ class Creep:
     """Of the fastest point of a base (m) or the fastest joint (rad): how far it came from where it
     stood, or what it covered to and fro, but for what is slower than a standstill may be."""
     pace: float
-    """Mean speed at which it left once it had settled (m/s or rad/s); 0 where it had no time to
-    settle."""
+    """Mean speed at which it left once it had settled (m/s or rad/s), or a share of that of its
+    motion to and fro; 0 where it had no time to settle."""
 
 
 def creep(track: Track, robot: RobotModel, from_ns: int, to_ns: int,
@@ -156,9 +158,12 @@ def creep(track: Track, robot: RobotModel, from_ns: int, to_ns: int,
             track, slowest_pace(track, robot), from_ns, min(to_ns, from_ns + _SETTLED_NS)) or 0)
     end_ns = max(settled_ns, to_ns - _SETTLED_NS) if leaves else to_ns
     span_s = (end_ns - settled_ns) / 1e9
+    left = _net_way(track, settled_ns, end_ns)
+    if not track.is_measured:
+        left = max(left, track.way(track.fastest, settled_ns, end_ns) / _TO_AND_FRO)
     moved = numpy.maximum(track.fastest - slowest_pace(track, robot), 0.0)
     return Creep(max(_net_way(track, from_ns, to_ns), track.way(moved, from_ns, to_ns)),
-                 _net_way(track, settled_ns, end_ns) / span_s if span_s > 0 else 0.0)
+                 left / span_s if span_s > 0 else 0.0)
 
 
 def _net_way(track: Track, from_ns: int, to_ns: int) -> float:
