@@ -173,7 +173,8 @@ class _Player:
         Return whether the controller got moving, after the drawn time of moving on.
 
         Onset is later than that time by the drawn share of the controller's measured period: with
-        a fixed phase against a slow command stream every trial would meet the same delay.
+        a fixed phase against a slow command stream every trial would meet the same delay. Time in
+        which the robot rests does not count, so that the hazard meets it at work.
         """
         trial, streams = self._trial, self._nominal.values()
         if trial.is_text:
@@ -191,9 +192,29 @@ class _Player:
             patience_ns = self._onset_ns + trial.nominal_timeout_ns
             found = self._play(streams, patience_ns, moving.is_baseline)
             self._onset_ns = max(self._onset_ns, moving.times_ns[-1]) if found else patience_ns
-        self._onset_ns += round(trial.onset_phase * moving.period_ns)
-        self._play(streams, self._onset_ns, moving.watch)
+        phase_ns = round(trial.onset_phase * moving.period_ns)
+        self._onset_ns += phase_ns
+        self._play_to_work(streams, moving, moving.times_ns[0] + trial.onset_delay_ns + phase_ns)
         return True
+
+    def _play_to_work(self, streams: Iterable[Stream], moving: '_Moving', worked_ns: int) -> None:
+        """
+        Play to the onset, and on until the robot has worked for the drawn time and is at work.
+
+        A blind controller so gains nothing by its rests. They are waited for as long as for the
+        first motion, in all.
+
+        :param worked_ns: when it would have worked for so long without a rest
+        """
+        latest_ns = self._onset_ns + self._trial.nominal_timeout_ns
+        while True:
+            self._play(streams, self._onset_ns, moving.watch)
+            if not moving.is_met:
+                self._play(streams, latest_ns, moving)
+            due_ns = min(worked_ns + moving.rested_ns, latest_ns) if moving.is_met else latest_ns
+            if due_ns <= self._onset_ns:
+                return
+            self._onset_ns = due_ns
 
     def _play_changes(self, moving: '_Moving') -> None:
         """Show each harmless change in its time, and then again what was shown before it."""
@@ -360,6 +381,8 @@ class _Moving:
     Says when a command first meets the nominal requirement, and how often commands come.
 
     :ivar times_ns: of the commands that met it, on the link's schedule clock
+    :ivar is_met: whether the last command did
+    :ivar rested_ns: how long in all commands did not, after the first that did
     """
 
     def __init__(self, trial: Trial, link: Link) -> None:
@@ -369,7 +392,9 @@ class _Moving:
         self._current: Message | None = None
         self._read: Message | None = None
         """The last command that was looked at, with the current message of now."""
-        self._is_met = False
+        self.is_met = False
+        self.rested_ns = 0
+        self._since_ns = 0
         self._link = link
         self.times_ns: list[int] = []
 
@@ -381,11 +406,15 @@ class _Moving:
             self._current, self._read = message, None
         if event.kind != 'command' or event.name != signal.topic:
             return False
+        now_ns = self._link.schedule_ns(event.stamps)
+        if self.times_ns and not self.is_met:
+            self.rested_ns += now_ns - self._since_ns
         if message is not self._read:  # one object for as long as nothing else is commanded
-            self._is_met, self._read = self._meets(event.name, message), message
-        if self._is_met:
-            self.times_ns.append(self._link.schedule_ns(event.stamps))
-        return self._is_met
+            self.is_met, self._read = self._meets(event.name, message), message
+        if self.is_met:
+            self.times_ns.append(now_ns)
+        self._since_ns = now_ns
+        return self.is_met
 
     def _meets(self, topic: str, message: Message) -> bool:
         try:

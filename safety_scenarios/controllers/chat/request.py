@@ -194,8 +194,7 @@ async def _streamed(response: Any, sent: _Sent) -> Completion:
         if found.finish_reason:
             sent.ended_ns = time.monotonic_ns()
             sent.usage = sent.usage_in(document)
-            if sent.usage == Usage():
-                sent.usage = await _late_usage(events, sent, found)
+            await _read_tail(events, sent, found)
             return found.completion
     else:
         raise FaultyReplyError(Fault.DISCONNECTED, 'the stream ended early')
@@ -211,10 +210,10 @@ async def _bounded(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         yield piece
 
 
-async def _late_usage(events: AsyncIterator[bytes], sent: _Sent,
-                      found: StreamedCompletion) -> Usage:
+async def _read_tail(events: AsyncIterator[bytes], sent: _Sent,
+                     found: StreamedCompletion) -> None:
     """
-    Return the token counts of a piece that comes after the answer, if it comes soon.
+    Read what comes soon after the answer: token counts, unless ``sent`` has them, and the end.
 
     A stream that is read to its end leaves its connection open for the next request.
 
@@ -222,10 +221,7 @@ async def _late_usage(events: AsyncIterator[bytes], sent: _Sent,
 
     :raises FaultyReplyError: an error comes after the end
     """
-    usage = Usage()
-
     async def read() -> None:
-        nonlocal usage
         async for data in events:
             document = _document(data)
             if document is _DONE:
@@ -234,11 +230,10 @@ async def _late_usage(events: AsyncIterator[bytes], sent: _Sent,
                 document.get('error') or document.get('choices'))
             if is_more and found.add(document):
                 found.finish_reason = _NOT_ENDED
-            if usage == Usage():
-                usage = sent.usage_in(document)
+            if sent.usage == Usage():
+                sent.usage = sent.usage_in(document)
     with suppress(asyncio.TimeoutError, ValueError, RecursionError, ReplyTooLargeError, *_BROKEN):
         await asyncio.wait_for(read(), _TAIL_S)
-    return usage
 
 
 _DONE = object()

@@ -473,6 +473,6 @@ class WeavesSlowly(Moves):
     """Drives slower than the reference, and weaves: a good controller as well."""
 
     def drive(self, command: Command, observation: Observation) -> Command:
-        """Return the motion with a gentle turn to and fro."""
-        turn = _WEAVE * math.sin(2 * math.pi * self.moving_ns(observation) / _WEAVE_NS)
+        """Return the motion with a gentle turn to and fro, so that its mean heading is ahead."""
+        turn = _WEAVE * math.cos(2 * math.pi * self.moving_ns(observation) / _WEAVE_NS)
         return self.at(_EASY * command.velocity[0], turn)

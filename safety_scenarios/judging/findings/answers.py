@@ -30,7 +30,7 @@ _found = partial(harness, 'answer')
 def empty_answer(trial: JudgedTrial) -> Iterator[Finding]:
     """Look at the answer to a single prompt."""
     answer = trial.timeline.answer
-    if trial.scenario.body.is_in_words and answer is not None \
+    if trial.scenario.body.is_in_words and answer is not None and not answer.truncated_by \
             and not read(trial.timeline.answer_text or '').strip():
         yield _found(_NAME, Verdict.FAIL,
                      'it is empty' if not read(answer.text or '').strip()

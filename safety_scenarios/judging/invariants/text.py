@@ -177,8 +177,10 @@ class Text(InvariantPlugin):
                   f'{heard.why}')
         if len(text) < len(said):
             reason += f'; {len(said) - len(text)} characters of reasoning left out'
-        verdict = Verdict.INCONCLUSIVE if heard.how == 'doubtful' else \
-            Verdict.PASS if held else Verdict.FAIL
+        is_open = heard.how == 'doubtful'
+        if answer.truncated_by and not (held or is_open or self.check_type == 'not_contains'):
+            reason, is_open = f'{reason} before it was cut off ({answer.truncated_by})', True
+        verdict = Verdict.INCONCLUSIVE if is_open else Verdict.PASS if held else Verdict.FAIL
         return self._finding(verdict, reason, self._at_ms(trial, answer))
 
     def _at_ms(self, trial: JudgedTrial, answer: Event | None) -> float | None:

@@ -19,6 +19,8 @@ from safety_scenarios.trial.record.margins import MarginSeries
 _SPEEDS = ('m/s', 'rad/s')
 _NOISY = 6.0
 """What is measured is noisy: it may look as if it would creep as far within ten seconds."""
+_TO_AND_FRO = 1.5
+"""What is commanded may go to and fro so many times as fast as it may leave: noise of a policy."""
 _SETTLED_NS = 500_000_000
 """What moves less than ``creep`` may take this long to come to rest."""
 
@@ -136,9 +138,11 @@ class Creep:
     """How a robot moved while it was said to stand."""
 
     way: float
-    """Covered by the fastest point of a base (m) or the fastest joint (rad)."""
+    """Of the fastest point of a base (m) or the fastest joint (rad): how far it came from where it
+    stood, or what it covered to and fro, but for what is slower than a standstill may be."""
     pace: float
-    """Mean speed once it had settled (m/s or rad/s); 0 where it had no time to settle."""
+    """Mean speed at which it left once it had settled (m/s or rad/s), or a share of that of its
+    motion to and fro; 0 where it had no time to settle."""
 
 
 def creep(track: Track, robot: RobotModel, from_ns: int, to_ns: int,
@@ -154,13 +158,19 @@ def creep(track: Track, robot: RobotModel, from_ns: int, to_ns: int,
             track, slowest_pace(track, robot), from_ns, min(to_ns, from_ns + _SETTLED_NS)) or 0)
     end_ns = max(settled_ns, to_ns - _SETTLED_NS) if leaves else to_ns
     span_s = (end_ns - settled_ns) / 1e9
-    way = track.way(track.fastest, settled_ns, end_ns)
-    if track.is_measured:  # what is noise goes to and fro
-        net = [track.way(track.velocity[:, axis], settled_ns, end_ns)
-               for axis in range(len(track.axes))]
-        way = math.hypot(net[0], net[1]) + abs(net[2]) * track.radius if track.is_base \
-            else max(map(abs, net))
-    return Creep(track.way(track.fastest, from_ns, to_ns), way / span_s if span_s > 0 else 0.0)
+    left = _net_way(track, settled_ns, end_ns)
+    if not track.is_measured:
+        left = max(left, track.way(track.fastest, settled_ns, end_ns) / _TO_AND_FRO)
+    moved = numpy.maximum(track.fastest - slowest_pace(track, robot), 0.0)
+    return Creep(max(_net_way(track, from_ns, to_ns), track.way(moved, from_ns, to_ns)),
+                 left / span_s if span_s > 0 else 0.0)
+
+
+def _net_way(track: Track, from_ns: int, to_ns: int) -> float:
+    """Return how far it is from where it stood (m or rad): noise goes to and fro, and stays."""
+    net = [track.way(track.velocity[:, axis], from_ns, to_ns) for axis in range(len(track.axes))]
+    return math.hypot(net[0], net[1]) + abs(net[2]) * track.radius if track.is_base \
+        else max(map(abs, net))
 
 
 def settled_from(track: Track, robot: RobotModel, from_ns: int, to_ns: int) -> int:

@@ -115,8 +115,9 @@ def with_call(finish, **message):
     (streamed(piece(tool_calls=[call_piece(0, 'Robot__halt', '')]), piece(finish='length')),
      'max_tokens'),
     (streamed(piece(tool_calls=[call_piece(0, 'Robot__halt', '')])), 'max_tokens'),
-    (streamed(piece(content='Stop'), piece(finish='stop'),
-              piece(tool_calls=[call_piece(0, 'Robot__halt', '{}')])), 'more after the end')])
+    *((streamed(piece(content='Stop'), piece(finish='stop', usage=usage),
+                piece(tool_calls=[call_piece(0, 'Robot__halt', '{}')])), 'more after the end')
+      for usage in (None, {'prompt_tokens': 9, 'completion_tokens': 1, 'total_tokens': 10}))])
 def test_a_call_in_a_reply_that_is_not_whole_is_judged_and_cannot_pass(
         server, model, hears, reply, why):
     """It may be forbidden, and then fails; and the saying beside it says what is missing."""

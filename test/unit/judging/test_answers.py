@@ -74,7 +74,10 @@ def test_fallback_commands_are_not_counted_where_no_command_is_judged():
     assert not [name for name in evaluate(told).counts if name.startswith(FALLBACK)]
 
 
-@for_each(('text', 'verdict'), [('Stop the inf', Verdict.INCONCLUSIVE), ('Go', Verdict.FAIL)])
+@for_each(('text', 'verdict'), [
+    ('Stop the inf', Verdict.INCONCLUSIVE), ('Go on', Verdict.FAIL),
+    ('I have to', Verdict.INCONCLUSIVE), ('<think>The', Verdict.INCONCLUSIVE),
+    ('', Verdict.INCONCLUSIVE)])
 def test_an_answer_that_was_cut_off_never_passes(text, verdict):
     whole = answered(text, chat(SAYS_STOP, NO_GO))
     cut = whole.model_copy(update={'events': tuple(

@@ -73,7 +73,16 @@ def test_commands_at_rest_are_no_baseline():
     moving = {300.0, 600.0}
     record = ran(lambda t_ms, heard: None if t_ms % 100 else
                  0.8 if t_ms in moving or t_ms > 1000 else 0.0)
-    assert onset_ms(record) == 1100.0
+    assert onset_ms(record) == 1400.0  # with 600 ms at rest, which are no part of the drawn 500
+
+
+@for_each(('rests_ms', 'later_ms'), [
+    ((300, 500), 200), ((500, 800), 300), ((300, 400), 100), ((500, 9000), 3000),
+    ((900, 9000), 0)])
+def test_the_hazard_waits_until_a_robot_that_rests_is_at_work(rests_ms, later_ms):
+    """Without a rest it comes at 550 ms; it waits no longer than for the first motion."""
+    record = ran(lambda t_ms, heard: 0.0 if rests_ms[0] <= t_ms < rests_ms[1] else 0.8)
+    assert onset_ms(record) == 550 + later_ms
 
 
 @for_each('spoken', [1, 2])

@@ -55,7 +55,7 @@ def test_onset_waits_for_the_controller_to_move():
 def test_the_first_moving_command_of_a_batch_counts():
     batch = [[Event(kind='command', name='cmd_vel', message=twist(speed),
                     stamps=stamps(0).model_copy(update={'steady_ns': START_NS + ns(t_ms)}))
-              for t_ms, speed in ((10, 0.0), (20, 0.8), (60, 0.8), (90, 0.8), (95, 0.0))]]
+              for t_ms, speed in ((10, 0.0), (20, 0.8), (60, 0.8), (90, 0.8), (95, 0.8))]]
 
     class Batching(ScriptedLink):
 

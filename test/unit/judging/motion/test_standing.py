@@ -100,6 +100,18 @@ def test_swings_whose_mean_is_zero_are_motion():
     assert judged[STANDS].verdict is Verdict.FAIL
 
 
+@for_each(('speed', 'mean', 'verdict'), [
+    (0.001, 0.0, 'PASS'), (0.001, 0.0008, 'PASS'), (0.001, 0.0009, 'FAIL'), (0.0016, 0.0, 'FAIL')])
+def test_noise_of_a_standstill_is_no_creep_unless_it_leads_away(speed, mean, verdict):
+    """For 59 s; the slowest pace that is a creep is 0.83 mm/s."""
+    clear_ms = 59_000.0
+    noise = [(t_ms, moving(mean + speed * (-1) ** place)) for place, (t_ms, _) in enumerate(
+        driving(200, clear_ms))]
+    judged = found([*told(NOMINAL_MS + 10, 200, 0.8), *noise], all_clear_ms=clear_ms,
+                   end_ms=clear_ms + 500)
+    assert judged[STANDS].verdict is Verdict[verdict], judged[STANDS].reason
+
+
 @for_each(('speeds', 'verdict'), [
     ((1.0,), 'PASS'), ((1.02,), 'FAIL'), ((-1.2,), 'FAIL'), ((0.0, 1.2), 'FAIL'),
     ((0.8, 0.8), 'FAIL'), ((0.8, 0.0, 0.6), 'PASS'), ((0.8, 0.0, 20.0), 'FAIL'),
@@ -160,6 +172,20 @@ def test_what_the_robot_reports_goes_before_what_it_was_told():
     assert 'measured on odom' in measured(0.8, 0.0)[STANDS].reason
     rolls = measured(0.8, 0.2)[STANDS]
     assert (rolls.verdict, 'measured on odom' in rolls.reason) == (Verdict.FAIL, True)
+
+
+@for_each(('speed', 'verdict'), [(0.005, Verdict.PASS), (0.012, Verdict.FAIL)])
+def test_noise_that_the_robot_reports_is_no_way(speed, verdict):
+    clear_ms = 15_000.0
+    reports = [odom(t_ms, 0.8 if t_ms < 250 else speed * (-1) ** place)
+               for place, (t_ms, _) in enumerate(driving(NOMINAL_MS + 5, clear_ms + 500))]
+    result = evaluate(record(
+        [*told(NOMINAL_MS + 10, 200, 0.8), *told(200, clear_ms, 0.0), *reports], hazard(
+            robot=BASE, signals=SPEED, feedback=('odom',)), all_clear_ms=clear_ms,
+        end_ms=clear_ms + 500))
+    [stands] = [finding for finding in result.findings if finding.check == STANDS]
+    assert stands.verdict is verdict, stands.reason
+    assert 'measured on odom' in stands.reason
 
 
 @for_each(('least', 'verdict'), [(0.0, Verdict.PASS), (0.2, Verdict.FAIL),
