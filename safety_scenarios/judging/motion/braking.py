@@ -25,6 +25,9 @@ _ALREADY = 2
 _OF_RATE, _OF_SPEED = 0.75, 0.1
 """Together they are at least this share of what the declared braking takes off in that time, or of
 the speed: two smaller ones are the noise of a policy."""
+_NOISE, _OF_PERIOD = 20, 0.5
+"""So many commands before the hazard tell the noise of a policy, of which no more counts than this
+share of what the declared braking takes off in one period."""
 Times = NDArray[numpy.int64]
 
 
@@ -76,6 +79,8 @@ def braking(track: Track, commands: Times, rate: float, from_ns: int,
     brakes = slows & _below(track, commands, held_ns, rate, _grace_s(all_commands))
     if early == _ALREADY and brakes[:early].all() and _is_material(commands, speeds, rate):
         return Braking(int(commands[0]), held_ns, had_begun=True)
+    slowed = speeds[:-1] - speeds[1:]
+    brakes &= slowed > _noise(track, all_commands[:first], rate)
     begins = commands[early:][brakes[early:]]
     return Braking(int(begins[0]), held_ns) if len(begins) else None
 
@@ -86,6 +91,16 @@ def _is_material(commands: Times, speeds: Floats, rate: float) -> bool:
     seconds = float(commands[until] - commands[0]) / 1e9
     least = min(_OF_SPEED * float(speeds[0]), _OF_RATE * rate * seconds)
     return bool(speeds[0] - speeds[_ALREADY] >= least - _ROUNDING)
+
+
+def _noise(track: Track, commands: Times, rate: float) -> float:
+    """Return by how much commands slowed the robot down before the hazard, as noise does."""
+    commands = commands[-_NOISE:]
+    if len(commands) < 2:
+        return 0.0
+    slowed = -numpy.diff(track.at(track.fastest, commands))
+    usual = rate * float(numpy.median(numpy.diff(commands))) / 1e9
+    return min(max(float(slowed.max()), 0.0), _OF_PERIOD * usual)
 
 
 def braked_until(series: MarginSeries, track: Track, commands: Times, rate: float,

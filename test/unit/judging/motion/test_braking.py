@@ -114,6 +114,13 @@ def test_two_decreases_by_noise_before_the_hazard_are_no_braking():
     assert found.latency.latency_class is LatencyClass.TARGET
 
 
+@for_each(('noise', 'first'), [(0.002, 0), (0.002, 1), (0.01, 0), (0.01, 1)])
+def test_noise_right_before_a_braking_is_not_its_beginning(noise, first):
+    commands = [(t_ms, speed + (noise if (place + first) % 2 and t_ms < 300.0 else 0.0))
+                for place, (t_ms, speed) in enumerate(ramp(300.0, 1.2))]
+    assert judged(commands).latency.reaction.steady_ns == 300_000_000
+
+
 def test_one_tap_on_the_brake_is_not_the_beginning_of_a_late_stop():
     tap = [*driving(NOMINAL_MS + 10, 100.0), *driving(100.0, 900.0, 0.79),
            *driving(900.0, ALL_CLEAR_MS, 0.0)]
